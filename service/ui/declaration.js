@@ -10,10 +10,16 @@ export const formats = {
   cifar100: {title: 'CIFAR-100 binary', files: ['data']},
 };
 
+// Only csv has a column for the ids of persons; the others have a file.
+export function filesOf({format, privacy_id}) {
+  const {files} = formats[format];
+  return privacy_id && format !== 'csv' ? [...files, 'privacy_id'] : files;
+}
+
 // Every figure and every range starts empty: they are the owner's to state.
 export function emptyDeclaration() {
   return {id: '', format: 'csv', task: 'classification', classes: '', header: false, columns: [], shape: '', scale: '', count: '',
-    low: '', high: '', target_low: '', target_high: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', holdout: ''};
+    low: '', high: '', target_low: '', target_high: '', privacy_id: false, privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', holdout: ''};
 }
 
 function numbers(text) {
@@ -66,5 +72,6 @@ export function declarationOf(form) {
   if (form.task === 'classification') body.classes = form.format === 'cifar10' ? 10 : read(form.classes);
   if (!form.format.startsWith('cifar')) body.features = featuresOf(form);
   if (form.task === 'regression') body.target = {range: range(form.target_low, form.target_high)};
+  if (form.privacy_id) body.privacy_id = true;
   return body;
 }

@@ -3,7 +3,7 @@ import {html, nothing} from './lit-html.js';
 import {get, keyring, post, upload} from './api.js';
 import {barred} from './badge.js';
 import {guess, head} from './csv_guess.js';
-import {declarationOf, emptyDeclaration, formats} from './declaration.js';
+import {declarationOf, emptyDeclaration, filesOf, formats} from './declaration.js';
 import {bytes, epsilon, percent, plain} from './format.js';
 import {bar} from './gauge.js';
 import {trouble} from './notice.js';
@@ -64,7 +64,7 @@ class Page {
     try {
       this.show('Promising');
       const made = await post('/v1/datasets', body, {key: this.key(body)});
-      for (const name of formats[this.form.format].files) await this.bring(`${path}/files/${name}`, name);
+      for (const name of filesOf(this.form)) await this.bring(`${path}/files/${name}`, name);
       if (barred(made.grant)) return this.view.go(`/ui/datasets/${made.id}`);
       this.show('Importing');
       await post(`${path}:import`, {});
@@ -129,7 +129,7 @@ class Page {
 
   drop(name) {
     const file = this.files[name];
-    const {files} = formats[this.form.format];
+    const files = filesOf(this.form);
     return html`<label class="drop" @dragover=${(event) => event.preventDefault()} @drop=${(event) => {
       event.preventDefault();
       this.take(name, event.dataTransfer.files[0]);
@@ -156,7 +156,9 @@ class Page {
     return html`<section class="card"><h2>File</h2><div class="fields">
       ${this.select('/format', 'format', 'Format', Object.entries(formats).map(([name, {title}]) => [name, title]))}
       ${this.text('/id', 'id', 'Name', 'Small letters, digits, dots and dashes; it can never be used again.', 'adult-income', 'text')}</div>
-      ${formats[form.format].files.map((name) => this.drop(name))}
+      ${filesOf(form).map((name) => this.drop(name))}
+      ${form.format === 'csv' ? nothing : html`<label class="check"><input type="checkbox" id="/privacy_id" .checked=${form.privacy_id} @change=${(event) => this.set('privacy_id', event.target.checked)}>
+        People have several records: a file says whose each is, a line for each record. The lines are compared while importing, then forgotten, and all records of one person are protected together.</label>`}
       ${other && form.format === 'csv' ? html`<div class="notice warn">This file looks as if its cells were separated by
         ${this.read.delimiter === '\t' ? 'tabs' : `“${this.read.delimiter}”`}. The daemon reads commas only.</div>` : nothing}</section>`;
   }
@@ -235,7 +237,7 @@ class Page {
 
   sendCard() {
     const {form, step} = this;
-    const missing = formats[form.format].files.some((name) => !this.files[name] && !this.places[name]?.url);
+    const missing = filesOf(form).some((name) => !this.files[name] && !this.places[name]?.url);
     const promise = form.privacy === 'private' ? `Promise ${epsilon(read(form.epsilon))} and upload` : form.privacy ? 'Register as public' : 'Register';
     return html`<section class="card"><label class="check"><input type="checkbox" id="state" .checked=${this.stated} @change=${(event) => {
         this.stated = event.target.checked;

@@ -707,8 +707,10 @@ static json_t *formats(void)
     json_t *all = json_array();
     for (size_t i = 0; readers[i] != NULL; i++) {
         json_t *files = json_array(), *classes = json_array();
-        for (size_t k = 0; k < reader_file_count(readers[i]); k++)
-            json_array_append_new(files, json_string(readers[i]->files[k]));
+        const struct schema schema = {.reader = readers[i],
+                                      .has_id_file = readers[i]->form != FORM_COLUMNS};
+        for (size_t k = 0; k < schema_file_count(&schema); k++)
+            json_array_append_new(files, json_string(schema_file_name(&schema, k)));
         for (size_t k = 0; k < READER_CLASS_COUNTS_MAX; k++)
             if (readers[i]->class_counts[k].count > 0)
                 json_array_append_new(classes,

@@ -1,7 +1,7 @@
-/* Goal: a promise to persons, from a csv with several rows of each to a model: what is
- * drawn, charged and certified is of persons, how many rows there are is shown nowhere, and
- * nothing about single rows is taken. Method: the digits of a made-up number of writers,
- * over HTTP. */
+/* Goal: a promise to persons, from a csv with several rows of each, or images and a file of
+ * ids, to a model: what is drawn, charged and certified is of persons, how many rows there
+ * are is shown nowhere, and nothing about single rows is taken. Method: the digits of a
+ * made-up number of writers, and made-up images, over HTTP. */
 #include <string.h>
 #include <time.h>
 
@@ -293,6 +293,120 @@ static void how_many_rows_there_are_is_shown_nowhere(void **state)
     }
 }
 
+enum { PHOTOS = 1013, SIDE = 8, FACES = 211 };
+
+/* Brighter where the label is 1; several of each person. */
+static void bring_photos(struct client *client)
+{
+    static uint8_t pixels[PHOTOS * SIDE * SIDE], labels[PHOTOS];
+    static char ids[PHOTOS * 24];
+    size_t size, used = 0;
+    for (size_t r = 0; r < PHOTOS; r++) {
+        labels[r] = (uint8_t)(r % 2);
+        for (size_t j = 0; j < SIDE * SIDE; j++)
+            pixels[r * SIDE * SIDE + j] =
+                (uint8_t)(120 * labels[r] + (r * 7 + j * 13) % 101);
+        size_t who = r < FACES ? r : r * r % FACES;
+        used += (size_t)sprintf(ids + used, "face-%zu\r\n", who);
+    }
+    uint8_t *file =
+        sample_idx((const uint32_t[]){PHOTOS, SIDE, SIDE, 0}, pixels, &size);
+    assert_status(client_put(client, "/v1/datasets/photos/files/features", file, size),
+                  204);
+    free(file);
+    file = sample_idx((const uint32_t[]){PHOTOS, 0}, labels, &size);
+    assert_status(client_put(client, "/v1/datasets/photos/files/labels", file, size),
+                  204);
+    free(file);
+    assert_status(client_put(client, "/v1/datasets/photos/files/privacy_id", ids, used),
+                  204);
+}
+
+#define PHOTOS_JOB                                                                     \
+    "{'dataset':'photos','model':{'preset':'linear'},'algorithm':{'name':'%s'},"       \
+    "'batch_size':50,'steps':20,'privacy':{'noise_multiplier':8},"                     \
+    "'augmentation':%s}"
+
+/* From images and a file of ids to a model of persons that saw each row in two views. */
+static void ids_come_in_a_file_and_images_in_views(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    assert_status(
+        client_create(
+            client, "/v1/datasets",
+            "{'id':'photos','format':'idx','task':'classification','classes':2,"
+            "'features':{'shape':[8,8],'scale':255},'privacy_id':true,"
+            "'privacy':{'epsilon':8,'delta':1e-5}}"),
+        201);
+    const struct reply *refused = client_act(client, "/v1/datasets/photos:import");
+    assert_problem(refused, 422, "import_failed");
+    bring_photos(client);
+    assert_status(client_act(client, "/v1/datasets/photos:import"), 200);
+    const struct reply *dataset = client_get(client, "/v1/datasets/photos");
+    assert_string_equal(reply_text(dataset, "unit"), "person");
+    assert_true(reply_number(dataset, "records") == FACES);
+    const struct reply *job = train(client, PHOTOS_JOB, "dpsgd",
+                                    "{'views':2,'flip':true,'shift':1},"
+                                    "'rows_per_person':8");
+    assert_true(reply_number(job, "augmentation.views") == 2);
+    const struct reply *model = model_of(client, job);
+    assert_true(reply_number(model, "certificate.augmentation.shift") == 1);
+    assert_true(json_is_true(reply_at(model, "certificate.augmentation.flip")));
+    assert_true(reply_number(model, "certificate.rows_per_person") == 8);
+    assert_string_equal(reply_text(model, "certificate.guarantee.unit"), "person");
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    assert_invalid_at(client_create(client, "/v1/jobs", PHOTOS_JOB, "dpsgd",
+                                    "{'views':16,'flip':true},'rows_per_person':2"),
+                      "/augmentation/views");
+    assert_invalid_at(client_create(client, "/v1/jobs", JOB, "dpsgd", 1.0,
+                                    ",'augmentation':{'flip':true}"),
+                      "/augmentation");
+    static const char *const paths[] = {"/v1/datasets/photos", "/v1/jobs",
+                                        "/v1/datasets/photos/ledger",
+                                        "/v1/datasets/photos/import", "/v1/audit"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const struct reply *reply = client_get(client, "%s", paths[i]);
+        assert_false(mentions(reply->body, "1013"));
+        assert_null(strstr(reply->body, "face-"));
+    }
+}
+
+/* What is clipped by a bound of one record's gradient is no mean of views. */
+static void algorithms_without_a_proof_for_views_are_refused(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    static const char *const names[] = {"value_clip", "diff2_gd", "sgd"};
+    static const char *const privacy[] = {"'privacy':{'epsilon':1},",
+                                          "'privacy':{'epsilon':1},", ""};
+    assert_status(
+        client_create(
+            client, "/v1/datasets",
+            "{'id':'strips','format':'idx','task':'classification','classes':2,"
+            "'features':{'shape':[1,2],'scale':255},'privacy':'public'}"),
+        201);
+    const uint8_t pixels[] = {1, 2, 3, 4};
+    size_t size;
+    uint8_t *file = sample_idx((const uint32_t[]){2, 2, 0}, pixels, &size);
+    assert_status(client_put(client, "/v1/datasets/strips/files/features", file, size),
+                  204);
+    free(file);
+    file = sample_idx((const uint32_t[]){2, 0}, (const uint8_t[]){0, 1}, &size);
+    assert_status(client_put(client, "/v1/datasets/strips/files/labels", file, size),
+                  204);
+    free(file);
+    assert_status(client_act(client, "/v1/datasets/strips:import"), 200);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_invalid_at(
+            client_create(client, "/v1/jobs",
+                          "{'dataset':'strips','model':{'preset':'linear'},"
+                          "'algorithm':{'name':'%s'},%s"
+                          "'augmentation':{'flip':true}}",
+                          names[i], privacy[i]),
+            "/augmentation");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +418,8 @@ int main(void)
         cmocka_unit_test(what_is_wrong_about_persons_is_told_where),
         cmocka_unit_test(a_row_that_is_nobodys_is_told_to_the_owner_alone),
         cmocka_unit_test(how_many_rows_there_are_is_shown_nowhere),
+        cmocka_unit_test(ids_come_in_a_file_and_images_in_views),
+        cmocka_unit_test(algorithms_without_a_proof_for_views_are_refused),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);
 }
