@@ -203,7 +203,7 @@ static void gather_features(struct micro_batch *micro_batch, const struct task *
     float *features = workspace_input(micro_batch->workspace) + row * stride;
     if (task->views != NULL) {
         matrix_gather(task->data, micro_batch->seen, stride, &index, 1);
-        image_view_make(features, micro_batch->seen, task->views, sight->view);
+        views_make(features, micro_batch->seen, task->views, sight->view);
     } else {
         matrix_gather(task->data, features, stride, &index, 1);
     }

@@ -51,8 +51,8 @@ static void move_line(float *to, const float *from, size_t width, int32_t right)
         memcpy(to + (width - left_over), from, left_over * sizeof *to);
 }
 
-void image_view_make(float *to, const float *from, const struct view_spec *spec,
-               struct image_view view)
+void views_make(float *to, const float *from, const struct view_spec *spec,
+                struct image_view view)
 {
     size_t width = spec->width;
     for (uint32_t plane = 0; plane < spec->planes; plane++)

@@ -44,7 +44,7 @@ void views_draw(struct image_view *views, const struct view_spec *spec, uint32_t
 
 /* to = the view of the image from; both have planes x height x width values and do not
  * overlap. */
-void image_view_make(float *to, const float *from, const struct view_spec *spec,
-               struct image_view view);
+void views_make(float *to, const float *from, const struct view_spec *spec,
+                struct image_view view);
 
 #endif

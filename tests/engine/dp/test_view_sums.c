@@ -96,7 +96,7 @@ static void add_views(struct bench *bench, struct network *single, uint32_t unit
     memset(mean, 0, bench->dim * sizeof *mean);
     for (size_t k = 0; k < own.count * each; k++) {
         size_t row = own.first + k / each;
-        image_view_make(seen, bench->x + row * FEATURES, bench->views, views[k]);
+        views_make(seen, bench->x + row * FEATURES, bench->views, views[k]);
         add_gradient(bench, single, (struct labelled){seen, bench->targets[row]}, mean);
     }
     for (size_t j = 0; j < bench->dim; j++)

@@ -34,7 +34,7 @@ static void check_view(const float *image, struct image_view view)
 {
     float seen[SIZE];
     memset(seen, 0x7f, sizeof seen);
-    image_view_make(seen, image, &images, view);
+    views_make(seen, image, &images, view);
     for (int p = 0; p < PLANES; p++)
         for (int y = 0; y < HEIGHT; y++)
             for (int x = 0; x < WIDTH; x++)
@@ -53,7 +53,7 @@ static void a_view_is_the_image_moved_and_mirrored(void **state)
             check_view(image, (struct image_view){false, down, right});
             check_view(image, (struct image_view){true, down, right});
         }
-    image_view_make(seen, image, &images, (struct image_view){0});
+    views_make(seen, image, &images, (struct image_view){0});
     assert_memory_equal(seen, image, sizeof image);
 }
 
