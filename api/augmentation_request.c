@@ -68,8 +68,6 @@ enum status augmentation_request_fit(struct view_spec *views,
                                      struct error *error)
 {
     size_t rows = (unit_rows > 0 ? unit_rows : 1) * views->count;
-    if (views->count == 0)
-        return ST_OK;
     if (!is_of_images(schema))
         return error_set_at(error, ST_INVALID, "/augmentation",
                             "the records of this dataset are no images: their shape "

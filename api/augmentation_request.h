@@ -23,7 +23,7 @@ void augmentation_request_write(struct json_writer *writer, const char *name,
                                 const struct view_spec *views);
 
 /* Fills in how the dataset's records are images: [height, width] or [channels, height,
- * width]. unit_rows of each are read in a step; 0 stands for 1.
+ * width]. unit_rows of a unit are read in a step; 0 stands for 1. There are views.
  *   ST_INVALID  they are no images ("/augmentation"), a shift would leave nothing of one
  *               ("/augmentation/shift"), or rows times views are more than a step takes
  *               of a unit ("/augmentation/views") */

@@ -78,6 +78,17 @@ static enum status resolve_unit(struct job_request *request,
     return algorithm_check_unit(train->algorithm.algorithm, unit, error);
 }
 
+static enum status resolve_views(struct train_spec *train, const struct schema *schema,
+                                 struct error *error)
+{
+    if (train->views.count == 0)
+        return ST_OK;
+    enum status status = algorithm_check_views(train->algorithm.algorithm, error);
+    return status == ST_OK ? augmentation_request_fit(&train->views, schema,
+                                                      train->unit_rows, error)
+                           : status;
+}
+
 static enum status resolve_batch_size(struct job_request *request, uint64_t records,
                                       struct error *error)
 {
@@ -190,8 +201,7 @@ enum status job_defaults_fill(struct job_request *request,
     if (status == ST_OK)
         status = resolve_unit(request, dataset, error);
     if (status == ST_OK)
-        status = augmentation_request_fit(&request->train.views, dataset->schema,
-                                          request->train.unit_rows, error);
+        status = resolve_views(&request->train, dataset->schema, error);
     if (status == ST_OK)
         status = model_request_fit(&request->train.model, request->has_loss,
                                    dataset->schema, error);

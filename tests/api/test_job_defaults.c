@@ -350,6 +350,10 @@ static void views_are_of_images(void **state)
     job_request_fini(&request);
     refused(VIEWS_JOB("adp", "\"shift\":6"), private_data(&photos, 900), ST_INVALID,
             "/augmentation/shift");
+    refused(VIEWS_JOB("value_clip", "\"flip\":true"), private_data(&images, 900),
+            ST_INVALID, "/augmentation");
+    refused(VIEWS_JOB("diff2_gd", "\"flip\":true"), private_data(&images, 900),
+            ST_INVALID, "/augmentation");
     rows.shape_count = 1;
     refused(VIEWS_JOB("dpsgd", "\"flip\":true"), private_data(&rows, 900), ST_INVALID,
             "/augmentation");
