@@ -82,13 +82,15 @@ static void ingest_people(struct ingest *ingest, size_t each)
     free(text);
 }
 
-/* What training on the persons of the matrix does in a few steps over all of them. */
-static struct work work_of_steps(const struct matrix *matrix)
+/* What training on the persons of the matrix does in a few steps over all of them, where each
+ * row is seen in so many views. */
+static struct work work_of_steps(const struct matrix *matrix, size_t views)
 {
     struct world *world = world_create("dpgd");
     world->data = *matrix;
     world->spec.unit = UNIT_PERSON;
-    world->spec.unit_rows = UNIT_ROWS;
+    world->spec.unit_rows = UNIT_ROWS / (views > 0 ? views : 1);
+    world->spec.views = (struct view_spec){views, true, 1, 1, 1, matrix->features};
     world->spec.records = world->spec.batch_size = PERSONS;
     set_model(&world->spec.model, 0, LOSS_SOFTMAX_CROSS_ENTROPY, 2);
     struct trainer_options options = options_of(world, 1);
@@ -144,14 +146,16 @@ static void as_much_is_read_whatever_rows_there_are(void **state)
     struct ingest ingest;
     ingest_init(&ingest);
     ingest_people(&ingest, 1);
-    struct work steps = work_of_steps(&ingest.matrix);
+    struct work steps = work_of_steps(&ingest.matrix, 0);
+    struct work views = work_of_steps(&ingest.matrix, 4);
     struct work statistics = work_of_statistics(&ingest.matrix);
     assert_int_equal(steps.gathered, STEPS * PERSONS * UNIT_ROWS);
     assert_int_equal(statistics.values, 2 * PERSONS * MATRIX_PERSON_SLOTS);
     assert_int_equal(statistics.numbers, 4 * PERSONS * MATRIX_PERSON_SLOTS);
     for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
         ingest_people(&ingest, each[k]);
-        assert_same_work(work_of_steps(&ingest.matrix), steps);
+        assert_same_work(work_of_steps(&ingest.matrix, 0), steps);
+        assert_same_work(work_of_steps(&ingest.matrix, 4), views);
         assert_same_work(work_of_statistics(&ingest.matrix), statistics);
     }
     ingest_fini(&ingest);
