@@ -158,7 +158,7 @@ static enum status read_some(struct telling *telling, struct store *store,
 {
     struct store_tx *tx;
     uint64_t entries = 0;
-    enum status status = store_begin(store, &tx, error);
+    enum status status = store_begin(store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     if (telling->history->points == NULL) {

@@ -20,7 +20,7 @@
 enum status ledger_open(struct ledger **out, struct store *store, struct error *error)
 {
     struct store_tx *tx;
-    enum status status = store_begin(store, &tx, error);
+    enum status status = store_begin(store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     status = ledger_open_in(out, store, tx, error);
@@ -196,7 +196,7 @@ enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
                              uint64_t steps, struct error *error)
 {
     struct store_tx *tx;
-    enum status status = store_begin(ledger->store, &tx, error);
+    enum status status = store_begin(ledger->store, STORE_JOB, &tx, error);
     if (status != ST_OK)
         return status;
     status = ledger_authorise_in(ledger, tx, job, steps, error);

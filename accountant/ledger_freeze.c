@@ -147,7 +147,7 @@ static enum status compare_head(struct ledger *ledger, const char *path, bool *f
     enum status status = head_file_read(path, &kept, &found, error);
     if (status != ST_OK || !found)
         return status;
-    status = store_begin(ledger->store, &tx, error);
+    status = store_begin(ledger->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     pthread_mutex_lock(&ledger->lock);

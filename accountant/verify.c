@@ -434,7 +434,7 @@ enum status verify_store(struct store *store, struct verify_report *report,
 {
     struct store_tx *tx;
     *report = (struct verify_report){0};
-    enum status status = store_begin(store, &tx, error);
+    enum status status = store_begin(store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     status = verify_budgets(tx, report, NULL, error);

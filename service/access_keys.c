@@ -435,7 +435,7 @@ void access_keys_save_used(struct access_keys *keys, struct store *store)
     struct error error = {0};
     if (!atomic_exchange(&keys->used, false))
         return;
-    enum status status = store_begin(store, &tx, &error);
+    enum status status = store_begin(store, STORE_ROW, &tx, &error);
     if (status == ST_OK)
         status = store_end(tx, save_days(keys, tx), &error);
     if (status != ST_OK)

@@ -77,7 +77,7 @@ enum status act_keep(struct context *context, const struct act *act,
     struct store_tx *tx = NULL;
     enum status status = disk_room_check(&context->disk_room, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     return store_end(tx, audit_trail_append(tx, &act->row, error), error);

@@ -66,7 +66,7 @@ enum status handle_audit_list(struct context *context, struct request *request,
     if (status == ST_OK)
         status = read_range(&range, &wanted, request, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     struct entries *entries = entries_create(&wanted);

@@ -159,7 +159,7 @@ static enum status open_keys(struct access_keys **keys, const char *data_dir,
         status = store_open_read(&store, path, error);
     }
     if (status == ST_OK)
-        status = store_begin(store, &tx, error);
+        status = store_begin(store, STORE_READ, &tx, error);
     if (status == ST_OK) {
         status = access_keys_open(keys, tx, error);
         store_rollback(tx);

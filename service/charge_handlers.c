@@ -331,7 +331,7 @@ static enum status create(struct charging *charging, char **body, struct error *
     if (status == ST_OK)
         status = check_room(context, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     return context_end(context, tx, create_in(charging, tx, body, error), error);
@@ -511,7 +511,7 @@ static enum status grant(struct granting *granting, struct error *error)
 {
     struct store_tx *tx = NULL;
     struct store *store = granting->context->store;
-    enum status status = store_begin(store, &tx, error);
+    enum status status = store_begin(store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = store_end(tx, grant_in(granting, tx, error), error);
@@ -559,7 +559,7 @@ enum status handle_charge_settle(struct context *context, struct request *reques
     struct store_tx *tx = NULL;
     enum status status = find_own(context, request, &charge, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status == ST_OK)
         status = store_end(tx, settle_in(context, tx, request, charge, error), error);
     if (status == ST_OK)

@@ -82,7 +82,7 @@ static enum status end(struct context *context, struct charge *charge, int64_t s
 {
     struct charge_info info;
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     charge_read(context->charges, charge, &info);

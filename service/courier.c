@@ -160,7 +160,7 @@ static void give_up(struct courier *courier, struct parcel *parcel)
     struct store_tx *tx = NULL;
     log_event(LOG_WARNING, "webhook_not_told", "webhook", parcel->webhook.text,
               "reason", "no_key", (char *)NULL);
-    if (store_begin(courier->base.store, &tx, NULL) == ST_OK)
+    if (store_begin(courier->base.store, STORE_ROW, &tx, NULL) == ST_OK)
         store_end(tx,
                   delivery_rows_end(tx, &parcel->webhook, state_name(REDELIVERY_FAILED),
                                     NULL),
@@ -176,7 +176,7 @@ static void look(struct courier *courier)
     struct parcel *due[LIMIT_WEBHOOKS] = {NULL};
     struct webhook *webhooks = webhooks_copy(courier->base.webhooks, &count);
     courier->next_ms = INT64_MAX;
-    if (count > 0 && store_begin(courier->base.store, &tx, NULL) == ST_OK) {
+    if (count > 0 && store_begin(courier->base.store, STORE_READ, &tx, NULL) == ST_OK) {
         for (size_t i = 0; i < count; i++)
             due[i] = take_due(courier, tx, &webhooks[i].id);
         store_rollback(tx);
@@ -282,7 +282,7 @@ static void settle(struct courier *courier, struct transfer *transfer,
     struct parcel *parcel = courier->parcels[place];
     courier->parcels[place] = courier->parcels[--courier->count];
     if (result->end != TRANSFER_CANCELLED &&
-        store_begin(courier->base.store, &tx, NULL) == ST_OK)
+        store_begin(courier->base.store, STORE_ROW, &tx, NULL) == ST_OK)
         store_end(tx, write_down(courier, tx, parcel, result), NULL);
     destroy(parcel);
     atomic_store(&courier->look, true); /* the webhook's next may be due */

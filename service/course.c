@@ -27,7 +27,8 @@ static struct job *begin_next(struct context *context, int64_t second)
 {
     struct store_tx *tx = NULL;
     const struct job_move begin = {.state = JOB_RUNNING, .second = second};
-    if (next_of(context) == NULL || store_begin(context->store, &tx, NULL) != ST_OK)
+    if (next_of(context) == NULL ||
+        store_begin(context->store, STORE_JOB, &tx, NULL) != ST_OK)
         return NULL;
     struct job *job = next_of(context);
     enum status status =
@@ -77,7 +78,7 @@ enum status course_cancel(struct context *context, struct job *job,
 {
     struct store_tx *tx = NULL;
     bool moved = false;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = cancel_in(context, tx, job, &moved, error);
@@ -92,7 +93,7 @@ enum status course_cancel_all(struct context *context, struct job *const *jobs,
 {
     struct store_tx *tx = NULL;
     bool any = false;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < count && status == ST_OK; i++) {

@@ -35,7 +35,7 @@ static enum status read_rows(struct copying *copying, struct error *error)
     const struct jobs_base base = {.nonce = "copy"};
     struct store_tx *tx = NULL;
     struct ledger *ledger = NULL;
-    enum status status = store_begin(copying->store, &tx, error);
+    enum status status = store_begin(copying->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     status = ledger_open_in(&ledger, copying->store, tx, error);

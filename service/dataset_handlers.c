@@ -186,7 +186,7 @@ enum status handle_dataset_create(struct context *context, struct request *reque
         status = read_declaration(context, request, &spec, &known, error);
     if (status != ST_OK)
         return status;
-    status = store_begin(context->store, &tx, error);
+    status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(&spec);
         return status;
@@ -232,7 +232,7 @@ static enum status put_anew(struct context *context, const struct request *reque
                             struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(spec_take);
         return status;
@@ -311,7 +311,7 @@ static enum status delete_row(struct context *context, const struct request *req
     struct act act;
     struct store_tx *tx = NULL;
     act_begin(&act, context, request);
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     info->state = DATASET_DELETED;

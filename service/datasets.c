@@ -309,6 +309,7 @@ static enum status write_row(struct store_tx *tx, const struct dataset *dataset,
     struct dataset_row row = {
         .id = dataset->spec.id,
         .version = info->version,
+        .replaces = info->version - 1,
         .state = dataset_state_names[info->state],
         .spec = spec,
         .detail = detail,

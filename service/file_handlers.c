@@ -65,7 +65,7 @@ static enum status insert(struct context *context, const struct request *request
     struct store_tx *tx = NULL;
     act_begin(&act, context, request);
     act.row.object = row->id.text;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = weight_files_add(context->weight_files, tx, row, error);
@@ -168,7 +168,7 @@ enum status handle_file_delete(struct context *context, struct request *request,
     const struct weights_row *row;
     enum status status = find(context, request, &row, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     act_begin(&act, context, request);

@@ -179,7 +179,7 @@ static enum status commit(struct context *context, const struct request *request
                           const struct decision *decision, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = grant(context, tx, decision, error);

@@ -69,7 +69,7 @@ enum status idempotency_find(struct context *context, struct request *request,
     struct store_tx *tx = NULL;
     enum status status = fingerprint_of(request, fingerprint, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     route_name(request, route);

@@ -45,7 +45,7 @@ static enum status move(struct context *context, struct dataset *dataset,
                         struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = dataset_move(context->datasets, tx, dataset, info, error);

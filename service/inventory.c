@@ -372,7 +372,7 @@ static bool is_ready_now(struct store *store, const struct dataset_id *id)
     struct dataset_info info = {.state = DATASET_READY};
     struct datasets *datasets = NULL;
     struct store_tx *tx;
-    if (store_begin(store, &tx, NULL) != ST_OK)
+    if (store_begin(store, STORE_READ, &tx, NULL) != ST_OK)
         return true;
     if (datasets_open(&datasets, tx, NULL) == ST_OK) {
         const struct dataset *dataset = datasets_find(datasets, id->text);
@@ -390,7 +390,7 @@ static bool is_published_now(struct store *store, const struct model_id *id)
     bool published = true;
     struct models *models = NULL;
     struct store_tx *tx;
-    if (store_begin(store, &tx, NULL) != ST_OK)
+    if (store_begin(store, STORE_READ, &tx, NULL) != ST_OK)
         return true;
     if (models_open(&models, tx, NULL) == ST_OK)
         published = models_find(models, id->text) != NULL;
@@ -417,7 +417,7 @@ static bool are_there_now(struct store *store, const struct file_id *id)
     bool there = true;
     struct weight_files *files = NULL;
     struct store_tx *tx;
-    if (store_begin(store, &tx, NULL) != ST_OK)
+    if (store_begin(store, STORE_READ, &tx, NULL) != ST_OK)
         return true;
     if (weight_files_open(&files, tx, NULL) == ST_OK)
         there = weight_files_find(files, id->text) != NULL;

@@ -31,6 +31,7 @@ struct job_now { /* all of a job that may change, as shown */
     enum job_reason reason;
     uint32_t attempt;
     uint64_t version;
+    uint64_t row_version; /* of its row, which is written less often */
     struct job_made made;
     bool has_model, model_is_gone; /* it was published; and deleted */
     struct model_id model;

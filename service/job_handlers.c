@@ -294,7 +294,7 @@ static enum status create(struct creation *creation, struct error *error)
     struct store_tx *tx = NULL;
     enum status status = submission_check_room(context, 1, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = context_end(context, tx, create_in(creation, tx, error), error);
@@ -411,7 +411,7 @@ static enum status remove_job(struct context *context, const struct request *req
     struct act act;
     struct store_tx *tx = NULL;
     act_begin(&act, context, request);
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_JOB, &tx, error);
     if (status != ST_OK)
         return status;
     status = job_remove(context->jobs, tx, job, error);

@@ -10,13 +10,14 @@
 struct change { /* to a job, until its transaction ends */
     struct jobs *jobs;
     struct job *job;
+    uint64_t row_version; /* that it gives the row */
 };
 
 static struct change *change_create(struct jobs *jobs, struct job *job)
 {
     struct change *change = malloc(sizeof *change);
     CHECK(change != NULL);
-    *change = (struct change){jobs, job};
+    *change = (struct change){.jobs = jobs, .job = job};
     return change;
 }
 
@@ -72,6 +73,7 @@ static void model_dropped(void *context)
     pthread_rwlock_wrlock(&jobs->lock);
     change->job->now.model_is_gone = true;
     change->job->now.version++;
+    change->job->now.row_version = change->row_version;
     changed_jobs_touch(&jobs->changed, change->job);
     pthread_rwlock_unlock(&jobs->lock);
     free(change);
@@ -87,9 +89,12 @@ enum status job_drop_model(struct jobs *jobs, struct store_tx *tx, struct job *j
     now.model_is_gone = true;
     now.version++;
     enum status status = job_write_row(jobs, tx, job, &now, error);
-    if (status == ST_OK)
-        store_tx_on_end(tx, model_dropped, free, change_create(jobs, job));
-    return status;
+    if (status != ST_OK)
+        return status;
+    struct change *change = change_create(jobs, job);
+    change->row_version = now.version;
+    store_tx_on_end(tx, model_dropped, free, change);
+    return ST_OK;
 }
 
 /* --- deleted --- */

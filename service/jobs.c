@@ -45,6 +45,7 @@ enum status job_write_row(struct jobs *jobs, struct store_tx *tx, const struct j
     struct job_row row = {
         .id = job->id,
         .version = now->version,
+        .replaces = now->row_version,
         .state = job_state_name(now->state),
         .attempt = now->attempt,
         .spec = spec,
@@ -400,7 +401,7 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     job->trace = addition->trace;
     job->create_ms = clock_wall_ms();
     model_id_make(&job->drawn);
-    job->now.version = 1;
+    job->now.version = job->now.row_version = 1;
     job->now.queue_position = jobs_tally(jobs).queued + 1;
     enum status status = job_write_row(jobs, tx, job, &job->now, error);
     if (status == ST_OK)
@@ -467,6 +468,7 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
         free(change);
         return status;
     }
+    now->row_version = now->version;
     store_tx_on_end(tx, moved, free, change);
     return ST_OK;
 }
@@ -519,14 +521,24 @@ void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued
         long_polls_wake(jobs->base.long_polls, job);
 }
 
-enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,
+static void saved(void *context)
+{
+    struct change *change = context;
+    pthread_rwlock_wrlock(&change->jobs->lock);
+    change->job->now.row_version = change->now.version;
+    pthread_rwlock_unlock(&change->jobs->lock);
+    free(change);
+}
+
+enum status job_save(struct jobs *jobs, struct store *store, struct job *job,
                      struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(store, &tx, error);
+    enum status status = store_begin(store, STORE_JOB, &tx, error);
     if (status != ST_OK)
         return status;
-    struct job_now now = job_latest(jobs, job);
-    now.version++;
-    return store_end(tx, job_write_row(jobs, tx, job, &now, error), error);
+    struct change *change = change_create(jobs, job);
+    change->now.version++;
+    store_tx_on_end(tx, saved, free, change);
+    return store_end(tx, job_write_row(jobs, tx, job, &change->now, error), error);
 }

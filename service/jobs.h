@@ -141,7 +141,7 @@ void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued
 
 /* Writes what was recorded to the job's row, in a transaction of its own.
  *   ST_IO  the store is poisoned */
-enum status job_save(struct jobs *jobs, struct store *store, const struct job *job,
+enum status job_save(struct jobs *jobs, struct store *store, struct job *job,
                      struct error *error);
 
 /* The job as it is answered now, held for the caller: to be dropped. It is composed

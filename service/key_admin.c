@@ -109,7 +109,7 @@ static enum status make(struct context *context, const struct key_request *reque
                         struct access_key_made *made, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = access_keys_add(context->keys, tx, request, made, error);
@@ -168,7 +168,7 @@ static enum status end(struct context *context, const char *id, struct error *er
     struct store_tx *tx = NULL;
     if (!access_keys_find(context->keys, id, &key))
         return error_set(error, ST_NOT_FOUND, "there is no such key");
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = access_keys_revoke(context->keys, tx, id, error);

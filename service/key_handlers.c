@@ -59,7 +59,7 @@ static enum status make(struct context *context, const struct request *request,
                         struct access_key_made *made, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = access_keys_add(context->keys, tx, asked, made, error);
@@ -138,7 +138,7 @@ enum status handle_key_revoke(struct context *context, struct request *request,
         !access_is_everywhere(request))
         status = error_set(error, ST_FORBIDDEN, "its bearer reaches other projects");
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = access_keys_revoke(context->keys, tx, key.id, error);

@@ -55,7 +55,7 @@ static enum status commit(struct context *context, const struct request *request
                           const char *reason, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     if (holds)

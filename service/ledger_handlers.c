@@ -116,7 +116,7 @@ static enum status read_entries(struct context *context, const struct dataset_id
                                        .after = wanted->after,
                                        .before = wanted->before,
                                        .newest_first = wanted->newest_first};
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     if (walk->view == 1)

@@ -45,7 +45,7 @@ static enum status remove_model(struct context *context, const struct request *r
     struct job *job = jobs_find(context->jobs, row->job.text);
     CHECK(job != NULL);
     act_begin(&act, context, request);
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_JOB, &tx, error);
     if (status != ST_OK)
         return status;
     status = model_remove(context->models, tx, row, error);

@@ -166,7 +166,7 @@ static enum status take_committed(const struct asking *asking, struct taken *tak
     struct store_tx *tx = NULL;
     const struct ledger_range range = {.dataset = asking->asked->dataset->text,
                                        .newest_first = true};
-    enum status status = store_begin(asking->context->store, &tx, error);
+    enum status status = store_begin(asking->context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     status = ledger_rows_walk(tx, &range, take_entry, taken, error);

@@ -62,7 +62,7 @@ static enum status recover_dataset(struct context *context, struct dataset *data
     if (info.state != DATASET_IMPORTING)
         return ST_OK;
     info.state = DATASET_CREATED;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     return store_end(tx, dataset_move(context->datasets, tx, dataset, &info, error),

@@ -221,7 +221,7 @@ static enum status write_batch(struct store *store, const struct batch *batch,
     struct store_tx *tx = NULL;
     if (batch->count == 0)
         return ST_OK;
-    enum status status = store_begin(store, &tx, error);
+    enum status status = store_begin(store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < batch->count && status == ST_OK; i++)

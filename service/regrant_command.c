@@ -85,7 +85,7 @@ static enum status grant_in(struct context *context, struct regrant *regrant,
     struct balance balance;
     const struct ledger_promise promise = {&regrant->dataset, &regrant->grant,
                                            &principal_local, NULL};
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = regrant_make(context, tx, &promise, error);

@@ -94,7 +94,7 @@ static enum status commit(struct context *context, const struct request *request
                           const struct asking *asking, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = asking->proposal.state == PROPOSAL_PENDING

@@ -23,7 +23,7 @@ static enum status put(struct context *context, const struct request *request,
     struct act act;
     struct store_tx *tx = NULL;
     act_begin(&act, context, request);
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = renaming->put(context, tx, renaming->thing, after, error);

@@ -40,7 +40,7 @@ static void restore_now(struct job *job, const struct job_row *row,
                         const struct job_detail *detail)
 {
     job->now.attempt = row->attempt;
-    job->now.version = row->version;
+    job->now.version = job->now.row_version = row->version;
     job->now.made = (struct job_made){
         .progress = {.step = detail->step,
                      .authorised_steps = detail->authorised_steps,

@@ -54,7 +54,7 @@ static enum status open_rows(struct context *context, struct error *error)
     struct inventory inventory = {0};
     const struct jobs_base base = {.long_polls = context->long_polls,
                                    .nonce = context->nonce};
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     status = inventory_open(&inventory, tx, &base, error);
@@ -221,7 +221,7 @@ static bool await_ends(struct context *context, int64_t timeout_ms)
 static void await_beginnings(struct context *context)
 {
     struct store_tx *tx = NULL;
-    if (store_begin(context->store, &tx, NULL) == ST_OK)
+    if (store_begin(context->store, STORE_READ, &tx, NULL) == ST_OK)
         store_rollback(tx);
 }
 

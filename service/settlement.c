@@ -64,7 +64,7 @@ enum status settlement_commit(struct context *context,
                               const struct settlement *settlement, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     return store_end(tx, settlement_add(context, tx, settlement, error), error);

@@ -313,7 +313,7 @@ static enum status create(struct creation *creation, struct error *error)
     struct store_tx *tx = NULL;
     enum status status = check_room(context, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = context_end(context, tx, create_in(creation, tx, error), error);
@@ -378,7 +378,7 @@ enum status handle_statistics_get(struct context *context, struct request *reque
     const struct access_question question = access_question_of(request);
     const struct access_object nothing = {0};
     struct finding finding = {context, &question, false, ST_OK, error, NULL};
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     status = survey_row_find(tx, id, visit_found, &finding, error);
@@ -423,7 +423,7 @@ enum status handle_statistics_list(struct context *context, struct request *requ
         return query_refuse("dataset", "must be the id of a dataset", error);
     enum status status = entries_parse(&wanted, request, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     range.after = wanted.after;

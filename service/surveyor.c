@@ -84,7 +84,7 @@ static enum status settle(struct context *context, struct survey *survey,
 {
     const struct job_id holder = holder_of_survey(&survey->id);
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = ledger_settle(context->ledger, tx, &holder, NULL, error);

@@ -217,7 +217,7 @@ static enum status try_all(struct sweep_plan *sweep, struct error *error)
 {
     struct store_tx *tx = NULL;
     struct job_addition addition;
-    enum status status = store_begin(sweep->context->store, &tx, error);
+    enum status status = store_begin(sweep->context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < sweep->count && status == ST_OK; i++) {
@@ -332,7 +332,7 @@ static enum status create(struct sweep_plan *sweep, struct error *error)
     struct store_tx *tx = NULL;
     enum status status = submission_check_room(context, sweep->count, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = context_end(context, tx, create_in(sweep, tx, error), error);
@@ -487,7 +487,7 @@ static enum status remove_runs(struct context *context, const struct request *re
     struct act act;
     struct store_tx *tx = NULL;
     act_begin(&act, context, request);
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_JOB, &tx, error);
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < count && status == ST_OK; i++)

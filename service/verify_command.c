@@ -107,7 +107,7 @@ static enum status inspect(struct inspection *inspection, const char *path,
     if (status == ST_OK)
         status = store_open_read(&inspection->store, path, error);
     if (status == ST_OK)
-        status = store_begin(inspection->store, &tx, error);
+        status = store_begin(inspection->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     status = check_rows(inspection, tx, error);

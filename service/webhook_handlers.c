@@ -83,7 +83,7 @@ static enum status put(struct context *context, const struct request *request,
                        const struct webhook *webhook, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = webhooks_put(context->webhooks, tx, webhook, error);
@@ -139,7 +139,7 @@ enum status handle_webhook_rotate(struct context *context, struct request *reque
 {
     struct webhook webhook = {0};
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, &tx, error);
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = rotate(context, tx, request, &webhook, error);
@@ -193,7 +193,7 @@ enum status handle_webhook_delete(struct context *context, struct request *reque
     struct store_tx *tx = NULL;
     enum status status = find(context, request, &webhook, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = webhooks_delete(context->webhooks, tx, &webhook.id, error);
@@ -221,7 +221,7 @@ enum status handle_webhook_test(struct context *context, struct request *request
     struct store_tx *tx = NULL;
     enum status status = find(context, request, &webhook, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = webhooks_test(context->webhooks, tx, &webhook, &delivery, error);
@@ -245,7 +245,7 @@ enum status handle_webhook_deliveries(struct context *context, struct request *r
     struct store_tx *tx = NULL;
     enum status status = find(context, request, &webhook, error);
     if (status == ST_OK)
-        status = store_begin(context->store, &tx, error);
+        status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     json_writer_open(&writer, JSON_SHOWN);

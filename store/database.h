@@ -1,27 +1,24 @@
 /*
- * database.h - the connection to the database: one SQLite file, opened, set up,
- * checkpointed and closed, and what its answers mean. Inside store only.
+ * database.h - one connection to a database, whichever it is, and what its answers mean.
+ * Inside store only.
  *
- * SQLite is called by name in database.c and statement.c and in no other file of the
- * program (`make layers` refuses it): whoever puts another database in its place writes
- * these two anew, and the steps of tables.c in its dialect.
- *
- * Invariants
- *   (1) WAL, synchronous=FULL, foreign_keys, recursive_triggers, trusted_schema=OFF and
- *       wal_autocheckpoint=0 are set and read back by database_set_up.
- *   (2) A checkpoint runs on this connection alone, in database_checkpoint and
- *       database_close: SQLite 3.40's WAL-reset fault needs two connections.
+ * A database is a file of SQLite (sqlite.h) or a server of PostgreSQL (postgres.h). What
+ * differs between them is a driver: a table of functions. store.c calls those of
+ * transactions, statement.c those of statements, and nobody else any, so the rows are
+ * written in one copy of SQL that both understand.
  *
  * Threads: one at a time; poison may be asked for and given by any.
  */
 #ifndef STORE_DATABASE_H
 #define STORE_DATABASE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
-
-struct database; /* opaque */
+#include "store/scope.h"
 
 /* The classes of answers, by what is to be done about them. */
 enum database_class {
@@ -32,50 +29,60 @@ enum database_class {
     DB_MISFIT,    /* the SQL does not fit the tables, or is none */
     DB_BUSY,      /* another connection is in the way */
     DB_DAMAGED,   /* the file is damaged, or is no database */
-    DB_FAILED,    /* the disk failed or is full, or memory ran out */
+    DB_FAILED,    /* the disk or the server failed, or memory ran out */
 };
 
-/* Opens the database at path, and makes it with mode 0600 where there is none;
- * ":memory:" is a fresh private one. Nothing of it is read yet.
- *   ST_IO  it cannot be opened */
-enum status database_open(struct database **out, const char *path, struct error *error);
+struct database;
+struct prepared; /* a statement as the driver keeps it; each has its own */
 
-/* Opens it to read, without changing a byte, beside a process that writes it too.
- *   ST_IO  it cannot be opened */
-enum status database_open_read(struct database **out, const char *path,
-                               struct error *error);
+struct driver {
+    /* Closes the connection. clean: the database did not fail, and may be tidied. */
+    void (*close)(struct database *database, bool clean);
 
-/* Establishes invariant (1); of a database that is only read, what concerns reading.
- *   ST_IO  a setting is not accepted */
-enum status database_set_up(struct database *database, struct error *error);
+    /* One transaction is open at most. A commit that is not DB_OK has kept nothing, or has
+     * failed in a way that poisons; tidy is called after one that was DB_OK. */
+    enum database_class (*begin)(struct database *database, enum store_scope scope);
+    enum database_class (*commit)(struct database *database);
+    enum database_class (*rollback)(struct database *database);
+    enum database_class (*tidy)(struct database *database);
 
-/* Closes the connection; NULL is allowed, a transaction may not be open. The log is put
- * into the file if checkpoint says so and the database was opened to be written. */
-void database_close(struct database *database, bool checkpoint);
+    /* What is said of the last failure; the text lives until the next call. */
+    const char *(*message)(const struct database *database);
 
-/* Runs SQL that binds and answers nothing: one statement or several. */
-enum database_class database_run(struct database *database, const char *sql);
+    /* Statements, as in statement.h. Parameters and columns count from 0. */
+    enum database_class (*prepare)(struct database *database, struct prepared **out,
+                                   const char *sql);
+    enum database_class (*bind_text)(struct prepared *prepared, int at,
+                                     const char *text);
+    enum database_class (*bind_number)(struct prepared *prepared, int at,
+                                       int64_t number);
+    enum database_class (*bind_blob)(struct prepared *prepared, int at,
+                                     const void *data, size_t size);
+    /* *row: there is one; false at the end, which is DB_OK. */
+    enum database_class (*next)(struct prepared *prepared, bool *row);
+    uint64_t (*changed)(struct prepared *prepared); /* rows, once it has ended */
+    const char *(*text)(struct prepared *prepared, int column); /* NULL: null */
+    int64_t (*number)(struct prepared *prepared, int column);
+    const uint8_t *(*blob)(struct prepared *prepared, int column);
+    size_t (*size)(struct prepared *prepared, int column); /* of a text or a blob */
+    bool (*is_null)(struct prepared *prepared, int column);
+    void (*end)(struct prepared *prepared); /* NULL is allowed */
+};
 
-/* Begins a transaction: one that may write unless the database is only read. */
-enum database_class database_begin(struct database *database);
-bool database_in_transaction(const struct database *database);
+struct database { /* what every driver's own struct begins with */
+    const struct driver *driver;
+    atomic_bool poisoned;
+    /* Of the open transaction: the first constraint that stood in its way. What it did
+     * before is lost, and it can only be rolled back (statement.h). */
+    enum database_class refused;
+};
 
-/* Puts the log into the file and empties it. DB_BUSY: a reader is in the way, and
- * nothing is lost. */
-enum database_class database_checkpoint(struct database *database);
-int database_log_pages(const struct database *database); /* after the last commit */
-
-/* What SQLite says of the last failure; the text lives until the next call. */
-const char *database_message(const struct database *database);
+/* Closes the connection; NULL is allowed, a transaction may not be open. */
+void database_close(struct database *database, bool clean);
 
 /* Poison: after the first failure that is not a constraint nothing is written any more
  * (store.h). It never goes away. */
 bool database_poisoned(const struct database *database);
 void database_poison(struct database *database);
-
-/* For statement.c and for tests: SQLite's connection, and the class of one of its
- * codes. */
-struct sqlite3 *database_handle(const struct database *database);
-enum database_class database_class_of(int code);
 
 #endif

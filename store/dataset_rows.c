@@ -26,25 +26,30 @@ enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *ro
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
-                   "UPDATE dataset SET version=?,state=?,detail=?,sha256=? WHERE id=?");
+                   "UPDATE dataset SET version=?,state=?,detail=?,sha256=?"
+                   " WHERE id=? AND version=?");
     statement_bind_int(&statement, row->version);
     statement_bind_text(&statement, row->state);
     statement_bind_text(&statement, row->detail);
     statement_bind_blob(&statement, row->sha256, SHA256_SIZE);
     statement_bind_text(&statement, row->id.text);
-    return statement_run_one(&statement, error);
+    statement_bind_int(&statement, row->replaces);
+    return statement_run_version(&statement, "SELECT 1 FROM dataset WHERE id=?",
+                                 row->id.text, error);
 }
 
 enum status dataset_row_declare(struct store_tx *tx, const struct dataset_row *row,
                                 struct error *error)
 {
     struct statement statement;
+    enum status status = dataset_row_update(tx, row, error);
+    if (status != ST_OK)
+        return status;
     statement_open(&statement, store_tx_database(tx),
                    "UPDATE dataset SET spec=? WHERE id=?");
     statement_bind_text(&statement, row->spec);
     statement_bind_text(&statement, row->id.text);
-    enum status status = statement_run_one(&statement, error);
-    return status == ST_OK ? dataset_row_update(tx, row, error) : status;
+    return statement_run_one(&statement, error);
 }
 
 enum status dataset_rows_walk(struct store_tx *tx,

@@ -28,14 +28,16 @@ enum status job_row_update(struct store_tx *tx, const struct job_row *row,
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
                    "UPDATE job SET version=?,state=?,attempt=?,detail=?,update_ms=?"
-                   " WHERE id=?");
+                   " WHERE id=? AND version=?");
     statement_bind_int(&statement, row->version);
     statement_bind_text(&statement, row->state);
     statement_bind_int(&statement, row->attempt);
     statement_bind_text(&statement, row->detail);
     statement_bind_time(&statement, row->update_ms);
     statement_bind_text(&statement, row->id.text);
-    return statement_run_one(&statement, error);
+    statement_bind_int(&statement, row->replaces);
+    return statement_run_version(&statement, "SELECT 1 FROM job WHERE id=?",
+                                 row->id.text, error);
 }
 
 enum status job_row_delete(struct store_tx *tx, const struct job_id *id,

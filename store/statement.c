@@ -2,45 +2,44 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sqlite3.h>
 
 #include "base/check.h"
 
 void statement_open(struct statement *statement, struct database *database,
                     const char *sql)
 {
-    *statement = (struct statement){.database = database, .code = SQLITE_OK};
+    *statement = (struct statement){.database = database, .class = database->refused};
     if (database_poisoned(database))
-        statement->code = SQLITE_IOERR;
-    else
-        statement->code = sqlite3_prepare_v2(database_handle(database), sql, -1,
-                                             &statement->prepared, NULL);
+        statement->class = DB_FAILED;
+    if (statement->class == DB_OK)
+        statement->class =
+            database->driver->prepare(database, &statement->prepared, sql);
 }
 
-/* Keeps the code of the first failure. */
-static void note(struct statement *statement, int code)
+/* Keeps the class of the first failure. */
+static void note(struct statement *statement, enum database_class class)
 {
-    if (statement->code == SQLITE_OK)
-        statement->code = code;
+    if (statement->class == DB_OK)
+        statement->class = class;
 }
 
 bool statement_good(const struct statement *statement)
 {
-    return statement->code == SQLITE_OK;
+    return statement->class == DB_OK;
 }
 
 void statement_bind_text(struct statement *statement, const char *text)
 {
     if (statement_good(statement))
-        note(statement, sqlite3_bind_text(statement->prepared, ++statement->bound, text,
-                                          -1, SQLITE_STATIC));
+        note(statement, statement->database->driver->bind_text(
+                            statement->prepared, statement->bound++, text));
 }
 
 void statement_bind_time(struct statement *statement, int64_t wall_ms)
 {
     if (statement_good(statement))
-        note(statement,
-             sqlite3_bind_int64(statement->prepared, ++statement->bound, wall_ms));
+        note(statement, statement->database->driver->bind_number(
+                            statement->prepared, statement->bound++, wall_ms));
 }
 
 void statement_bind_int(struct statement *statement, uint64_t number)
@@ -52,34 +51,30 @@ void statement_bind_int(struct statement *statement, uint64_t number)
 void statement_bind_blob(struct statement *statement, const void *data, size_t size)
 {
     if (statement_good(statement))
-        note(statement, sqlite3_bind_blob64(statement->prepared, ++statement->bound,
-                                            data, size, SQLITE_STATIC));
+        note(statement, statement->database->driver->bind_blob(
+                            statement->prepared, statement->bound++, data, size));
 }
 
 bool statement_next(struct statement *statement)
 {
-    if (!statement_good(statement))
-        return false;
-    int code = sqlite3_step(statement->prepared);
-    if (code == SQLITE_ROW)
-        return true;
-    if (code != SQLITE_DONE)
-        note(statement, sqlite3_extended_errcode(database_handle(statement->database)));
-    return false;
+    bool row = false;
+    if (statement_good(statement))
+        note(statement, statement->database->driver->next(statement->prepared, &row));
+    return row && statement_good(statement);
 }
 
 /* A NULL from a column that is declared NOT NULL is a failed allocation. */
 const char *statement_text(struct statement *statement, int column)
 {
-    const unsigned char *text = sqlite3_column_text(statement->prepared, column);
+    const char *text = statement->database->driver->text(statement->prepared, column);
     if (text == NULL)
-        note(statement, SQLITE_NOMEM);
-    return text != NULL ? (const char *)text : "";
+        note(statement, DB_FAILED);
+    return text != NULL ? text : "";
 }
 
 int64_t statement_time(struct statement *statement, int column)
 {
-    return sqlite3_column_int64(statement->prepared, column);
+    return statement->database->driver->number(statement->prepared, column);
 }
 
 uint64_t statement_int(struct statement *statement, int column)
@@ -89,18 +84,18 @@ uint64_t statement_int(struct statement *statement, int column)
 
 const uint8_t *statement_blob(struct statement *statement, int column)
 {
-    return sqlite3_column_blob(statement->prepared, column);
+    return statement->database->driver->blob(statement->prepared, column);
 }
 
 size_t statement_blob_size(struct statement *statement, int column)
 {
-    return (size_t)sqlite3_column_bytes(statement->prepared, column);
+    return statement->database->driver->size(statement->prepared, column);
 }
 
 void statement_expect_size(struct statement *statement, int column, size_t size)
 {
     if (statement_blob_size(statement, column) != size)
-        note(statement, SQLITE_CORRUPT);
+        note(statement, DB_DAMAGED);
 }
 
 void statement_copy(struct statement *statement, int column, void *out, size_t size)
@@ -116,17 +111,12 @@ void statement_copy_text(struct statement *statement, int column, char *out,
 {
     int length = snprintf(out, size, "%s", statement_text(statement, column));
     if (length < 0 || (size_t)length >= size)
-        note(statement, SQLITE_CORRUPT);
+        note(statement, DB_DAMAGED);
 }
 
 bool statement_is_null(struct statement *statement, int column)
 {
-    return sqlite3_column_type(statement->prepared, column) == SQLITE_NULL;
-}
-
-enum database_class statement_class(const struct statement *statement)
-{
-    return database_class_of(statement->code);
+    return statement->database->driver->is_null(statement->prepared, column);
 }
 
 struct consequence {
@@ -151,16 +141,17 @@ static struct consequence consequence_of(enum database_class answer)
 
 enum status statement_end(struct statement *statement, struct error *error)
 {
-    const struct consequence end = consequence_of(statement_class(statement));
-    if (statement->code ==
-        SQLITE_IOERR) /* of a poisoned database, which says nothing */
-        error_set(error, end.status, "database: %s", sqlite3_errstr(SQLITE_IOERR));
-    else if (end.status != ST_OK)
+    struct database *database = statement->database;
+    const struct consequence end = consequence_of(statement->class);
+    bool told = statement->prepared != NULL || !database_poisoned(database);
+    if (end.status != ST_OK)
         error_set(error, end.status, "database: %s",
-                  database_message(statement->database));
+                  told ? database->driver->message(database) : "it failed earlier");
     if (end.poisons)
-        database_poison(statement->database);
-    sqlite3_finalize(statement->prepared);
+        database_poison(database);
+    else if (database->refused == DB_OK)
+        database->refused = statement->class;
+    database->driver->end(statement->prepared);
     return end.status;
 }
 
@@ -171,11 +162,41 @@ enum status statement_run(struct statement *statement, struct error *error)
     return statement_end(statement, error);
 }
 
+/* Runs it, and counts the rows that it changed. */
+static enum status run_count(struct statement *statement, uint64_t *changed,
+                             struct error *error)
+{
+    while (statement_next(statement))
+        continue;
+    if (statement_good(statement))
+        *changed = statement->database->driver->changed(statement->prepared);
+    return statement_end(statement, error);
+}
+
 enum status statement_run_one(struct statement *statement, struct error *error)
 {
-    struct database *database = statement->database;
-    enum status status = statement_run(statement, error);
-    if (status == ST_OK && sqlite3_changes(database_handle(database)) == 0)
+    uint64_t changed = 0;
+    enum status status = run_count(statement, &changed, error);
+    if (status == ST_OK && changed == 0)
         return error_set(error, ST_NOT_FOUND, "no such row");
     return status;
+}
+
+enum status statement_run_version(struct statement *statement, const char *find,
+                                  const char *id, struct error *error)
+{
+    uint64_t changed = 0;
+    enum status status = run_count(statement, &changed, error);
+    if (status != ST_OK || changed > 0)
+        return status;
+    struct statement finding;
+    statement_open(&finding, statement->database, find);
+    statement_bind_text(&finding, id);
+    bool found = statement_next(&finding);
+    status = statement_end(&finding, error);
+    if (status != ST_OK)
+        return status;
+    return found ? error_set(error, ST_PRECONDITION_FAILED,
+                             "%s has been changed meanwhile", id)
+                 : error_set(error, ST_NOT_FOUND, "no such row");
 }

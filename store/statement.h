@@ -12,11 +12,15 @@
  *
  * The class of the first failure (database.h) decides what the end answers:
  *
- *   DB_KEY_USED   ST_ALREADY_EXISTS   the transaction is as it was before the statement
+ *   DB_KEY_USED   ST_ALREADY_EXISTS   the transaction can only be rolled back
  *   DB_NO_PARENT  ST_NOT_FOUND        likewise
  *   DB_REFUSED    ST_CORRUPT          likewise
  *   DB_DAMAGED    ST_CORRUPT          the database is poisoned
  *   the others    ST_IO               the database is poisoned
+ *
+ * After a constraint has stood in a transaction's way every further statement of it fails
+ * with the same class, and store_commit rolls it back. Some databases hold to no more, so
+ * none does here. That no row was changed is no such failure (statement_run_one).
  *
  * Threads: that of the transaction.
  */
@@ -30,16 +34,15 @@
 #include "base/status.h"
 #include "store/database.h"
 
-struct sqlite3_stmt;
-
 struct statement {
     struct database *database;
-    struct sqlite3_stmt *prepared;
-    int code;  /* SQLite's, of the first failure */
-    int bound; /* parameters so far */
+    struct prepared *prepared; /* NULL: it failed before it was prepared */
+    enum database_class class; /* of the first failure */
+    int bound;                 /* parameters so far */
 };
 
-/* Prepares the SQL. On a poisoned database the statement fails with ST_IO. */
+/* Prepares the SQL, whose parameters are ? alone. On a poisoned database the statement
+ * fails with ST_IO. */
 void statement_open(struct statement *statement, struct database *database,
                     const char *sql);
 
@@ -71,7 +74,6 @@ void statement_copy_text(struct statement *statement, int column, char *out,
                          size_t size);
 
 bool statement_good(const struct statement *statement); /* nothing has failed yet */
-enum database_class statement_class(const struct statement *statement);
 
 /* Ends the statement, which must not be used again. The statuses are those above. */
 enum status statement_end(struct statement *statement, struct error *error);
@@ -80,5 +82,12 @@ enum status statement_end(struct statement *statement, struct error *error);
 enum status statement_run(struct statement *statement, struct error *error);
 /* The same; ST_NOT_FOUND if it changed nothing. */
 enum status statement_run_one(struct statement *statement, struct error *error);
+
+/* The same for an update of one row WHERE id=? AND version=?: where it changed nothing,
+ * find, SQL with the id as its one parameter, tells why.
+ *   ST_NOT_FOUND            there is no such row
+ *   ST_PRECONDITION_FAILED  it has another version than the caller has read */
+enum status statement_run_version(struct statement *statement, const char *find,
+                                  const char *id, struct error *error);
 
 #endif

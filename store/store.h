@@ -14,7 +14,7 @@
  *       answers ST_IO and nothing more is written, not even at close. A failed fsync is
  *       never retried. The owner of the process ends it with 75 (store/README.md).
  *   (4) The schema only moves forward. An older database is copied and moved forward
- *       when it is opened (tables.h); one that is newer than this program is refused.
+ *       when it is opened (sqlite_tables.h); one that is newer than this program is refused.
  *
  * Threads: any thread may call; a struct store_tx belongs to the thread that began it.
  */
@@ -24,6 +24,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "store/scope.h"
 
 struct store;    /* opaque */
 struct store_tx; /* an open transaction */
@@ -48,11 +49,14 @@ enum status store_copy(const char *from, const char *to, struct error *error);
 
 void store_close(struct store *store); /* NULL is allowed; no transaction may be open */
 
-/* Opens a transaction that may write.
+/* Opens a transaction that does what its scope says, and no more.
  *   ST_IO  the store is poisoned, or the database cannot be written */
-enum status store_begin(struct store *store, struct store_tx **tx, struct error *error);
+enum status store_begin(struct store *store, enum store_scope scope,
+                        struct store_tx **tx, struct error *error);
 
-/* Makes everything in tx durable and ends it, whatever is returned.
+/* Makes everything in tx durable and ends it, whatever is returned. Nothing of tx was
+ * refused: after a constraint has stood in its way a transaction is only rolled back
+ * (statement.h).
  *   ST_IO  it is not durable and nothing of it may be acknowledged; the store is
  *          poisoned */
 enum status store_commit(struct store_tx *tx, struct error *error);

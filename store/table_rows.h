@@ -22,6 +22,7 @@
 struct dataset_row {
     struct dataset_id id;
     uint64_t version;      /* grows by 1 at every update */
+    uint64_t replaces;     /* the version that an update was made of */
     const char *state;     /* CREATED IMPORTING READY FAILED DELETED */
     const char *spec;      /* the dataset as declared, JSON with its defaults */
     const char *detail;    /* what has become of it since, JSON */
@@ -34,11 +35,11 @@ struct dataset_row {
 enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error);
 /* Replaces state, detail, sha256 and version.
- *   ST_NOT_FOUND  there is no such id */
+ *   ST_NOT_FOUND            there is no such id
+ *   ST_PRECONDITION_FAILED  the row has another version than the update was made of */
 enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error);
-/* Replaces spec too: the dataset is declared anew.
- *   ST_NOT_FOUND  there is no such id */
+/* Replaces spec too: the dataset is declared anew. The statuses are the same. */
 enum status dataset_row_declare(struct store_tx *tx, const struct dataset_row *row,
                                 struct error *error);
 enum status dataset_rows_walk(struct store_tx *tx,
@@ -48,7 +49,8 @@ enum status dataset_rows_walk(struct store_tx *tx,
 
 struct job_row {
     struct job_id id;
-    uint64_t version;
+    uint64_t version;  /* grows at every update */
+    uint64_t replaces; /* the version that an update was made of */
     const char *state; /* QUEUED RUNNING CANCELLING SUCCEEDED FAILED CANCELLED */
     uint32_t attempt;
     const char *spec;   /* the request with every default written in, JSON */
@@ -60,7 +62,8 @@ struct job_row {
 enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
                            struct error *error);
 /* Replaces state, attempt, detail, update_ms and version.
- *   ST_NOT_FOUND  there is no such id */
+ *   ST_NOT_FOUND            there is no such id
+ *   ST_PRECONDITION_FAILED  the row has another version than the update was made of */
 enum status job_row_update(struct store_tx *tx, const struct job_row *row,
                            struct error *error);
 /* Walks jobs in the order in which they were inserted. */
@@ -251,7 +254,7 @@ enum status
 delivery_rows_walk(struct store_tx *tx, const struct webhook_id *webhook, uint64_t most,
                    bool (*visit)(void *context, const struct delivery_row *row),
                    void *context, struct error *error);
-struct survey_row { /* statistics that were asked for together */
+struct survey_row {  /* statistics that were asked for together */
     uint64_t number; /* by which they are listed; given by the insertion */
     struct survey_id id;
     const char *dataset;

@@ -72,7 +72,7 @@ static inline void kit_reopen_ledger(struct kit *kit)
 static inline struct store_tx *kit_begin(struct kit *kit)
 {
     struct store_tx *tx;
-    assert_int_equal(store_begin(kit->store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(kit->store, STORE_LEDGER, &tx, NULL), ST_OK);
     return tx;
 }
 

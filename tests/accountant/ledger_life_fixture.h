@@ -36,7 +36,7 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
         struct store_tx *tx;
         struct dataset_id id = kit_dataset(scene_names[i]);
         struct grant grant = {RELATION_ZERO_OUT, 4, 1e-5, 0, {0, 0}, UNIT_RECORD};
-        if (store_begin(kit.store, &tx, NULL) != ST_OK) {
+        if (store_begin(kit.store, STORE_LEDGER, &tx, NULL) != ST_OK) {
             good = false;
             break;
         }
@@ -56,7 +56,7 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
         struct ledger_claim claim = {&dataset,         &id,           &m,
                                      &principal_local, PARTS_UNNAMED, NULL};
         struct ledger_entry_name entry;
-        good = store_begin(kit.store, &tx, NULL) == ST_OK;
+        good = store_begin(kit.store, STORE_LEDGER, &tx, NULL) == ST_OK;
         if (good)
             good = kit_end(tx, ledger_reserve(kit.ledger, tx, &claim, &entry, NULL)) ==
                    ST_OK;
@@ -68,7 +68,7 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
                 done->authorised[job] = steps;
         }
         if (good && job % 3 != 2) {
-            good = store_begin(kit.store, &tx, NULL) == ST_OK &&
+            good = store_begin(kit.store, STORE_LEDGER, &tx, NULL) == ST_OK &&
                    kit_end(tx, ledger_settle(kit.ledger, tx, &id, NULL, NULL)) == ST_OK;
             done->settled[job] = good;
         }

@@ -70,7 +70,7 @@ static bool submit(struct kit *kit, unsigned job, struct fuse *fuse)
                           .spec = "{}",
                           .detail = "{}",
                           .created_by = "local"};
-    bool good = store_begin(kit->store, &tx, NULL) == ST_OK;
+    bool good = store_begin(kit->store, STORE_LEDGER, &tx, NULL) == ST_OK;
     pass(fuse);
     good = good && idempotency_row_insert(tx, &key_row, NULL) == ST_OK;
     pass(fuse);

@@ -242,7 +242,7 @@ static void *race(void *context)
 {
     struct racer *racer = context;
     struct store_tx *tx;
-    racer->status = store_begin(racer->run->kit.store, &tx, NULL);
+    racer->status = store_begin(racer->run->kit.store, STORE_LEDGER, &tx, NULL);
     if (racer->status == ST_OK)
         racer->status =
             kit_end(tx, reserve_in(racer->run, tx, racer->number, &racer->job));

@@ -73,7 +73,7 @@ static inline void scene_close(struct scene *scene)
 static inline struct store_tx *scene_begin(struct scene *scene)
 {
     struct store_tx *tx = NULL;
-    assert_int_equal(store_begin(scene->context.store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(scene->context.store, STORE_LEDGER, &tx, NULL), ST_OK);
     return tx;
 }
 

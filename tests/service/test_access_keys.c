@@ -14,7 +14,7 @@ static struct access_keys *keys;
 static void open_keys(void)
 {
     struct store_tx *tx;
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(access_keys_open(&keys, tx, NULL), ST_OK);
     store_rollback(tx);
 }
@@ -44,7 +44,7 @@ static struct access_key_made make(const char *owner, enum role role)
                                   .policy = {.max_open_jobs = 3}};
     snprintf(request.principal.name, PRINCIPAL_NAME_SIZE, "%s", owner);
     request.principal.scopes = SCOPE_BIT(SCOPE_BUDGETS_AUDIT);
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(access_keys_add(keys, tx, &request, &made, NULL), ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
     return made;
@@ -113,14 +113,14 @@ static void any_other_secret_is_unknown(void **state)
 static enum status end_by_revoking(const char *id)
 {
     struct store_tx *tx;
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     return store_end(tx, access_keys_revoke(keys, tx, id, NULL), NULL);
 }
 
 static enum status end_by_expiring(const char *id, int64_t expire_ms)
 {
     struct store_tx *tx;
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     return store_end(tx, access_keys_shorten(keys, tx, id, expire_ms, NULL), NULL);
 }
 
@@ -158,7 +158,7 @@ static void what_is_rolled_back_was_nothing(void **state)
     struct access_key_made made;
     const struct key_request request = {
         .principal = {.name = "ana", .project = "p", .role = ROLE_ANALYST}, .days = 1};
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(access_keys_add(keys, tx, &request, &made, NULL), ST_OK);
     store_rollback(tx);
     assert_false(access_keys_any(keys));

@@ -19,7 +19,7 @@ static void append(struct store *store, const char *object)
     struct store_tx *tx;
     struct audit_row row = act_of_test;
     row.object = object;
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(audit_trail_append(tx, &row, NULL), ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
 }
@@ -68,7 +68,7 @@ static enum status verify(struct audit_head *head, struct error *error)
     struct store *store;
     struct store_tx *tx;
     assert_int_equal(store_open_read(&store, place.path, error), ST_OK);
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     enum status status = audit_trail_verify(tx, head, error);
     store_rollback(tx);
     store_close(store);

@@ -66,7 +66,7 @@ static struct seen tick(int64_t second)
     struct store_tx *tx;
     const struct audit_range all = {0};
     assert_int_equal(refusals_write(refusals, store, second, NULL), ST_OK);
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(audit_rows_walk(tx, &all, see, &seen, NULL), ST_OK);
     store_rollback(tx);
     return seen;

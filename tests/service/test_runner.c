@@ -50,7 +50,7 @@ static uint64_t authorised_on_disk(void)
     struct store_tx *tx = NULL;
     uint64_t authorised = 0;
     assert_int_equal(store_open_read(&store, run.scene.database, NULL), ST_OK);
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(mark_rows_walk(tx, read_mark, &authorised, NULL), ST_OK);
     store_rollback(tx);
     store_close(store);

@@ -52,7 +52,7 @@ static void end_tx(struct store_tx *tx, enum status status)
 static struct store_tx *begin_tx(struct context *context)
 {
     struct store_tx *tx = NULL;
-    assert_int_equal(store_begin(context->store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(context->store, STORE_LEDGER, &tx, NULL), ST_OK);
     return tx;
 }
 

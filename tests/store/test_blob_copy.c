@@ -104,11 +104,11 @@ static void a_database_is_copied_as_of_one_moment(void **state)
     blobs_database_path(scene.from, from);
     blobs_database_path(scene.to, to);
     assert_int_equal(store_open(&store, from, NULL), ST_OK);
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "a", 5, NULL), ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
     /* What is not committed is not in the copy, and what is in the log alone is. */
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "b", 7, NULL), ST_OK);
     assert_int_equal(store_copy(from, to, NULL), ST_OK);
     assert_int_equal(store_copy(from, to, NULL), ST_IO);
@@ -117,7 +117,7 @@ static void a_database_is_copied_as_of_one_moment(void **state)
     assert_int_equal(store_open_read(&copy, to, NULL), ST_OK);
     store_close(copy);
     assert_int_equal(store_open(&copy, to, NULL), ST_OK);
-    assert_int_equal(store_begin(copy, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(copy, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "b", 1, NULL), ST_OK); /* it is not there yet */
     assert_int_equal(mark_row_raise(tx, "a", 5, NULL), ST_CORRUPT);
     store_rollback(tx);

@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 #include "tests/expect.h"
-#include "store/database.h"
+#include "store/sqlite.h"
 #include "store/table_rows.h"
 #include "tests/store/fault_vfs_fixture.h"
 #include "tests/store/place_fixture.h"
@@ -43,7 +43,7 @@ static unsigned count(struct store *store)
 {
     struct store_tx *tx;
     unsigned rows = 0;
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(dataset_rows_walk(tx, count_row, &rows, NULL), ST_OK);
     store_rollback(tx);
     return rows;
@@ -52,7 +52,7 @@ static unsigned count(struct store *store)
 static enum status put_alone(struct store *store, unsigned number)
 {
     struct store_tx *tx;
-    enum status status = store_begin(store, &tx, NULL);
+    enum status status = store_begin(store, STORE_LEDGER, &tx, NULL);
     if (status != ST_OK)
         return status;
     status = put(tx, number);
@@ -81,7 +81,7 @@ static void what_is_rolled_back_leaves_no_trace(void **state)
     (void)state;
     struct store *store = open_at(":memory:");
     struct store_tx *tx;
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(put(tx, 1), ST_OK);
     store_rollback(tx);
     assert_int_equal(count(store), 0);
@@ -99,12 +99,12 @@ static void a_transaction_tells_how_it_ended(void **state)
     struct store *store = open_at(":memory:");
     struct store_tx *tx;
     int done = 0, undone = 0;
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     store_tx_on_end(tx, add, NULL, &done);
     store_tx_on_end(tx, NULL, add, &undone);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
     assert_true(done == 1 && undone == 0);
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     for (int i = 0; i < 8; i++)
         store_tx_on_end(tx, add, add, i % 2 == 0 ? &done : &undone);
     store_rollback(tx);
@@ -133,7 +133,7 @@ static void any_number_is_told_in_the_order_of_asking(void **state)
     for (int durable = 0; durable < 2; durable++) {
         struct store_tx *tx;
         size_t count = 0;
-        assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+        assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
         for (size_t i = 0; i < MANY; i++) {
             told[i] = (struct told){&count, MANY};
             store_tx_on_end(tx, durable ? note_place : NULL,
@@ -155,7 +155,7 @@ static void a_commit_that_fails_is_told_as_undone(void **state)
     struct store *store = open_at(place.path);
     struct store_tx *tx;
     int done = 0, undone = 0;
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(put(tx, 1), ST_OK);
     store_tx_on_end(tx, add, NULL, &done);
     store_tx_on_end(tx, NULL, add, &undone);
@@ -188,9 +188,9 @@ static void replacing_is_no_way_past_the_triggers(void **state)
     (void)state;
     struct store *store = open_at(":memory:");
     struct store_tx *tx;
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "j", 9, NULL), ST_OK);
-    assert_int_not_equal(sqlite3_exec(database_handle(store_tx_database(tx)),
+    assert_int_not_equal(sqlite3_exec(sqlite_handle(store_tx_database(tx)),
                                       "INSERT OR REPLACE INTO mark VALUES('j',3)", NULL,
                                       NULL, NULL),
                          SQLITE_OK);
@@ -236,7 +236,7 @@ static void the_log_is_cut_when_it_has_grown(void **state)
                                   .project = "p",
                                   .created_by = "o"};
         snprintf(row.id.text, sizeof row.id.text, "d%u", i);
-        assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+        assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
         assert_int_equal(dataset_row_insert(tx, &row, NULL), ST_OK);
         assert_int_equal(store_commit(tx, NULL), ST_OK);
         assert_int_equal(stat(wal, &found), 0);
@@ -257,7 +257,7 @@ static void a_reader_beside_it_only_postpones_the_cut(void **state)
     unsigned seen = 0;
     assert_int_equal(put_alone(store, 0), ST_OK);
     assert_int_equal(store_open_read(&reader, place.path, NULL), ST_OK);
-    assert_int_equal(store_begin(reader, &reading, NULL), ST_OK);
+    assert_int_equal(store_begin(reader, STORE_LEDGER, &reading, NULL), ST_OK);
     assert_int_equal(dataset_rows_walk(reading, count_row, &seen, NULL), ST_OK);
     for (unsigned i = 1; i < 1500; i++)
         assert_int_equal(put_alone(store, i), ST_OK);
@@ -392,13 +392,13 @@ static void nothing_is_written_after_poison(void **state)
     struct store *store = open_at(place.path);
     struct store_tx *tx;
     assert_int_equal(put_alone(store, 1), ST_OK);
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(put(tx, 2), ST_OK);
     store_poison(store);
     long before = fault_plan.count;
     assert_int_equal(put(tx, 3), ST_IO);
     assert_int_equal(store_commit(tx, NULL), ST_IO);
-    assert_int_equal(store_begin(store, &tx, NULL), ST_IO);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_IO);
     store_close(store);
     assert_int_equal(fault_plan.count, before);
     store = open_at(place.path);

@@ -12,7 +12,7 @@ static int begin(void **state)
 {
     (void)state;
     assert_int_equal(store_open(&store, ":memory:", NULL), ST_OK);
-    assert_int_equal(store_begin(store, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     return 0;
 }
 
@@ -24,6 +24,27 @@ static int end(void **state)
     store_close(store);
     return 0;
 }
+
+/* What is refused leaves its transaction with nothing but to be rolled back, so what came
+ * before is kept first. */
+static void keep(void)
+{
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
+}
+
+static void drop(void)
+{
+    store_rollback(tx);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
+}
+
+#define assert_refused(call, status)                                                   \
+    do {                                                                               \
+        keep();                                                                        \
+        assert_int_equal(call, status);                                                \
+        drop();                                                                        \
+    } while (0)
 
 static void bytes(uint8_t out[SHA256_SIZE], uint8_t first)
 {
@@ -69,24 +90,26 @@ static void datasets_keep_what_was_declared_and_take_what_became_of_it(void **st
     bytes(digest, 9);
     assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_OK);
     assert_int_equal(dataset_row_insert(tx, &b, NULL), ST_OK);
-    assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_ALREADY_EXISTS);
+    assert_refused(dataset_row_insert(tx, &a, NULL), ST_ALREADY_EXISTS);
     a.version = 2;
+    a.replaces = 1;
     a.state = "READY";
     a.spec = "another";
     a.detail = "{\"n\":3}";
     a.sha256 = digest;
     assert_int_equal(dataset_row_update(tx, &a, NULL), ST_OK);
-    assert_int_equal(dataset_row_update(tx, &c, NULL), ST_NOT_FOUND);
+    assert_refused(dataset_row_update(tx, &c, NULL), ST_NOT_FOUND);
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
     assert_string_equal(seen.texts[0], "b 1 CREATED {\"id\":1} {} -1 10 fraud ana");
     assert_string_equal(seen.texts[1],
                         "a 2 READY {\"id\":1} {\"n\":3} 40 20 fraud ana");
     b.version = 2;
+    b.replaces = 1;
     b.spec = "another";
     b.state = "FAILED";
     assert_int_equal(dataset_row_declare(tx, &b, NULL), ST_OK);
-    assert_int_equal(dataset_row_declare(tx, &c, NULL), ST_NOT_FOUND);
+    assert_refused(dataset_row_declare(tx, &c, NULL), ST_NOT_FOUND);
     seen.count = 0;
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
@@ -127,18 +150,61 @@ static void jobs_come_back_in_the_order_of_submission(void **state)
     struct job_row z = job("job_z"), a = job("job_a"), no = job("job_no");
     assert_int_equal(job_row_insert(tx, &z, NULL), ST_OK);
     assert_int_equal(job_row_insert(tx, &a, NULL), ST_OK);
-    assert_int_equal(job_row_insert(tx, &z, NULL), ST_ALREADY_EXISTS);
+    assert_refused(job_row_insert(tx, &z, NULL), ST_ALREADY_EXISTS);
     z.version = 7;
+    z.replaces = 1;
     z.state = "RUNNING";
     z.attempt = 1;
     z.detail = "{}";
     z.update_ms = 99;
     assert_int_equal(job_row_update(tx, &z, NULL), ST_OK);
-    assert_int_equal(job_row_update(tx, &no, NULL), ST_NOT_FOUND);
+    assert_refused(job_row_update(tx, &no, NULL), ST_NOT_FOUND);
     assert_int_equal(job_rows_walk(tx, see_job, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
     assert_string_equal(seen.texts[0], "job_z 7 RUNNING 1 {} {} 5 99 ana");
     assert_string_equal(seen.texts[1], "job_a 1 QUEUED 0 {} [] 5 5 ana");
+}
+
+static void an_update_of_what_has_changed_meanwhile_is_refused(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct dataset_row read = dataset("a", 20), late = read;
+    struct job_row job_read = job("job_a"), job_late = job_read;
+    assert_int_equal(dataset_row_insert(tx, &read, NULL), ST_OK);
+    assert_int_equal(job_row_insert(tx, &job_read, NULL), ST_OK);
+    read.replaces = late.replaces = job_read.replaces = job_late.replaces = 1;
+    read.version = late.version = job_read.version = 2;
+    job_late.version = 9;
+    read.state = "READY";
+    job_read.state = "RUNNING";
+    late.state = job_late.state = "FAILED";
+    assert_int_equal(dataset_row_update(tx, &read, NULL), ST_OK);
+    assert_int_equal(job_row_update(tx, &job_read, NULL), ST_OK);
+    assert_refused(dataset_row_update(tx, &late, NULL), ST_PRECONDITION_FAILED);
+    assert_refused(dataset_row_declare(tx, &late, NULL), ST_PRECONDITION_FAILED);
+    assert_refused(job_row_update(tx, &job_late, NULL), ST_PRECONDITION_FAILED);
+    assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
+    assert_int_equal(job_rows_walk(tx, see_job, &seen, NULL), ST_OK);
+    assert_string_equal(seen.texts[0], "a 2 READY {\"id\":1} {} -1 20 fraud ana");
+    assert_string_equal(seen.texts[1], "job_a 2 RUNNING 0 {} [] 5 5 ana");
+}
+
+/* Whatever the database would do with it: another may have dropped what came before. */
+static void after_a_refusal_nothing_more_is_done(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct dataset_row a = dataset("a", 20), b = dataset("b", 10);
+    assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_OK);
+    assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_ALREADY_EXISTS);
+    assert_int_equal(dataset_row_insert(tx, &b, NULL), ST_ALREADY_EXISTS);
+    assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL),
+                     ST_ALREADY_EXISTS);
+    drop();
+    assert_int_equal(dataset_row_insert(tx, &b, NULL), ST_OK);
+    assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
 }
 
 static bool see_model(void *context, const struct model_row *row)
@@ -158,11 +224,11 @@ static void a_job_has_at_most_one_model(void **state)
     bytes(row.sha256, 77);
     snprintf(row.id.text, sizeof row.id.text, "mdl_1");
     snprintf(row.job.text, sizeof row.job.text, "job_a");
-    assert_int_equal(model_row_insert(tx, &row, NULL), ST_NOT_FOUND);
+    assert_refused(model_row_insert(tx, &row, NULL), ST_NOT_FOUND);
     assert_int_equal(job_row_insert(tx, &owner, NULL), ST_OK);
     assert_int_equal(model_row_insert(tx, &row, NULL), ST_OK);
     snprintf(row.id.text, sizeof row.id.text, "mdl_2");
-    assert_int_equal(model_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_refused(model_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
     assert_int_equal(model_rows_walk(tx, see_model, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.texts[0], "mdl_1 job_a 77 1099511627776 {}");
@@ -179,11 +245,11 @@ static void a_job_is_deleted_after_its_model(void **state)
     assert_int_equal(job_row_insert(tx, &owner, NULL), ST_OK);
     assert_int_equal(job_row_insert(tx, &other, NULL), ST_OK);
     assert_int_equal(model_row_insert(tx, &row, NULL), ST_OK);
-    assert_int_equal(job_row_delete(tx, &owner.id, NULL), ST_NOT_FOUND);
+    assert_refused(job_row_delete(tx, &owner.id, NULL), ST_NOT_FOUND);
     assert_int_equal(model_row_delete(tx, &row.id, NULL), ST_OK);
-    assert_int_equal(model_row_delete(tx, &row.id, NULL), ST_NOT_FOUND);
+    assert_refused(model_row_delete(tx, &row.id, NULL), ST_NOT_FOUND);
     assert_int_equal(job_row_delete(tx, &owner.id, NULL), ST_OK);
-    assert_int_equal(job_row_delete(tx, &owner.id, NULL), ST_NOT_FOUND);
+    assert_refused(job_row_delete(tx, &owner.id, NULL), ST_NOT_FOUND);
     assert_int_equal(job_rows_walk(tx, see_job, &seen, NULL), ST_OK);
     assert_int_equal(model_rows_walk(tx, see_model, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
@@ -209,7 +275,7 @@ static void a_key_is_remembered_once_a_route_and_principal(void **state)
                                   .time_ms = 4};
     bytes(row.fingerprint, 3);
     assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_OK);
-    assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_refused(idempotency_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
     row.name.route = "POST /v1/datasets";
     assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 0);
@@ -247,7 +313,7 @@ static void a_key_stays_used_when_its_answer_is_forgotten(void **state)
     assert_int_equal(idempotency_rows_empty(tx, "/v1/jobs/x", NULL), ST_OK);
     assert_int_equal(idempotency_rows_empty(tx, "/v1/jobs/none", NULL), ST_OK);
     row.name.key = "k1";
-    assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_refused(idempotency_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
     assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
     row.name.key = "k2";
     assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
@@ -328,33 +394,33 @@ static void entries_are_appended_in_a_chain_and_nothing_else(void **state)
     struct seen seen = {0};
     struct dataset_row a = dataset("a", 1), b = dataset("b", 2);
     struct ledger_row first = entry(1, "GRANT", "");
-    assert_int_equal(ledger_row_insert(tx, &first, NULL), ST_NOT_FOUND);
+    assert_refused(ledger_row_insert(tx, &first, NULL), ST_NOT_FOUND);
     assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_OK);
     assert_int_equal(dataset_row_insert(tx, &b, NULL), ST_OK);
     assert_int_equal(ledger_row_insert(tx, &first, NULL), ST_OK);
 
     struct ledger_row gap = entry(3, "RESERVE", "job_1");
-    assert_int_equal(ledger_row_insert(tx, &gap, NULL), ST_CORRUPT);
+    assert_refused(ledger_row_insert(tx, &gap, NULL), ST_CORRUPT);
     struct ledger_row fork = entry(2, "RESERVE", "job_1");
     fork.prev[0] ^= 1;
-    assert_int_equal(ledger_row_insert(tx, &fork, NULL), ST_CORRUPT);
+    assert_refused(ledger_row_insert(tx, &fork, NULL), ST_CORRUPT);
     struct ledger_row again = entry(1, "RESERVE", "job_1");
-    assert_int_equal(ledger_row_insert(tx, &again, NULL), ST_CORRUPT);
+    assert_refused(ledger_row_insert(tx, &again, NULL), ST_CORRUPT);
     struct ledger_row unknown = entry(2, "REFUND", "job_1");
-    assert_int_equal(ledger_row_insert(tx, &unknown, NULL), ST_CORRUPT);
+    assert_refused(ledger_row_insert(tx, &unknown, NULL), ST_CORRUPT);
     struct ledger_row ragged = entry(2, "RESERVE", "job_1");
     ragged.curve_size = 15;
-    assert_int_equal(ledger_row_insert(tx, &ragged, NULL), ST_CORRUPT);
+    assert_refused(ledger_row_insert(tx, &ragged, NULL), ST_CORRUPT);
     struct ledger_row nameless = entry(2, "RESERVE", "");
-    assert_int_equal(ledger_row_insert(tx, &nameless, NULL), ST_CORRUPT);
+    assert_refused(ledger_row_insert(tx, &nameless, NULL), ST_CORRUPT);
     struct ledger_row whole = entry(2, "COMMIT", "job_1");
     whole.released = NULL;
-    assert_int_equal(ledger_row_insert(tx, &whole, NULL), ST_CORRUPT);
+    assert_refused(ledger_row_insert(tx, &whole, NULL), ST_CORRUPT);
 
     struct ledger_row second = entry(2, "RESERVE", "job_1");
     assert_int_equal(ledger_row_insert(tx, &second, NULL), ST_OK);
     struct ledger_row twice = entry(3, "RESERVE", "job_1");
-    assert_int_equal(ledger_row_insert(tx, &twice, NULL), ST_ALREADY_EXISTS);
+    assert_refused(ledger_row_insert(tx, &twice, NULL), ST_ALREADY_EXISTS);
     struct ledger_row third = entry(3, "GRANT", "");
     third.dataset = "b";
     assert_int_equal(ledger_row_insert(tx, &third, NULL), ST_OK);
@@ -407,9 +473,9 @@ static void marks_only_grow(void **state)
     struct seen seen = {0};
     assert_int_equal(mark_row_raise(tx, "job_b", 5, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "job_a", 1ULL << 60, NULL), ST_OK);
-    assert_int_equal(mark_row_raise(tx, "job_b", 5, NULL), ST_CORRUPT);
-    assert_int_equal(mark_row_raise(tx, "job_b", 4, NULL), ST_CORRUPT);
-    assert_int_equal(mark_row_raise(tx, "job_c", 0, NULL), ST_CORRUPT);
+    assert_refused(mark_row_raise(tx, "job_b", 5, NULL), ST_CORRUPT);
+    assert_refused(mark_row_raise(tx, "job_b", 4, NULL), ST_CORRUPT);
+    assert_refused(mark_row_raise(tx, "job_c", 0, NULL), ST_CORRUPT);
     assert_int_equal(mark_row_raise(tx, "job_b", 6, NULL), ST_OK);
     assert_int_equal(mark_rows_walk(tx, see_mark, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
@@ -432,10 +498,10 @@ static void an_epoch_freezes_once(void **state)
     struct dataset_row a = dataset("a", 1);
     struct freeze_row row = {.dataset = "a", .epoch = 1, .seq = 17, .time_ms = 8};
     bytes(row.hash, 5);
-    assert_int_equal(freeze_row_insert(tx, &row, NULL), ST_NOT_FOUND);
+    assert_refused(freeze_row_insert(tx, &row, NULL), ST_NOT_FOUND);
     assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_OK);
     assert_int_equal(freeze_row_insert(tx, &row, NULL), ST_OK);
-    assert_int_equal(freeze_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_refused(freeze_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
     assert_int_equal(freeze_rows_walk(tx, see_freeze, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.texts[0], "a 1 17 5 8");
@@ -493,13 +559,13 @@ static void acts_are_chained_and_found_by_who_what_and_how(void **state)
                                act(3, "ana", "y", "error"), act(4, "ana", "x", "ok")};
     assert_int_equal(audit_rows_head(tx, &head, NULL), ST_OK);
     assert_int_equal(head.seq, 0);
-    assert_int_equal(audit_row_insert(tx, &rows[1], NULL), ST_CORRUPT);
+    assert_refused(audit_row_insert(tx, &rows[1], NULL), ST_CORRUPT);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(audit_row_insert(tx, &rows[i], NULL), ST_OK);
-    assert_int_equal(audit_row_insert(tx, &rows[3], NULL), ST_CORRUPT);
+    assert_refused(audit_row_insert(tx, &rows[3], NULL), ST_CORRUPT);
     struct audit_row fork = act(5, "ana", "x", "ok");
     bytes(fork.prev, 3);
-    assert_int_equal(audit_row_insert(tx, &fork, NULL), ST_CORRUPT);
+    assert_refused(audit_row_insert(tx, &fork, NULL), ST_CORRUPT);
     assert_int_equal(audit_rows_head(tx, &head, NULL), ST_OK);
     assert_int_equal(head.seq, 4);
     assert_int_equal(head.hash[0], 4);
@@ -556,7 +622,6 @@ static void surveys_end_once_and_stay(void **state)
     struct dataset_row one = dataset("surveyed", 20), two = dataset("beside", 20);
     struct survey_row a = survey(first, "surveyed"), b = survey(second, "beside"),
                       c = survey(third, "surveyed");
-    assert_int_equal(survey_row_insert(tx, &a, NULL), ST_NOT_FOUND);
     assert_int_equal(dataset_row_insert(tx, &one, NULL), ST_OK);
     assert_int_equal(dataset_row_insert(tx, &two, NULL), ST_OK);
     assert_int_equal(survey_row_insert(tx, &a, NULL), ST_OK);
@@ -565,8 +630,8 @@ static void surveys_end_once_and_stay(void **state)
     a.answers = "[1.5]";
     a.end_ms = 50;
     assert_int_equal(survey_row_end(tx, &a, NULL), ST_OK);
-    assert_int_equal(survey_row_end(tx, &a, NULL), ST_CORRUPT);
-    assert_int_equal(survey_row_end(tx, &c, NULL), ST_NOT_FOUND);
+    assert_refused(survey_row_end(tx, &a, NULL), ST_CORRUPT);
+    assert_refused(survey_row_end(tx, &c, NULL), ST_NOT_FOUND);
     assert_int_equal(survey_row_insert(tx, &c, NULL), ST_OK);
     assert_int_equal(survey_row_find(tx, first, see_survey, &seen, NULL), ST_OK);
     assert_string_equal(seen.texts[0], "1 sta_01ARZ3NDEKTSV4RRFFQ69G5FAV surveyed "
@@ -585,6 +650,8 @@ static void surveys_end_once_and_stay(void **state)
     assert_int_equal(survey_rows_walk(tx, &between, see_survey, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 4);
     assert_non_null(strstr(seen.texts[3], second));
+    c = survey("sta_01ARZ3NDEKTSV4RRFFQ69G5FAY", "nowhere");
+    assert_refused(survey_row_insert(tx, &c, NULL), ST_NOT_FOUND);
 }
 
 static bool see_weights(void *context, const struct weights_row *row)
@@ -608,7 +675,7 @@ static void weights_come_back_in_order_until_they_are_deleted(void **state)
     snprintf(row.id.text, sizeof row.id.text, "fil_b");
     bytes(row.sha256, 3);
     assert_int_equal(weights_row_insert(tx, &row, NULL), ST_OK);
-    assert_int_equal(weights_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_refused(weights_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
     snprintf(row.id.text, sizeof row.id.text, "fil_a");
     row.note = "";
     assert_int_equal(weights_row_insert(tx, &row, NULL), ST_OK);
@@ -620,7 +687,7 @@ static void weights_come_back_in_order_until_they_are_deleted(void **state)
     assert_int_equal(weights_rows_walk(tx, see_weights, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
     assert_int_equal(weights_row_delete(tx, &row.id, NULL), ST_OK);
-    assert_int_equal(weights_row_delete(tx, &row.id, NULL), ST_NOT_FOUND);
+    assert_refused(weights_row_delete(tx, &row.id, NULL), ST_NOT_FOUND);
 }
 
 int main(void)
@@ -630,6 +697,10 @@ int main(void)
             datasets_keep_what_was_declared_and_take_what_became_of_it, begin, end),
         cmocka_unit_test_setup_teardown(jobs_come_back_in_the_order_of_submission,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(
+            an_update_of_what_has_changed_meanwhile_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(after_a_refusal_nothing_more_is_done, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(a_job_has_at_most_one_model, begin, end),
         cmocka_unit_test_setup_teardown(surveys_end_once_and_stay, begin, end),
         cmocka_unit_test_setup_teardown(a_job_is_deleted_after_its_model, begin, end),

@@ -1,6 +1,6 @@
 /* Goal: SQL itself keeps entries and marks append-only, and an older file moves forward
  * whole or not at all, after a copy. Method: raw connections and schemas of our own. */
-#include "store/tables.h"
+#include "store/sqlite_tables.h"
 
 #include <sqlite3.h>
 
@@ -82,23 +82,25 @@ static void an_older_file_is_copied_and_moved_forward(void **state)
 {
     (void)state;
     struct place place = place_make();
-    struct tables first = {good_steps, 1}, second = {good_steps, 2};
+    struct sqlite_tables first = {good_steps, 1}, second = {good_steps, 2};
     char copy[80];
     int found = -1;
     struct database *database;
-    assert_int_equal(database_open(&database, place.path, NULL), ST_OK);
-    sqlite3 *db = database_handle(database);
-    assert_int_equal(tables_found(&found, database, &first, NULL), ST_OK);
+    assert_int_equal(sqlite_open(&database, place.path, NULL), ST_OK);
+    sqlite3 *db = sqlite_handle(database);
+    assert_int_equal(sqlite_tables_found(&found, database, &first, NULL), ST_OK);
     assert_int_equal(found, 0);
-    assert_int_equal(tables_forward(database, place.path, 0, &first, NULL), ST_OK);
-    assert_int_equal(tables_found(&found, database, &second, NULL), ST_OK);
+    assert_int_equal(sqlite_tables_forward(database, place.path, 0, &first, NULL),
+                     ST_OK);
+    assert_int_equal(sqlite_tables_found(&found, database, &second, NULL), ST_OK);
     assert_int_equal(found, 1);
     assert_int_equal(run(db, "INSERT INTO one VALUES(3)"), SQLITE_OK);
-    assert_int_equal(tables_forward(database, place.path, 1, &second, NULL), ST_OK);
+    assert_int_equal(sqlite_tables_forward(database, place.path, 1, &second, NULL),
+                     ST_OK);
     assert_int_equal(number(db, "SELECT sum(a) FROM one"), 7);
-    assert_int_equal(tables_found(&found, database, &second, NULL), ST_OK);
+    assert_int_equal(sqlite_tables_found(&found, database, &second, NULL), ST_OK);
     assert_int_equal(found, 2);
-    assert_int_equal(tables_found(&found, database, &first, NULL), ST_INVALID);
+    assert_int_equal(sqlite_tables_found(&found, database, &first, NULL), ST_INVALID);
     database_close(database, true);
     snprintf(copy, sizeof copy, "%s.step1", place.path);
     db = open_raw(copy);
@@ -112,18 +114,20 @@ static void a_failing_step_leaves_the_file_as_it_was(void **state)
 {
     (void)state;
     struct place place = place_make();
-    struct tables first = {good_steps, 1}, second = {bad_steps, 2};
+    struct sqlite_tables first = {good_steps, 1}, second = {bad_steps, 2};
     int found = -1;
     struct database *database;
-    assert_int_equal(database_open(&database, place.path, NULL), ST_OK);
-    sqlite3 *db = database_handle(database);
-    assert_int_equal(tables_forward(database, place.path, 0, &first, NULL), ST_OK);
-    assert_int_equal(tables_forward(database, place.path, 1, &second, NULL), ST_IO);
-    assert_int_equal(tables_found(&found, database, &second, NULL), ST_OK);
+    assert_int_equal(sqlite_open(&database, place.path, NULL), ST_OK);
+    sqlite3 *db = sqlite_handle(database);
+    assert_int_equal(sqlite_tables_forward(database, place.path, 0, &first, NULL),
+                     ST_OK);
+    assert_int_equal(sqlite_tables_forward(database, place.path, 1, &second, NULL),
+                     ST_IO);
+    assert_int_equal(sqlite_tables_found(&found, database, &second, NULL), ST_OK);
     assert_int_equal(found, 1);
     assert_int_equal(number(db, "SELECT count(*) FROM sqlite_schema"), 1);
-    assert_int_equal(tables_forward(database, "/nonexistent/x.db", 1, &second, NULL),
-                     ST_IO);
+    assert_int_equal(
+        sqlite_tables_forward(database, "/nonexistent/x.db", 1, &second, NULL), ST_IO);
     database_close(database, true);
     place_remove(&place);
 }
@@ -173,13 +177,14 @@ static void a_file_of_the_first_schema_is_read_on(void **state)
 {
     (void)state;
     struct place place = place_make();
-    struct tables first = {tables_current()->steps, 1};
+    struct sqlite_tables first = {sqlite_tables_current()->steps, 1};
     struct database *database;
     struct store *store;
-    assert_int_equal(database_open(&database, place.path, NULL), ST_OK);
-    assert_int_equal(tables_forward(database, place.path, 0, &first, NULL), ST_OK);
+    assert_int_equal(sqlite_open(&database, place.path, NULL), ST_OK);
+    assert_int_equal(sqlite_tables_forward(database, place.path, 0, &first, NULL),
+                     ST_OK);
     assert_int_equal(
-        run(database_handle(database),
+        run(sqlite_handle(database),
             "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0);"
             "INSERT INTO job VALUES(1,'j',1,'s',0,'','',0,0);"
             "INSERT INTO replay VALUES('r','k',zeroblob(32),'l','b',7);"
@@ -191,7 +196,7 @@ static void a_file_of_the_first_schema_is_read_on(void **state)
     assert_int_equal(store_open(&store, place.path, NULL), ST_OK);
     store_close(store);
     sqlite3 *db = open_raw(place.path);
-    assert_int_equal(number(db, "PRAGMA user_version"), tables_current()->count);
+    assert_int_equal(number(db, "PRAGMA user_version"), sqlite_tables_current()->count);
     assert_int_equal(number(db, "SELECT count(*) FROM ledger WHERE actor='me'"), 1);
     assert_int_equal(number(db, "SELECT count(*) FROM dataset WHERE project='default'"
                                 " AND created_by='local'"),

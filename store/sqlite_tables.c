@@ -7,7 +7,7 @@
  * found so. What the texts declare of rows is then asked of the rows, because SQLite
  * leaves CHECK constraints out on a connection that only reads.
  */
-#include "store/tables.h"
+#include "store/sqlite_tables.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -225,12 +225,12 @@ static const char step_11[] =
     "  OR NEW.created_by<>OLD.created_by OR NEW.spec<>OLD.spec"
     "  BEGIN SELECT RAISE(ABORT,'a charge only moves on'); END;";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5,
-                                    step_6, step_7, step_8, step_9, step_10, step_11};
+static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5, step_6,
+                                    step_7, step_8, step_9, step_10, step_11};
 
-const struct tables *tables_current(void)
+const struct sqlite_tables *sqlite_tables_current(void)
 {
-    static const struct tables current = {steps, sizeof steps / sizeof *steps};
+    static const struct sqlite_tables current = {steps, sizeof steps / sizeof *steps};
     return &current;
 }
 
@@ -245,8 +245,8 @@ static enum status ask(struct database *database, const char *sql, int *number,
     return statement_end(&statement, error);
 }
 
-enum status tables_found(int *found, struct database *database,
-                         const struct tables *tables, struct error *error)
+enum status sqlite_tables_found(int *found, struct database *database,
+                                const struct sqlite_tables *tables, struct error *error)
 {
     int application = 0, version = 0, objects = 0;
     enum status status = ask(database, "PRAGMA application_id", &application, error);
@@ -272,10 +272,10 @@ enum status tables_found(int *found, struct database *database,
 /* Ends a statement of a check. Where the tables do not fit it, that is damage too. */
 static enum status end_check(struct statement *statement, struct error *error)
 {
-    bool misfits = statement_class(statement) == DB_MISFIT;
+    bool misfits = statement->class == DB_MISFIT;
     if (misfits)
         error_set(error, ST_CORRUPT, "database: %s",
-                  database_message(statement->database));
+                  statement->database->driver->message(statement->database));
     enum status status = statement_end(statement, error);
     return misfits ? ST_CORRUPT : status;
 }
@@ -353,13 +353,13 @@ static enum status check_rows(struct database *database,
 }
 
 /* The tables as the first found steps make them are made in memory and compared. */
-enum status tables_check(struct database *database, int found,
-                         const struct tables *tables, struct error *error)
+enum status sqlite_tables_check(struct database *database, int found,
+                                const struct sqlite_tables *tables, struct error *error)
 {
     struct database *made = NULL;
-    enum status status = database_open(&made, ":memory:", NULL);
+    enum status status = sqlite_open(&made, ":memory:", NULL);
     for (int i = 0; status == ST_OK && i < found; i++)
-        if (database_run(made, tables->steps[i]) != DB_OK)
+        if (sqlite_run(made, tables->steps[i]) != DB_OK)
             status = ST_IO;
     status = status == ST_OK ? check_objects(database, made, error)
                              : error_set(error, ST_IO, "no memory to make the tables");
@@ -383,8 +383,8 @@ static enum status sync_file(const char *path)
     return failed == 0 ? ST_OK : ST_IO;
 }
 
-enum status tables_copy(struct database *database, const char *path,
-                        struct error *error)
+enum status sqlite_tables_copy(struct database *database, const char *path,
+                               struct error *error)
 {
     struct statement statement;
     statement_open(&statement, database, "VACUUM INTO ?");
@@ -401,27 +401,28 @@ static enum status keep_copy(struct database *database, const char *path, int fo
     char copy[PATH_SIZE];
     snprintf(copy, sizeof copy, "%s.step%d", path, found);
     unlink(copy);
-    return tables_copy(database, copy, error);
+    return sqlite_tables_copy(database, copy, error);
 }
 
 static enum database_class take_steps(struct database *database, int found,
-                                      const struct tables *tables)
+                                      const struct sqlite_tables *tables)
 {
     char header[STATEMENT_SIZE];
-    enum database_class answer = database_run(database, "BEGIN IMMEDIATE");
+    enum database_class answer = sqlite_run(database, "BEGIN IMMEDIATE");
     for (int i = found; answer == DB_OK && i < tables->count; i++)
-        answer = database_run(database, tables->steps[i]);
+        answer = sqlite_run(database, tables->steps[i]);
     snprintf(header, sizeof header, "PRAGMA application_id=%d;PRAGMA user_version=%d",
              APPLICATION_ID, tables->count);
     if (answer == DB_OK)
-        answer = database_run(database, header);
+        answer = sqlite_run(database, header);
     if (answer == DB_OK)
-        answer = database_run(database, "COMMIT");
+        answer = sqlite_run(database, "COMMIT");
     return answer;
 }
 
-enum status tables_forward(struct database *database, const char *path, int found,
-                           const struct tables *tables, struct error *error)
+enum status sqlite_tables_forward(struct database *database, const char *path,
+                                  int found, const struct sqlite_tables *tables,
+                                  struct error *error)
 {
     if (found == tables->count)
         return ST_OK;
@@ -432,8 +433,8 @@ enum status tables_forward(struct database *database, const char *path, int foun
     }
     if (take_steps(database, found, tables) != DB_OK) {
         error_set(error, ST_IO, "schema %d: %s", tables->count,
-                  database_message(database));
-        database_run(database, "ROLLBACK");
+                  database->driver->message(database));
+        sqlite_run(database, "ROLLBACK");
         return ST_IO;
     }
     return ST_OK;

@@ -1,49 +1,53 @@
 /*
- * tables.h - the tables, and how a file comes to have them. Inside store only.
+ * sqlite_tables.h - the tables in SQLite's dialect, and how a file comes to have them.
+ * Inside store only.
  *
  * PRAGMA user_version counts the steps a file has taken; PRAGMA application_id says
  * that it is ours. Steps are only ever added.
  *
  * Threads: the caller's connection belongs to it alone.
  */
-#ifndef STORE_TABLES_H
-#define STORE_TABLES_H
+#ifndef STORE_SQLITE_TABLES_H
+#define STORE_SQLITE_TABLES_H
 
 #include "base/status.h"
-#include "store/database.h"
+#include "store/sqlite.h"
 
-struct tables {
+struct sqlite_tables {
     const char *const *steps; /* SQL, each from the state that the one before it left */
     int count;
 };
 
-const struct tables *tables_current(void);
+const struct sqlite_tables *sqlite_tables_current(void);
 
 /* found = the steps that the database has taken; 0 if it is empty.
  *   ST_CORRUPT  it is damaged, or is not ours
  *   ST_INVALID  it has taken more steps than there are
  *   ST_IO       it cannot be read */
-enum status tables_found(int *found, struct database *database,
-                         const struct tables *tables, struct error *error);
+enum status sqlite_tables_found(int *found, struct database *database,
+                                const struct sqlite_tables *tables,
+                                struct error *error);
 
 /* Whether the tables, indices and triggers of the database are as the first found steps
  * make them, and every row keeps their constraints: SQLite forgets constraints on
  * connections that only read. Others beside them are let be.
  *   ST_CORRUPT  the error names what differs, or the table and row
  *   ST_IO       they cannot be read */
-enum status tables_check(struct database *database, int found,
-                         const struct tables *tables, struct error *error);
+enum status sqlite_tables_check(struct database *database, int found,
+                                const struct sqlite_tables *tables,
+                                struct error *error);
 
 /* Takes the steps after found in one transaction; a database that had some is first
  * copied to path.step<found>, durably.
  *   ST_IO  a step failed, or the copy: the database is as it was */
-enum status tables_forward(struct database *database, const char *path, int found,
-                           const struct tables *tables, struct error *error);
+enum status sqlite_tables_forward(struct database *database, const char *path,
+                                  int found, const struct sqlite_tables *tables,
+                                  struct error *error);
 
 /* Copies the database as it is now into a new file at path, which is synced. No
  * transaction is open. Nothing of the database changes, and it may be opened to be read.
  *   ST_IO  the file is there, or cannot be written */
-enum status tables_copy(struct database *database, const char *path,
-                        struct error *error);
+enum status sqlite_tables_copy(struct database *database, const char *path,
+                               struct error *error);
 
 #endif

@@ -1,0 +1,377 @@
+/*
+ * SQLite's connection and its statements. A database is opened without being read;
+ * sqlite_set_up then makes its settings and reads each one back, because a pragma that
+ * SQLite does not know or does not accept is answered with silence. The log's length is
+ * counted by a hook that SQLite calls at each commit, since the checkpoint is ours to run
+ * (invariant 2 of the header). A prepared statement is SQLite's own, and knows its
+ * connection.
+ */
+#include "store/sqlite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sqlite3.h>
+
+#include "base/check.h"
+
+enum {
+    /* A reader waits at most this long for another that recovers the log. */
+    READ_WAIT_MS = 5000,
+    URI_SIZE = 3 * 4096,
+    /* 4 MiB in pages of 4,096 bytes, which keeps log and recovery short. */
+    LOG_PAGES_MAX = 1024,
+};
+
+struct sqlite {
+    struct database base;
+    sqlite3 *handle;
+    enum store_scope scope; /* of the open transaction */
+    bool read_only;
+    bool in_memory;
+    int log_pages;     /* after the last commit */
+    int checkpoint_at; /* pages of the log at which to try next */
+};
+
+static struct sqlite *own(const struct database *database)
+{
+    return (struct sqlite *)(uintptr_t)database;
+}
+
+/* --- answers --- */
+
+static enum database_class class_of(int code)
+{
+    switch (code) {
+    case SQLITE_OK: return DB_OK;
+    case SQLITE_CONSTRAINT_UNIQUE:
+    case SQLITE_CONSTRAINT_PRIMARYKEY: return DB_KEY_USED;
+    case SQLITE_CONSTRAINT_FOREIGNKEY: return DB_NO_PARENT;
+    case SQLITE_CONSTRAINT_TRIGGER:
+    case SQLITE_CONSTRAINT_CHECK:
+    case SQLITE_CONSTRAINT_NOTNULL: return DB_REFUSED;
+    }
+    switch (code & 0xff) { /* the primary code */
+    case SQLITE_ERROR: return DB_MISFIT;
+    case SQLITE_BUSY: return DB_BUSY;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return DB_DAMAGED;
+    }
+    return DB_FAILED;
+}
+
+static const char *message(const struct database *database)
+{
+    return sqlite3_errmsg(own(database)->handle);
+}
+
+struct sqlite3 *sqlite_handle(const struct database *database)
+{
+    return own(database)->handle;
+}
+
+/* --- opening --- */
+
+static const struct driver driver;
+
+static struct sqlite *sqlite_create(bool read_only, const char *path)
+{
+    struct sqlite *sqlite = calloc(1, sizeof *sqlite);
+    CHECK(sqlite != NULL);
+    sqlite->base.driver = &driver;
+    sqlite->read_only = read_only;
+    sqlite->in_memory = strcmp(path, ":memory:") == 0;
+    sqlite->checkpoint_at = LOG_PAGES_MAX;
+    return sqlite;
+}
+
+/* Connects to file, a path or a URI; a failure speaks of path. */
+static enum status connect_to(struct sqlite *sqlite, const char *file, int flags,
+                              const char *path, struct error *error)
+{
+    if (sqlite3_open_v2(file, &sqlite->handle, flags | SQLITE_OPEN_NOMUTEX, NULL) ==
+        SQLITE_OK)
+        return ST_OK;
+    return error_set(error, ST_IO, "%s: %s", path, sqlite3_errmsg(sqlite->handle));
+}
+
+/* Makes the file, where there is none, before SQLite would: its files are readable by
+ * whomever the process's mask lets in. The log takes its mode from the file. */
+static enum status create_file(const char *path, struct error *error)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0 && errno == EEXIST)
+        return ST_OK;
+    if (file < 0)
+        return error_set(error, ST_IO, "%s: %s", path, strerror(errno));
+    close(file);
+    return ST_OK;
+}
+
+enum status sqlite_open(struct database **out, const char *path, struct error *error)
+{
+    struct sqlite *sqlite = sqlite_create(false, path);
+    enum status status = sqlite->in_memory ? ST_OK : create_file(path, error);
+    if (status == ST_OK)
+        status = connect_to(sqlite, path, SQLITE_OPEN_READWRITE, path, error);
+    if (status != ST_OK) {
+        database_close(&sqlite->base, true);
+        return status;
+    }
+    sqlite3_extended_result_codes(sqlite->handle, 0);
+    *out = &sqlite->base;
+    return ST_OK;
+}
+
+/* uri = path as a URI of the scheme file, in which ? # and % are special, and the
+ * query. False if it is too long. */
+static bool uri_of(char uri[URI_SIZE], const char *path, const char *query)
+{
+    size_t size = 0;
+    char encoded[4];
+    size += (size_t)snprintf(uri, URI_SIZE, "file:");
+    for (; *path != '\0'; path++) {
+        bool special = strchr("?#%", *path) != NULL;
+        snprintf(encoded, sizeof encoded, special ? "%%%02X" : "%c", *path);
+        if (size + strlen(encoded) + strlen(query) >= URI_SIZE)
+            return false;
+        size += (size_t)snprintf(uri + size, URI_SIZE - size, "%s", encoded);
+    }
+    snprintf(uri + size, URI_SIZE - size, "%s", query);
+    return true;
+}
+
+/* A running daemon keeps a -wal file beside the database. Where there is none nobody
+ * writes, and `immutable` keeps SQLite from making one. */
+enum status sqlite_open_read(struct database **out, const char *path,
+                             struct error *error)
+{
+    char uri[URI_SIZE], wal[URI_SIZE];
+    int length = snprintf(wal, sizeof wal, "%s-wal", path);
+    bool live = length > 0 && length < URI_SIZE && access(wal, F_OK) == 0;
+    if (!uri_of(uri, path, live ? "?mode=ro" : "?mode=ro&immutable=1"))
+        return error_set(error, ST_IO, "path too long");
+    struct sqlite *sqlite = sqlite_create(true, path);
+    enum status status =
+        connect_to(sqlite, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path, error);
+    if (status != ST_OK) {
+        database_close(&sqlite->base, false);
+        return status;
+    }
+    sqlite3_busy_timeout(sqlite->handle, READ_WAIT_MS);
+    *out = &sqlite->base;
+    return ST_OK;
+}
+
+/* The log is put into the file by the last connection that closes. */
+static void close_connection(struct database *database, bool clean)
+{
+    struct sqlite *sqlite = own(database);
+    if (sqlite->handle != NULL && (sqlite->read_only || !clean))
+        sqlite3_db_config(sqlite->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    CHECK(sqlite3_close(sqlite->handle) == SQLITE_OK);
+    free(sqlite);
+}
+
+/* --- settings --- */
+
+static int on_commit(void *context, sqlite3 *handle, const char *schema, int pages)
+{
+    struct sqlite *sqlite = context;
+    (void)handle;
+    (void)schema;
+    sqlite->log_pages = pages;
+    return SQLITE_OK;
+}
+
+/* Runs a pragma and compares what it then answers. */
+static bool pragma(sqlite3 *handle, const char *set, const char *get,
+                   const char *expected)
+{
+    sqlite3_stmt *asked = NULL;
+    if (sqlite3_exec(handle, set, NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    bool same = sqlite3_prepare_v2(handle, get, -1, &asked, NULL) == SQLITE_OK &&
+                sqlite3_step(asked) == SQLITE_ROW &&
+                sqlite3_column_text(asked, 0) != NULL &&
+                strcmp((const char *)sqlite3_column_text(asked, 0), expected) == 0;
+    sqlite3_finalize(asked);
+    return same;
+}
+
+/* A database in memory has no log, so its journal mode is "memory". The hook comes
+ * last: wal_autocheckpoint puts its own in its place. */
+enum status sqlite_set_up(struct database *database, struct error *error)
+{
+    struct sqlite *sqlite = own(database);
+    static const struct {
+        const char *set, *get, *expected;
+        bool writing;
+    } all[] = {
+        {"PRAGMA trusted_schema=OFF", "PRAGMA trusted_schema", "0", false},
+        {"PRAGMA foreign_keys=ON", "PRAGMA foreign_keys", "1", true},
+        {"PRAGMA recursive_triggers=ON", "PRAGMA recursive_triggers", "1", true},
+        {"PRAGMA journal_mode=WAL", "PRAGMA journal_mode", "wal", true},
+        {"PRAGMA synchronous=FULL", "PRAGMA synchronous", "2", true},
+        {"PRAGMA wal_autocheckpoint=0", "PRAGMA wal_autocheckpoint", "0", true},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].writing && sqlite->read_only)
+            continue;
+        const char *expected = all[i].expected;
+        if (sqlite->in_memory && strcmp(expected, "wal") == 0)
+            expected = "memory";
+        if (!pragma(sqlite->handle, all[i].set, all[i].get, expected))
+            return error_set(error, ST_IO, "database: %s not accepted: %s", all[i].set,
+                             message(database));
+    }
+    sqlite3_wal_hook(sqlite->handle, on_commit, sqlite);
+    return ST_OK;
+}
+
+/* --- transactions --- */
+
+enum database_class sqlite_run(struct database *database, const char *sql)
+{
+    return class_of(sqlite3_exec(own(database)->handle, sql, NULL, NULL, NULL));
+}
+
+static enum database_class begin(struct database *database, enum store_scope scope)
+{
+    struct sqlite *sqlite = own(database);
+    bool reads = sqlite->read_only || scope == STORE_READ;
+    sqlite->scope = scope;
+    return sqlite_run(database, reads ? "BEGIN" : "BEGIN IMMEDIATE");
+}
+
+static enum database_class commit(struct database *database)
+{
+    return sqlite_run(database, "COMMIT");
+}
+
+/* A failure may have ended the transaction already. */
+static enum database_class rollback(struct database *database)
+{
+    enum database_class answer = sqlite_run(database, "ROLLBACK");
+    return sqlite3_get_autocommit(own(database)->handle) ? DB_OK : answer;
+}
+
+/* Puts a log that has grown long into the file. A reader in the way only postpones it. */
+static enum database_class tidy(struct database *database)
+{
+    struct sqlite *sqlite = own(database);
+    if (sqlite->log_pages < sqlite->checkpoint_at)
+        return DB_OK;
+    enum database_class answer = class_of(sqlite3_wal_checkpoint_v2(
+        sqlite->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL));
+    sqlite->checkpoint_at =
+        answer == DB_BUSY ? sqlite->log_pages + LOG_PAGES_MAX : LOG_PAGES_MAX;
+    return answer == DB_BUSY ? DB_OK : answer;
+}
+
+/* --- statements --- */
+
+static sqlite3_stmt *theirs(struct prepared *prepared)
+{
+    return (sqlite3_stmt *)prepared;
+}
+
+static enum database_class prepare(struct database *database, struct prepared **out,
+                                   const char *sql)
+{
+    struct sqlite *sqlite = own(database);
+    sqlite3_stmt *made = NULL;
+    int code = sqlite3_prepare_v2(sqlite->handle, sql, -1, &made, NULL);
+    *out = (struct prepared *)made;
+    CHECK(sqlite->scope != STORE_READ || made == NULL || sqlite3_stmt_readonly(made) ||
+          sqlite->read_only);
+    return class_of(code);
+}
+
+static enum database_class bind_text(struct prepared *prepared, int at,
+                                     const char *text)
+{
+    return class_of(
+        sqlite3_bind_text(theirs(prepared), at + 1, text, -1, SQLITE_STATIC));
+}
+
+static enum database_class bind_number(struct prepared *prepared, int at,
+                                       int64_t number)
+{
+    return class_of(sqlite3_bind_int64(theirs(prepared), at + 1, number));
+}
+
+static enum database_class bind_blob(struct prepared *prepared, int at,
+                                     const void *data, size_t size)
+{
+    return class_of(
+        sqlite3_bind_blob64(theirs(prepared), at + 1, data, size, SQLITE_STATIC));
+}
+
+static enum database_class next(struct prepared *prepared, bool *row)
+{
+    int code = sqlite3_step(theirs(prepared));
+    *row = code == SQLITE_ROW;
+    if (*row || code == SQLITE_DONE)
+        return DB_OK;
+    return class_of(sqlite3_extended_errcode(sqlite3_db_handle(theirs(prepared))));
+}
+
+static uint64_t changed(struct prepared *prepared)
+{
+    return (uint64_t)sqlite3_changes(sqlite3_db_handle(theirs(prepared)));
+}
+
+static const char *text(struct prepared *prepared, int column)
+{
+    return (const char *)sqlite3_column_text(theirs(prepared), column);
+}
+
+static int64_t number(struct prepared *prepared, int column)
+{
+    return sqlite3_column_int64(theirs(prepared), column);
+}
+
+static const uint8_t *blob(struct prepared *prepared, int column)
+{
+    return sqlite3_column_blob(theirs(prepared), column);
+}
+
+static size_t size_of(struct prepared *prepared, int column)
+{
+    return (size_t)sqlite3_column_bytes(theirs(prepared), column);
+}
+
+static bool is_null(struct prepared *prepared, int column)
+{
+    return sqlite3_column_type(theirs(prepared), column) == SQLITE_NULL;
+}
+
+static void end(struct prepared *prepared)
+{
+    sqlite3_finalize(theirs(prepared));
+}
+
+static const struct driver driver = {
+    .close = close_connection,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .tidy = tidy,
+    .message = message,
+    .prepare = prepare,
+    .bind_text = bind_text,
+    .bind_number = bind_number,
+    .bind_blob = bind_blob,
+    .next = next,
+    .changed = changed,
+    .text = text,
+    .number = number,
+    .blob = blob,
+    .size = size_of,
+    .is_null = is_null,
+    .end = end,
+};
