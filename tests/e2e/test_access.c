@@ -724,6 +724,47 @@ static void a_policy_counts_the_runs_of_a_sweep_together(void **state)
                   200);
 }
 
+/* Whichever of its runs it is that the key may not have. */
+static void a_policy_holds_of_every_run_of_a_sweep(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy, *privacy, *good, *bad;
+    } cases[] = {
+        {"{'max_epsilon_per_job':1}", "'epsilon':0.1", "{'/privacy/epsilon':0.2}",
+         "{'/privacy/epsilon':1.5}"},
+        {"{'min_noise_multiplier':2}", "'noise_multiplier':9",
+         "{'/privacy/noise_multiplier':8}", "{'/privacy/noise_multiplier':1.9}"},
+        {"{'algorithms':['dpsgd']}", "'epsilon':0.1", "{'/algorithm/name':'dpsgd'}",
+         "{'/algorithm/name':'dcsgd_e'}"},
+        {"{'max_share':{'share':0.1,'period':'P30D'}}", "'budget_fraction':0.01",
+         "{'/privacy/budget_fraction':0.02}", "{'/privacy/budget_fraction':0.15}"},
+    };
+    static const char *const paths[] = {"/v1/sweeps:estimate", "/v1/sweeps"};
+    struct client *client = client_of();
+    char key[KEY_SIZE], runs[192];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_key_with(key, "sweeping", cases[i].policy);
+        for (unsigned k = 0; k < 8; k++) { /* every place, by every path */
+            unsigned place = k / 2;
+            char *end = runs;
+            for (unsigned run = 0; run < 3; run++)
+                end += sprintf(end, "%s%s", run > 0 ? "," : "",
+                               run == place ? cases[i].bad : cases[i].good);
+            const struct reply *reply = client_create(
+                client, place < 3 ? paths[k % 2] : paths[0],
+                "{'job':{'dataset':'calls','model':{'preset':'linear'},'algorithm':"
+                "{'name':'dpsgd'},'batch_size':50,'steps':3,'privacy':{%s}},"
+                "'runs':[%s]}",
+                cases[i].privacy, runs);
+            if (place < 3)
+                assert_problem(reply, 403, "policy_violation");
+            else
+                assert_status(reply, 200);
+        }
+    }
+}
+
 /* Half of the share fits, and what it has spent counts against the next, by another key of
  * the same owner too, and not against another owner. */
 static void a_share_is_of_all_that_its_owner_takes_of_a_dataset(void **state)
@@ -870,6 +911,7 @@ int main(void)
         cmocka_unit_test(who_makes_keys_makes_none_that_approves_or_reaches_further),
         cmocka_unit_test(a_policy_holds_of_estimates_and_jobs_alike),
         cmocka_unit_test(a_policy_counts_the_runs_of_a_sweep_together),
+        cmocka_unit_test(a_policy_holds_of_every_run_of_a_sweep),
         cmocka_unit_test(a_share_is_of_all_that_its_owner_takes_of_a_dataset),
         cmocka_unit_test(a_policy_holds_of_statistics_too),
         cmocka_unit_test(every_route_answers_every_role_as_was_planned),
