@@ -27,10 +27,11 @@ static enum status find(struct context *context, const struct request *request,
     return status;
 }
 
-/* Appends what is asked for, or was decided, of a key's policy. */
+/* Appends what is asked for, or was decided, of a key's policy. Whoever decides need not see
+ * keys, so the act says whether it waits: it has no reason yet, and does not hold. */
 static enum status tell(struct context *context, const struct request *request,
                         struct store_tx *tx, const struct policy_proposal *proposal,
-                        const char *reason, struct error *error)
+                        bool holds, const char *reason, struct error *error)
 {
     struct act act;
     struct json_writer writer;
@@ -39,6 +40,8 @@ static enum status tell(struct context *context, const struct request *request,
     key_policy_write(&writer, "policy", &proposal->policy);
     json_write_text(&writer, "proposed_by", proposal->proposed_by);
     json_write_text(&writer, "reason", reason);
+    if (!holds && reason[0] == '\0')
+        json_write_flag(&writer, "waits", true);
     json_write_object_end(&writer);
     char *detail = json_writer_close(&writer);
     act_begin(&act, context, request);
@@ -62,7 +65,7 @@ static enum status commit(struct context *context, const struct request *request
         status = access_keys_limit(context->keys, tx, proposal->key, &proposal->policy,
                                    error);
     if (status == ST_OK)
-        status = tell(context, request, tx, proposal, reason, error);
+        status = tell(context, request, tx, proposal, holds, reason, error);
     return store_end(tx, status, error);
 }
 

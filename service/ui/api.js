@@ -85,22 +85,22 @@ export function keyring() {
   };
 }
 
-// Sends a file; told(share) is called as it goes.
-export function upload(path, file, told) {
+// Sends a file; told(share) is called as it goes. Answers what the daemon did.
+export function upload(path, file, told, method = 'PUT') {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('PUT', path);
+    request.open(method, path);
     request.upload.onprogress = (event) => told(event.total ? event.loaded / event.total : 0);
     request.onerror = () => reject(new Problem(0, {detail: 'The upload was cut off.'}));
     request.onload = () => {
-      if (request.status < 300) return resolve();
       let body = {};
       try {
-        body = JSON.parse(request.responseText);
+        body = JSON.parse(request.responseText || '{}');
       } catch {
         body = {detail: `The upload was refused (${request.status}).`};
       }
-      reject(new Problem(request.status, body));
+      if (request.status < 300) resolve(body);
+      else reject(new Problem(request.status, body));
     };
     request.send(file);
   });

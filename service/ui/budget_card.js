@@ -19,9 +19,11 @@ export function budgetCard(budget, title = 'Budget') {
   const part = share(budget);
   const after = budget.epsilon_held > 0 ? (budget.epsilon_spent ?? 0) + budget.epsilon_held : null;
   return html`<section class="card"><div class="line"><h2>${title}</h2>
-    <span class="quiet">promised: <b class="ink">${epsilon(budget.epsilon)}</b> with δ ${delta(budget.delta)}, for each record</span></div>
+    <span class="quiet">promised: <b class="ink">${epsilon(budget.epsilon)}</b> with δ ${delta(budget.delta)}, for each ${budget.unit}</span></div>
     ${budget.frozen ? html`<div class="notice bad"><b>Frozen.</b> The database is older than its last known head: nothing may be spent
-      until the owner decides anew, with <code>epsilond regrant</code> or <code>POST /v1/datasets/ID:regrant</code>.</div>` : nothing}
+      until its owner decides anew, here or by <code>epsilond regrant</code> on the host.</div>` : nothing}
+    ${budget.epochs.length > 1 ? html`<div class="notice">Granted ${budget.epochs.length} times, since a restored backup lost what was spent. <b>All of it together: at most
+      ${epsilon(budget.guarantee.epsilon)}</b> at δ ${delta(budget.guarantee.delta)}.</div>` : nothing}
     ${budget.conditional ? html`<div class="notice"><b>Conditional:</b> ${budget.condition}.</div>` : nothing}
     ${gauge(part, 28)}
     <div class="legends">${legend('spent', part.spent, 'spent', `guarantee of everything released so far: ${epsilon(budget.epsilon_spent)}`)}

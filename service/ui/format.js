@@ -75,6 +75,12 @@ export function quality(point) {
   return point.rmse != null ? `rmse ${plain(point.rmse)}` : none;
 }
 
+// A learning rate and how it goes on, of a job's optimizer.
+export function rate({learning_rate: value, schedule, warmup}) {
+  const way = value?.initial == null ? plain(value) : `${plain(value.initial)} to ${plain(value.final)}`;
+  return `${way}${schedule === 'cosine' ? ', cosine' : ''}${warmup ? `, warm-up ${percent(warmup)}` : ''}`;
+}
+
 export function shortId(id) {
   return `${id.slice(0, 4)}…${id.slice(-6)}`;
 }

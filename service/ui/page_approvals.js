@@ -1,9 +1,12 @@
-// Grants that wait for a second person: what would be promised, and by whom.
+// What waits for a second person: grants, what would be promised and by whom; and wider policies of keys.
 import {html, nothing} from './lit-html.js';
 import {get, post} from './api.js';
 import {age, delta, epsilon} from './format.js';
 import {empty, loading, trouble} from './notice.js';
+import {policyWords} from './policy_form.js';
+import {waitingPolicies} from './waiting_policies.js';
 import {watch} from './watch.js';
+import {may} from './who.js';
 
 const decided = {APPROVED: ['✓', 'Approved', 'good'], REJECTED: ['✕', 'Rejected', 'bad'], LAPSED: ['■', 'Lapsed', 'calm']};
 
@@ -23,8 +26,9 @@ function past(grant) {
 }
 
 export function open(view) {
-  const reasons = new Map(); // what was typed, by grant
-  let waiting = null;
+  const reasons = new Map(); // what was typed, by grant or key
+  let waiting = null; // grants
+  let policies = [];
   let done = [];
   let problem = null;
   let busy = false;
@@ -33,12 +37,12 @@ export function open(view) {
     problem = error;
     draw();
   };
-  const decide = (grant, verb) => async () => {
+  const decide = (path, id, name, verb, more = {}) => async () => {
     busy = true;
     draw();
     try {
-      await post(`/v1/grants/${grant.id}:${verb}`, {reason: (reasons.get(grant.id) ?? '').trim()}, {signal: view.signal});
-      view.say(`${grant.dataset}: ${verb === 'approve' ? 'approved' : 'rejected'}`);
+      await post(`${path}:${verb}`, {...(verb === 'approve' && more), reason: reasons.get(id).trim()}, {signal: view.signal});
+      view.say(`${name}: ${verb === 'approve' ? 'approved' : 'rejected'}`);
       await load(view.signal);
     } catch (error) {
       if (error.name !== 'AbortError') failed(error);
@@ -46,25 +50,34 @@ export function open(view) {
     busy = false;
     draw();
   };
-  const card = (grant) => {
-    const ready = !busy && (reasons.get(grant.id) ?? '').trim() !== '';
-    return html`<section class="card"><h2><a href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></h2>
+  // The line for the reason, and what may be done: of the thing at path.
+  const answers = (path, id, name, record, more) => {
+    if (!may('grants:approve')) return html`<p class="quiet">It is decided by somebody who may approve grants, and is not who proposed it.</p>`;
+    const ready = !busy && (reasons.get(id) ?? '').trim() !== '';
+    return html`<div class="field"><label for=${id}>Why, for the ${record}</label><input type="text" id=${id} maxlength="200" .value=${reasons.get(id) ?? ''}
+        @input=${({target}) => (reasons.set(id, target.value), draw())}></div>
+      <div class="actions"><button class="button accent" ?disabled=${!ready} @click=${decide(path, id, name, 'approve', more)}>Approve</button>
+      <button class="button" ?disabled=${!ready} @click=${decide(path, id, name, 'reject')}>Reject</button></div>`;
+  };
+  const card = (grant) => html`<section class="card"><h2><a href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></h2>
       <p>${promise(grant)}</p>
       <p class="quiet">Proposed by ${grant.proposed_by}, ${age(grant.propose_time)}. What its columns may hold is on its page, and becomes public with it.
-      It lapses on ${grant.lapse_time.slice(0, 10)}.</p>
-      <label for=${grant.id}>Why, for the ledger</label><input type="text" id=${grant.id} maxlength="200" .value=${reasons.get(grant.id) ?? ''}
-        @input=${({target}) => (reasons.set(grant.id, target.value), draw())}>
-      <div class="actions"><button class="button accent" ?disabled=${!ready} @click=${decide(grant, 'approve')}>Approve</button>
-      <button class="button" ?disabled=${!ready} @click=${decide(grant, 'reject')}>Reject</button></div></section>`;
-  };
+      It lapses on ${grant.lapse_time.slice(0, 10)}.</p>${answers(`/v1/grants/${grant.id}`, grant.id, grant.dataset, 'ledger')}</section>`;
+  const policyCard = (one) => html`<section class="card"><h2>The limits of ${one.owner ? `${one.owner}’s key` : 'a key'} <span class="id">${one.id}</span></h2>
+      <p><b>${policyWords(one.policy)}</b>, which is more than it may now.</p>
+      <p class="quiet">Proposed by ${one.proposed_by}, ${age(one.time)}. It lapses after 14 days, or when the daemon starts again.</p>
+      ${answers(`/v1/keys/${one.id}`, one.id, one.owner ?? one.id, 'audit trail', {policy: one.policy})}</section>`;
+  const waits = () => (waiting.length + policies.length ? [...waiting.map(card), ...policies.map(policyCard)]
+    : empty('Nothing waits', 'New datasets appear here where there are keys, further epochs, and keys that are to spend more.'));
   const draw = () => view.draw(html`<div class="head"><div><h1>Approvals</h1><p class="quiet">A promise to people, or that there is nobody to protect, is agreed to by somebody
-    other than who made it.</p></div></div>
-    ${trouble(problem)}${!waiting ? (problem ? nothing : loading) : waiting.length ? waiting.map(card) : empty('Nothing waits', 'New datasets appear here where there are keys.')}
+    other than who made it; and so is that a key may spend more.</p></div></div>
+    ${trouble(problem)}${!waiting ? (problem ? nothing : loading) : waits()}
     ${done.length ? html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Dataset</th><th scope="col">What</th><th scope="col">State</th>
       <th scope="col">Proposed by</th><th scope="col">Decided by</th><th scope="col" class="number">When</th></tr></thead><tbody>${done.map(past)}</tbody></table></div>` : nothing}`);
 
   async function load(signal) {
     const {grants} = await get('/v1/grants?state=PENDING&order=asc&page_size=50', signal);
+    policies = await waitingPolicies(signal);
     waiting = grants;
     done = (await get('/v1/grants?state=APPROVED,REJECTED,LAPSED&page_size=20', signal)).grants;
     problem = null;

@@ -14,7 +14,8 @@ const kinds = {
   'webhook.create': 'Made a webhook', 'webhook.delete': 'Deleted a webhook', 'webhook.test': 'Tried a webhook', 'webhook.rotate': 'Renewed a webhook\'s secret',
   'grant.approve': 'Approved a grant', 'grant.reject': 'Rejected a grant', 'dataset.regrant': 'Asked for a new epoch', 'key.policy': 'Changed a policy', 'key.policy.approve': 'Approved a policy', 'key.policy.reject': 'Rejected a policy', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
   'sweep.create': 'Submitted a sweep', 'sweep.cancel': 'Cancelled a sweep', 'sweep.delete': 'Deleted a sweep',
-  read: 'Read', refusals: 'Refused more than is listed',
+  'charge.create': 'Reserved for work elsewhere', 'charge.authorise': 'Authorised work elsewhere', 'charge.settle': 'Settled work elsewhere', 'statistics.create': 'Asked for statistics',
+  'session.create': 'Logged in', 'session.delete': 'Logged out', read: 'Read', refusals: 'Refused more than is listed',
 };
 const filters = ['actor', 'action', 'object', 'result'];
 
@@ -25,8 +26,12 @@ function thing({action, object}) {
   return html`<span class="id" title=${object}>${object.length > 24 ? shortId(object) : object}</span>`;
 }
 
+function text(value) {
+  return typeof value === 'number' ? plain(value) : value && typeof value === 'object' ? JSON.stringify(value) : value;
+}
+
 function detail(members) {
-  return Object.entries(members).map(([name, value]) => `${name.replaceAll('_', ' ')} ${typeof value === 'number' ? plain(value) : value}`).join(', ');
+  return Object.entries(members).map(([name, value]) => `${name.replaceAll('_', ' ')} ${text(value)}`).join(', ');
 }
 
 function row(act) {

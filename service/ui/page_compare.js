@@ -1,7 +1,7 @@
 // What each model of a dataset cost, and how good it is.
 import {html, nothing} from './lit-html.js';
 import {all, get} from './api.js';
-import {age, bare, plain, quality, shortId} from './format.js';
+import {age, bare, plain, quality, rate, shortId} from './format.js';
 import {empty, loading, trouble} from './notice.js';
 import {measured, scatter} from './scatter.js';
 import './chart.js';
@@ -43,7 +43,7 @@ export async function open(view) {
   const row = (job) => html`<tr><td><label class="pick"><input type="checkbox" .checked=${chosen.has(job.id)} @change=${choose(job)}
       aria-label="Show ${job.algorithm.name} of ε ${bare(job.privacy.epsilon_spent)} as it was trained"></label>
       <a class="name" href="/ui/jobs/${job.id}">${job.display_name ?? job.algorithm.name}</a><small>${job.model_spec.preset ?? 'layers'} · <span class="id">${shortId(job.id)}</span></small></td>
-    <td data-name="Settings"><small>batch ${job.batch_size}${job.epochs ? `, ${job.epochs} epochs` : ''}, rate ${plain(job.optimizer.learning_rate)}</small></td>
+    <td data-name="Settings"><small>batch ${job.batch_size}${job.epochs ? `, ${job.epochs} epochs` : ''}, rate ${rate(job.optimizer)}</small></td>
     <td class="number" data-name="ε">${bare(job.privacy.epsilon_spent)}</td><td class="number" data-name="On public data"><b>${quality(job.metrics.evaluation)}</b></td>
     <td class="number quiet" data-name="Trained">${age(job.end_time)}</td></tr>`;
   const body = () => {

@@ -8,6 +8,7 @@ import {chargesCard, isCharge} from './charges_card.js';
 import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail, units} from './format.js';
 import {swatch} from './gauge.js';
 import {empty, loading, question, trouble} from './notice.js';
+import {regrantCard} from './regrant_card.js';
 import {isAlive} from './stream.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
@@ -73,6 +74,8 @@ function publicCard(dataset) {
   if (dataset.privacy !== 'public') facts.push(['protected', dataset.unit === 'person' ? 'each person, with all of their rows' : 'each record'],
     ['neighbours', dataset.privacy.relation]);
   if (dataset.parts) facts.push(['held out', count(dataset.parts[1].records)]);
+  facts.push(['registered by', dataset.grant?.proposed_by ?? dataset.created_by]);
+  if (dataset.grant?.decided_by) facts.push([dataset.grant.state.toLowerCase() + ' by', `${dataset.grant.decided_by}: ${dataset.grant.reason}`]);
   return html`<section class="card"><h2>What is public</h2><p class="quiet">${dataset.privacy === 'public'
     ? 'Everything: these records are protected by nothing.' : 'Everybody may know this. The records themselves never leave.'}</p>
     <dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
@@ -103,7 +106,7 @@ function facts(dataset) {
     ${reason(dataset.state_reason)} ${barred(dataset.grant) ? waits(dataset.grant) : nothing}`;
 }
 
-function page({dataset, budget, jobs, charges, entries, head, history, load}, problem, {editor, asked, ask}) {
+function page({dataset, budget, jobs, charges, entries, head, history, load}, problem, {editor, regrant, asked, ask}) {
   const trains = dataset.state === 'READY';
   return html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>${dataset.display_name ?? dataset.id}</h1>
     <p class="quiet">${dataset.display_name ? html`<span class="id">${dataset.id}</span> · ` : nothing}${facts(dataset)} ${tags(dataset)}</p></div>
@@ -114,7 +117,7 @@ function page({dataset, budget, jobs, charges, entries, head, history, load}, pr
     ${!may(trains ? 'jobs:submit' : 'datasets:admin') ? nothing
       : trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
-    ${trouble(problem)}${asked()}${editor.form()}${budget ? budgetCards(budget) : nothing}
+    ${trouble(problem)}${asked()}${editor.form()}${budget ? html`${budgetCards(budget)}${regrant(budget)}` : nothing}
     <div class="two"><div>${budget ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id, budget?.conditional)}${chargesCard(charges)}</div>
       <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${entries ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
 }
@@ -134,6 +137,7 @@ export function open(view) {
     changed: (now) => (shown.dataset = now),
     draw: () => draw(),
   });
+  const regrant = regrantCard({path, granted: (budget) => (shown.budget = budget), draw: () => draw()});
   const ask = (now) => () => {
     asking = now;
     draw();
@@ -152,7 +156,7 @@ export function open(view) {
   const asked = () => (asking ? question('Delete the content of this dataset?', `The records and what was uploaded go for good. Its name, its ledger and ${
     shown.budget ? `the ${epsilon(shown.budget.epsilon_spent)} that was spent stay` : 'what was declared stay'}, and so do its jobs and models.`,
   ['Delete it', drop], ['Keep it', ask(false)]) : nothing);
-  const draw = () => view.draw(shown.dataset && shown.jobs ? page(shown, problem, {editor, asked, ask: ask(true)}) : problem ? trouble(problem) : loading);
+  const draw = () => view.draw(shown.dataset && shown.jobs ? page(shown, problem, {editor, regrant, asked, ask: ask(true)}) : problem ? trouble(problem) : loading);
   view.title(`${view.id} · epsilond`);
   draw();
   watch(view.signal, async (signal) => {

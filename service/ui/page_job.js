@@ -3,10 +3,11 @@ import {html, nothing} from './lit-html.js';
 import {get, post, remove, wait} from './api.js';
 import {badge, isOpen, reason} from './badge.js';
 import {captionEditor, tags} from './caption.js';
-import {age, count, delta, duration, epsilon, percent, plain, quality, shortId} from './format.js';
+import {age, count, delta, duration, epsilon, percent, plain, quality, rate, shortId} from './format.js';
 import {bar} from './gauge.js';
 import {logCard} from './log_card.js';
 import {loading, question, trouble} from './notice.js';
+import {predictCard} from './predict_card.js';
 import {headline, qualityCard} from './quality_card.js';
 import {isAlive, isLost, untilAlive} from './stream.js';
 import {watch} from './watch.js';
@@ -27,7 +28,7 @@ function tile(number, text) {
   return html`<div class="tile"><b>${number}</b><span>${text}</span></div>`;
 }
 
-function rate(steps) {
+function pace(steps) {
   return steps == null ? '' : `, ${steps >= 10 ? count(steps) : plain(steps, 2)} a second`;
 }
 
@@ -41,7 +42,7 @@ function tiles(job, steps) {
   const {privacy} = job;
   const time = isOpen(job) ? [duration(steps ? (all - step) / steps : null), 'left, at this speed']
     : [duration(job.start_time ? (Date.parse(job.end_time) - Date.parse(job.start_time)) / 1000 : null), 'from start to end'];
-  return html`<div class="tiles">${tile(percent(step / all), `${count(step)} of ${count(all)} steps${isOpen(job) ? rate(steps) : ''}`)}
+  return html`<div class="tiles">${tile(percent(step / all), `${count(step)} of ${count(all)} steps${isOpen(job) ? pace(steps) : ''}`)}
     ${tile(...time)}${qualityTile(job)}
     ${privacy ? tile(epsilon(privacy.epsilon_spent), `spent of ${epsilon(privacy.epsilon_planned)}, δ ${delta(privacy.delta)}`)
       : tile('public', 'trained without privacy, on public data')}</div>${bar(step / all, `step ${step} of ${all}`)}`;
@@ -101,11 +102,24 @@ function modelName({preset, hidden, layers}) {
   return preset ? `${preset}${hidden ? ` ${hidden.join('-')}` : ''}` : `${layers?.length ?? ''} layers`;
 }
 
+function trainedPart({trainable}) {
+  if (trainable == null || typeof trainable === 'string') return trainable === 'head' ? 'the last layer' : null;
+  const [[word, names]] = Object.entries(trainable);
+  return `${word === 'only' ? 'only' : 'all but'} ${names.join(', ')}`;
+}
+
+function averageText(averaging) {
+  const size = averaging?.share ?? averaging?.decay;
+  return averaging && `${averaging.kind}${size == null ? '' : ` ${plain(size)}`}`;
+}
+
 function settingsCard(job) {
   const {name, ...members} = job.algorithm;
-  return facts('Settings', [['model', modelName(job.model_spec)], ['batch', count(job.batch_size)],
-    ['rows per person', job.rows_per_person], ['epochs', job.epochs], ['optimizer', `${job.optimizer.name}, rate ${plain(job.optimizer.learning_rate)}`], ['average', job.averaging?.kind],
-    ...Object.entries(members).map(([key, value]) => [key, typeof value === 'number' ? plain(value) : String(value)]),
+  const {model_spec: spec, optimizer} = job;
+  return facts('Settings', [['model', modelName(spec)], ['begins with', spec.weights && shortId(spec.weights)], ['trained', trainedPart(spec)],
+    ['batch', count(job.batch_size)], ['rows per person', job.rows_per_person], ['epochs', job.epochs], ['optimizer', optimizer.name], ['rate', rate(optimizer)],
+    ['weight decay', optimizer.weight_decay && plain(optimizer.weight_decay)], ['average', averageText(job.averaging)], ['class weights', job.class_weights?.map((one) => plain(one)).join(', ')],
+    ...Object.entries(members).map(([key, value]) => [key.replaceAll('_', ' '), typeof value === 'number' ? plain(value) : String(value)]),
     ['sweep', job.sweep && html`<a href="/ui/sweeps/${job.sweep}">${shortId(job.sweep)}</a>`], ['submitted', age(job.create_time)]]);
 }
 
@@ -148,6 +162,7 @@ export function open(view) {
     draw: () => draw(),
   });
   const log = logCard(path, () => draw());
+  const predictions = predictCard(() => draw());
   const ask = (now) => () => {
     asking = now;
     draw();
@@ -208,7 +223,7 @@ export function open(view) {
       <div class="main-aside"><div>${qualityCard(job)}${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
         ${job.metrics.history.length || job.evaluation?.holdout ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
           ? 'The first measurement comes with the next hundredth of the steps.' : 'Nothing public was named to measure quality on.'}</p></section>`}</div>
-      <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model, ask('model'))}${log()}
+      <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model, ask('model'))}${job.model && may('models:read') ? predictions(job) : nothing}${log()}
         <section class="card"><h2>From a shell</h2><pre tabindex="0">curl -s ${location.origin}${path}</pre></section></div></div>`);
   }
 

@@ -3,6 +3,7 @@ import {html, nothing} from './lit-html.js';
 import {get, post} from './api.js';
 import {age} from './format.js';
 import {empty, loading, trouble} from './notice.js';
+import {policyFields, policyForm, policyOf, policyWords} from './policy_form.js';
 import {choice, field, input, read} from './schema_form.js';
 import {watch} from './watch.js';
 import {logIn, may, principal} from './who.js';
@@ -10,6 +11,7 @@ import {logIn, may, principal} from './who.js';
 const SIZE = 50;
 const roles = [['analyst', 'analyst: trains and predicts'], ['operator', 'operator: keeps it running, makes keys'],
   ['auditor', 'auditor: reads ledgers and certificates']];
+const makers = ['operator', 'data_owner']; // of keys, by their role
 const states = {ACTIVE: ['✓', 'Active', 'good'], EXPIRED: ['◌', 'Expired', 'calm'], REVOKED: ['✕', 'Revoked', 'bad']};
 
 function state(word) {
@@ -23,6 +25,8 @@ class Page {
   constructor(view) {
     this.view = view;
     this.form = {owner: '', project: principal()?.project ?? '', role: principal()?.via === 'local' ? 'operator' : 'analyst', days: ''};
+    this.policy = policyForm(); // of the key to be made
+    this.limiting = null; // {key, form}: whose policy is being changed
     this.tokens = [null]; // of the pages up to the one that is shown
     this.list = null;
     this.made = null; // the key that was just made, shown once
@@ -59,6 +63,7 @@ class Page {
     const {owner, project, role, days} = this.form;
     const body = {owner, project, role};
     if (read(days) !== undefined) body.days = read(days);
+    if (policyOf(this.policy)) body.policy = policyOf(this.policy);
     this.act('/v1/keys', body, (made) => this.shown(made));
   }
 
@@ -73,6 +78,15 @@ class Page {
 
   revoke(id) {
     this.act(`/v1/keys/${id}:revoke`, {}, () => this.view.say('The key is revoked.'));
+  }
+
+  limit(event) {
+    event.preventDefault();
+    const {key, form} = this.limiting;
+    this.act(`/v1/keys/${key.id}:policy`, {policy: policyOf(form)}, ({policy_proposed: waits}) => {
+      this.limiting = null;
+      this.view.say(waits ? 'It waits for a second person.' : 'It holds from now on.');
+    });
   }
 
   async load(signal) {
@@ -125,15 +139,44 @@ class Page {
       ${field({id: '/role', label: 'Role', hint: 'Keys of data owners and privacy officers are made on the host: epsilond key create.', errors,
         control: choice({id: '/role', value: this.form.role, options: roles, changed: this.set('role')})})}
       ${text('days', 'Days', 'How long it lasts.', '90', 'number')}</div>
+      <details ?open=${!this.limiting && errors.some(({pointer}) => pointer.startsWith('/policy'))}><summary>Limit what it may spend</summary>${this.limiting ? nothing
+        : policyFields(this.policy, {errors, changed: () => this.draw()})}</details>
       <button class="button accent" id="create">Make the key</button></form></section>`;
   }
 
-  actions({id, state: now, owner}) {
+  // A key that makes keys could make one without limits, so it has none itself.
+  policyButton(one) {
+    if (makers.includes(one.role) || one.scopes.includes('keys:admin')) return nothing;
+    const change = () => {
+      this.limiting = {key: one, form: policyForm(one.policy)};
+      this.draw();
+      document.querySelector('.limits input').focus();
+    };
+    return html`<button class="button" aria-label="Change the limits of the key ${one.id} of ${one.owner}" @click=${change}>Limits</button>`;
+  }
+
+  policyCard() {
+    if (!this.limiting) return nothing;
+    const {key, form} = this.limiting;
+    return html`<section class="card limits"><h2>What the key of ${key.owner} may spend</h2><p class="quiet">Less than now holds at once. More than now waits until a second
+      person approves it, where one has to. Now: ${policyWords(key.policy)}.</p><form @submit=${(event) => this.limit(event)}>
+      ${policyFields(form, {errors: this.problem?.errors ?? [], changed: () => this.draw()})}
+      <div class="actions"><button class="button accent" id="limit">${policyOf(form) ? 'Set these limits' : 'Limit nothing'}</button>
+      <button class="button" type="button" @click=${() => this.unlimit()}>Leave it</button></div></form></section>`;
+  }
+
+  unlimit() {
+    this.limiting = null;
+    this.draw();
+  }
+
+  actions(one) {
+    const {id, state: now, owner} = one;
     if (now !== 'ACTIVE') return nothing;
     if (this.asking?.id === id) return html`<span role="alertdialog" aria-label="Revoke the key of ${owner}?">
       <button class="button danger" @click=${() => this.revoke(id)}>Revoke it</button>
       <button class="button" @click=${() => this.ask(null)}>Keep it</button></span>`;
-    return html`<button class="button" aria-label="Rotate the key ${id} of ${owner}" @click=${() => this.rotate(id)}>Rotate</button>
+    return html`${this.policyButton(one)} <button class="button" aria-label="Rotate the key ${id} of ${owner}" @click=${() => this.rotate(id)}>Rotate</button>
       <button class="button danger" aria-label="Revoke the key ${id} of ${owner}" @click=${() => this.ask({id})}>Revoke</button>`;
   }
 
@@ -145,6 +188,7 @@ class Page {
   row(one) {
     return html`<tr><td><b>${one.owner}</b><small class="id">${one.id}</small></td><td data-name="Role">${one.role.replace('_', ' ')}</td>
       <td data-name="Project">${one.project}</td><td data-name="State">${state(one.state)}</td>
+      <td data-name="Limits"><span><small>${policyWords(one.policy)}</small>${one.policy_proposed ? html`<small><b>Waits:</b> ${policyWords(one.policy_proposed.policy)}</small>` : nothing}</span></td>
       <td class="number quiet" data-name="Made">${age(one.create_time)}</td><td class="number" data-name="Expires">${day(one.expire_time)}</td>
       <td class="number" data-name="Last used">${one.last_used ?? '–'}</td><td class="number">${this.actions(one)}</td></tr>`;
   }
@@ -153,7 +197,7 @@ class Page {
     if (!this.list) return loading;
     if (!this.list.keys.length) return empty('No keys', 'None that you may see.');
     return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Owner</th><th scope="col">Role</th><th scope="col">Project</th>
-      <th scope="col">State</th><th scope="col" class="number">Made</th><th scope="col" class="number">Expires</th>
+      <th scope="col">State</th><th scope="col">Limits</th><th scope="col" class="number">Made</th><th scope="col" class="number">Expires</th>
       <th scope="col" class="number">Last used</th><th scope="col" class="number"><span class="unseen">Change</span></th></tr></thead>
       <tbody>${this.list.keys.map((one) => this.row(one))}</tbody></table></div>
       <div class="pages"><button class="button" ?disabled=${this.tokens.length === 1} @click=${this.turn(() => this.tokens.splice(1))}>Newest</button>
@@ -163,7 +207,7 @@ class Page {
   draw() {
     this.view.draw(html`<div class="head"><div><h1>Keys</h1><p class="quiet">Who may come in. A key that is revoked lets nobody in from then on,
       and ends the browsers that were logged in by it; a rotated one lasts another day beside its successor.</p></div></div>
-      ${trouble(this.problem)}${this.madeCard()}${this.table()}${this.formCard()}`);
+      ${trouble(this.problem)}${this.madeCard()}${this.policyCard()}${this.table()}${this.formCard()}`);
   }
 }
 

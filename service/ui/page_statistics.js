@@ -14,7 +14,7 @@ const ROWS = 200; // of a table; the rest is in the file
 const kinds = {
   histogram: 'Histogram', mean: 'Mean', sum: 'Sum', variance: 'Variance', quantiles: 'Quantiles', table: 'Table with another column',
 };
-const QUARTERS = [0.25, 0.5, 0.75];
+const QUARTERS = '0.25, 0.5, 0.75';
 const words = {RUNNING: 'on its way', SUCCEEDED: 'answered', FAILED: 'failed'};
 
 // The columns that are stored, each with its range or its values.
@@ -30,11 +30,11 @@ function kindsOf(column) {
 }
 
 // The statistic that the form describes.
-function asked({kind, column, other, bins, low, high}, find) {
+function asked({kind, column, other, bins, low, high, shares}, find) {
   const cut = (name, text) => ({column: name, ...(isNumber(find(name)) && {bins: read(text) ?? 10})});
   if (kind === 'table') return {kind, columns: [cut(column, bins), cut(other, bins)]};
   if (kind === 'histogram') return {kind, ...cut(column, bins)};
-  if (kind === 'quantiles') return {kind, column, probabilities: QUARTERS, ...(read(bins) !== undefined && {bins: read(bins)})};
+  if (kind === 'quantiles') return {kind, column, probabilities: (shares.trim() || QUARTERS).split(/[\s,;]+/).filter(Boolean).map(read), ...(read(bins) !== undefined && {bins: read(bins)})};
   const range = [read(low), read(high)];
   return {kind, column, ...(range.every((end) => end !== undefined) && {range})};
 }
@@ -89,7 +89,7 @@ class Page {
   constructor(view) {
     this.view = view;
     this.id = view.query.get('dataset') ?? '';
-    this.form = {kind: 'histogram', column: '', other: '', bins: '', low: '', high: '', epsilon: '0.1'};
+    this.form = {kind: 'histogram', column: '', other: '', bins: '', low: '', high: '', shares: '', epsilon: '0.1'};
     this.list = []; // what will be asked together
     this.estimate = this.shown = this.problem = null;
     this.past = [];
@@ -188,7 +188,8 @@ class Page {
     const other = form.kind === 'table' ? field({id: 'other', label: 'With', control: choice({id: 'other', value: form.other, options: names, changed: (value) => this.set('other', value)})}) : nothing;
     if (['mean', 'sum', 'variance'].includes(form.kind))
       return html`${this.text('low', 'low', 'Clipped from', 'The narrower the range, the finer the answer.', 'of its range')}${this.text('high', 'high', 'to', '', 'of its range')}`;
-    return html`${other}${numeric ? this.text('bins', 'bins', 'Bins', 'Of equal width over the declared range.', form.kind === 'quantiles' ? '128' : '10') : nothing}`;
+    const shares = form.kind === 'quantiles' ? this.text('shares', 'shares', 'Shares', 'Of the records that lie below, rising.', QUARTERS) : nothing;
+    return html`${other}${shares}${numeric ? this.text('bins', 'bins', 'Bins', 'Of equal width over the declared range.', form.kind === 'quantiles' ? '128' : '10') : nothing}`;
   }
 
   askCard() {

@@ -1,9 +1,10 @@
 // Sweeps: all of them, or one with its runs, what each was set to and came to, and the best of them.
 import {html, nothing} from './lit-html.js';
-import {all, get, post} from './api.js';
+import {all, get, post, remove} from './api.js';
 import {badge} from './badge.js';
-import {age, bare, plain, quality, shortId} from './format.js';
-import {empty, loading, trouble} from './notice.js';
+import {age, bare, epsilon, plain, quality, shortId} from './format.js';
+import {empty, loading, question, trouble} from './notice.js';
+import {axisOf, parallelChart} from './parallel.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
 import './chart.js';
@@ -30,24 +31,48 @@ function scatter(sweep) {
   }}></ui-chart></section>`;
 }
 
+// The settings that any run has of its own, and what they are called.
+const settings = (sweep) => [...new Set(sweep.runs.flatMap((run) => Object.keys(run.settings)))];
+const called = (pointer) => pointer.split('/').slice(1).filter((part, i, all) => i > 0 || all.length === 1).join(' ').replaceAll('_', ' ');
+
+// An axis for each setting, and one for the quality, of the runs that have one.
+function parallel(sweep, chart) {
+  const runs = sweep.runs.filter((run) => figure(run) != null);
+  if (runs.length < 2) return nothing;
+  const axes = settings(sweep).map((name) => axisOf(called(name), runs.map((run) => run.settings[name] ?? null)));
+  axes.push(axisOf(sweep.metric, runs.map(figure), (value) => quality({[sweep.metric]: value})));
+  return chart('Settings side by side', `A line for each of ${runs.length} runs; ${sweep.winner ? 'the thick one is the best' : 'none is the best yet'}.`, axes,
+    runs.map((run) => ({label: `Run ${run.run + 1}`, best: run.job === sweep.winner})));
+}
+
+function tiles(sweep) {
+  const tile = (number, words) => html`<div class="tile"><b>${number}</b><span>${words}</span></div>`;
+  const ended = sweep.states.SUCCEEDED + sweep.states.FAILED + sweep.states.CANCELLED;
+  const best = sweep.runs.find((run) => run.job === sweep.winner);
+  return html`<div class="tiles">${tile(`${ended} of ${sweep.run_count}`, 'runs have ended')}
+    ${tile(sweep.epsilon == null ? 'public' : epsilon(sweep.epsilon), sweep.epsilon == null ? 'trained without privacy' : 'all runs together, held before the first began')}
+    ${tile(best ? quality({[sweep.metric]: figure(best)}) : '–', best ? html`the best, <a href="/ui/jobs/${best.job}">run ${best.run + 1}</a>` : 'no run has been measured')}
+    ${tile(best?.epsilon_spent != null ? epsilon(best.epsilon_spent) : '–', 'that run alone')}</div>`;
+}
+
 // A column for each setting that any run has of its own.
 function table(sweep) {
-  const names = [...new Set(sweep.runs.flatMap((run) => Object.keys(run.settings)))];
-  const show = (value) => (typeof value === 'number' ? plain(value) : JSON.stringify(value));
+  const names = settings(sweep);
+  const show = (value) => (typeof value === 'number' ? plain(value) : typeof value === 'string' ? value : JSON.stringify(value));
   const row = (run) => html`<tr><td><a class="name" href="/ui/jobs/${run.job}">Run ${run.run + 1}</a>${run.job === sweep.winner ? html` <b>best</b>` : nothing}
       <small class="id">${shortId(run.job)}</small></td>
-    ${names.map((name) => html`<td class="number" data-name=${name}>${name in run.settings ? show(run.settings[name]) : '–'}</td>`)}
+    ${names.map((name) => html`<td class="number" data-name=${called(name)}>${name in run.settings ? show(run.settings[name]) : '–'}</td>`)}
     <td data-name="State">${badge(run.state)}</td>
     <td class="number" data-name="ε planned">${bare(run.epsilon_planned)}</td><td class="number" data-name="ε spent">${bare(run.epsilon_spent)}</td>
     <td class="number" data-name="Quality"><b>${figure(run) == null ? '–' : quality({[sweep.metric]: figure(run)})}</b></td></tr>`;
   return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Run</th>
-    ${names.map((name) => html`<th scope="col" class="number">${name.slice(1).replaceAll('_', ' ')}</th>`)}<th scope="col">State</th>
+    ${names.map((name) => html`<th scope="col" class="number">${called(name)}</th>`)}<th scope="col">State</th>
     <th scope="col" class="number">ε planned</th><th scope="col" class="number">ε spent</th><th scope="col" class="number">Quality</th></tr></thead>
     <tbody>${sweep.runs.map(row)}</tbody></table></div>`;
 }
 
 function list(sweeps) {
-  if (!sweeps.length) return empty('No sweeps yet', 'Many runs of one job, paid for together, are submitted by POST /v1/sweeps.');
+  if (!sweeps.length) return empty('No sweeps yet', html`Many runs of one job, paid for together: <a href="/ui/train">describe a job</a> and the values to try.`);
   const row = (sweep) => html`<tr><td><a class="name" href="/ui/sweeps/${sweep.id}">${sweep.run_count} runs</a> <small class="id">${shortId(sweep.id)}</small></td>
     <td data-name="Dataset"><a href="/ui/datasets/${sweep.dataset}">${sweep.dataset}</a></td><td data-name="Runs"><small>${words(sweep)}</small></td>
     <td class="number" data-name="ε together">${bare(sweep.epsilon)}</td>
@@ -61,19 +86,38 @@ export function open(view) {
   const {id} = view;
   let shown = null;
   let problem = null;
-  const cancel = async () => {
+  let asking = null; // about what: cancel, delete
+  const chart = parallelChart(() => draw());
+  const ask = (now) => () => {
+    asking = now;
+    draw();
+  };
+  const attempt = (act) => async () => {
+    asking = null;
     try {
-      shown = await post(`/v1/sweeps/${id}:cancel`, {});
+      await act();
     } catch (error) {
       problem = error;
     }
     draw();
   };
-  const one = () => html`<div class="head"><div><h1>Sweep of ${shown.run_count} runs</h1><p class="quiet">On <a href="/ui/datasets/${shown.dataset}">${shown.dataset}</a>: ${words(shown)}.${
-    shown.epsilon == null ? '' : ` All runs together were paid for with ε ${bare(shown.epsilon)} before the first began.`}</p></div>
-    <div class="actions">${shown.state === 'ACTIVE' && may('jobs:cancel') ? html`<button class="button danger" @click=${cancel}>Cancel what has not ended</button>` : nothing}</div></div>
-    ${scatter(shown)}${table(shown)}`;
-  const many = () => html`<div class="head"><div><h1>Sweeps</h1><p class="quiet">Many runs of one job, paid for together, and the best of them.</p></div></div>${list(shown)}`;
+  const cancel = attempt(async () => {
+    shown = await post(`/v1/sweeps/${id}:cancel`, {});
+    view.say('What has not ended is being cancelled.');
+  });
+  const drop = attempt(async () => {
+    await remove(`/v1/sweeps/${id}`);
+    view.go('/ui/sweeps', {replace: true});
+  });
+  const asked = () => (asking === 'cancel' ? question('Cancel what has not ended?', 'What its steps have taken stays spent; what was never begun is given back.', ['Cancel it', cancel], ['Let it run', ask(null)])
+    : asking ? question('Delete this sweep?', 'Its runs go with it; their entries stay in the ledger, and what was spent stays spent.', ['Delete it', drop], ['Keep it', ask(null)]) : nothing);
+  const actions = () => (shown.state === 'ACTIVE' ? may('jobs:cancel') ? html`<button class="button danger" @click=${ask('cancel')}>Cancel what has not ended</button>` : nothing
+    : may('jobs:edit') ? html`<button class="button danger" @click=${ask('delete')}>Delete</button>` : nothing);
+  const one = () => html`<p class="crumb"><a href="/ui/jobs">Jobs</a> / <a href="/ui/sweeps">Sweeps</a> / <span class="id">${id}</span></p>
+    <div class="head"><div><h1>Sweep of ${shown.run_count} runs</h1><p class="quiet">On <a href="/ui/datasets/${shown.dataset}">${shown.dataset}</a>: ${words(shown)}.</p></div>
+    <div class="actions">${actions()}</div></div>
+    ${asked()}${tiles(shown)}<div class="two">${parallel(shown, chart)}${scatter(shown)}</div>${table(shown)}`;
+  const many = () => html`<p class="crumb"><a href="/ui/jobs">Jobs</a> /</p><div class="head"><div><h1>Sweeps</h1><p class="quiet">Many runs of one job, paid for together, and the best of them.</p></div></div>${list(shown)}`;
   const draw = () => view.draw(html`${problem ? trouble(problem) : nothing}${!shown ? loading : id ? one() : many()}`);
 
   view.title(id ? 'Sweep · epsilond' : 'Sweeps · epsilond');

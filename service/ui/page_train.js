@@ -3,16 +3,21 @@ import {html, nothing} from './lit-html.js';
 import {all, get, keyring, post} from './api.js';
 import {bare, bytes, count, delta, duration, epsilon, percent, plain, units} from './format.js';
 import {gauge, swatch} from './gauge.js';
+import {HOLDOUT, WRITTEN, bodyOf, emptyForm, formOf} from './job_form.js';
 import {loading, trouble} from './notice.js';
 import {measured, scatter} from './scatter.js';
-import {choice, collect, field, fields, input, read} from './schema_form.js';
+import {area, choice, field, fields, input, read} from './schema_form.js';
 import {share} from './share.js';
+import {startCard} from './start_card.js';
+import {sweepCard} from './sweep_card.js';
 import './chart.js';
 
 const DEBOUNCE_MS = 250;
 const presets = ['linear', 'mlp', 'cnn_mnist', 'cnn_cifar', 'resnet18_gn', 'resnet34_gn'];
+const losses = ['softmax_cross_entropy', 'logistic', 'squared', 'huber'];
 const activations = ['relu', 'tanh', 'sigmoid', 'softplus', 'gelu', 'gelu_tanh'];
-const averages = [['none', 'of the last step (default)'], ['tail', 'mean of the second half of the steps'], ['ema', 'exponential mean of all steps']];
+const averages = [['none', 'the last step (default)'], ['tail', 'mean of the last steps'], ['ema', 'exponential mean of all steps']];
+const accountants = [['', 'Rényi (default)'], ['pld', 'privacy losses, numerically']];
 const ways = {epsilon: 'By epsilon', budget_fraction: 'By share of what is left', noise_multiplier: 'By noise'};
 const wayHints = {
   epsilon: 'Smaller is stronger privacy and a noisier model.',
@@ -31,63 +36,10 @@ function toSlider(value) {
   return Number.isFinite(place) ? Math.max(0, Math.min(SLIDER, place)) : 0;
 }
 
-// Instead of a dataset's name, which never begins so: the records that the dataset itself holds out.
-const HOLDOUT = '-holdout';
-
-// The form: texts as they were typed; '' where nothing was.
-function emptyForm() {
-  return {dataset: '', evaluation: '', measured: '0.1', way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '',
-    preset: 'linear', hidden: '', activation: '', batch_size: '', rows_per_person: '', epochs: '', optimizer: 'sgd', learning_rate: '', averaging: 'none', algorithm: 'dpsgd', parameters: {}};
-}
-
-function text(value) {
-  return value == null ? '' : String(value);
-}
-
-// A form that would make the same job again; only presets can be shown.
-function formOf(job) {
-  const form = emptyForm();
-  const {name, ...parameters} = job.algorithm;
-  const way = job.privacy?.epsilon != null ? 'epsilon' : job.privacy?.budget_fraction != null ? 'budget_fraction' : 'noise_multiplier';
-  Object.assign(form, {dataset: job.dataset, evaluation: job.evaluation?.holdout ? HOLDOUT : job.evaluation ?? '',
-    measured: text(job.evaluation?.epsilon ?? '0.1'), way, preset: job.model_spec.preset ?? 'linear',
-    hidden: (job.model_spec.hidden ?? []).join(', '), activation: job.model_spec.activation ?? '', batch_size: text(job.batch_size), rows_per_person: text(job.rows_per_person),
-    epochs: text(job.epochs), optimizer: job.optimizer.name, learning_rate: text(job.optimizer.learning_rate), averaging: job.averaging?.kind ?? 'none', algorithm: name});
-  form.privacy[way] = text(job.privacy?.[way]);
-  for (const [key, value] of Object.entries(parameters)) if (typeof value !== 'object') form.parameters[key] = text(value);
-  return form;
-}
-
-// The request: a field that is empty is not sent.
-function bodyOf(form, algorithm) {
-  const model = {preset: form.preset};
-  if (form.preset === 'mlp') {
-    if (form.hidden.trim()) model.hidden = form.hidden.split(/[\s,;-]+/).filter(Boolean).map(read);
-    if (form.activation) model.activation = form.activation;
-  }
-  const body = {dataset: form.dataset, model, algorithm: {name: form.algorithm, ...collect(algorithm.schema, form.parameters)}};
-  if (form.evaluation === HOLDOUT) body.evaluation = {holdout: true, epsilon: read(form.measured)};
-  else if (form.evaluation) body.evaluation = form.evaluation;
-  for (const name of ['batch_size', 'rows_per_person', 'epochs']) if (read(form[name]) !== undefined) body[name] = read(form[name]);
-  const rate = read(form.learning_rate);
-  if (rate !== undefined || form.optimizer !== 'sgd') body.optimizer = {name: form.optimizer, ...(rate !== undefined && {learning_rate: rate})};
-  if (form.averaging !== 'none') body.averaging = {kind: form.averaging};
-  if (algorithm.private) {
-    body.privacy = {[form.way]: read(form.privacy[form.way])};
-    if (read(form.delta) !== undefined) body.privacy.delta = read(form.delta);
-  }
-  return body;
-}
-
-// How many columns a model or a measurement reads.
-function columnsRead({columns}) {
-  return columns?.filter(({kind}) => kind !== 'ignored' && kind !== 'privacy_id').length;
-}
-
-// What a dataset has to have in common with another to measure on it.
-function alike(a, b) {
-  return a.task === b.task && a.classes === b.classes && columnsRead(a) === columnsRead(b)
-    && JSON.stringify(a.features?.shape ?? a.features?.count) === JSON.stringify(b.features?.shape ?? b.features?.count);
+// Whether a field shows what is wrong at the pointer.
+function stands(pointer) {
+  for (let at = pointer; at; at = at.slice(0, at.lastIndexOf('/'))) if (document.getElementById(at)) return true;
+  return false;
 }
 
 class Page {
@@ -100,9 +52,12 @@ class Page {
     this.earlier = null; // jobs on the same dataset
     this.waiting = false;
     this.sending = false;
+    this.opened = {}; // what is folded out from the start
     this.timer = null;
     this.asked = null; // AbortController of the estimate under way
     this.key = keyring();
+    this.sweep = sweepCard(() => this.ask());
+    this.start = startCard({form: () => this.form, set: (name, value) => this.set(name, value), draw: () => this.draw()});
     view.signal.addEventListener('abort', () => {
       clearTimeout(this.timer);
       this.asked?.abort();
@@ -113,12 +68,15 @@ class Page {
     const {query, signal} = this.view;
     this.view.title('New job · epsilond');
     this.view.draw(loading);
-    const list = '/v1/datasets?state=READY&order_by=id';
-    const [secret, open, {algorithms}] = await Promise.all([all(`${list}&privacy=private&view=summary`, 'datasets', signal, 100),
-      all(`${list}&privacy=public`, 'datasets', signal, 200), get('/v1/algorithms', signal)]);
-    this.datasets = [...secret, ...open]; // whole where public, for they may be measured on
+    const list = '/v1/datasets?state=READY&order_by=id&view=summary';
+    const [secret, open, {algorithms}] = await Promise.all([all(`${list}&privacy=private`, 'datasets', signal, 100),
+      all(`${list}&privacy=public`, 'datasets', signal, 100), get('/v1/algorithms', signal)]);
+    this.datasets = [...secret, ...open];
     this.algorithms = algorithms;
-    if (query.get('from')) this.form = formOf(await get(`/v1/jobs/${encodeURIComponent(query.get('from'))}`, signal));
+    const copied = query.get('from') ? await get(`/v1/jobs/${encodeURIComponent(query.get('from'))}`, signal) : null;
+    if (copied) this.form = formOf(copied);
+    this.opened = {more: this.says('final_rate', 'schedule', 'warmup', 'weight_decay', 'momentum', 'class_weights', 'steps', 'loss', 'init_seed'),
+      start: this.says('weights') || this.form.trainable !== 'all', exact: this.says('accountant')};
     const wanted = query.get('dataset') || this.form.dataset || this.datasets.find((one) => one.privacy !== 'public')?.id || this.datasets[0]?.id || '';
     const evaluation = this.form.evaluation;
     if (wanted && !this.datasets.some(({id}) => id === wanted)) { // behind the first of very many
@@ -127,7 +85,13 @@ class Page {
     }
     await this.choose(wanted);
     if (evaluation) this.form.evaluation = evaluation;
+    if (copied?.privacy && copied.privacy.delta !== this.budget?.delta) [this.form.delta, this.opened.exact] = [String(copied.privacy.delta), true];
     this.ask(0);
+  }
+
+  // Whether one of these fields holds something.
+  says(...names) {
+    return names.some((name) => this.form[name] !== '');
   }
 
   get dataset() {
@@ -138,16 +102,16 @@ class Page {
     return this.algorithms.find((one) => one.name === this.form.algorithm);
   }
 
+  // The public datasets that a model of this one can be measured on.
   publicOnes() {
-    const {dataset} = this;
-    return dataset ? this.datasets.filter((one) => one.privacy === 'public' && alike(one, dataset)) : [];
+    return this.dataset?.evaluations ?? [];
   }
 
   async choose(id) {
     const path = `/v1/datasets/${encodeURIComponent(id)}`;
     this.form.dataset = id;
-    if (this.dataset && this.dataset.privacy !== 'public') Object.assign(this.dataset, await get(path, this.view.signal));
-    this.form.evaluation = this.publicOnes()[0]?.id ?? (this.dataset?.holdout ? HOLDOUT : '');
+    if (this.dataset) Object.assign(this.dataset, await get(path, this.view.signal));
+    this.form.evaluation = this.publicOnes()[0] ?? (this.dataset?.holdout ? HOLDOUT : '');
     if (this.dataset?.unit !== 'person') this.form.rows_per_person = '';
     this.budget = this.earlier = this.estimate = null;
     if (this.dataset?.privacy === 'public') this.form.algorithm = 'sgd';
@@ -161,6 +125,7 @@ class Page {
 
   set(name, value) {
     this.form[name] = value;
+    if (value === WRITTEN) this.form.written ||= JSON.stringify({layers: [{type: 'dense', out: this.dataset?.classes > 2 ? this.dataset.classes : 1}]});
     this.ask();
   }
 
@@ -177,7 +142,7 @@ class Page {
     const {signal} = this.asked;
     if (!this.dataset) return;
     try {
-      this.estimate = await post('/v1/jobs:estimate', bodyOf(this.form, this.algorithm), {signal});
+      this.estimate = await post(`${this.path()}:estimate`, this.body(), {signal});
       this.problem = null;
     } catch (error) {
       if (error.name === 'AbortError') return;
@@ -189,13 +154,25 @@ class Page {
     this.view.say(this.estimate ? this.verdict() : this.problem.message);
   }
 
+  // Where the request goes: to jobs, or to sweeps where several settings are to be tried.
+  path() {
+    return this.sweep.grid() ? '/v1/sweeps' : '/v1/jobs';
+  }
+
+  body() {
+    const job = bodyOf(this.form, this.algorithm);
+    const grid = this.sweep.grid();
+    return grid ? {job, grid} : job;
+  }
+
   async submit() {
-    const body = bodyOf(this.form, this.algorithm);
     this.sending = true;
     this.draw();
     try {
-      const job = await post('/v1/jobs', body, {key: this.key(body)});
-      this.view.go(`/ui/jobs/${job.id}`);
+      const body = this.body();
+      const path = this.path();
+      const made = await post(path, body, {key: this.key(body)});
+      this.view.go(`${path.replace('/v1', '/ui')}/${made.id}`);
     } catch (error) {
       this.sending = false;
       this.problem = error;
@@ -212,14 +189,19 @@ class Page {
 
   // --- drawing ---
 
+  // What is wrong, by the pointers into a job that the fields are called by.
   get errors() {
-    return this.problem?.errors ?? [];
+    return (this.problem?.errors ?? []).map((one) => ({...one, pointer: one.pointer.replace(/^\/job(?=\/)/, '')}));
   }
 
-  text(id, name, label, hint, placeholder) {
+  text(id, name, label, hint, placeholder, {kind = 'number', within = false} = {}) {
     const errors = this.errors;
-    return field({id, label, hint, errors, control: input({id, kind: 'number', value: this.form[name], placeholder, errors,
+    return field({id, label, hint, errors, within, control: input({id, kind, value: this.form[name], placeholder, errors, within,
       changed: (value) => this.set(name, value)})});
+  }
+
+  select(id, name, label, options, hint = '') {
+    return field({id, label, hint, errors: this.errors, control: choice({id, value: this.form[name], options, changed: (value) => this.set(name, value)})});
   }
 
   dataCard() {
@@ -231,9 +213,11 @@ class Page {
       ${field({id: '/evaluation', label: 'Measure quality on', errors: this.errors, hint: dataset?.holdout ? 'Public data costs nothing; the records held out have a budget of their own.'
         : others.length ? 'Public data only: measuring on the private records would cost budget.'
         : 'There is no public dataset of the same form.', control: choice({id: '/evaluation', value: form.evaluation,
-        options: [['', 'nothing'], ...(dataset?.holdout ? [[HOLDOUT, 'the records held out']] : []), ...others.map(({id}) => [id, id])],
+        options: [['', 'nothing'], ...(dataset?.holdout ? [[HOLDOUT, 'the records held out']] : []), ...others.map((id) => [id, id])],
         changed: (value) => this.set('evaluation', value)})})}
-      ${form.evaluation === HOLDOUT ? this.text('/evaluation/epsilon', 'measured', 'Epsilon of the look', this.lookHint()) : nothing}</div></section>`;
+      ${form.evaluation === HOLDOUT ? html`${this.text('/evaluation/epsilon', 'measured', 'Epsilon of the look', this.lookHint())}
+        ${dataset?.task === 'regression' ? this.text('/evaluation/error_clip', 'error_clip', 'Errors count up to', 'In the unit of the label.', 'a quarter of its range') : nothing}` : nothing}
+      ${this.text('/display_name', 'display_name', 'Name of the job', 'What people will call it.', 'none', {kind: 'text'})}</div></section>`;
   }
 
   // What the look would say, of the estimate.
@@ -256,30 +240,72 @@ class Page {
       ${Object.entries(ways).map(([way, name]) => html`<button type="button" aria-pressed=${String(form.way === way)} @click=${() => this.set('way', way)}>${name}</button>`)}</div>
       <div class="fields">${field({id, label: {epsilon: 'Epsilon', budget_fraction: 'Share', noise_multiplier: 'Noise multiplier'}[form.way], hint: wayHints[form.way],
         errors: this.errors, control: input({id, kind: 'number', value: form.privacy[form.way], changed, errors: this.errors})})}
-      ${form.way !== 'epsilon' ? this.text('/privacy/delta', 'delta', 'Delta', 'At most the dataset’s, which is the default.', delta(this.budget?.delta))
+      ${form.way !== 'epsilon' ? nothing
         : html`<div class="field"><label for="slider">Stronger privacy ↔ better model</label><input id="slider" type="range" min="0" max=${SLIDER}
           .value=${String(toSlider(read(form.privacy.epsilon)))} aria-valuetext=${epsilon(read(form.privacy.epsilon))}
           @input=${(event) => changed(String(fromSlider(Number(event.target.value))))}>
-          <small>${largest == null ? '' : `at most ${epsilon(largest)} fits with these settings`}</small></div>`}</div></section>`;
+          <small>${largest == null ? '' : `at most ${epsilon(largest)} fits with these settings`}</small></div>`}</div>
+      <details ?open=${this.opened.exact || this.isWrong('/privacy/delta', '/privacy/accountant')}><summary>Delta, and how epsilon is figured</summary><div class="fields">
+      ${this.text('/privacy/delta', 'delta', 'Delta', 'At most the dataset’s, which is the default.', delta(this.budget?.delta))}
+      ${this.select('/privacy/accountant', 'accountant', 'Figured by', accountants, 'Of this job’s own epsilon: numerically takes less noise for the same one. The ledger charges the Rényi curve either way.')}
+      </div></details></section>`;
+  }
+
+  // Whether the daemon finds fault with a member below one of these pointers.
+  isWrong(...pointers) {
+    return this.errors.some(({pointer}) => pointers.some((one) => pointer.startsWith(one)));
+  }
+
+  // The fields of the chosen preset, or all of a model.
+  presetFields() {
+    const {form, errors} = this;
+    if (form.preset === WRITTEN)
+      return field({id: '/model', label: 'The model, as JSON', hint: 'As the API takes it: {"layers": [{"type": "dense", "out": 10}]}.', within: true, errors,
+        control: area({id: '/model', value: form.written, within: true, errors, changed: (value) => this.set('written', value)})});
+    if (form.preset.startsWith('resnet')) return this.text('/model/groups', 'groups', 'Groups', 'Of each group norm; a divisor of 64.', '32');
+    if (form.preset !== 'mlp') return nothing;
+    return html`${this.text('/model/hidden', 'hidden', 'Hidden layers', 'Units of each, with commas between.', '128', {within: true})}
+      ${this.select('/model/activation', 'activation', 'Activation', [['', 'relu (default)'], ...activations.slice(1).map((name) => [name, name])])}`;
+  }
+
+  averageField() {
+    const {averaging} = this.form;
+    if (averaging === 'tail') return this.text('/averaging/share', 'share', 'Share of the steps', 'The last ones, whose mean is kept.', '0.5');
+    return averaging === 'ema' ? this.text('/averaging/decay', 'decay', 'Decay', 'What is kept of the mean in each step.', '0.999') : nothing;
   }
 
   modelCard() {
     const {form, estimate} = this;
     const persons = this.dataset?.unit === 'person';
-    const layered = form.preset === 'mlp' ? html`${this.text('/model/hidden', 'hidden', 'Hidden layers', 'Units of each, with commas between.', '128')}
-      ${field({id: '/model/activation', label: 'Activation', control: choice({id: '/model/activation', value: form.activation,
-        options: [['', 'relu (default)'], ...activations.slice(1).map((name) => [name, name])], changed: (value) => this.set('activation', value)})})}` : nothing;
+    const rate = form.final_rate === '' ? '/optimizer/learning_rate' : '/optimizer/learning_rate/initial';
     return html`<section class="card"><h2>Model and training</h2><div class="fields">
-      ${field({id: '/model/preset', label: 'Model', errors: this.errors, hint: estimate ? `${count(estimate.parameters)} parameters, ${bytes(estimate.memory)} of memory` : '',
-        control: choice({id: '/model/preset', value: form.preset, options: presets.map((name) => [name, name]), changed: (value) => this.set('preset', value)})})}
-      ${this.text('/batch_size', 'batch_size', 'Batch size', `Expected: each ${persons ? 'person' : 'record'} is drawn by chance.`, estimate ? count(estimate.batch_size) : '')}${layered}
+      ${this.select('/model/preset', 'preset', 'Model', [...presets.map((name) => [name, name]), [WRITTEN, 'layers, as JSON']],
+        estimate?.parameters == null ? '' : `${count(estimate.parameters)} parameters, ${bytes(estimate.memory)} of memory`)}
+      ${this.text('/batch_size', 'batch_size', 'Batch size', `Expected: each ${persons ? 'person' : 'record'} is drawn by chance.`, estimate?.batch_size == null ? '' : count(estimate.batch_size))}${this.presetFields()}
       ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'At most so many in a step: 1, 2, 4, 8 or 16. No part of the price.', '4') : nothing}
-      ${this.text('/epochs', 'epochs', 'Epochs', estimate ? `${count(estimate.steps)} steps` : '', 'default')}
-      ${this.text('/optimizer/learning_rate', 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
-      ${field({id: '/optimizer/name', label: 'Optimizer', errors: this.errors, control: choice({id: '/optimizer/name', value: form.optimizer,
-        options: [['sgd', 'sgd'], ['adam', 'adam']], changed: (value) => this.set('optimizer', value)})})}
-      ${field({id: '/averaging/kind', label: 'What is kept', errors: this.errors, hint: 'Averages cost no privacy, and take out some of the noise.', control: choice({id: '/averaging/kind',
-        value: form.averaging, options: averages, changed: (value) => this.set('averaging', value)})})}</div></section>`;
+      ${this.text('/epochs', 'epochs', 'Epochs', estimate?.steps == null ? '' : `${count(estimate.steps)} steps`, form.steps ? 'steps are given' : 'default')}
+      ${this.text(rate, 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
+      ${this.select('/optimizer/name', 'optimizer', 'Optimizer', [['sgd', 'sgd'], ['adam', 'adam']])}
+      ${this.select('/averaging/kind', 'averaging', 'What is kept', averages, 'Averages cost no privacy, and take out some of the noise.')}${this.averageField()}</div>
+      <details ?open=${this.opened.more || this.isWrong('/optimizer/', '/class_weights', '/steps', '/model/loss', '/model/init_seed')}>
+        <summary>Schedule, decay, class weights, loss</summary><div class="fields">${this.moreFields()}</div></details></section>`;
+  }
+
+  moreFields() {
+    const {form, dataset} = this;
+    const ofOptimizer = form.optimizer === 'sgd' ? this.text('/optimizer/momentum', 'momentum', 'Momentum', 'Below 1.', '0')
+      : html`${this.text('/optimizer/beta1', 'beta1', 'Beta 1', 'Of the mean of the gradients.', '0.9')}${this.text('/optimizer/beta2', 'beta2', 'Beta 2', 'Of the mean of their squares.', '0.999')}
+        ${this.text('/optimizer/epsilon', 'epsilon', 'Adam’s epsilon', 'Added to a denominator; nothing to do with privacy.', '1e-8')}`;
+    return html`${this.text('/optimizer/learning_rate/final', 'final_rate', 'Last learning rate', 'It goes there from the first one, which must be given too.', 'stays the same')}
+      ${this.select('/optimizer/schedule', 'schedule', 'On its way', [['', 'in a straight line (default)'], ['cosine', 'along a cosine']], 'A cosine ends at 0 unless a last rate is given.')}
+      ${this.text('/optimizer/warmup', 'warmup', 'Warm-up', 'The share of the steps over which the rate rises.', '0')}
+      ${this.text('/optimizer/weight_decay', 'weight_decay', 'Weight decay', 'Times the rate: what each parameter loses in a step.', '0')}${ofOptimizer}
+      ${dataset?.task === 'regression' ? nothing : this.text('/class_weights', 'class_weights', 'Class weights', 'One for each class, in order, of public numbers: 1, 2.5.', 'all alike', {kind: 'text', within: true})}
+      ${this.text('/steps', 'steps', 'Steps', 'Instead of epochs.', form.epochs ? 'epochs are given' : 'of the epochs')}
+      ${form.preset === WRITTEN ? nothing : html`${this.select('/model/loss', 'loss', 'Loss', [['', 'as it suits the task (default)'], ...losses.map((name) => [name, name.replaceAll('_', ' ')])])}
+        ${form.loss === 'huber' ? this.text('/model/loss/huber/delta', 'huber', 'Huber’s delta', 'Errors beyond it count in a straight line.') : nothing}`}
+      ${form.preset === 'mlp' ? this.select('/model/bias', 'bias', 'Biases', [['', 'with (default)'], ['false', 'without']]) : nothing}
+      ${this.text('/model/init_seed', 'init_seed', 'Seed of the first weights', 'Of these only: nothing seeds the noise.', '0')}`;
   }
 
   algorithmCard() {
@@ -321,21 +347,34 @@ class Page {
       ${box('left', Math.max(0, 1 - part.spent - part.held - (asked ?? 0)), asked == null ? 'left' : 'left after')}</div>`;
   }
 
+  // What an estimate says beside its price: of a job, or of all runs of a sweep.
+  figures() {
+    const {estimate} = this;
+    if (!estimate) return [];
+    const after = ['guarantee of the dataset after it', estimate.epsilon_after != null ? epsilon(estimate.epsilon_after) : null];
+    if (estimate.run_count) {
+      const steps = estimate.runs.map((run) => run.steps);
+      return [['runs', count(estimate.run_count)], after, ['of the holdout’s budget', estimate.epsilon_holdout == null ? null : epsilon(estimate.epsilon_holdout)],
+        ['steps of all of them', count(steps.reduce((sum, one) => sum + one, 0))]];
+    }
+    return [after, ['jobs like this that still fit', estimate.jobs_like_this != null ? count(estimate.jobs_like_this) : null],
+      ['noise multiplier', plain(estimate.noise_multiplier)], ['batch, expected', `${count(estimate.batch_size)} (${percent(estimate.sampling_rate, 2)})`],
+      ['steps', count(estimate.steps)], ['memory', bytes(estimate.memory)], ['time, about', estimate.seconds != null ? duration(estimate.seconds) : null]];
+  }
+
   costCard() {
     const {estimate, problem} = this;
-    const stray = problem && !this.errors.some(({pointer}) => pointer && document.getElementById(pointer));
-    const price = estimate?.epsilon_planned;
-    const pairs = estimate ? [['guarantee of the dataset after it', estimate.epsilon_after != null ? epsilon(estimate.epsilon_after) : null],
-      ['jobs like this that still fit', estimate.jobs_like_this != null ? count(estimate.jobs_like_this) : null],
-      ['noise multiplier', plain(estimate.noise_multiplier)], ['batch, expected', `${count(estimate.batch_size)} (${percent(estimate.sampling_rate, 2)})`],
-      ['steps', count(estimate.steps)], ['memory', bytes(estimate.memory)], ['time, about', estimate.seconds != null ? duration(estimate.seconds) : null]] : [];
+    const stray = problem && !this.errors.some(({pointer}) => stands(pointer));
+    const runs = estimate?.run_count;
+    const price = runs ? estimate.epsilon : estimate?.epsilon_planned;
+    const whose = runs ? `all ${count(runs)} runs together` : 'this job alone';
     return html`<section class="card cost" aria-busy=${String(this.waiting)}><h2>What it costs</h2>
       <p class="price">${price != null ? epsilon(price) : estimate ? 'no ε' : '…'}</p>
-      <p class="quiet">${price != null ? `this job alone, at δ ${delta(estimate.delta)}` : estimate ? 'public data, without privacy' : ''}</p>
+      <p class="quiet">${price != null ? `${whose}, at δ ${delta(estimate.delta)}` : estimate ? 'public data, without privacy' : ''}</p>
       ${this.shares()}${estimate ? this.verdictBox() : nothing}${problem ? stray ? trouble(problem) : html`<div class="notice bad">${problem.message}</div>` : nothing}
-      <dl>${pairs.filter(([, value]) => value != null).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+      <dl>${this.figures().filter(([, value]) => value != null).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
       <button class="button accent" id="submit" ?disabled=${!estimate || estimate.fits !== 'yes' || this.waiting || this.sending} @click=${() => this.submit()}>
-        ${price != null ? `Spend ${epsilon(price)} and train` : 'Train'}</button></section>`;
+        ${price != null ? `Spend ${epsilon(price)} and train` : 'Train'}${runs ? ` ${count(runs)} times` : ''}</button></section>`;
   }
 
   draw() {
@@ -343,7 +382,7 @@ class Page {
     if (!this.datasets.length)
       return this.view.draw(html`<h1>New job</h1><div class="card empty"><b>There is no dataset to train on</b><br><a href="/ui/register">Register one first.</a></div>`);
     this.view.draw(html`<div class="head"><div><h1>New job</h1><p class="quiet">Empty fields take the daemon's defaults. Nothing is charged until you submit.</p></div></div>
-      <div class="main-aside"><div>${this.dataCard()}${this.privacyCard()}${this.modelCard()}${this.algorithmCard()}</div><div>${this.costCard()}
+      <div class="main-aside"><div>${this.dataCard()}${this.privacyCard()}${this.modelCard()}${this.algorithmCard()}${this.start(this.errors, this.opened.start)}${this.sweep.card(this.algorithm, this.errors)}</div><div>${this.costCard()}
       ${this.earlier?.length ? html`<section class="card"><ui-chart .chart=${{...scatter(this.earlier, this.form.dataset), title: 'What earlier jobs got', height: 190}}></ui-chart></section>` : nothing}</div></div>`);
   }
 }

@@ -2,18 +2,30 @@
 // its description and its default, and the problem that the daemon had with it.
 import {html, nothing} from './lit-html.js';
 
+// What the daemon says is wrong with the member at id; with `within`, with what is in it too.
+function faultOf({id, errors, within}) {
+  return errors?.find(({pointer}) => pointer === id || (within && pointer.startsWith(`${id}/`)));
+}
+
 // One field. id is the JSON pointer that a problem would name.
-export function field({id, label, hint, control, errors}) {
-  const wrong = errors?.find(({pointer}) => pointer === id);
+export function field({id, label, hint, control, errors, within}) {
+  const wrong = faultOf({id, errors, within});
   return html`<div class="field"><label for=${id}>${label}</label>${control}
     ${wrong ? html`<small class="wrong" id="${id}-wrong">${wrong.detail}</small>` : hint ? html`<small>${hint}</small>` : nothing}</div>`;
 }
 
-export function input({id, value, placeholder, kind = 'text', changed, errors}) {
-  const wrong = errors?.some(({pointer}) => pointer === id);
+export function input({id, value, placeholder, kind = 'text', changed, errors, within}) {
+  const wrong = faultOf({id, errors, within});
   return html`<input id=${id} type="text" inputmode=${kind === 'number' ? 'decimal' : 'text'} .value=${value ?? ''} placeholder=${placeholder ?? ''}
     autocomplete="off" spellcheck="false" aria-invalid=${wrong ? 'true' : nothing} aria-describedby=${wrong ? `${id}-wrong` : nothing}
     @input=${(event) => changed(event.target.value)}>`;
+}
+
+// Several lines of text.
+export function area({id, value, rows = 6, changed, errors, within}) {
+  const wrong = faultOf({id, errors, within});
+  return html`<textarea id=${id} rows=${rows} spellcheck="false" .value=${value} aria-invalid=${wrong ? 'true' : nothing}
+    aria-describedby=${wrong ? `${id}-wrong` : nothing} @input=${(event) => changed(event.target.value)}></textarea>`;
 }
 
 // options: [value, text] each.

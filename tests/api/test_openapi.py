@@ -80,6 +80,9 @@ def check_routes(document, routes):
         failures.append(f"routed, not documented: {key}")
     for key in written.keys() & coded.keys():
         check_operation(document, key, written[key], coded[key])
+    asked = {route["scope"] for route in routes} - {""}
+    listed = set(document["components"]["schemas"]["Scope"]["enum"])
+    check(asked <= listed, f"scopes that routes ask for and no key is said to have: {asked - listed}")
 
 
 def check_operation(document, key, operation, route):

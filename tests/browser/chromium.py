@@ -185,8 +185,8 @@ class Chromium:
     def resize(self, width, height=900):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
-    def scheme(self, name):
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name},
+    def scheme(self, name, forced="none"):
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}, {"name": "forced-colors", "value": forced},
                                                           {"name": "prefers-reduced-motion", "value": "reduce"}])
 
     def shoot(self, path):

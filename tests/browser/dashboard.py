@@ -17,6 +17,7 @@ import urllib.request
 
 import yaml
 
+import forms
 import login
 from chromium import Chromium
 from daemon import Daemon
@@ -74,6 +75,11 @@ class Walk:
         check(styled == 0, f"{name}: {styled} inline styles")
         ids = browser.run("[...document.querySelectorAll('[id]')].map((e) => e.id).filter((id, i, all) => all.indexOf(id) != i)")
         check(ids == [], f"{name}: ids that stand twice: {ids}")
+        browser.scheme("light", forced="active")
+        plain = browser.run("""[...document.querySelectorAll('main .gauge, main .badge, main .notice, [aria-pressed=true], nav [aria-current]')]
+            .filter((e) => e.checkVisibility() && ['borderStyle', 'outlineStyle'].every((edge) => getComputedStyle(e)[edge] == 'none')).map((e) => e.outerHTML.slice(0, 80))""")
+        check(plain == [], f"{name}: told apart by a colour that is not there: {plain}")
+        browser.scheme("light")
         self.ask_axe(name)
         for fault in browser.faults:
             check(False, f"{name}: {fault}")
@@ -205,12 +211,18 @@ class Walk:
         browser.click("#add")
         browser.await_that("document.querySelectorAll('.entries li').length == 2", "two statistics")
         browser.await_text("It fits.")
+        browser.choose("#column", "age")
+        browser.choose("#kind", "quantiles")
+        browser.type("#shares", "0.1 0.9")
+        browser.click("#add")
+        browser.await_that("document.querySelectorAll('.entries li').length == 3", "quantiles")
         browser.type("#epsilon", "0.05")
         browser.await_that("document.getElementById('spend').innerText.includes('0.05') && !document.getElementById('spend').disabled")
         browser.click("#spend")
         browser.await_text("answered")
         browser.await_that("document.querySelectorAll('.gauge').length >= 10", "a bar for each bin")
         browser.await_text("Mean of")
+        browser.await_text("90 % lie below")
         self.look_at("statistics")
         asked = self.daemon.get("/v1/statistics?dataset=shops")["statistics"]
         check(len(asked) == 1 and asked[0]["state"] == "SUCCEEDED", "they were asked for once")
@@ -478,12 +490,14 @@ def main():
         browser.scheme("light")
         walk = Walk(daemon, browser, folder, shots[0] if shots else None, axe)
         digits(daemon)
-        for part in (walk.register, walk.train, walk.statistics, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.fetch, walk.hidden, walk.approve):
+        for part in (walk.register, walk.train, walk.statistics, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.fetch, walk.hidden, lambda: forms.walk(walk, check, daemon, browser, folder), walk.approve):
             part()
-    with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
-        browser.resize(1320)
-        browser.scheme("light")
-        login.walk(Walk(daemon, browser, folder, None, axe), check, daemon, browser)
+    with tempfile.TemporaryDirectory() as folder, Daemon(epsilond, "--head-file", os.path.join(folder, "head")) as daemon:
+        login.freeze(daemon, folder)
+        with Chromium(chromium, daemon.base) as browser:
+            browser.resize(1320)
+            browser.scheme("light")
+            login.walk(Walk(daemon, browser, folder, None, axe), check, daemon, browser)
     return 1 if failures else 0
 
 

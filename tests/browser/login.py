@@ -1,14 +1,43 @@
-"""A person at the dashboard of a daemon that asks for keys: log in, make, rotate and revoke
-keys, see what one's role allows, log out. dashboard.py calls it."""
+"""A person at the dashboard of a daemon that asks for keys: log in, make, limit, rotate and
+revoke keys, see what one's role allows, log out; and what a restored backup froze, granted
+anew, by one person and by two. dashboard.py calls it."""
 
+import glob
 import json
+import os
+import shutil
+
+POINTS = {"format": "csv", "task": "classification", "classes": 2, "header": False,
+          "columns": [{"name": "x", "kind": "numeric", "range": [0, 1]}, {"name": "y", "kind": "label", "values": ["0", "1"]}]}
+
+
+def freeze(daemon, folder):
+    """Two datasets that were trained on after the backup that is put back."""
+    for number, name in enumerate(("north", "south")):
+        daemon.register(name, POINTS, {"data": b"".join(b"%.4f,%d\n" % ((number + 2 * i) / 2000, i % 2) for i in range(500))},
+                        {"epsilon": 4, "delta": 1e-6})
+    data = os.path.join(daemon.directory, "data")
+    daemon.stop()
+    for file in glob.glob(os.path.join(data, "epsilond.db*")):
+        shutil.copy(file, folder)
+    daemon.start()
+    for name in ("north", "south"):
+        daemon.run_job({"dataset": name, "model": {"preset": "linear"}, "algorithm": {"name": "dpsgd"}, "epochs": 1, "privacy": {"epsilon": 1}})
+    daemon.stop()
+    for file in glob.glob(os.path.join(data, "epsilond.db*")):
+        os.unlink(file)
+    for file in glob.glob(os.path.join(folder, "epsilond.db*")):
+        shutil.copy(file, data)
+    daemon.start()
 
 
 def walk(walk, check, daemon, browser):
     """From the first key to the last page."""
+    granted_anew(walk, check, daemon, browser)
     operator = first_key(walk, check, browser)
     ask(walk, check, browser, operator)
     analyst = keys(walk, check, browser)
+    second_person(walk, check, daemon, browser, operator, analyst)
     roles(walk, check, daemon, browser, analyst)
     ended(check, daemon, browser, operator)
 
@@ -31,6 +60,51 @@ def first_key(walk, check, browser):
     browser.click_text("Log out")
     browser.await_that("location.pathname == '/ui/login'", "the page to log in")
     return key
+
+
+def granted_anew(walk, check, daemon, browser):
+    """Where there are no keys there is nobody else to agree."""
+    browser.go("/ui/datasets/north")
+    browser.await_text("Frozen.")
+    walk.look_at("frozen")
+    browser.type("[id='/epsilon']", "1")
+    browser.type("[id='/delta']", "2")
+    browser.click("#regrant")
+    browser.await_that("document.getElementById('/delta').getAttribute('aria-invalid')", "the fault at its field")
+    browser.expect_faults("400 (Bad Request)")
+    browser.type("[id='/delta']", "0.000001")
+    browser.click("#regrant")
+    browser.await_text("Granted 2 times")
+    budget = daemon.get("/v1/datasets/north/budget")
+    check(budget["epoch"] == 2 and not budget["frozen"] and budget["epsilon"] == 1, f"the epoch that was granted: {budget['epoch']}")
+
+
+def second_person(walk, check, daemon, browser, operator, analyst):
+    """A further epoch, and limits that are widened: one proposes, the other looks and decides."""
+    ana, bob = walk.key("ana-owner", "data_owner"), walk.key("bob", "privacy_officer")
+    browser.call("Network.setExtraHTTPHeaders", headers=ana)
+    browser.go("/ui/datasets/south")
+    browser.type("[id='/epsilon']", "1")
+    browser.type("[id='/delta']", "0.000001")
+    browser.click("#regrant")
+    browser.await_text("A further epoch waits")
+    browser.call("Network.setExtraHTTPHeaders", headers=bob)
+    browser.go("/ui/approvals")
+    browser.await_text("south")
+    browser.await_text("A further ε 1.00")
+    browser.await_text("ana’s key")
+    browser.await_text("ε 2 a job")
+    walk.look_at("approvals-limits")
+    for left in (1, 0):
+        browser.type("main section:nth-of-type(1) input", "as agreed")
+        browser.click("main section:nth-of-type(1) button.accent")
+        browser.await_that(f"document.querySelectorAll('main section').length == {left}", "the answer")
+    browser.await_text("Nothing waits")
+    check(daemon.call("GET", "/v1/datasets/south/budget", headers=bob)["epoch"] == 2, "the further epoch is granted")
+    policy = daemon.call("GET", f"/v1/keys/{analyst[4:12]}", headers={"Authorization": f"Bearer {operator}"})["policy"]
+    check(policy == {"max_epsilon_per_job": 2}, f"what the key may do: {policy}")
+    browser.call("Network.setExtraHTTPHeaders", headers={})
+    browser.go("/ui/keys")
 
 
 def ask(walk, check, browser, key):
@@ -60,6 +134,12 @@ def keys(walk, check, browser):
     browser.type("[id='/project']", "fraud")
     browser.choose("[id='/role']", "analyst")
     browser.type("[id='/days']", "30")
+    browser.run("document.querySelector('main form details').open = true")
+    browser.type("[id='/policy/max_epsilon_per_job']", "none")
+    browser.click("#create")
+    browser.await_that("document.getElementById('/policy/max_epsilon_per_job').getAttribute('aria-invalid')", "the fault at its field")
+    browser.expect_faults("400 (Bad Request)")
+    browser.type("[id='/policy/max_epsilon_per_job']", "1")
     browser.click("#create")
     browser.await_text("The new key of ana")
     first = browser.run("document.getElementById('key').innerText")
@@ -73,6 +153,12 @@ def keys(walk, check, browser):
     browser.await_text("Keep it")
     browser.click_text("Revoke it")
     browser.await_text("Revoked")
+    for limit, then in (("0.5", "ε 0.5 a job"), ("2", "Waits: ε 2 a job")):
+        browser.click(f"[aria-label='Change the limits of the key {second[4:12]} of ana']")
+        browser.type(".limits [id='/policy/max_epsilon_per_job']", limit)
+        browser.click("#limit")
+        browser.await_text(then)
+    walk.look_at("keys-limits")
     return second
 
 

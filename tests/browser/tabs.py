@@ -118,6 +118,15 @@ def seed(daemon):
     return last
 
 
+def wide_sweep(daemon):
+    """As many runs as a sweep may have, of two settings."""
+    sweep = daemon.post("/v1/sweeps", {"job": SHORT, "grid": {"/optimizer/learning_rate": [i / 100 for i in range(1, 11)],
+                                                              "/batch_size": list(range(10, 60, 5))}})["id"]
+    while daemon.get(f"/v1/sweeps/{sweep}")["state"] == "ACTIVE":
+        time.sleep(0.1)
+    return sweep
+
+
 def settle(browser):
     """Waits until the page has asked for nothing for a second."""
     count, since = -1, time.monotonic()
@@ -129,11 +138,12 @@ def settle(browser):
 
 
 def pages_at_load(daemon, browser):
-    last = seed(daemon)
+    last, sweep = seed(daemon), wide_sweep(daemon)
     for name, path in {"datasets": "/ui/datasets", "dataset": "/ui/datasets/points", "jobs": "/ui/jobs",
                        "jobs of a dataset": "/ui/jobs?dataset=points", "job": f"/ui/jobs/{last}", "train": "/ui/train?dataset=points",
-                       "compare": "/ui/compare?dataset=points", "register": "/ui/register"}.items():
-        browser.go("about:blank" if path is None else path)
+                       "compare": "/ui/compare?dataset=points", "register": "/ui/register", "sweeps": "/ui/sweeps", "sweep": f"/ui/sweeps/{sweep}",
+                       "statistics": "/ui/statistics?dataset=points", "approvals": "/ui/approvals", "audit": "/ui/audit", "keys": "/ui/keys"}.items():
+        browser.go(path)
         browser.await_that("document.querySelector('main h1')", name)
         settle(browser)
         size = browser.run("""performance.getEntriesByType('resource').filter((e) => new URL(e.name).pathname.startsWith('/v1/'))

@@ -441,6 +441,25 @@ static const struct reply *reject_policy(const char *key, const char *id)
     return client_post(as(key), path, NULL, "{'reason':'as was agreed'}");
 }
 
+/* Which of the acts that changed the key's policy, in their order, an officer reads as waiting. */
+static void assert_waits(const char *id, const char *expected)
+{
+    char text[64] = "[";
+    size_t i;
+    const json_t *act;
+    const struct reply *acts =
+        client_get(as(bob), "/v1/audit?action=key.policy&object=%s", id);
+    json_array_foreach(reply_at(acts, "acts"), i, act)
+    {
+        const json_t *detail = json_object_get(act, "detail");
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+                 i > 0 ? "," : "",
+                 json_is_true(json_object_get(detail, "waits")) ? "true" : "false");
+    }
+    strcat(text, "]");
+    assert_string_equal(text, expected);
+}
+
 static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
 {
     (void)state;
@@ -459,6 +478,7 @@ static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
     assert_true(reply_number(key, "policy.max_epsilon_per_job") == 0.5);
     assert_true(json_is_null(reply_at(key, "policy_proposed.policy")));
     assert_string_equal(reply_text(key, "policy_proposed.proposed_by"), "ana");
+    assert_waits(id, "[false,true]");
     assert_problem(change_policy(carl, id, "null"), 403, "forbidden");
     assert_problem(approve_policy(ana, id, "null"), 403, "forbidden");
     assert_problem(approve_policy(ana_officer, id, "null"), 403, "second_person");

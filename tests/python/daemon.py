@@ -30,13 +30,16 @@ class Daemon:
 
     def __enter__(self):
         self.directory = tempfile.mkdtemp(prefix="epsilond-check.")
+        self.start()
+        return self
+
+    def start(self):
         log = os.path.join(self.directory, "log")
         with open(log, "w") as stderr:
             self.process = subprocess.Popen(
                 [self.binary, "--data-dir", os.path.join(self.directory, "data"),
                  "--listen", "127.0.0.1:0", *self.options], stderr=stderr)
         self.base = f"http://127.0.0.1:{self._port(log)}"
-        return self
 
     def _port(self, log):
         for _ in range(600):
@@ -50,13 +53,16 @@ class Daemon:
         with open(log) as lines:
             raise RuntimeError("the daemon did not start:\n" + lines.read())
 
-    def __exit__(self, *_):
+    def stop(self):
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(timeout=30)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+    def __exit__(self, *_):
+        self.stop()
         shutil.rmtree(self.directory)
 
     def call(self, method, path, body=None, headers=None, timeout=120):

@@ -2174,8 +2174,9 @@ SweepSettings = dict[str, Any]
 KeyId = str
 Scope = Literal[
     "budgets:read", "budgets:audit", "datasets:admin", "datasets:freeze", "grants:propose",
-    "grants:approve", "jobs:submit", "jobs:read", "jobs:cancel", "charges:submit", "models:read",
-    "certificates:read", "keys:admin", "audit:read", "ops:read", "webhooks:admin"
+    "grants:approve", "jobs:submit", "jobs:read", "jobs:cancel", "jobs:edit", "charges:submit",
+    "models:read", "models:edit", "certificates:read", "keys:admin", "audit:read", "ops:read",
+    "webhooks:admin"
 ]
 Role = Literal["analyst", "data_owner", "privacy_officer", "operator", "auditor"]
 ProblemCode = Literal[

@@ -1,0 +1,127 @@
+// What a person writes of a new job, as texts, and the request that they make. '' is a field
+// that is not sent: the daemon's default.
+import {Problem} from './api.js';
+import {collect, read} from './schema_form.js';
+
+// Instead of a dataset's name, which never begins so: the records that the dataset itself holds out.
+export const HOLDOUT = '-holdout';
+// Instead of a preset: the model as JSON.
+export const WRITTEN = '-written';
+
+const usual = {momentum: 0, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, warmup: 0, weight_decay: 0, schedule: 'linear'};
+const ofOptimizer = {sgd: ['momentum'], adam: ['beta1', 'beta2', 'epsilon']};
+const start = ['weights', 'trainable', 'fresh', 'init_seed'];
+
+export function emptyForm() {
+  return {dataset: '', evaluation: '', measured: '0.1', error_clip: '',
+    way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '', accountant: '',
+    preset: 'linear', written: '', hidden: '', activation: '', bias: '', groups: '', loss: '', huber: '', init_seed: '',
+    weights: '', trainable: 'all', trained: '', fresh: '', anew: '', features: '',
+    batch_size: '', rows_per_person: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
+    schedule: '', warmup: '', weight_decay: '', momentum: '', beta1: '', beta2: '', epsilon: '',
+    averaging: 'none', share: '', decay: '', class_weights: '', algorithm: 'dpsgd', parameters: {}, display_name: ''};
+}
+
+function text(value) {
+  return value == null ? '' : String(value);
+}
+
+export function listOf(words) {
+  return words.split(/[\s,;]+/).filter(Boolean);
+}
+
+// Which word was chosen, and the patterns that go with it: ['only', '0.weight, 0.bias'].
+function chosen(value, none) {
+  if (value == null) return [none, ''];
+  if (typeof value === 'string') return [value, ''];
+  if (Array.isArray(value)) return ['only', value.join(', ')];
+  const [[word, names]] = Object.entries(value);
+  return [word, names.join(', ')];
+}
+
+function modelForm(spec) {
+  const own = Object.fromEntries(Object.entries(spec).filter(([name]) => !start.includes(name)));
+  const [trainable, trained] = chosen(spec.trainable, 'all');
+  const [fresh, anew] = chosen(spec.fresh, '');
+  const known = spec.preset && !spec.input;
+  return {preset: known ? spec.preset : WRITTEN, written: known ? '' : JSON.stringify(own, null, 1), hidden: (spec.hidden ?? []).join(', '),
+    activation: text(spec.activation), bias: text(spec.bias), groups: text(spec.groups),
+    loss: spec.loss?.huber ? 'huber' : text(spec.loss), huber: text(spec.loss?.huber?.delta),
+    init_seed: spec.init_seed ? text(spec.init_seed) : '', weights: text(spec.weights), trainable, trained, fresh, anew};
+}
+
+function optimizerForm({name, learning_rate: rate, ...members}) {
+  const form = {optimizer: name, learning_rate: text(rate?.initial ?? rate), final_rate: text(rate?.final)};
+  for (const [member, value] of Object.entries(members)) if (value !== usual[member]) form[member] = text(value);
+  return form;
+}
+
+// A form that would make the same job again.
+export function formOf(job) {
+  const {name, ...parameters} = job.algorithm;
+  const form = {...emptyForm(), ...modelForm(job.model_spec), ...optimizerForm(job.optimizer)};
+  const way = job.privacy?.epsilon != null ? 'epsilon' : job.privacy?.budget_fraction != null ? 'budget_fraction' : 'noise_multiplier';
+  Object.assign(form, {dataset: job.dataset, evaluation: job.evaluation?.holdout ? HOLDOUT : text(job.evaluation),
+    measured: text(job.evaluation?.epsilon ?? '0.1'), error_clip: text(job.evaluation?.error_clip), way,
+    accountant: job.privacy?.accountant === 'pld' ? 'pld' : '', batch_size: text(job.batch_size), rows_per_person: text(job.rows_per_person),
+    epochs: text(job.epochs), steps: job.epochs == null ? text(job.steps) : '', averaging: job.averaging?.kind ?? 'none', share: text(job.averaging?.share),
+    decay: text(job.averaging?.decay), class_weights: (job.class_weights ?? []).join(', '), features: text(job.features), algorithm: name});
+  form.privacy[way] = text(job.privacy?.[way]);
+  for (const [key, value] of Object.entries(parameters)) form.parameters[key] = text(value);
+  return form;
+}
+
+// --- the request ---
+
+// The members of `found` that were written.
+function given(found) {
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined && value !== ''));
+}
+
+function written(form) {
+  try {
+    return JSON.parse(form.written);
+  } catch (error) {
+    const detail = `It is no JSON: ${error.message}.`;
+    throw new Problem(0, {detail: 'The model is no JSON.', errors: [{pointer: '/model', detail}]});
+  }
+}
+
+function modelOf(form) {
+  const begun = given({weights: form.weights, init_seed: read(form.init_seed),
+    trainable: form.trainable === 'all' ? '' : form.trainable === 'head' ? 'head' : {[form.trainable]: listOf(form.trained)},
+    fresh: form.fresh === 'only' ? listOf(form.anew) : form.fresh});
+  if (form.preset === WRITTEN) return {...written(form), ...begun};
+  const loss = form.loss === 'huber' ? {huber: {delta: read(form.huber) ?? null}} : form.loss;
+  const layered = form.preset === 'mlp' && {hidden: form.hidden.trim() ? listOf(form.hidden.replaceAll('-', ' ')).map(read) : '', activation: form.activation,
+    bias: form.bias === '' ? '' : form.bias === 'true'};
+  const grouped = form.preset.startsWith('resnet') && {groups: read(form.groups)};
+  return {preset: form.preset, ...given({...layered, ...grouped, loss}), ...begun};
+}
+
+// What stands of the optimizer, or nothing where nothing was said of it.
+function optimizerOf(form) {
+  const [rate, final] = [read(form.learning_rate), read(form.final_rate)];
+  const said = given({learning_rate: final === undefined ? rate : {initial: rate ?? null, final}, schedule: form.schedule,
+    warmup: read(form.warmup), weight_decay: read(form.weight_decay), ...Object.fromEntries(ofOptimizer[form.optimizer].map((name) => [name, read(form[name])]))});
+  return Object.keys(said).length || form.optimizer !== 'sgd' ? {name: form.optimizer, ...said} : undefined;
+}
+
+function averagingOf({averaging: kind, share, decay}) {
+  if (kind === 'none') return undefined;
+  return {kind, ...given(kind === 'tail' ? {share: read(share)} : {decay: read(decay)})};
+}
+
+function evaluationOf(form) {
+  if (form.evaluation !== HOLDOUT) return form.evaluation;
+  return {holdout: true, epsilon: read(form.measured), ...given({error_clip: read(form.error_clip)})};
+}
+
+// algorithm: what the daemon says of the one that was chosen.
+export function bodyOf(form, algorithm) {
+  return {dataset: form.dataset, model: modelOf(form), algorithm: {name: form.algorithm, ...collect(algorithm.schema, form.parameters)}, ...given({
+    evaluation: evaluationOf(form), batch_size: read(form.batch_size), rows_per_person: read(form.rows_per_person), epochs: read(form.epochs),
+    steps: read(form.steps), optimizer: optimizerOf(form), averaging: averagingOf(form), features: form.features, display_name: form.display_name.trim(),
+    class_weights: form.class_weights.trim() ? listOf(form.class_weights).map(read) : '',
+    privacy: algorithm.private ? {[form.way]: read(form.privacy[form.way]), ...given({delta: read(form.delta), accountant: form.accountant})} : ''})};
+}

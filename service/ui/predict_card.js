@@ -1,0 +1,66 @@
+// What a model says of records that are typed in: nothing of it is kept, and it costs nothing.
+import {html, nothing} from './lit-html.js';
+import {get, post} from './api.js';
+import {percent, plain} from './format.js';
+import {trouble} from './notice.js';
+import {area, field} from './schema_form.js';
+
+const ROWS = 50;
+
+// The cells of a line, as the columns take them: null where there is nothing.
+function cellsOf(line, columns) {
+  return line.split(/[,\t]/).map((cell, i) => {
+    const text = cell.trim();
+    if (text === '') return null;
+    return columns?.[i]?.kind === 'categorical' || !Number.isFinite(Number(text)) ? text : Number(text);
+  });
+}
+
+function said({class: name, probabilities, value}) {
+  if (name === undefined) return [plain(value, 5), ''];
+  return [String(name), percent(Math.max(...probabilities), 1)];
+}
+
+// Answers a function that makes the card of a job's model; draw() shows the page anew.
+export function predictCard(draw) {
+  let dataset = null;
+  let text = '';
+  let rows = null; // [line, output] each
+  let problem = null;
+
+  const attempt = async (act) => {
+    try {
+      await act();
+      problem = null;
+    } catch (error) {
+      problem = error;
+      rows = null;
+    }
+    draw();
+  };
+  const read = () => dataset.columns?.filter(({kind}) => kind === 'numeric' || kind === 'categorical');
+  const open = (job) => ({target}) => target.open && !dataset && attempt(async () => {
+    dataset = await get(`/v1/datasets/${encodeURIComponent(job.dataset)}`);
+  });
+  const ask = (job) => (event) => {
+    event.preventDefault();
+    const lines = text.split('\n').filter((line) => line.trim()).slice(0, ROWS);
+    attempt(async () => {
+      const {outputs} = await post(`/v1/models/${job.model}/predict`, {inputs: lines.map((line) => cellsOf(line, read()))});
+      rows = outputs.map((output, i) => [lines[i], output]);
+    });
+  };
+  const table = () => html`<div class="scroll" tabindex="0" role="region" aria-label="Predictions"><table><thead><tr><th scope="col">Record</th><th scope="col" class="number">Says</th>
+    <th scope="col" class="number">How sure</th></tr></thead><tbody>${rows.map(([line, output]) => {
+      const [word, sure] = said(output);
+      return html`<tr><td><small>${line.length > 40 ? `${line.slice(0, 40)}…` : line}</small></td><td class="number"><b>${word}</b></td><td class="number quiet">${sure}</td></tr>`;
+    })}</tbody></table></div>`;
+
+  return (job) => html`<section class="card"><h2>Predictions</h2><details @toggle=${open(job)}><summary>Ask the model about records</summary>${!dataset ? trouble(problem) : html`<form @submit=${ask(job)}>
+    ${field({id: 'records', label: 'Records, one a line', hint: read() ? `Cells with commas between: ${read().slice(0, 20).map(({name}) => name).join(', ')}${read().length > 20 ? ', …' : ''}.`
+      : 'The values of each, with commas between, not scaled.', control: area({id: 'records', value: text, rows: 4, changed: (now) => {
+        text = now;
+      }})})}
+    ${trouble(problem)}<button class="button">Predict</button></form>${rows ? table() : nothing}
+    <p class="quiet small">Nothing is kept of what is asked, and it costs nothing: the model is what was paid for.</p>`}</details></section>`;
+}

@@ -1,0 +1,43 @@
+// A budget that a restored backup froze: a further epoch is asked for.
+import {html, nothing} from './lit-html.js';
+import {post} from './api.js';
+import {epsilon} from './format.js';
+import {trouble} from './notice.js';
+import {field, input, read} from './schema_form.js';
+import {may} from './who.js';
+
+// Answers a function that makes the card of a frozen budget; granted(budget) is called where
+// nobody else had to agree, draw() shows the page anew.
+export function regrantCard({path, granted, draw}) {
+  const form = {epsilon: '', delta: ''};
+  let problem = null;
+  let waits = null; // the grant, where a second person decides
+
+  const send = async (event) => {
+    event.preventDefault();
+    problem = null;
+    try {
+      const answer = await post(`${path}:regrant`, {epsilon: read(form.epsilon) ?? null, delta: read(form.delta) ?? null});
+      if (answer.state === 'PENDING') waits = answer;
+      else granted(answer);
+    } catch (error) {
+      problem = error;
+    }
+    draw();
+  };
+  const text = (name, label, hint) => field({id: `/${name}`, label, hint, errors: problem?.body?.errors, control: input({id: `/${name}`, kind: 'number',
+    value: form[name], errors: problem?.body?.errors, changed: (value) => {
+      form[name] = value;
+      draw();
+    }})});
+
+  return (budget) => {
+    if (!budget.frozen || !may('grants:propose')) return nothing;
+    if (waits) return html`<section class="card"><h2>A further epoch waits</h2><p>${epsilon(waits.privacy.epsilon)} is asked for. Nothing is granted until
+      <a href="/ui/approvals">somebody else approves it</a>.</p></section>`;
+    return html`<section class="card"><h2>Grant a further epoch</h2><p class="quiet">A restored backup has forgotten what was spent since it was made. What was promised
+      before counts whole from now on, and what is granted here is promised beside it.</p><form @submit=${send}><div class="fields">
+      ${text('epsilon', 'Epsilon', 'Of the further epoch alone.')}${text('delta', 'Delta', 'Beside that of the epochs before.')}</div>${trouble(problem)}
+      <button class="button accent" id="regrant" ?disabled=${!form.epsilon || !form.delta}>Promise a further ${epsilon(Number(read(form.epsilon)) || null)}</button></form></section>`;
+  };
+}

@@ -1,0 +1,80 @@
+// What a job begins with: random weights, or public ones, of which all or a part is trained.
+import {html, nothing} from './lit-html.js';
+import {get, upload} from './api.js';
+import {bytes, percent, shortId} from './format.js';
+import {trouble} from './notice.js';
+import {choice, field, input} from './schema_form.js';
+import {may} from './who.js';
+
+const LISTED = 20;
+const trained = [['all', 'everything (default)'], ['head', 'the last layer'], ['only', 'only these tensors'], ['except', 'all but these tensors']];
+const anew = [['', 'no layer'], ['head', 'the last layer'], ['only', 'the layers of these tensors']];
+const cached = [['', 'as it suits (default)'], ['cached', 'computed once'], ['streamed', 'computed in each step']];
+
+// Answers a function that makes the card of a form, which set(name, value) changes; draw() shows
+// the page anew. Lists are asked for when the card is first opened.
+export function startCard({form, set, draw}) {
+  let known = null; // [id, words] of each model and file
+  let problem = null;
+  let share = null; // of a file that is being sent
+
+  const list = async () => {
+    const [{models}, {files}] = await Promise.all([get(`/v1/models?page_size=${LISTED}`), get(`/v1/files?page_size=${LISTED}`)]);
+    known = [...files.map((one) => [one.id, `${one.note || 'file'}, ${bytes(one.size)} · ${shortId(one.id)}`]),
+      ...models.map((one) => [one.id, `${one.display_name ?? `${one.algorithm} on ${one.dataset}`} · ${shortId(one.id)}`])];
+  };
+  const attempt = async (act) => {
+    try {
+      await act();
+      problem = null;
+    } catch (error) {
+      problem = error;
+    }
+    share = null;
+    draw();
+  };
+  const open = ({target}) => {
+    if (target.open && !known && may('certificates:read')) attempt(list);
+  };
+  const send = ({target}) => {
+    const [file] = target.files;
+    if (!file) return;
+    attempt(async () => {
+      const note = file.name.replace(/[^ -~]/g, '?').slice(0, 100);
+      const made = await upload(`/v1/files?note=${encodeURIComponent(note)}`, file, (now) => {
+        share = now;
+        draw();
+      }, 'POST');
+      await list();
+      set('weights', made.id);
+    });
+    target.value = '';
+  };
+
+  function options() {
+    const now = form().weights;
+    const other = now && !known?.some(([id]) => id === now) ? [[now, shortId(now)]] : [];
+    return [['', 'random ones (default)'], ...other, ...(known ?? [])];
+  }
+
+  const select = (id, name, label, choices, errors, hint = '') => field({id, label, hint, errors,
+    control: choice({id, value: form()[name], options: choices, changed: (value) => set(name, value)})});
+  const names = (id, name, label, errors) => field({id, label, hint: 'Names or patterns, with commas between: 0.weight, conv*.', within: true, errors,
+    control: input({id, value: form()[name], within: true, errors, changed: (value) => set(name, value)})});
+
+  function parts(errors) {
+    const {weights, trainable, fresh} = form();
+    return html`${select('/model/trainable', 'trainable', 'Trained', trained, errors, 'The rest is frozen: it gets no noise, and its features can be computed once.')}
+      ${['only', 'except'].includes(trainable) ? names(`/model/trainable/${trainable}`, 'trained', 'Tensors', errors) : nothing}
+      ${!weights ? nothing : select('/model/fresh', 'fresh', 'Begun anew', anew, errors, 'Such as a last layer for other classes.')}
+      ${weights && fresh === 'only' ? names('/model/fresh', 'anew', 'Tensors of layers that begin anew', errors) : nothing}
+      ${trainable === 'all' ? nothing : select('/features', 'features', 'Features of frozen layers', cached, errors, 'It changes no bit of the model.')}`;
+  }
+
+  return (errors, begun) => html`<section class="card"><h2>Weights</h2><details ?open=${begun || errors.some(({pointer}) => /^\/model\/(weights|trainable|fresh)|^\/features/.test(pointer))}
+    @toggle=${open}><summary>${form().weights ? 'Begins with public weights' : 'Begin with public weights, or train a part only'}</summary>${trouble(problem)}
+    <div class="fields">${select('/model/weights', 'weights', 'Begin with', options(), errors, 'A published model, or a file that you say is public. It costs nothing, and no guarantee covers it.')}
+    ${may('datasets:admin') ? html`<div class="field"><label for="weights-file">Upload public weights</label><input type="file" id="weights-file" accept=".safetensors" @change=${send}>
+      <small>${share == null ? 'A safetensors file. Whoever uploads it says that it is public.' : `${percent(share)} sent`}</small></div>` : nothing}
+    ${parts(errors)}</div></details></section>`;
+}
