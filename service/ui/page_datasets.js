@@ -20,11 +20,13 @@ function tile(number, text) {
 // Of the datasets that are shown; more: there are others, with at least as much left.
 function tiles(list, more) {
   const shares = list.filter((one) => one.budget).map((one) => share(one.budget));
+  const pending = list.filter(({grant}) => grant?.state === 'PENDING').length;
   const least = more ? '+' : '';
   return html`<div class="tiles">${tile(shares.length + least, 'protected datasets')}
     ${tile(shares.filter(({left}) => left < 0.1).length, 'with less than a tenth left')}
     ${tile(shares.filter(({held}) => held > 0).length + least, 'with budget held by open jobs')}
-    ${tile(list.filter(({privacy, grant}) => privacy === 'public' && !barred(grant)).length + least, 'public, for measuring quality')}</div>`;
+    ${pending ? tile(pending + least, html`<a href="/ui/approvals">waiting for approval</a>`)
+      : tile(list.filter(({privacy, grant}) => privacy === 'public' && !barred(grant)).length + least, 'public, for measuring quality')}</div>`;
 }
 
 function budgetCells({budget, grant}) {
