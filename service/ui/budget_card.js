@@ -26,9 +26,10 @@ export function budgetCard(budget, title = 'Budget') {
       ${epsilon(budget.guarantee.epsilon)}</b> at δ ${delta(budget.guarantee.delta)}.</div>` : nothing}
     ${budget.conditional ? html`<div class="notice"><b>Conditional:</b> ${budget.condition}.</div>` : nothing}
     ${gauge(part, 28)}
-    <div class="legends">${legend('spent', part.spent, 'spent', `guarantee of everything released so far: ${epsilon(budget.epsilon_spent)}`)}
+    <div class="legends">${legend('spent', part.spent, budget.frozen ? 'on record' : 'spent', budget.exposure ? `with all that was lost, counts as ${epsilon(budget.exposure.epsilon_spent)}`
+        : `guarantee of everything released so far: ${epsilon(budget.epsilon_spent)}`)}
       ${legend('held', part.held, 'held', after == null ? 'no open job or lease' : `by open jobs, would bring it to ${epsilon(after)}`)}
-      ${legend('left', part.left, 'left', `one more job of at most ${epsilon(budget.epsilon_remaining)}`)}</div>
+      ${budget.frozen ? nothing : legend('left', part.left, 'left', `one more job of at most ${epsilon(budget.epsilon_remaining)}`)}</div>
     <details><summary>Why do these not add up to ${epsilon(budget.epsilon)}?</summary>
       <p>An epsilon is a bound on what can be told, and bounds of two jobs together are smaller than their sum: the noise of one
       does not know the noise of the other. What does add up are Rényi curves. When the dataset was registered, the promise was

@@ -27,10 +27,10 @@ function jobRow(job) {
     <td class="number">${quality(job.metrics.evaluation)}</td></tr>`;
 }
 
-function jobsCard(jobs, id, conditional) {
-  if (!jobs.length)
-    return html`<section class="card"><h2>Jobs</h2>${empty('No jobs yet', conditional
-      ? 'Nothing was computed from these records here.' : 'Nothing was ever computed from these records.')}</section>`;
+function jobsCard(jobs, id, budget) {
+  const none = budget?.exposure ? 'What a restored backup has lost is not shown.' : budget?.conditional ? 'Nothing was computed from these records here.'
+    : 'Nothing was ever computed from these records.';
+  if (!jobs.length) return html`<section class="card"><h2>Jobs</h2>${empty('No jobs yet', none)}</section>`;
   return html`<section class="card table"><table><thead><tr><th scope="col">Job</th><th scope="col">State</th>
     <th scope="col" class="number">ε alone</th><th scope="col" class="number">Quality</th></tr></thead><tbody>${jobs.map(jobRow)}</tbody></table>
     <p class="foot"><a href="/ui/jobs?dataset=${id}">All jobs of this dataset</a></p></section>`;
@@ -118,7 +118,7 @@ function page({dataset, budget, jobs, charges, entries, head, history, load}, pr
       : trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
     ${trouble(problem)}${asked()}${editor.form()}${budget ? html`${budgetCards(budget)}${regrant(budget)}` : nothing}
-    <div class="two"><div>${budget ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id, budget?.conditional)}${chargesCard(charges)}</div>
+    <div class="two"><div>${budget && !budget.frozen ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id, budget)}${chargesCard(charges)}</div>
       <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${entries ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
 }
 

@@ -49,30 +49,30 @@ function binName(bin) {
 
 const span = ([low, high]) => `${plain(low, 5)} to ${plain(high, 5)}`;
 
-function histogram({bins}) {
+function histogram({bins}, name) {
   const most = Math.max(1, ...bins.map((bin) => bin.count));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Counts"><table><thead><tr><th scope="col">Bin</th><th scope="col" class="number">Count</th>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr><th scope="col">Bin</th><th scope="col" class="number">Count</th>
     <th scope="col" class="number">95 %</th><th scope="col"><span class="unseen">Bar</span></th></tr></thead><tbody>${bins.slice(0, ROWS).map((bin) => html`<tr><td>${binName(bin)}</td>
     <td class="number">${count(Math.round(bin.count))}</td><td class="number quiet">${span(bin.interval.map(Math.round))}</td>
     <td class="wide">${bar(Math.min(1, Math.max(0, bin.count / most)), `${binName(bin)}: ${count(Math.round(bin.count))}`)}</td></tr>`)}</tbody></table></div>`;
 }
 
-function pairs({columns, counts, margin}) {
+function pairs({columns, counts, margin}, name) {
   const [rows, across] = columns;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Counts of pairs"><table><thead><tr><th scope="col">${rows.column} \\ ${across.column}</th>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr><th scope="col">${rows.column} \\ ${across.column}</th>
     ${across.bins.slice(0, ROWS).map((bin) => html`<th scope="col" class="number">${binName(bin)}</th>`)}</tr></thead><tbody>${rows.bins.slice(0, ROWS).map((bin, i) => html`<tr>
     <th scope="row">${binName(bin)}</th>${counts[i].slice(0, ROWS).map((one) => html`<td class="number">${count(Math.round(one))}</td>`)}</tr>`)}</tbody></table></div>
     <p class="quiet small">Each count ± ${count(Math.ceil(margin))}, 95 %.</p>`;
 }
 
-function values(rows) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Values"><table><thead><tr><th scope="col">What</th><th scope="col" class="number">Value</th><th scope="col" class="number">95 %</th></tr></thead>
+function values(rows, name) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr><th scope="col">What</th><th scope="col" class="number">Value</th><th scope="col" class="number">95 %</th></tr></thead>
     <tbody>${rows.map(([name, {value, interval}]) => html`<tr><td>${name}</td><td class="number">${plain(value, 6)}</td><td class="number quiet">${span(interval)}</td></tr>`)}</tbody></table></div>`;
 }
 
 function answer(one) {
-  const body = one.kind === 'histogram' ? histogram(one) : one.kind === 'table' ? pairs(one)
-    : values(one.kind === 'quantiles' ? one.quantiles.map((each) => [`${plain(100 * each.probability)} % lie below`, each]) : [[one.kind, one]]);
+  const body = one.kind === 'histogram' ? histogram(one, title(one)) : one.kind === 'table' ? pairs(one, title(one))
+    : values(one.kind === 'quantiles' ? one.quantiles.map((each) => [`${plain(100 * each.probability)} % lie below`, each]) : [[one.kind, one]], title(one));
   return html`<section class="card"><h2>${title(one)}</h2>${body}</section>`;
 }
 

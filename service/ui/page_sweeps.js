@@ -59,7 +59,7 @@ function tiles(sweep) {
 function table(sweep) {
   const names = settings(sweep);
   const show = (value) => (typeof value === 'number' ? plain(value) : typeof value === 'string' ? value : JSON.stringify(value));
-  const row = (run) => html`<tr><td><a class="name" href="/ui/jobs/${run.job}">Run ${run.run + 1}</a>${run.job === sweep.winner ? html` <b>best</b>` : nothing}
+  const row = (run) => html`<tr><td><a class="name" href="/ui/jobs/${run.job}">Run ${run.run + 1}</a>${run.job === sweep.winner ? html` <span class="badge good"><span aria-hidden="true">✓</span> best</span>` : nothing}
       <small class="id">${shortId(run.job)}</small></td>
     ${names.map((name) => html`<td class="number" data-name=${called(name)}>${name in run.settings ? show(run.settings[name]) : '–'}</td>`)}
     <td data-name="State">${badge(run.state)}</td>

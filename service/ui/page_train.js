@@ -162,7 +162,9 @@ class Page {
   body() {
     const job = bodyOf(this.form, this.algorithm);
     const grid = this.sweep.grid();
-    return grid ? {job, grid} : job;
+    if (!grid) return job;
+    if (Object.keys(grid).some((pointer) => pointer.startsWith('/optimizer/'))) job.optimizer ??= {name: this.form.optimizer};
+    return {job, grid};
   }
 
   async submit() {
@@ -191,7 +193,7 @@ class Page {
 
   // What is wrong, by the pointers into a job that the fields are called by.
   get errors() {
-    return (this.problem?.errors ?? []).map((one) => ({...one, pointer: one.pointer.replace(/^\/job(?=\/)/, '')}));
+    return (this.problem?.errors ?? []).map((one) => ({...one, pointer: this.sweep.place(one.pointer.replace(/^\/job(?=\/)/, ''))}));
   }
 
   text(id, name, label, hint, placeholder, {kind = 'number', within = false} = {}) {
@@ -245,15 +247,17 @@ class Page {
           .value=${String(toSlider(read(form.privacy.epsilon)))} aria-valuetext=${epsilon(read(form.privacy.epsilon))}
           @input=${(event) => changed(String(fromSlider(Number(event.target.value))))}>
           <small>${largest == null ? '' : `at most ${epsilon(largest)} fits with these settings`}</small></div>`}</div>
-      <details ?open=${this.opened.exact || this.isWrong('/privacy/delta', '/privacy/accountant')}><summary>Delta, and how epsilon is figured</summary><div class="fields">
+      <details ?open=${this.isOpen('exact', '/privacy/delta', '/privacy/accountant')}><summary>Delta, and how epsilon is figured</summary><div class="fields">
       ${this.text('/privacy/delta', 'delta', 'Delta', 'At most the dataset’s, which is the default.', delta(this.budget?.delta))}
       ${this.select('/privacy/accountant', 'accountant', 'Figured by', accountants, 'Of this job’s own epsilon: numerically takes less noise for the same one. The ledger charges the Rényi curve either way.')}
       </div></details></section>`;
   }
 
-  // Whether the daemon finds fault with a member below one of these pointers.
-  isWrong(...pointers) {
-    return this.errors.some(({pointer}) => pointers.some((one) => pointer.startsWith(one)));
+  // Whether a part of the form is folded out: from the start, or since the daemon found fault
+  // with a member below one of these pointers.
+  isOpen(part, ...pointers) {
+    this.opened[part] ||= this.errors.some(({pointer}) => pointers.some((one) => pointer.startsWith(one)));
+    return this.opened[part];
   }
 
   // The fields of the chosen preset, or all of a model.
@@ -287,7 +291,7 @@ class Page {
       ${this.text(rate, 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
       ${this.select('/optimizer/name', 'optimizer', 'Optimizer', [['sgd', 'sgd'], ['adam', 'adam']])}
       ${this.select('/averaging/kind', 'averaging', 'What is kept', averages, 'Averages cost no privacy, and take out some of the noise.')}${this.averageField()}</div>
-      <details ?open=${this.opened.more || this.isWrong('/optimizer/', '/class_weights', '/steps', '/model/loss', '/model/init_seed')}>
+      <details ?open=${this.isOpen('more', '/optimizer/', '/class_weights', '/steps', '/model/loss', '/model/init_seed')}>
         <summary>Schedule, decay, class weights, loss</summary><div class="fields">${this.moreFields()}</div></details></section>`;
   }
 
@@ -315,7 +319,7 @@ class Page {
       control: choice({id: '/algorithm/name', value: form.algorithm, options: fit.map((one) => [one.name, one.title]), changed: (name) => {
         form.parameters = {};
         this.set('algorithm', name);
-      }})})}<details ?open=${this.errors.some(({pointer}) => pointer.startsWith('/algorithm/'))}><summary>Parameters of ${algorithm.name}</summary>
+      }})})}<details ?open=${this.isOpen('parameters', '/algorithm/')}><summary>Parameters of ${algorithm.name}</summary>
       <div class="fields">${fields(algorithm.schema, {at: '/algorithm', values: form.parameters, errors: this.errors, changed: (name, value) => {
         form.parameters[name] = value;
         this.ask();
@@ -382,7 +386,8 @@ class Page {
     if (!this.datasets.length)
       return this.view.draw(html`<h1>New job</h1><div class="card empty"><b>There is no dataset to train on</b><br><a href="/ui/register">Register one first.</a></div>`);
     this.view.draw(html`<div class="head"><div><h1>New job</h1><p class="quiet">Empty fields take the daemon's defaults. Nothing is charged until you submit.</p></div></div>
-      <div class="main-aside"><div>${this.dataCard()}${this.privacyCard()}${this.modelCard()}${this.algorithmCard()}${this.start(this.errors, this.opened.start)}${this.sweep.card(this.algorithm, this.errors)}</div><div>${this.costCard()}
+      <div class="main-aside"><div>${this.dataCard()}${this.privacyCard()}${this.modelCard()}${this.algorithmCard()}${this.start(this.errors, this.isOpen('start', '/model/weights', '/model/trainable', '/model/fresh', '/features'))}${
+        this.sweep.card(this.algorithm, this.errors, this.isOpen('sweep', '/grid'))}</div><div>${this.costCard()}
       ${this.earlier?.length ? html`<section class="card"><ui-chart .chart=${{...scatter(this.earlier, this.form.dataset), title: 'What earlier jobs got', height: 190}}></ui-chart></section>` : nothing}</div></div>`);
   }
 }

@@ -5,10 +5,19 @@ import {plain} from './format.js';
 
 const [TOP, HEIGHT, BOTTOM] = [34, 190, 14]; // pixels: above the axes, the axes, below them
 const CROWD = 8; // axes that stand side by side; more are scrolled to
-const TICKS = 6;
+const LINE = 16; // pixels
 const RATIO = 20; // of the ends: from here on an axis is logarithmic
 
 const text = (value) => (typeof value === 'number' ? plain(value) : typeof value === 'string' ? value : JSON.stringify(value));
+
+// The ends, and of the values between them those with room for a line of text.
+function apart(values, place) {
+  const kept = values.slice(-1);
+  for (const one of values.slice(0, -1)) {
+    if (one === values[0] || kept.every((other) => Math.abs(place(one) - place(other)) * HEIGHT >= LINE)) kept.push(one);
+  }
+  return kept;
+}
 
 // values: what each run has there, null where it has nothing. Of numbers a scale, logarithmic
 // where they span much; of other things a place for each.
@@ -20,9 +29,7 @@ export function axisOf(label, values, show = text) {
   const scale = (value) => (numbers ? (log ? Math.log(value) : value) : distinct.indexOf(JSON.stringify(value)));
   const [low, high] = numbers ? [scale(distinct[0]), scale(distinct.at(-1))] : [0, distinct.length - 1];
   const place = (value) => (value == null ? null : high > low ? (scale(value) - low) / (high - low) : 0.5);
-  const every = Math.ceil(distinct.length / TICKS);
-  const ticks = distinct.filter((one, i) => i % every === 0 || i === distinct.length - 1).map((one) => (numbers ? one : JSON.parse(one)));
-  return {label, values, show, place, ticks};
+  return {label, values, show, place, ticks: apart(distinct.map((one) => (numbers ? one : JSON.parse(one))), place)};
 }
 
 function said(axes, runs, i) {
@@ -54,13 +61,13 @@ export function parallelChart(draw) {
   return (title, sentence, axes, runs) => {
     const x = (k) => (100 * (k + 0.5)) / axes.length;
     const order = runs.map((run, i) => i).sort((a, b) => Boolean(runs[a].best) - Boolean(runs[b].best));
-    return html`<section class="card"><h2>${title}</h2><p class="quiet small">${sentence}</p>
+    return html`<section class="card chart"><h2>${title}</h2><p class="quiet small">${sentence}</p>
       <div class="parallel" tabindex="0" role="group" aria-roledescription="chart" aria-label="${title}. ${sentence} Arrow keys step through the runs." @keydown=${step(runs.length)}>
       <svg aria-hidden="true" width=${axes.length > CROWD ? `${100 * axes.length / CROWD}%` : '100%'} height=${TOP + HEIGHT + BOTTOM}>
         ${axes.map(({label}, k) => svg`<line class="axis" x1=${`${x(k)}%`} x2=${`${x(k)}%`} y1=${TOP} y2=${TOP + HEIGHT}></line>
           <text class="name" x=${`${x(k)}%`} y="14">${label}</text>`)}
         ${order.map((i) => lineOf(axes, x, i, runs[i].best ? 'best' : 'run'))}${at in runs ? lineOf(axes, x, at, 'chosen') : nothing}
-        ${axes.map(({ticks, place, show}, k) => ticks.map((value) => svg`<text x=${`${x(k)}%`} dx="6" y=${TOP + (1 - place(value)) * HEIGHT + 4}>${show(value)}</text>`))}
+        ${axes.map(({ticks, place, show}, k) => ticks.map((value) => svg`<text x=${`${x(k)}%`} dx="6" y=${TOP + (1 - place(value)) * HEIGHT - 5}>${show(value)}</text>`))}
       </svg></div><p class="spoken" aria-live="polite">${at in runs ? said(axes, runs, at) : ''}</p></section>`;
   };
 }

@@ -71,7 +71,7 @@ export function startCard({form, set, draw}) {
       ${trainable === 'all' ? nothing : select('/features', 'features', 'Features of frozen layers', cached, errors, 'It changes no bit of the model.')}`;
   }
 
-  return (errors, begun) => html`<section class="card"><h2>Weights</h2><details ?open=${begun || errors.some(({pointer}) => /^\/model\/(weights|trainable|fresh)|^\/features/.test(pointer))}
+  return (errors, isOpen) => html`<section class="card"><h2>Weights</h2><details ?open=${isOpen}
     @toggle=${open}><summary>${form().weights ? 'Begins with public weights' : 'Begin with public weights, or train a part only'}</summary>${trouble(problem)}
     <div class="fields">${select('/model/weights', 'weights', 'Begin with', options(), errors, 'A published model, or a file that you say is public. It costs nothing, and no guarantee covers it.')}
     ${may('datasets:admin') ? html`<div class="field"><label for="weights-file">Upload public weights</label><input type="file" id="weights-file" accept=".safetensors" @change=${send}>

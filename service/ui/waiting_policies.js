@@ -19,7 +19,7 @@ async function lastOfEach(acts, signal) {
 }
 
 async function named(act, signal) {
-  const [made] = (await get(`/v1/audit?action=key.create&object=${act.object}&page_size=1`, signal)).acts;
+  const [made] = (await get(`/v1/audit?object=${act.object}&result=ok&page_size=1`, signal)).acts; // it was created, or rotated into being
   return {id: act.object, owner: made?.detail.owner ?? null, policy: act.detail.policy, proposed_by: act.detail.proposed_by, time: act.time};
 }
 

@@ -54,6 +54,7 @@ def persons(walk, check, daemon, browser, folder):
     browser.click("#state")
     browser.click("#register")
     browser.await_that("location.pathname == '/ui/datasets/clinic'", "the page of the new dataset")
+    browser.go("/ui/datasets/clinic")
     browser.await_text("Budget of the records held out")
     browser.await_text("each person, with all of their rows")
     walk.look_at("persons")
