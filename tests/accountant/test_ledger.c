@@ -100,13 +100,17 @@ static void grants_without_a_row_or_a_range_are_refused(void **state)
                          &(struct ledger_promise){&id, &bad[i], &principal_local, NULL},
                          NULL),
             ST_INVALID);
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
     struct dataset_id nowhere = kit_dataset("nowhere");
     struct grant good = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD};
+    tx = kit_begin(&kit);
     assert_int_equal(
         ledger_grant(kit.ledger, tx,
                      &(struct ledger_promise){&nowhere, &good, &principal_local, NULL},
                      NULL),
         ST_NOT_FOUND);
+    store_rollback(tx);
+    tx = kit_begin(&kit);
     assert_int_equal(
         ledger_grant(kit.ledger, tx,
                      &(struct ledger_promise){&id, &good, &principal_local, NULL},
