@@ -80,7 +80,8 @@ bool train_spec_shares_features(const struct train_spec *spec)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
     return network_frozen_width(spec->network) > 0 && algorithm->is_private &&
-           !algorithm->plain_loss && spec->views.count == 0;
+           !algorithm->plain_loss && !algorithm->uses_differences &&
+           spec->views.count == 0;
 }
 
 static enum status check_features(const struct train_spec *spec, struct error *error)

@@ -77,8 +77,8 @@ enum status train_spec_check(const struct train_spec *spec, struct error *error)
 
 /* Whether what the frozen layers make of a record serves a whole run: there are such
  * layers, each use of a record sees it as it is, the algorithm reads nothing that they
- * read, as a bound by the loss does, and it keeps records in rows that round alike, as none
- * does on public data. */
+ * read, as a bound by the loss does, or differences of two points, and it keeps records in
+ * rows that round alike, as none does on public data. */
 bool train_spec_shares_features(const struct train_spec *spec);
 
 /* What the algorithm plans from. The answer borrows spec. */

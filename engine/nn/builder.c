@@ -48,7 +48,8 @@ static struct node *append(struct builder *builder, const struct node_kind *kind
 
     *node = (struct node){.kind = kind,
                           .name = builder->model->layers[builder->index].kind->name,
-                          .from = builder->view.value};
+                          .from = builder->view.value,
+                          .entry = builder->index};
     if (kind->plan_size > 0) {
         node->plan = calloc(1, kind->plan_size);
         CHECK(node->plan != NULL);

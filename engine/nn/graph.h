@@ -27,6 +27,7 @@ struct node {
     size_t other;     /* value: a second one that it reads, or writes */
     size_t extra;     /* value: what it leaves for its way back, beside its output */
     size_t layer;     /* its place among the weight layers, if it has parameters */
+    size_t entry;     /* of the model's list of layers that it is of */
 };
 
 struct value {

@@ -165,6 +165,14 @@ struct node_kind {
     void (*forward)(const struct node_work *work);
     void (*backward)(const struct node_work *work);
 
+    /* The operations of forward on a record, where they are as many as a product's: what it
+     * makes is then worth keeping, as a weight layer's is (network_frozen_width). NULL: a
+     * few each number. */
+    double (*flops)(const struct node *node);
+
+    /* Releases what the plan owns, which may be half built; NULL: it owns nothing. */
+    void (*release)(void *plan);
+
     /* Appends to a graph of ONNX what forward does where nothing is dropped, and gives the
      * node's output its name there. Never NULL. */
     void (*onnx)(const struct translation *translation);

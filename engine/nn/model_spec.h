@@ -43,6 +43,9 @@ enum {
 };
 #define MODEL_PARAMETERS_MAX INT32_MAX
 
+/* What may be taken off the numbers of a record; squares of what is left are finite. */
+#define MODEL_CENTRE_MAX 1e6
+
 /* A record that has one value everywhere must not overflow: 1 / sqrt(epsilon) is
  * finite. */
 #define MODEL_NORM_EPSILON_MIN 1e-12
@@ -56,6 +59,7 @@ struct layer_spec { /* which members a layer has is said by its kind */
     uint32_t groups;                    /* of a norm: divides the channels */
     double epsilon;                     /* of a norm: added to the variance */
     double rate;                        /* of dropout: in [0, 1) */
+    double centre;           /* of scatter: taken off every number of the record */
     uint32_t body, shortcut; /* residual: entries of the list that follow this one and
                                 are its body's, then its shortcut's, nested ones
                                 counted; an empty branch hands on what it is given */

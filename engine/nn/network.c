@@ -25,8 +25,12 @@ void network_destroy(struct network *network)
 {
     if (network == NULL)
         return;
-    for (size_t i = 0; i < network->node_count; i++)
-        free(network->nodes[i].plan);
+    for (size_t i = 0; i < network->node_count; i++) {
+        struct node *node = &network->nodes[i];
+        if (node->kind->release != NULL && node->plan != NULL)
+            node->kind->release(node->plan);
+        free(node->plan);
+    }
     free(network->nodes);
     free(network->values);
     free(network->layers);
@@ -123,7 +127,7 @@ static void find_makers(const struct network *network, size_t *made_by)
 static size_t count_frozen_nodes(const struct network *network)
 {
     size_t count = 0, *made_by = calloc(network->value_count, sizeof *made_by);
-    bool has_weights = false;
+    bool is_costly = false;
     CHECK(made_by != NULL);
     find_makers(network, made_by);
     while (count < network->node_count && !network->nodes[count].kind->draws &&
@@ -133,8 +137,9 @@ static size_t count_frozen_nodes(const struct network *network)
         count--;
     free(made_by);
     for (size_t i = 0; i < count; i++)
-        has_weights |= network->nodes[i].kind->weights != NULL;
-    return has_weights ? count : 0;
+        is_costly |= network->nodes[i].kind->weights != NULL ||
+                     network->nodes[i].kind->flops != NULL;
+    return is_costly ? count : 0;
 }
 
 size_t network_frozen_width(const struct network *network)
@@ -142,6 +147,15 @@ size_t network_frozen_width(const struct network *network)
     if (network->frozen_nodes == 0)
         return 0;
     return network->values[network->nodes[network->frozen_nodes - 1].to].width;
+}
+
+size_t network_frozen_list(const struct network *network)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < network->frozen_nodes; i++)
+        if (network->nodes[i].entry > last)
+            last = network->nodes[i].entry;
+    return network->frozen_nodes == 0 ? 0 : last + 1;
 }
 
 bool network_drops_frozen(const struct network *network)
@@ -404,9 +418,19 @@ static double layer_products(const struct weight_layer *layer)
     return products * (double)layer->positions;
 }
 
-double network_flops(const struct network *network)
+/* Of nodes that are no weight layers. */
+static double other_flops(const struct network *network)
 {
     double flops = 0.0;
+    for (size_t i = 0; i < network->node_count; i++)
+        if (network->nodes[i].kind->flops != NULL)
+            flops += network->nodes[i].kind->flops(&network->nodes[i]);
+    return flops;
+}
+
+double network_flops(const struct network *network)
+{
+    double flops = other_flops(network);
     for (size_t i = 0; i < network->layer_count; i++) {
         const struct weight_layer *layer = &network->layers[i];
         bool goes_back = network->values[layer->from].has_gradient;
@@ -418,7 +442,7 @@ double network_flops(const struct network *network)
 
 double network_forward_flops(const struct network *network)
 {
-    double flops = 0.0;
+    double flops = other_flops(network);
     for (size_t i = 0; i < network->layer_count; i++)
         flops += 2.0 * layer_products(&network->layers[i]);
     return flops;

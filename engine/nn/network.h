@@ -98,6 +98,9 @@ size_t network_trained_layers(const struct network *network);
  * the record too. What is random is none of them. */
 size_t network_frozen_width(const struct network *network);
 
+/* How many entries of the model's list of layers those are, the others before them counted. */
+size_t network_frozen_list(const struct network *network);
+
 /* Whether activations are dropped below the first trained layer. */
 bool network_drops_frozen(const struct network *network);
 

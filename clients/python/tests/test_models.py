@@ -209,8 +209,10 @@ class Images(unittest.TestCase):
             {"type": "avg_pool2d", "kernel": 2}, {"type": "max_pool2d", "kernel": 3, "padding": 1},
             {"type": "sigmoid"}, {"type": "dropout", "rate": 0.5}, {"type": "global_avg_pool"},
             {"type": "tanh"}, {"type": "dense", "out": 3}]}
+        maps = {"layers": [{"type": "scatter", "centre": 0.45}, {"type": "group_norm", "groups": 9},
+                           {"type": "flatten"}, {"type": "dense", "out": 3}]}
         for id, spec in (("grey", "linear"), ("grey", "cnn_mnist"), ("colour", "cnn_cifar"),
-                         ("colour", mixed)):
+                         ("colour", mixed), ("grey", maps), ("colour", maps)):
             with self.subTest(spec):
                 model, module = self.compare(id, spec)
                 self.assertEqual(set(module.state_dict()), set(model.state_dict()))

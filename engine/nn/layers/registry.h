@@ -33,6 +33,7 @@
     ROW(layer_norm)                                                                    \
     ROW(dropout)                                                                       \
     ROW(residual)                                                                      \
+    ROW(scatter)                                                                       \
     ROW(replicate)                                                                     \
     ROW(crop)
 

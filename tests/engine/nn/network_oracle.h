@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "engine/nn/model_spec.h"
+#include "tests/engine/nn/scatter_oracle.h"
 #include "tests/engine/nn/shapes_oracle.h"
 
 enum { ORACLE_LAYERS_MAX = 128, ORACLE_WIDTH_MAX = 16384 };
@@ -262,6 +263,24 @@ static inline void oracle_draw_mask(struct oracle *oracle, struct oracle_layer *
     free(words);
 }
 
+/* Every channel by itself, the maps of one after those of another. Filters are made once
+ * for each size of image, and stay. */
+static inline void oracle_scatter(struct oracle_layer *layer)
+{
+    static struct scatter_oracle made[4];
+    size_t pixels = layer->in.h * layer->in.w, k = 0;
+    size_t out = SCATTER_ORACLE_MAPS * layer->out.h * layer->out.w;
+    while (made[k].height != 0 &&
+           (made[k].height != layer->in.h + 8 || made[k].width != layer->in.w + 8))
+        assert_true(++k < sizeof made / sizeof *made);
+    if (made[k].height == 0)
+        scatter_oracle_init(&made[k], layer->in.h, layer->in.w);
+    for (size_t t = 0; t < oracle_size(layer->in); t++)
+        layer->x[t] -= (double)(float)layer->spec->centre;
+    for (size_t c = 0; c < layer->in.c; c++)
+        scatter_oracle_run(&made[k], layer->y + c * out, layer->x + c * pixels);
+}
+
 static inline void oracle_forward_list(struct oracle *oracle, size_t first,
                                        size_t count, struct oracle_shape shape,
                                        double *x, double *y);
@@ -334,6 +353,7 @@ static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *la
             layer->y[j] = layer->x[j] * layer->mask[j];
         break;
     case ORACLE_RESIDUAL: oracle_branches(oracle, layer); break;
+    case ORACLE_SCATTER: oracle_scatter(layer); break;
     case ORACLE_CROP:
         for (size_t j = 0; j < oracle_size(layer->out); j++) {
             size_t side = layer->spec->out, top = (layer->in.h - side) / 2;
@@ -384,6 +404,7 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
             dx[j] = dy[j] * layer->mask[j];
         break;
     case ORACLE_RESIDUAL: oracle_branches_back(oracle, layer, dy, dx); break;
+    case ORACLE_SCATTER: /* nothing before it has a gradient */
     case ORACLE_CROP:
     case ORACLE_REPLICATE: break; /* of the record itself */
     }

@@ -68,14 +68,14 @@ static inline bool batch_digit(const char *text)
  * padding; "g" the global one, "f" flatten, "x3" three copies of a channel; "n2" group
  * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "[...]" a residual,
  * "[...|...]" one with a shortcut; "l"
- * layer norm. Numbers left out are 1, and 0 for padding. */
+ * layer norm; "w" the scattering transform, "w3" with 3/8 taken off first. Numbers left out are 1, and 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
     struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;
     size_t depth = 0;
     model->layers = calloc(64, sizeof *model->layers);
     while (*text != '\0') {
-        static const char letters[] = "drtcmagfxspuno[kl";
+        static const char letters[] = "drtcmagfxspuno[klw";
         static const struct layer_kind *const kinds[] = {&layer_dense,
                                                          &layer_relu,
                                                          &layer_tanh,
@@ -92,7 +92,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
                                                          &layer_dropout,
                                                          &layer_residual,
                                                          &layer_crop,
-                                                         &layer_layer_norm};
+                                                         &layer_layer_norm,
+                                                         &layer_scatter};
         struct layer_spec *layer = &model->layers[model->layer_count];
         char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
         const char *at = strchr(letters, lower);
@@ -120,6 +121,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
             layer->groups = batch_number(&text), layer->epsilon = 1e-5;
         if (lower == 'l')
             layer->epsilon = 1e-5;
+        if (lower == 'w' && batch_digit(text))
+            layer->centre = (double)batch_number(&text) / 8.0;
         if (lower == 'o')
             layer->rate = (double)batch_number(&text) / 8.0;
         if (strchr("cma", lower) == NULL)

@@ -30,7 +30,8 @@ enum oracle_kind {
     ORACLE_GROUP_NORM,
     ORACLE_LAYER_NORM,
     ORACLE_DROPOUT,
-    ORACLE_RESIDUAL
+    ORACLE_RESIDUAL,
+    ORACLE_SCATTER
 };
 
 /* What the oracle knows of a layer is its name, and the numbers of its description. */
@@ -53,7 +54,8 @@ static inline enum oracle_kind oracle_kind(const struct layer_spec *spec)
                                         "group_norm",
                                         "layer_norm",
                                         "dropout",
-                                        "residual"};
+                                        "residual",
+                                        "scatter"};
     size_t k = 0;
     while (strcmp(spec->kind->name, names[k]) != 0)
         assert_true(++k < sizeof names / sizeof *names);
@@ -125,6 +127,7 @@ static inline struct oracle_shape oracle_shape_out(const struct model_spec *mode
     case ORACLE_FLATTEN: return (struct oracle_shape){oracle_size(in), 1, 1};
     case ORACLE_CROP: return (struct oracle_shape){in.c, spec->out, spec->out};
     case ORACLE_REPLICATE: return (struct oracle_shape){spec->out * in.c, in.h, in.w};
+    case ORACLE_SCATTER: return (struct oracle_shape){81 * in.c, in.h / 4, in.w / 4};
     }
     return in;
 }

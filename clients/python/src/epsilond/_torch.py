@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Unsupported
@@ -85,6 +86,64 @@ class LayerNorm(nn.LayerNorm):
         return super().forward(x.movedim(1, -1)).movedim(-1, 1)
 
 
+class Scatter(nn.Module):
+    """The scattering transform of two scales and eight directions, each channel by itself."""
+
+    def __init__(self, centre: float) -> None:
+        super().__init__()
+        self.centre = centre
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        count, channels, height, width = x.shape
+        x = (x - self.centre).to(torch.float64).reshape(-1, 1, height, width)
+        x = nn.functional.pad(x, (4, 4, 4, 4), mode="reflect")
+        sides = x.shape[2:]
+        fine, coarse = (_wavelets(sides, scale) for scale in (0, 1))
+        spectrum = torch.fft.fft2(x)
+        first = torch.fft.ifft2(spectrum * fine).abs()
+        again = torch.fft.fft2(first).unsqueeze(2)
+        second = torch.fft.ifft2(again * coarse).abs().flatten(1, 2)
+        maps = [_smooth(x, 1), _smooth(first, 1),
+                _smooth(torch.fft.ifft2(spectrum * coarse).abs(), 2), _smooth(second, 2)]
+        y = torch.cat(maps, 1).to(torch.float32)
+        return y.reshape(count, 81 * channels, *y.shape[2:])
+
+
+def _envelope(y: torch.Tensor, x: torch.Tensor, along: float, theta: float, xi: float) -> torch.Tensor:
+    """The spectrum of a Gaussian around xi along theta, folded at the whole turns."""
+    total = torch.zeros_like(y * x)
+    for v in range(-2, 3):
+        for u in range(-2, 3):
+            fy, fx = y + 2 * math.pi * v, x + 2 * math.pi * u
+            p = fy * math.cos(theta) + fx * math.sin(theta) - xi
+            q = fx * math.cos(theta) - fy * math.sin(theta)
+            total += torch.exp(-0.5 * along**2 * (p**2 + 4 * q**2))
+    return total
+
+
+def _wavelets(sides: torch.Size, scale: int) -> torch.Tensor:
+    """Spectra of the wavelets of eight directions."""
+    y, x = (2 * math.pi * torch.fft.fftfreq(side, dtype=torch.float64) for side in sides)
+    y, along, xi = y.reshape(-1, 1), 0.8 * 2**scale, 0.75 * math.pi / 2**scale
+    spectra = []
+    for direction in range(8):
+        theta = (3 - direction) * math.pi / 8
+        wave, envelope = (_envelope(y, x, along, theta, at) for at in (xi, 0.0))
+        spectra.append(wave - wave[0, 0] / envelope[0, 0] * envelope)
+    return torch.stack(spectra)
+
+
+def _smooth(x: torch.Tensor, step: int) -> torch.Tensor:
+    """A low pass of what stands at every step-th pixel, at every fourth but the outer ones."""
+    kept = x[:, :, ::step, ::step]
+    for axis, side in ((2, x.shape[2]), (3, x.shape[3])):
+        at = torch.arange(4, side - 4, 4).reshape(-1, 1) - torch.arange(0, side, step)
+        turns = torch.stack([at + side * turn for turn in range(-2, 3)]).to(torch.float64)
+        weights = step * torch.exp(-turns**2 / 5.12).sum(0) / math.sqrt(5.12 * math.pi)
+        kept = torch.tensordot(kept, weights, dims=([axis], [1])).movedim(-1, axis)
+    return kept
+
+
 class GlobalAveragePool(nn.Module):
     """The mean of each channel."""
 
@@ -166,6 +225,8 @@ def _weightless(spec: Layer) -> nn.Module:
         return Replicate(spec["channels"])
     if kind == "crop":
         return Crop(spec["size"])
+    if kind == "scatter":
+        return Scatter(spec["centre"])
     plain: dict[str, type[nn.Module]] = {
         "relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid, "softplus": nn.Softplus,
         "flatten": nn.Flatten, "global_avg_pool": GlobalAveragePool,

@@ -806,6 +806,17 @@ class LayerCrop(TypedDict):
     size: int
 
 
+class LayerScatter(TypedDict):
+    """The scattering transform of two scales and eight directions: fixed wavelets, their moduli and
+    a low pass, 81 maps of each channel, a quarter as high and wide. It has no weights and comes
+    before all layers that do, so what it makes of a record is computed once for a whole run. The
+    sides of the image are multiples of 4 in [8, 256]. A group norm behind it normalises each record
+    by itself."""
+
+    type: Literal["scatter"]
+    centre: NotRequired[float]
+
+
 class LayerPlain(TypedDict):
     """A dense layer takes the whole of the record, of a vector and of what was flattened; of any
     other image it takes each pixel."""
@@ -2126,7 +2137,8 @@ LossName = Literal["softmax_cross_entropy", "logistic", "squared"]
 Loss = LossName | LossHuber
 Layer = (
     LayerDense | LayerConv2d | LayerMaxPool2d | LayerAvgPool2d | LayerReplicate | LayerCrop |
-    LayerPlain | LayerGelu | LayerGroupNorm | LayerLayerNorm | LayerDropout | LayerResidual
+    LayerScatter | LayerPlain | LayerGelu | LayerGroupNorm | LayerLayerNorm | LayerDropout |
+    LayerResidual
 )
 Kernel = int | list[int]
 ModelSpec = ModelPreset | ModelSpecLayers

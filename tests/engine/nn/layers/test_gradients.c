@@ -60,6 +60,8 @@ static const struct family families[] = {
     {"k4c3,3rfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {7, 6, 3}, 16},
     {"k3n1c3,2rgd1", LOSS_LOGISTIC, {4, 8, 1}, 16},
     {"fud6Ud5tud1", LOSS_HUBER, {2, 3, 1}, 30},
+    {"wn3rfd3", LOSS_SOFTMAX_CROSS_ENTROPY, {8, 12, 1}, 16},
+    {"k8w3c4,1rfd2", LOSS_SOFTMAX_CROSS_ENTROPY, {9, 11, 2}, 16},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
