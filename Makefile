@@ -200,6 +200,7 @@ bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,
 	$<
 numbers: all                               ## the README's table, on real data in SHARED
 	@python3 tests/python/measure.py $(BUILD)/epsilond $(SHARED)
+	@tests/python/bodies $(BUILD)/epsilond $(SHARED) || [ $$? = 77 ]
 papers: all $(BUILD)/tests/papers/descent  ## the papers' tables, made anew (ONLY="adp dcsgd")
 	@python3 tests/papers/papers.py $(BUILD)/epsilond $(SHARED) $(ONLY)
 bench-peers: $(BUILD)/tests/bench/bench_train ## beside PyTorch and Opacus, packages of PyPI

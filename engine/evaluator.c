@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -49,17 +50,40 @@ void evaluator_destroy(struct evaluator *evaluator)
     free(evaluator);
 }
 
-static void gather(const struct matrix *matrix, struct workspace *workspace,
-                   const uint32_t *indices, size_t count)
+/* Leaves what frozen layers made of records [first, first + count) where they would. */
+static void gather_features(struct feature_rows features, struct workspace *workspace,
+                            size_t first, size_t count)
 {
-    matrix_gather(matrix, workspace_input(workspace), workspace_stride(workspace),
-                  indices, count);
+    struct rows rows = workspace_frozen_rows(workspace);
+    for (size_t i = 0; i < count; i++)
+        memcpy(rows.data + i * rows.stride,
+               features.rows + (first + i) * features.width,
+               features.width * sizeof *features.rows);
+}
+
+static void gather_targets(const struct matrix *matrix, struct workspace *workspace,
+                           const uint32_t *indices, size_t count)
+{
     for (size_t i = 0; i < count; i++) {
         if (matrix->targets != NULL)
             workspace_classes(workspace)[i] = matrix_target(matrix, indices[i]);
         else
             workspace_values(workspace)[i] = matrix_value(matrix, indices[i]);
     }
+}
+
+static void forward(const struct evaluator *evaluator, struct workspace *workspace,
+                    size_t first, size_t count)
+{
+    const struct feature_rows features = evaluator->setup.features;
+    if (features.rows != NULL) {
+        gather_features(features, workspace, first, count);
+        workspace_forward_rest(workspace, evaluator->parameters, count);
+        return;
+    }
+    matrix_gather(evaluator->setup.matrix, workspace_input(workspace),
+                  workspace_stride(workspace), evaluator->indices + first, count);
+    workspace_forward(workspace, evaluator->parameters, count);
 }
 
 static struct portion evaluate_portion(const struct evaluator *evaluator,
@@ -69,8 +93,8 @@ static struct portion evaluate_portion(const struct evaluator *evaluator,
     size_t first = index * evaluator->rows, left = (size_t)matrix->records - first;
     size_t count = left < evaluator->rows ? left : evaluator->rows;
     struct portion portion = {0};
-    gather(matrix, workspace, evaluator->indices + first, count);
-    workspace_forward(workspace, evaluator->parameters, count);
+    forward(evaluator, workspace, first, count);
+    gather_targets(matrix, workspace, evaluator->indices + first, count);
     workspace_loss(workspace);
     for (size_t i = 0; i < count; i++) {
         portion.loss += workspace_losses(workspace)[i];

@@ -25,6 +25,8 @@ struct evaluator_setup { /* all borrowed until destroy */
     struct team *team;
     struct stepper *stepper;   /* lends its workspaces */
     const atomic_bool *cancel; /* or NULL */
+    struct feature_rows
+        features; /* of the matrix; rows NULL: they are made each time */
 };
 
 /*   ST_NO_MEMORY  an allocation failed */

@@ -1,32 +1,17 @@
-/* The file is made under a random name, which is removed at once. It is written block by
- * block, each by whichever member of the team comes to it, at the place of its rows, and
- * mapped when it is whole. */
+/* Features are made block by block, each by whichever member of the team comes to it, and
+ * written at the place of their rows. */
 #include "engine/frozen_features.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/check.h"
-#include "base/hash.h"
+#include "engine/frozen_prefix.h"
 #include "engine/nn/workspace.h"
-
-/* So much of the disk, and as much as the file takes, stays for others: the ledger stops
- * where the disk is full. */
-static const uint64_t disk_left_min = UINT64_C(1) << 30;
-
-struct frozen_features {
-    int file;
-    size_t width, size; /* floats of a row; bytes in all */
-    float *rows;        /* mapped; NULL before */
-};
 
 struct work {
     const struct frozen_features_setup *setup;
-    struct frozen_features *features;
+    struct feature_file *file;
     size_t step; /* rows of a block */
     atomic_size_t next;
     atomic_bool failed;
@@ -37,29 +22,11 @@ static bool cancelled(const struct frozen_features_setup *setup)
     return setup->cancel != NULL && atomic_load(setup->cancel);
 }
 
-static bool write_all(int file, const void *data, size_t size, off_t at)
-{
-    const char *next = data;
-    while (size > 0) {
-        ssize_t written = pwrite(file, next, size, at);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        next += written;
-        at += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 /* Computes and writes rows [first, first + count). */
 static bool write_block(const struct work *work, struct workspace *workspace,
                         uint32_t *indices, struct row_range range)
 {
     const struct frozen_features_setup *setup = work->setup;
-    const struct frozen_features *features = work->features;
-    size_t row_size = features->width * sizeof(float);
     for (size_t i = 0; i < range.count; i++)
         indices[i] = (uint32_t)(range.first + i);
     matrix_gather(setup->matrix, workspace_input(workspace),
@@ -68,8 +35,8 @@ static bool write_block(const struct work *work, struct workspace *workspace,
     struct rows rows = workspace_frozen_rows(workspace);
     bool good = true;
     for (size_t i = 0; i < range.count && good; i++)
-        good = write_all(features->file, rows.data + i * rows.stride, row_size,
-                         (off_t)((range.first + i) * row_size));
+        good = feature_file_write(work->file, range.first + i,
+                                  rows.data + i * rows.stride);
     return good;
 }
 
@@ -91,83 +58,92 @@ static void compute_member(void *context, unsigned member)
     free(indices);
 }
 
-static enum status open_file(struct frozen_features *features, const char *folder,
-                             struct error *error)
+static size_t step_of(const struct frozen_features_setup *setup)
 {
-    struct statvfs disk;
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s/features-XXXXXX", folder);
-    if (length <= 0 || (size_t)length >= sizeof path || statvfs(folder, &disk) != 0)
-        return error_set(error, ST_IO, "the folder for features cannot be read");
-    uint64_t left = (uint64_t)disk.f_bavail * disk.f_frsize;
-    if (left / 2 < features->size || left - features->size < disk_left_min)
-        return error_set(error, ST_NO_MEMORY, "no room on the disk for features");
-    features->file = mkstemp(path);
-    if (features->file < 0)
-        return error_set(error, ST_IO, "the file of features cannot be made");
-    unlink(path);
-    return ST_OK;
+    return workspace_rows(stepper_workspace(setup->stepper, 0));
 }
 
-static enum status compute(struct frozen_features *features,
+static enum status compute(struct feature_file *file,
                            const struct frozen_features_setup *setup,
                            struct error *error)
 {
-    struct work work = {.setup = setup,
-                        .features = features,
-                        .step = workspace_rows(stepper_workspace(setup->stepper, 0))};
+    struct work work = {.setup = setup, .file = file, .step = step_of(setup)};
     team_run(setup->team, compute_member, &work);
     if (cancelled(setup))
         return error_set(error, ST_CANCELLED, "cancelled");
     if (atomic_load(&work.failed))
         return error_set(error, ST_IO, "the file of features cannot be written");
-    void *map = mmap(NULL, features->size, PROT_READ, MAP_SHARED, features->file, 0);
-    if (map == MAP_FAILED)
-        return error_set(error, ST_IO, "the file of features cannot be mapped");
-    madvise(map, features->size, MADV_DONTDUMP);
-    features->rows = map;
-    return ST_OK;
+    return feature_file_map(file, error);
 }
 
-static bool serve(const struct frozen_features_setup *setup)
+static bool asks(const struct frozen_features_setup *setup)
 {
-    const struct train_spec *spec = setup->spec;
-    return train_spec_shares_features(spec) && spec->features != FEATURES_STREAMED &&
-           setup->folder != NULL && setup->rows->count == 1 &&
-           setup->matrix->starts == NULL;
+    return network_frozen_width(setup->spec->network) > 0 &&
+           setup->spec->features != FEATURES_STREAMED && setup->matrix->starts == NULL;
 }
 
-enum status frozen_features_create(struct frozen_features **out,
-                                   const struct frozen_features_setup *setup,
-                                   struct error *error)
+bool frozen_features_serve(const struct frozen_features_setup *setup)
 {
-    if (!serve(setup))
-        return ST_OK;
-    struct frozen_features *features = calloc(1, sizeof *features);
-    CHECK(features != NULL);
-    features->file = -1;
-    features->width = network_frozen_width(setup->spec->network);
-    features->size = features->width * (size_t)setup->matrix->records * sizeof(float);
-    enum status status = open_file(features, setup->folder, NULL);
+    return asks(setup) && train_spec_shares_features(setup->spec) &&
+           setup->rows->count == 1;
+}
+
+bool frozen_features_serve_evaluation(const struct frozen_features_setup *setup)
+{
+    return asks(setup) && network_unit_rows(setup->spec->network) == 1;
+}
+
+static enum status make(struct feature_file **out,
+                        const struct frozen_features_setup *setup)
+{
+    size_t width = network_frozen_width(setup->spec->network);
+    size_t records = (size_t)setup->matrix->records;
+    struct feature_file *file = NULL;
+    enum status status =
+        feature_file_create(&file, setup->place.folder, records, width, NULL);
     if (status == ST_OK)
-        status = compute(features, setup, NULL);
-    if (status != ST_OK) {
-        frozen_features_destroy(features);
-        return status == ST_CANCELLED ? error_set(error, status, "cancelled") : ST_OK;
-    }
-    stepper_use_features(setup->stepper,
-                         (struct feature_rows){features->rows, features->width});
-    *out = features;
-    return ST_OK;
+        status = compute(file, setup, NULL);
+    if (status == ST_OK)
+        *out = file;
+    else
+        feature_file_let_go(file);
+    return status;
 }
 
-void frozen_features_destroy(struct frozen_features *features)
+/* The name under which they are kept. */
+static struct feature_name name_of(const struct frozen_features_setup *setup)
 {
-    if (features == NULL)
-        return;
-    if (features->rows != NULL)
-        munmap(features->rows, features->size);
-    if (features->file >= 0)
-        close(features->file);
-    free(features);
+    struct feature_name name = {.dataset = setup->place.dataset};
+    const struct frozen_prefix prefix = {
+        .spec = setup->spec,
+        .parameters = setup->parameters,
+        .matrix = setup->matrix,
+        .heights = {setup->rows->block, setup->rows->tallest},
+        .step = step_of(setup)};
+    frozen_prefix_digest(&prefix, name.digest);
+    return name;
+}
+
+enum status frozen_features_make(struct feature_file **out,
+                                 const struct frozen_features_setup *setup,
+                                 struct error *error)
+{
+    struct feature_file *file = NULL;
+    struct feature_name name = {0};
+    if (setup->place.folder == NULL)
+        return ST_OK;
+    if (setup->place.cache != NULL) {
+        name = name_of(setup);
+        file = feature_cache_find(setup->place.cache, &name);
+    }
+    if (file == NULL) {
+        enum status status = make(&file, setup);
+        if (status == ST_CANCELLED)
+            return error_set(error, status, "cancelled");
+        if (status == ST_OK && setup->place.cache != NULL)
+            feature_cache_keep(setup->place.cache, &name, file);
+    }
+    if (file != NULL)
+        *out = file;
+    return ST_OK;
 }

@@ -1,16 +1,16 @@
 /*
  * frozen_features.h - what the frozen layers below the first trained one make of every row
- * of a dataset, computed once for a run instead of once for each use of a record.
+ * of a matrix, computed once instead of once for each use of a record.
  *
  *   matrix --frozen nodes, once--> features --gathered for each batch--> the other nodes
  *
  * They are a function of the row and of its index alone, so a run that reads them is, bit
- * for bit, the run that computes them anew each time. That rests on rows that round alike
- * wherever they stand (row_class.h), so it is not done where there are several classes.
+ * for bit, the run that computes them anew each time. For batches that rests on rows that
+ * round alike wherever they stand (row_class.h); where there are several classes it is not
+ * done. An evaluation puts each record in the same row every time, and asks for nothing.
  *
- * Features are raw data (privacy.md P9). They lie in a file in the dataset's own folder, of
- * mode 0600, which has no name from its first byte on: it is gone with the run, however
- * that ends, and nothing can be asked for it.
+ * Where there is a cache, a run begins with the features that an earlier one made of the
+ * same dataset with the same layers (frozen_prefix.h), and leaves its own.
  *
  * Threads: one caller; the team's threads are its own.
  */
@@ -22,11 +22,17 @@
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/dp/stepper.h"
+#include "engine/feature_cache.h"
 #include "engine/parallel/team.h"
 #include "engine/rounding/row_class.h"
 #include "engine/train_spec.h"
 
-struct frozen_features; /* opaque */
+/* Where features lie. */
+struct feature_place {
+    const char *folder;          /* the datasets'; NULL: none are kept */
+    struct feature_cache *cache; /* NULL: they live as long as who made them */
+    const char *dataset;         /* its id; needed with a cache */
+};
 
 struct frozen_features_setup { /* borrowed for the call */
     const struct train_spec *spec;
@@ -35,17 +41,19 @@ struct frozen_features_setup { /* borrowed for the call */
     const struct row_classes *rows;
     struct team *team;
     struct stepper *stepper; /* lends its workspaces */
-    const char *folder;      /* where the file lies; NULL: nowhere */
+    struct feature_place place;
     const atomic_bool *cancel;
 };
 
-/* Computes the features of every row, and has the stepper read them. *out stays as it is
- * where they are made anew in each step: where the spec says so, there are none that a run
- * shares, rows round unlike, units are persons, or the disk has no room.
+/* Whether the rows of batches, or of an evaluation, may be read from features. */
+bool frozen_features_serve(const struct frozen_features_setup *setup);
+bool frozen_features_serve_evaluation(const struct frozen_features_setup *setup);
+
+/* The features of every row, held by the caller. *out stays as it is where the disk has no
+ * room or cannot be written to: they are made anew each time.
  *   ST_CANCELLED  the flag was seen */
-enum status frozen_features_create(struct frozen_features **out,
-                                   const struct frozen_features_setup *setup,
-                                   struct error *error);
-void frozen_features_destroy(struct frozen_features *features); /* NULL is allowed */
+enum status frozen_features_make(struct feature_file **out,
+                                 const struct frozen_features_setup *setup,
+                                 struct error *error);
 
 #endif

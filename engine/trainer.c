@@ -38,9 +38,9 @@ struct trainer {
     float *parameters; /* (network_floats) */
     struct team *team;
     struct stepper *stepper;
-    struct frozen_features *features; /* NULL: they are made anew each time */
-    struct average *average;          /* NULL where the model is the last point */
-    struct evaluator *evaluator;      /* NULL without an evaluation matrix */
+    struct feature_file *features, *evaluated; /* NULL: they are made anew each time */
+    struct average *average;     /* NULL where the model is the last point */
+    struct evaluator *evaluator; /* NULL without an evaluation matrix */
 };
 
 /* Fills in the facts of the compiled model, those of differences where algorithm asks for
@@ -216,19 +216,30 @@ static enum status create_stepper(struct trainer *trainer,
     return stepper_create(&trainer->stepper, &setup, error);
 }
 
+static struct frozen_features_setup
+features_setup(const struct trainer *trainer, const struct trainer_options *options)
+{
+    return (struct frozen_features_setup){.spec = options->spec,
+                                          .matrix = options->data,
+                                          .parameters = trainer->parameters,
+                                          .rows = &trainer->rows,
+                                          .team = trainer->team,
+                                          .stepper = trainer->stepper,
+                                          .place = options->features,
+                                          .cancel = options->cancel};
+}
+
 static enum status create_features(struct trainer *trainer,
                                    const struct trainer_options *options,
                                    struct error *error)
 {
-    const struct frozen_features_setup setup = {.spec = options->spec,
-                                                .matrix = options->data,
-                                                .parameters = trainer->parameters,
-                                                .rows = &trainer->rows,
-                                                .team = trainer->team,
-                                                .stepper = trainer->stepper,
-                                                .folder = options->features_folder,
-                                                .cancel = options->cancel};
-    return frozen_features_create(&trainer->features, &setup, error);
+    const struct frozen_features_setup setup = features_setup(trainer, options);
+    if (!frozen_features_serve(&setup))
+        return ST_OK;
+    enum status status = frozen_features_make(&trainer->features, &setup, error);
+    if (trainer->features != NULL)
+        stepper_use_features(trainer->stepper, feature_file_rows(trainer->features));
+    return status;
 }
 
 static enum status create_average(struct trainer *trainer,
@@ -238,6 +249,19 @@ static enum status create_average(struct trainer *trainer,
                                           network_floats(trainer->network)};
     return average_create(&trainer->average, &spec->averaging, extent, spec->steps,
                           trainer->team, error);
+}
+
+/* The features of the records that the model is evaluated on. */
+static enum status create_evaluated(struct trainer *trainer,
+                                    const struct trainer_options *options,
+                                    struct error *error)
+{
+    struct frozen_features_setup setup = features_setup(trainer, options);
+    setup.matrix = options->evaluation;
+    setup.place.dataset = options->evaluation_name;
+    if (!frozen_features_serve_evaluation(&setup))
+        return ST_OK;
+    return frozen_features_make(&trainer->evaluated, &setup, error);
 }
 
 static enum status create_evaluator(struct trainer *trainer,
@@ -251,6 +275,11 @@ static enum status create_evaluator(struct trainer *trainer,
                                     .cancel = options->cancel};
     if (options->evaluation == NULL)
         return ST_OK;
+    enum status status = create_evaluated(trainer, options, error);
+    if (status != ST_OK)
+        return status;
+    if (trainer->evaluated != NULL)
+        setup.features = feature_file_rows(trainer->evaluated);
     return evaluator_create(&trainer->evaluator, &setup, error);
 }
 
@@ -310,7 +339,8 @@ void trainer_destroy(struct trainer *trainer)
     evaluator_destroy(trainer->evaluator);
     average_destroy(trainer->average);
     stepper_destroy(trainer->stepper);
-    frozen_features_destroy(trainer->features);
+    feature_file_let_go(trainer->features);
+    feature_file_let_go(trainer->evaluated);
     team_destroy(trainer->team);
     free(trainer->parameters);
     finish(trainer->algorithm, trainer->state);

@@ -29,6 +29,7 @@
 #include "engine/data/matrix.h"
 #include "engine/data/schema.h"
 #include "engine/evaluator.h"
+#include "engine/frozen_features.h"
 #include "base/hash.h"
 #include "engine/model_file/model_file.h"
 #include "engine/quality/quality_plan.h"
@@ -44,10 +45,10 @@ struct trainer_options {
     unsigned threads;                /* >= 1 */
     const atomic_bool *cancel;       /* or NULL */
     const struct weights_source
-        *weights; /* what to begin with; NULL: init_seed alone */
-    const char
-        *features_folder;    /* the dataset's own, for features; NULL: none are kept */
-    const uint8_t *test_key; /* (32) tests only; NULL: getrandom */
+        *weights;                  /* what to begin with; NULL: init_seed alone */
+    struct feature_place features; /* of data; zeroes: none are kept */
+    const char *evaluation_name;   /* id of the dataset of evaluation; with a cache */
+    const uint8_t *test_key;       /* (32) tests only; NULL: getrandom */
     /* What was found of the model's rows, or NULL. Where rows->is_whole it is believed.
      * Else it is found, and written here if the run is created; what was tried spares
      * some of that, and where nothing was, rows->block is 0. It must be of this process,

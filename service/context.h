@@ -29,6 +29,7 @@
 #include "accountant/ledger.h"
 #include "base/status.h"
 #include "service/budget_board.h"
+#include "engine/feature_cache.h"
 #include "service/access_keys.h"
 #include "service/charges.h"
 #include "service/config.h"
@@ -93,13 +94,15 @@ struct context {
     struct pool *fetchers;
     struct loaded_models *loaded_models;
     struct float_safety *float_safety; /* of the models that were asked for */
+    struct feature_cache
+        *feature_cache; /* of datasets: what frozen layers make of them */
     struct disk_room disk_room;
     struct counters *counters;
     struct step_tally step_tally;
     struct process_figures process_figures;
     struct budget_board *budget_board;
     struct unfinished_uploads *unfinished_uploads;
-    struct refusals *refusals;       /* on their way into the audit trail */
+    struct refusals *refusals; /* on their way into the audit trail */
     struct policy_proposals *policy_proposals;
     struct downloads *downloads;     /* that it has a row of */
     struct service_manager *manager; /* whoever started the process, or NULL */

@@ -327,6 +327,7 @@ static enum status delete_files(struct context *context, const struct dataset_id
                                 struct error *error)
 {
     struct blob_name name = blob_of_dataset(id, BLOB_MATRIX);
+    feature_cache_forget(context->feature_cache, id->text);
     bool removed = context_remove(context, &name);
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         name = blob_of_dataset(id, upload_kinds[i].blob);

@@ -232,6 +232,11 @@ static void write_free(struct exposition *out, const struct scrape *scrape)
     write_one(out, (double)coarse_disk(disk_room_free(&scrape->context->disk_room)));
 }
 
+static void write_features(struct exposition *out, const struct scrape *scrape)
+{
+    write_one(out, (double)feature_cache_size(scrape->context->feature_cache));
+}
+
 static void write_processor(struct exposition *out, const struct scrape *scrape)
 {
     write_one(out, value_of(&scrape->context->process_figures.processor_s));
@@ -310,6 +315,9 @@ static const struct family {
      write_attempts},
     {"epsilond_storage_free_bytes", EXPOSE_GAUGE,
      "Free on the disk of the data directory, in steps of 1 GiB.", write_free},
+    {"epsilond_features_bytes", EXPOSE_GAUGE,
+     "Files of features that are kept for later jobs, as of the last tick.",
+     write_features},
     {"process_cpu_seconds_total", EXPOSE_COUNTER,
      "Processor time, in whole seconds as of the last tick.", write_processor},
     {"process_resident_memory_bytes", EXPOSE_GAUGE,

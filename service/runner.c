@@ -111,7 +111,8 @@ static enum status run_open(struct run *run, struct error *error)
         .evaluation = request->has_evaluation ? &run->evaluation : NULL,
         .threads = run->context->config->threads,
         .cancel = cancel,
-        .features_folder = folder,
+        .features = {folder, run->context->feature_cache, request->dataset.text},
+        .evaluation_name = request->evaluation.text,
         .weights = id[0] != '\0' ? &weights : NULL,
     };
     if (run_filter_guards(&job_plan(run->job)->mechanism))

@@ -37,6 +37,10 @@ enum {
 static const uint64_t predictions_queued_max = UINT64_C(60000000000);
 static const uint64_t prediction_small_max = UINT64_C(100000000);
 
+/* A sweep's runs follow each other within the hour. */
+static const struct feature_cache_limits feature_limits = {.size = UINT64_C(8) << 30,
+                                                           .idle_s = 3600};
+
 /* --- opening --- */
 
 /* Whoever follows the lists is told at the next tick. */
@@ -153,6 +157,7 @@ enum status service_open(struct context *context, const struct config *config,
     context->manager = service_manager_open();
     context->budget_board = budget_board_create(config->metrics_datasets_max);
     context->float_safety = float_safety_create();
+    context->feature_cache = feature_cache_create(&feature_limits);
     context->refusals = refusals_create();
     context->policy_proposals = policy_proposals_create();
     context->downloads = downloads_create();
@@ -281,6 +286,7 @@ void service_close(struct context *context)
     datasets_close(context->datasets);
     kept_lines_destroy(context->dataset_lines);
     float_safety_destroy(context->float_safety);
+    feature_cache_destroy(context->feature_cache);
     refusals_destroy(context->refusals);
     policy_proposals_destroy(context->policy_proposals);
     downloads_destroy(context->downloads);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "accountant/ledger_view.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "service/charge_lease.h"
 #include "service/context.h"
@@ -123,6 +124,8 @@ void tick_run(void *argument, int64_t second)
     followers_tick(context->followers);
     access_keys_save_used(context->keys, context->store);
     disk_room_measure(&context->disk_room);
+    feature_cache_trim(context->feature_cache, clock_monotonic_ns() / 1000000000,
+                       disk_room_free(&context->disk_room));
     process_figures_measure(&context->process_figures);
     service_manager_tell(context->manager, "WATCHDOG=1");
     if (disk_room_check(&context->disk_room, NULL) == ST_OK)

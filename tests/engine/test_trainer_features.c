@@ -48,7 +48,7 @@ static bool run_in(struct world *world, const char *where, uint8_t digest[SHA256
 {
     struct noise_certificate noise = {.position_classes = 1};
     struct trainer_options options = options_of(world, 3);
-    options.features_folder = where;
+    options.features.folder = where;
     struct trainer *trainer = trainer_of(&options);
     bool has = trainer_has_features(trainer);
     trainer_noise_certificate(trainer, &noise);
@@ -96,6 +96,130 @@ static void cached_features_are_streamed_features(void **state)
     compare(world);
 }
 
+/* A run that has features of its own to find, as its place has no folder that takes any;
+ * whether it found some. */
+static bool finds(struct world *world, struct feature_cache *cache, const char *dataset,
+                  uint8_t digest[SHA256_SIZE])
+{
+    struct trainer_options options = options_of(world, 2);
+    options.features = (struct feature_place){"/nonexistent", cache, dataset};
+    options.evaluation = NULL;
+    struct trainer *trainer = trainer_of(&options);
+    bool has = trainer_has_features(trainer);
+    run_steps(trainer, 6);
+    digest_of(trainer, digest);
+    trainer_destroy(trainer);
+    return has;
+}
+
+/* Keeps the features of a run, if rows round alike. */
+static bool leave(struct world *world, struct feature_cache *cache)
+{
+    struct trainer_options options = options_of(world, 2);
+    options.features = (struct feature_place){folder, cache, "people"};
+    options.evaluation = NULL;
+    struct trainer *trainer = trainer_of(&options);
+    bool has = trainer_has_features(trainer);
+    trainer_destroy(trainer);
+    return has;
+}
+
+static const struct feature_cache_limits limits = {1 << 24, 60};
+
+static void a_later_run_finds_them_and_no_bit_changes(void **state)
+{
+    uint8_t found[SHA256_SIZE], made[SHA256_SIZE];
+    struct feature_cache *cache = feature_cache_create(&limits);
+    struct world *world = world_create("dpsgd");
+    (void)state;
+    freeze(world, TRAINABLE_HEAD, NULL, 0);
+    bool alike = leave(world, cache);
+    world->spec.noise_multiplier = 1.5; /* another job; the features are the same */
+    run_in(world, NULL, made);
+    assert_int_equal(finds(world, cache, "people", found), alike);
+    assert_memory_equal(found, made, SHA256_SIZE);
+    assert_int_equal(files_in(folder), 0);
+    feature_cache_destroy(cache);
+    world_destroy(world);
+}
+
+static void a_head_of_another_kind_finds_them_too(void **state)
+{
+    uint8_t digest[SHA256_SIZE];
+    char first[1][TENSOR_NAME_SIZE] = {"0.*"};
+    const struct layer_spec tanh = {.kind = &layer_tanh};
+    const struct layer_spec body = {.kind = &layer_dense, .out = 9, .bias = true},
+                            head = {.kind = &layer_dense, .out = CLASSES};
+    const struct layer_spec small[] = {body, tanh, head};
+    const struct layer_spec large[] = {body, tanh, body, tanh, head};
+    struct feature_cache *cache = feature_cache_create(&limits);
+    struct world *world = world_create("dpsgd");
+    (void)state;
+    set_layers(world, small, 3, (struct model_input){0});
+    freeze(world, TRAINABLE_EXCEPT, first, 1);
+    bool alike = leave(world, cache);
+    set_layers(world, large, 5, (struct model_input){0});
+    freeze(world, TRAINABLE_EXCEPT, first, 1);
+    assert_int_equal(finds(world, cache, "people", digest), alike);
+    feature_cache_destroy(cache);
+    world_destroy(world);
+}
+
+/* Another dataset, other weights, another layer, another height of products, other rows. */
+static void nothing_else_is_found(void **state)
+{
+    uint8_t digest[SHA256_SIZE];
+    struct feature_cache *cache = feature_cache_create(&limits);
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        struct world *world = world_create("dpsgd");
+        freeze(world, TRAINABLE_HEAD, NULL, 0);
+        leave(world, cache);
+        train_spec_drop_network(&world->spec);
+        if (k == 1)
+            world->spec.model.init_seed++;
+        if (k == 2)
+            world->spec.model.layers[1].kind = &layer_relu;
+        if (k == 3)
+            world->spec.batch_size = 40;
+        if (k == 4)
+            world->spec.records = world->data.records = RECORDS - 1;
+        assert_false(finds(world, cache, k == 0 ? "others" : "people", digest));
+        world_destroy(world);
+    }
+    feature_cache_destroy(cache);
+}
+
+/* The scattering transform has no weights, and is worth keeping all the same. */
+static void maps_of_images_are_features(void **state)
+{
+    enum { SIDE = 8, COUNT = 200 };
+    static float images[COUNT * SIDE * SIDE];
+    const struct layer_spec layers[] = {
+        {.kind = &layer_scatter, .centre = 0.125},
+        {.kind = &layer_group_norm, .groups = 3, .epsilon = 1e-5},
+        {.kind = &layer_flatten},
+        {.kind = &layer_dense, .out = CLASSES, .bias = true}};
+    uint8_t cached[SHA256_SIZE], streamed[SHA256_SIZE];
+    (void)state;
+    for (size_t j = 0; j < COUNT * SIDE * SIDE; j++)
+        images[j] = generic(j / 64, j % 64);
+    for (int k = 0; k < 2; k++) {
+        struct world *world = world_create("dpsgd");
+        world->data.records = world->spec.records = COUNT;
+        world->data.features = SIDE * SIDE;
+        world->data.rows = images;
+        world->spec.batch_size = 50;
+        set_layers(world, layers, 4, (struct model_input){SIDE, SIDE, 1});
+        if (k == 1)
+            freeze(world, TRAINABLE_HEAD, NULL, 0);
+        run_in(world, folder, cached);
+        run_in(world, NULL, streamed);
+        assert_memory_equal(cached, streamed, SHA256_SIZE);
+        world_destroy(world);
+    }
+}
+
 static void an_evaluation_is_of_the_whole_model(void **state)
 {
     (void)state;
@@ -104,7 +228,7 @@ static void an_evaluation_is_of_the_whole_model(void **state)
     freeze(world, TRAINABLE_HEAD, NULL, 0);
     for (int k = 0; k < 2; k++) {
         struct trainer_options options = options_of(world, 2);
-        options.features_folder = k == 0 ? folder : NULL;
+        options.features.folder = k == 0 ? folder : NULL;
         struct trainer *trainer = trainer_of(&options);
         run_steps(trainer, 2);
         assert_int_equal(trainer_evaluate(trainer, k == 0 ? &with : &without, NULL),
@@ -124,14 +248,14 @@ static void they_are_made_anew_where_there_is_no_room_or_no_wish(void **state)
     freeze(world, TRAINABLE_HEAD, NULL, 0);
     run_in(world, NULL, digest[0]);
     struct trainer_options options = options_of(world, 2);
-    options.features_folder = "/nonexistent";
+    options.features.folder = "/nonexistent";
     struct trainer *trainer = trainer_of(&options);
     assert_false(trainer_has_features(trainer));
     run_steps(trainer, 6);
     digest_of(trainer, digest[1]);
     trainer_destroy(trainer);
     world->spec.features = FEATURES_STREAMED;
-    options.features_folder = folder;
+    options.features.folder = folder;
     trainer = trainer_of(&options);
     assert_false(trainer_has_features(trainer));
     run_steps(trainer, 6);
@@ -174,7 +298,7 @@ static void a_run_can_be_cancelled_meanwhile(void **state)
     freeze(world, TRAINABLE_HEAD, NULL, 0);
     struct trainer_options options = options_of(world, 2);
     struct trainer *trainer;
-    options.features_folder = folder;
+    options.features.folder = folder;
     options.cancel = &cancel;
     enum status status = trainer_create(&trainer, &options, NULL);
     if (status == ST_OK) { /* rows round unlike: nothing was computed */
@@ -195,6 +319,10 @@ int main(int argc, char **argv)
         return result;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cached_features_are_streamed_features),
+        cmocka_unit_test(a_later_run_finds_them_and_no_bit_changes),
+        cmocka_unit_test(a_head_of_another_kind_finds_them_too),
+        cmocka_unit_test(nothing_else_is_found),
+        cmocka_unit_test(maps_of_images_are_features),
         cmocka_unit_test(an_evaluation_is_of_the_whole_model),
         cmocka_unit_test(they_are_made_anew_where_there_is_no_room_or_no_wish),
         cmocka_unit_test(what_no_run_shares_is_refused_where_it_is_asked_for),

@@ -4,16 +4,15 @@ tables are made of. Standard library and tests/python/daemon.py only."""
 import gzip
 import os
 import struct
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "python"))
+import cifar10  # noqa: E402
 from daemon import Daemon  # noqa: E402
 from measure import A9A, MNIST, mnist_files  # noqa: E402
 
 RUNS = 3
 BUDGET = {"epsilon": 30, "delta": 1e-5}  # renewed when used up; a job's epsilon is its own
-CIFAR10 = {"format": "cifar10", "task": "classification", "classes": 10}
 BLANK = {"format": "libsvm", "task": "classification", "classes": 2,
          "features": {"count": 1}}
 STANDARD = [struct.pack(">f", (value / 255 - 0.1307) / 0.3081) for value in range(256)]
@@ -119,18 +118,7 @@ class Trials(Daemon):
         return A9A, {"data": self.path("a9a", "a9a.gz")}, {"data": self.path("a9a", "a9a.t.gz")}
 
     def _cifar10(self):
-        """The usual binary batches, made once in build/ from the archives."""
-        folder = os.path.join("build", "cifar10")
-        if not os.path.exists(os.path.join(folder, "test_batch.bin")):
-            script = self.path("cifar10", "make-binary")
-            if subprocess.run([sys.executable, script, folder], capture_output=True,
-                              check=False).returncode != 0:
-                raise Missing("CIFAR-10's archives need Pillow (Debian: python3-pil)")
-        parts = []
-        for names in ([f"data_batch_{k}.bin" for k in range(1, 6)], ["test_batch.bin"]):
-            content = b""
-            for name in names:
-                with open(os.path.join(folder, name), "rb") as file:
-                    content += file.read()
-            parts.append({"data": content})
-        return CIFAR10, *parts
+        self.path("cifar10", "make-binary")
+        if not cifar10.are_made(self.shared):
+            raise Missing("CIFAR-10's archives need Pillow (Debian: python3-pil)")
+        return cifar10.SCHEMA, cifar10.files(False), cifar10.files(True)

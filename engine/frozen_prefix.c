@@ -1,0 +1,67 @@
+#include "engine/frozen_prefix.h"
+
+#include <string.h>
+
+#include "engine/nn/layer.h"
+
+static void feed_number(struct sha256 *hash, uint64_t number)
+{
+    sha256_update(hash, &number, sizeof number);
+}
+
+/* A member that is made of nothing of its own tells in the name of its kind. */
+static void feed_member(struct sha256 *hash, const struct layer_spec *layer,
+                        const struct layer_member *member)
+{
+    const char *value = (const char *)layer + member->offset;
+    switch (member->kind) {
+    case MEMBER_COUNT:
+    case MEMBER_LAYERS: sha256_update(hash, value, sizeof(uint32_t)); break;
+    case MEMBER_REAL: sha256_update(hash, value, sizeof(double)); break;
+    case MEMBER_FLAG: feed_number(hash, *(const bool *)value); break;
+    case MEMBER_KERNEL:
+        feed_number(hash, layer->kernel_height);
+        feed_number(hash, layer->kernel_width);
+        break;
+    case MEMBER_VARIANT: break;
+    }
+}
+
+static void feed_layer(struct sha256 *hash, const struct layer_spec *layer)
+{
+    const struct layer_kind *kind = layer->kind;
+    sha256_update(hash, kind->name, strlen(kind->name) + 1);
+    for (size_t m = 0; m < kind->member_count; m++)
+        feed_member(hash, layer, &kind->members[m]);
+}
+
+static void feed_matrix(struct sha256 *hash, const struct matrix *matrix)
+{
+    feed_number(hash, matrix->records);
+    feed_number(hash, matrix->features);
+    feed_number(hash, matrix->division.holdout > 0);
+    feed_number(hash, (uint64_t)matrix->part);
+}
+
+void frozen_prefix_digest(const struct frozen_prefix *prefix,
+                          uint8_t digest[SHA256_SIZE])
+{
+    struct sha256 *hash = sha256_create();
+    const struct network *network = prefix->spec->network;
+    const struct model_spec *model = &prefix->spec->model;
+    size_t trained = network_parameters(network), layers = network_frozen_list(network);
+    feed_matrix(hash, prefix->matrix);
+    feed_number(hash, prefix->heights.block);
+    feed_number(hash, prefix->heights.tallest);
+    feed_number(hash, prefix->step);
+    feed_number(hash, model->input.height);
+    feed_number(hash, model->input.width);
+    feed_number(hash, model->input.channels);
+    feed_number(hash, layers);
+    for (size_t l = 0; l < layers; l++)
+        feed_layer(hash, &model->layers[l]);
+    sha256_update(hash, prefix->parameters + trained,
+                  (network_floats(network) - trained) * sizeof(float));
+    sha256_finish(hash, digest);
+    sha256_destroy(hash);
+}

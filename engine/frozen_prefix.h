@@ -1,0 +1,30 @@
+/*
+ * frozen_prefix.h - a digest of all that the features of a dataset's rows follow from: the
+ * layers that make them and their weights, to the bit, which of the rows are seen, and how
+ * many rows the products take that round them.
+ *
+ * Two runs with equal digests on one dataset make the same features, bit for bit. The BLAS
+ * is the process's, and no digest outlives that.
+ *
+ * Threads: pure.
+ */
+#ifndef ENGINE_FROZEN_PREFIX_H
+#define ENGINE_FROZEN_PREFIX_H
+
+#include "base/hash.h"
+#include "engine/data/matrix.h"
+#include "engine/nn/heights.h"
+#include "engine/train_spec.h"
+
+struct frozen_prefix {
+    const struct train_spec *spec; /* compiled */
+    const float *parameters;       /* (network_floats) */
+    const struct matrix *matrix;
+    struct heights heights;
+    size_t step; /* rows of a micro-batch */
+};
+
+void frozen_prefix_digest(const struct frozen_prefix *prefix,
+                          uint8_t digest[SHA256_SIZE]);
+
+#endif
