@@ -173,23 +173,47 @@ static void its_operations_are_counted(void **state)
     batch_fini(&batch);
 }
 
+static void refuse(const struct layer_spec *layers, size_t count,
+                   struct model_input input, const char *pointer)
+{
+    struct model_spec model = {.layer_count = count,
+                               .layers = (struct layer_spec *)(uintptr_t)layers,
+                               .input = input};
+    struct network_shape shape = {input.height * input.width * input.channels, 2};
+    struct network *network = NULL;
+    struct error error = {0};
+    assert_int_equal(network_create(&network, &model, shape, &error), ST_INVALID);
+    assert_string_equal(error.pointer, pointer);
+    assert_null(network);
+}
+
 static void a_centre_out_of_range_is_refused(void **state)
 {
     static const double centres[] = {1.0000001e6, -2e6, NAN, INFINITY};
     (void)state;
     for (size_t k = 0; k < 4; k++) {
-        struct layer_spec layers[] = {{.kind = &layer_scatter, .centre = centres[k]},
-                                      {.kind = &layer_flatten},
-                                      {.kind = &layer_dense, .out = 2}};
-        struct model_spec model = {
-            .layer_count = 3, .layers = layers, .input = {8, 8, 1}};
-        struct network *network;
-        struct error error = {0};
-        assert_int_equal(
-            network_create(&network, &model, (struct network_shape){64, 2}, &error),
-            ST_INVALID);
-        assert_string_equal(error.pointer, "/model/layers/0/centre");
+        const struct layer_spec layers[] = {
+            {.kind = &layer_scatter, .centre = centres[k]},
+            {.kind = &layer_flatten},
+            {.kind = &layer_dense, .out = 2}};
+        refuse(layers, 3, (struct model_input){8, 8, 1}, "/model/layers/0/centre");
     }
+}
+
+static void sides_and_places_that_do_not_fit_are_refused(void **state)
+{
+    static const struct model_input inputs[] = {
+        {8, 10, 1}, {10, 8, 1}, {4, 8, 1}, {8, 260, 1}};
+    const struct layer_spec scatter = {.kind = &layer_scatter},
+                            flatten = {.kind = &layer_flatten},
+                            head = {.kind = &layer_dense, .out = 2},
+                            norm = {.kind = &layer_layer_norm, .epsilon = 1e-5};
+    const struct layer_spec alone[] = {scatter, flatten, head};
+    const struct layer_spec late[] = {norm, scatter, flatten, head};
+    (void)state;
+    for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
+        refuse(alone, 3, inputs[k], "/model/layers/0/type");
+    refuse(late, 4, (struct model_input){8, 8, 1}, "/model/layers/1/type");
 }
 
 int main(void)
@@ -203,6 +227,7 @@ int main(void)
         cmocka_unit_test(its_maps_are_features_though_it_has_no_weights),
         cmocka_unit_test(its_operations_are_counted),
         cmocka_unit_test(a_centre_out_of_range_is_refused),
+        cmocka_unit_test(sides_and_places_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
