@@ -8,7 +8,7 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-/* A cancellation takes effect at the next tick and its end is known at the one after: the
+/* A cancellation that is durable takes effect at the next tick and its end is known at the one after: the
  * second after next, on a machine that others leave alone. A sanitizer makes the work of
  * one step that much longer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -48,15 +48,15 @@ static time_t time_of(const struct reply *reply, const char *path)
 }
 
 /* Cancels the job, which is running: its end. Seconds in which other programs had the
- * processors do not count. */
+ * processors, or the disk before the cancellation was durable, do not count. */
 static const struct reply *cancel_promptly(struct client *client, const char *job)
 {
     double starved_s = daemon_starved_s(client->daemon);
-    time_t asked = time(NULL);
     assert_string_equal(reply_text(cancel(client, job), "state"), "CANCELLING");
+    time_t answered = time(NULL);
     const struct reply *ended = await_end(client, job);
     starved_s = daemon_starved_s(client->daemon) - starved_s;
-    assert_true(difftime(time_of(ended, "end_time"), asked) <=
+    assert_true(difftime(time_of(ended, "end_time"), answered) <=
                 CANCEL_TICKS_MAX + starved_s);
     return ended;
 }
