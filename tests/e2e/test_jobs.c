@@ -8,9 +8,9 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-/* A cancellation that is durable takes effect at the next tick and its end is known at the one after: the
- * second after next, on a machine that others leave alone. A sanitizer makes the work of
- * one step that much longer. */
+/* A cancellation that is durable takes effect at the next tick and its end is known at the
+ * one after: the second after next, on a machine that others leave alone. A sanitizer makes
+ * the work of one step that much longer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { CANCEL_TICKS_MAX = 15 };
 #else
