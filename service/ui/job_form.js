@@ -17,7 +17,7 @@ export function emptyForm() {
     way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '', accountant: '',
     preset: 'linear', written: '', hidden: '', activation: '', bias: '', groups: '', loss: '', huber: '', init_seed: '',
     weights: '', trainable: 'all', trained: '', fresh: '', anew: '', features: '',
-    batch_size: '', rows_per_person: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
+    batch_size: '', rows_per_person: '', views: '', flip: '', shift: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
     schedule: '', warmup: '', weight_decay: '', momentum: '', beta1: '', beta2: '', epsilon: '',
     averaging: 'none', share: '', decay: '', class_weights: '', algorithm: 'dpsgd', parameters: {}, display_name: ''};
 }
@@ -64,6 +64,7 @@ export function formOf(job) {
   Object.assign(form, {dataset: job.dataset, evaluation: job.evaluation?.holdout ? HOLDOUT : text(job.evaluation),
     measured: text(job.evaluation?.epsilon ?? '0.1'), error_clip: text(job.evaluation?.error_clip), way,
     accountant: job.privacy?.accountant === 'pld' ? 'pld' : '', batch_size: text(job.batch_size), rows_per_person: text(job.rows_per_person),
+    views: text(job.augmentation?.views), flip: job.augmentation?.flip ? 'true' : '', shift: job.augmentation?.shift ? text(job.augmentation.shift) : '',
     epochs: text(job.epochs), steps: job.epochs == null ? text(job.steps) : '', averaging: job.averaging?.kind ?? 'none', share: text(job.averaging?.share),
     decay: text(job.averaging?.decay), class_weights: (job.class_weights ?? []).join(', '), features: text(job.features), algorithm: name});
   form.privacy[way] = text(job.privacy?.[way]);
@@ -112,6 +113,11 @@ function averagingOf({averaging: kind, share, decay}) {
   return {kind, ...given(kind === 'tail' ? {share: read(share)} : {decay: read(decay)})};
 }
 
+// In which views a step sees the records; nothing where it sees them as they are.
+function augmentationOf({views, flip, shift}) {
+  return views ? {views: read(views), ...given({flip: flip === 'true' || undefined, shift: read(shift)})} : undefined;
+}
+
 function evaluationOf(form) {
   if (form.evaluation !== HOLDOUT) return form.evaluation;
   return {holdout: true, epsilon: read(form.measured), ...given({error_clip: read(form.error_clip)})};
@@ -120,7 +126,8 @@ function evaluationOf(form) {
 // algorithm: what the daemon says of the one that was chosen.
 export function bodyOf(form, algorithm) {
   return {dataset: form.dataset, model: modelOf(form), algorithm: {name: form.algorithm, ...collect(algorithm.schema, form.parameters)}, ...given({
-    evaluation: evaluationOf(form), batch_size: read(form.batch_size), rows_per_person: read(form.rows_per_person), epochs: read(form.epochs),
+    evaluation: evaluationOf(form), batch_size: read(form.batch_size), rows_per_person: read(form.rows_per_person),
+    augmentation: augmentationOf(form), epochs: read(form.epochs),
     steps: read(form.steps), optimizer: optimizerOf(form), averaging: averagingOf(form), features: form.features, display_name: form.display_name.trim(),
     class_weights: form.class_weights.trim() ? listOf(form.class_weights).map(read) : '',
     privacy: algorithm.private ? {[form.way]: read(form.privacy[form.way]), ...given({delta: read(form.delta), accountant: form.accountant})} : ''})};

@@ -113,11 +113,15 @@ function averageText(averaging) {
   return averaging && `${averaging.kind}${size == null ? '' : ` ${plain(size)}`}`;
 }
 
+function viewsText(augmentation) {
+  return augmentation && `${augmentation.views}${augmentation.flip ? ', mirrored' : ''}${augmentation.shift ? `, moved by ${augmentation.shift}` : ''}`;
+}
+
 function settingsCard(job) {
   const {name, ...members} = job.algorithm;
   const {model_spec: spec, optimizer} = job;
   return facts('Settings', [['model', modelName(spec)], ['begins with', spec.weights && shortId(spec.weights)], ['trained', trainedPart(spec)],
-    ['batch', count(job.batch_size)], ['rows per person', job.rows_per_person], ['epochs', job.epochs], ['optimizer', optimizer.name], ['rate', rate(optimizer)],
+    ['batch', count(job.batch_size)], ['rows per person', job.rows_per_person], ['views', viewsText(job.augmentation)], ['epochs', job.epochs], ['optimizer', optimizer.name], ['rate', rate(optimizer)],
     ['weight decay', optimizer.weight_decay && plain(optimizer.weight_decay)], ['average', averageText(job.averaging)], ['class weights', job.class_weights?.map((one) => plain(one)).join(', ')],
     ...Object.entries(members).map(([key, value]) => [key.replaceAll('_', ' '), typeof value === 'number' ? plain(value) : String(value)]),
     ['sweep', job.sweep && html`<a href="/ui/sweeps/${job.sweep}">${shortId(job.sweep)}</a>`], ['submitted', age(job.create_time)]]);

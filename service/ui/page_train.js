@@ -113,6 +113,7 @@ class Page {
     if (this.dataset) Object.assign(this.dataset, await get(path, this.view.signal));
     this.form.evaluation = this.publicOnes()[0] ?? (this.dataset?.holdout ? HOLDOUT : '');
     if (this.dataset?.unit !== 'person') this.form.rows_per_person = '';
+    if (!this.ofImages) this.form.views = '';
     this.budget = this.earlier = this.estimate = null;
     if (this.dataset?.privacy === 'public') this.form.algorithm = 'sgd';
     else if (this.form.algorithm === 'sgd') this.form.algorithm = 'dpsgd';
@@ -272,6 +273,19 @@ class Page {
       ${this.select('/model/activation', 'activation', 'Activation', [['', 'relu (default)'], ...activations.slice(1).map((name) => [name, name])])}`;
   }
 
+  // Only images are seen in views.
+  get ofImages() {
+    return [2, 3].includes(this.dataset?.features?.shape?.length);
+  }
+
+  viewFields() {
+    if (!this.ofImages) return nothing;
+    const first = this.select('/augmentation/views', 'views', 'Views of each record', [['', 'as it is (default)'], ...['1', '2', '4', '8', '16'].map((views) => [views, views])],
+      'Their mean counts once: no part of the price, and a step takes as many times as long.');
+    return this.form.views === '' ? first : html`${first}${this.select('/augmentation', 'flip', 'Mirrored', [['', 'never (default)'], ['true', 'as often as not']])}
+      ${this.text('/augmentation/shift', 'shift', 'Moved by', 'Pixels at most, along each side.', '0')}`;
+  }
+
   averageField() {
     const {averaging} = this.form;
     if (averaging === 'tail') return this.text('/averaging/share', 'share', 'Share of the steps', 'The last ones, whose mean is kept.', '0.5');
@@ -286,7 +300,7 @@ class Page {
       ${this.select('/model/preset', 'preset', 'Model', [...presets.map((name) => [name, name]), [WRITTEN, 'layers, as JSON']],
         estimate?.parameters == null ? '' : `${count(estimate.parameters)} parameters, ${bytes(estimate.memory)} of memory`)}
       ${this.text('/batch_size', 'batch_size', 'Batch size', `Expected: each ${persons ? 'person' : 'record'} is drawn by chance.`, estimate?.batch_size == null ? '' : count(estimate.batch_size))}${this.presetFields()}
-      ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'At most so many in a step: 1, 2, 4, 8 or 16. No part of the price.', '4') : nothing}
+      ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'At most so many in a step: 1, 2, 4, 8 or 16. No part of the price.', '4') : nothing}${this.viewFields()}
       ${this.text('/epochs', 'epochs', 'Epochs', estimate?.steps == null ? '' : `${count(estimate.steps)} steps`, form.steps ? 'steps are given' : 'default')}
       ${this.text(rate, 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
       ${this.select('/optimizer/name', 'optimizer', 'Optimizer', [['sgd', 'sgd'], ['adam', 'adam']])}
