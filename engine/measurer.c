@@ -48,13 +48,15 @@ static void count(const struct measuring *measuring, const struct placed *placed
                             workspace_value(placed->workspace, row));
 }
 
-/* Which rows are read of a unit, in placed->rows; how many. Of a person they are drawn as a
- * step draws them. */
+/* Which rows are read of a unit, in placed->rows; how many of them count. Of a person they
+ * are drawn as a step draws them; a record is read once, also where a step would take several
+ * views of it. */
 static size_t draw(const struct measuring *measuring, struct placed *placed,
                    uint32_t unit)
 {
     const struct unit_draw draw = {measuring->rows_key.bytes, measuring->unit_rows};
-    placed->rows[0] = unit;
+    for (size_t k = 0; k < measuring->unit_rows; k++)
+        placed->rows[k] = unit;
     if (measuring->setup->matrix->starts == NULL)
         return 1;
     return unit_rows_draw(placed->rows, measuring->setup->matrix, unit, draw,
