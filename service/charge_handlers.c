@@ -14,11 +14,11 @@
 #include "service/access.h"
 #include "service/act.h"
 #include "service/charge_lease.h"
+#include "service/charging.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/page.h"
 #include "service/plan_refusal.h"
-#include "service/twins.h"
 
 enum { MS_PER_S = 1000 };
 
@@ -27,161 +27,11 @@ static const char *body_of(const struct request *request)
     return request->body != NULL ? request->body : "";
 }
 
-/* --- planning, for create and estimate alike --- */
-
-struct charging { /* a charge on its way: what was declared, and its price */
-    struct context *context;
-    struct request *request;
-    struct charge_request declared; /* owned */
-    struct mechanism mechanism;     /* owned */
-    struct charge_figures figures;
-};
-
-static void charging_fini(struct charging *charging)
-{
-    charge_request_fini(&charging->declared);
-    mechanism_fini(&charging->mechanism);
-}
-
-/* The number of records that the newest charge on the dataset named; 0: none did. */
-static uint64_t records_before(struct charges *charges,
-                               const struct dataset_id *dataset)
-{
-    for (size_t i = charges_count(charges); i-- > 0;) {
-        const struct charge_request *declared = charge_declared(charges_at(charges, i));
-        if (strcmp(declared->dataset.text, dataset->text) == 0 && declared->records > 0)
-            return declared->records;
-    }
-    return 0;
-}
-
-/* The number of records is public, and part of what neighbours are. Where the rows are here
- * it is theirs; where they are not it is named, and the same in every charge. */
-static enum status check_records(const struct charging *charging,
-                                 const struct dataset_info *info, struct error *error)
-{
-    uint64_t named = charging->declared.records;
-    bool is_here = info->state == DATASET_READY;
-    if (!is_here && named == 0)
-        return error_set_at(
-            error, ST_INVALID, "/records",
-            "is required: the dataset is not imported, so its number of "
-            "records has to be declared");
-    uint64_t known = is_here ? info->detail.records
-                             : records_before(charging->context->charges,
-                                              &charging->declared.dataset);
-    if (named > 0 && known > 0 && named != known)
-        return error_set_at(error, ST_INVALID, "/records",
-                            "the dataset has %llu records", (unsigned long long)known);
-    return ST_OK;
-}
-
-static enum status check_dataset(const struct charging *charging, struct error *error)
-{
-    struct context *context = charging->context;
-    const char *id = charging->declared.dataset.text;
-    const struct principal *principal = &charging->request->principal;
-    struct dataset *dataset;
-    struct dataset_info info;
-    struct access_question question = access_question_of(charging->request);
-    const struct twins_search search = {context->datasets, context->ledger, principal,
-                                        "/dataset"};
-    question.pointer = "/dataset";
-    enum status status = access_find_dataset(context, &question, id, &dataset, error);
-    if (status != ST_OK)
-        return status;
-    dataset_read(context->datasets, dataset, &info);
-    if (info.state == DATASET_DELETED)
-        return error_set_at(error, ST_NOT_FOUND, "/dataset",
-                            "dataset \"%s\" was deleted", id);
-    if (dataset_spec(dataset)->is_public)
-        return error_set_at(error, ST_DATASET_PUBLIC, "/dataset",
-                            "\"%s\" is public: it has no budget", id);
-    if (proposal_bars(&info.detail.proposal))
-        return error_set_at(error, ST_GRANT_PENDING, "/dataset",
-                            "the grant of dataset \"%s\" is not approved", id);
-    if (schema_unit(&dataset_spec(dataset)->schema) != charging->declared.unit)
-        return error_set_at(error, ST_INVALID, "/unit",
-                            "the dataset's unit of privacy is the %s",
-                            unit_name(schema_unit(&dataset_spec(dataset)->schema)));
-    status = check_records(charging, &info, error);
-    if (status == ST_OK && info.state == DATASET_READY)
-        status = twins_check(&search, dataset, &info, error);
-    return status;
-}
-
-static struct policy_asked asked_of(const struct charging *charging)
-{
-    return (struct policy_asked){
-        .dataset = &charging->declared.dataset,
-        .mechanism = &charging->mechanism,
-        .is_private = true,
-        .epsilon = charging->figures.epsilon_planned,
-        .delta = charging->figures.delta,
-        .pointer = "/mechanism",
-    };
-}
-
-static enum status price(struct charging *charging, struct error *error)
-{
-    struct balance balance;
-    struct figure figure;
-    struct error inner = {0};
-    struct mechanism *m = &charging->mechanism;
-    enum status status = ledger_balance(charging->context->ledger,
-                                        &charging->declared.dataset, &balance, error);
-    if (status == ST_OK)
-        status =
-            charge_request_mechanism(m, &charging->declared, balance.relation, error);
-    if (status != ST_OK)
-        return status;
-    status = figure_epsilon(&figure, m, mechanism_steps(m), balance.delta, &inner);
-    if (status != ST_OK)
-        return error_set_at(error, status, "/mechanism", "%s", inner.text);
-    charging->figures = (struct charge_figures){.epsilon_planned = figure.epsilon,
-                                                .order = figure.order,
-                                                .delta = balance.delta};
-    const struct policy_asked asked = asked_of(charging);
-    return policy_check(charging->context, &charging->request->principal, &asked,
-                        error);
-}
-
-static enum status check_parts(const struct charging *charging, struct error *error)
-{
-    enum parts all;
-    const struct charge_request *declared = &charging->declared;
-    const struct division division =
-        ledger_division(charging->context->ledger, &declared->dataset);
-    if (division_resolve(&division, declared->parts, &all))
-        return ST_OK;
-    return error_set_at(error, ST_INVALID, "/parts",
-                        "the dataset is not divided into parts");
-}
-
-static enum status plan(struct charging *charging, struct error *error)
-{
-    const struct request *request = charging->request;
-    enum status status = charge_request_parse(&charging->declared, body_of(request),
-                                              request->body_size, error);
-    if (status == ST_OK)
-        status = check_dataset(charging, error);
-    if (status == ST_OK)
-        status = check_parts(charging, error);
-    return status == ST_OK ? price(charging, error) : status;
-}
-
-static enum status check_promise(const struct charging *charging, struct error *error)
-{
-    if (charging->figures.epsilon_planned <= LEDGER_EPSILON_MAX)
-        return ST_OK;
-    return error_set_at(error, ST_INVALID, "/mechanism",
-                        "it would promise epsilon %.3g, and no more than %g is taken",
-                        charging->figures.epsilon_planned, LEDGER_EPSILON_MAX);
-}
+/* --- estimate --- */
 
 static enum status refuse(struct charging *charging, const struct error *error)
 {
-    const struct policy_asked asked = asked_of(charging);
+    const struct policy_asked asked = charging_asked(charging);
     plan_refuse(charging->context, charging->request, &asked, error);
     charging_fini(charging);
     return ST_OK;
@@ -194,14 +44,14 @@ static enum status estimate(struct charging *charging, struct error *error)
     const struct ledger_question question = {&charging->declared.dataset,
                                              &charging->mechanism, LIMIT_JOBS_LIKE_THIS,
                                              charging->declared.parts};
-    enum status status = plan(charging, error);
+    enum status status = charging_plan(charging, error);
     if (status == ST_OK)
         status = ledger_outlook(charging->context->ledger, &question, &outlook, error);
     if (status == ST_OK)
         status = figure_room(&view.room, &charging->mechanism, &outlook.balance,
                              charging->figures.delta, error);
     if (status == ST_OK && outlook.fits != FITS_NO)
-        status = check_promise(charging, error);
+        status = charging_check_promise(charging, error);
     if (status != ST_OK)
         return status;
     char *priced_as = mechanism_render(&charging->mechanism);
@@ -306,7 +156,7 @@ static enum status create_in(struct charging *charging, struct store_tx *tx,
     };
     enum status status = ledger_reserve(context->ledger, tx, &claim, &entry, error);
     if (status == ST_OK)
-        status = check_promise(charging, error);
+        status = charging_check_promise(charging, error);
     if (status == ST_OK)
         status = charges_add(context->charges, tx, &addition, &charge, error);
     if (status != ST_OK)
@@ -327,7 +177,7 @@ static enum status create(struct charging *charging, char **body, struct error *
 {
     struct context *context = charging->context;
     struct store_tx *tx = NULL;
-    enum status status = plan(charging, error);
+    enum status status = charging_plan(charging, error);
     if (status == ST_OK)
         status = check_room(context, error);
     if (status == ST_OK)
