@@ -1,6 +1,7 @@
 /*
  * job_table.h - all jobs in memory, for the files that make up that room: jobs (opening,
- * reading, moving) and job_upkeep (what is done to a job beside its run). Everybody else
+ * reading, moving), job_recording (what a run records, and what of it is shown) and
+ * job_upkeep (what is done to a job beside its run). Everybody else
  * knows jobs by the functions of jobs.h.
  */
 #ifndef SERVICE_JOB_TABLE_H
@@ -31,5 +32,8 @@ struct jobs {
  *   ST_IO  the store is poisoned */
 enum status job_write_row(struct jobs *jobs, struct store_tx *tx, const struct job *job,
                           const struct job_now *now, struct error *error);
+
+/* The job as it would be with what is recorded but not yet shown. Takes the lock. */
+struct job_now job_latest(struct jobs *jobs, const struct job *job);
 
 #endif

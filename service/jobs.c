@@ -1,6 +1,5 @@
-/* A job has two faces. recorded is what its run has come to, now is what is shown of
- * it: job_record and job_released write the first, and job_show copies it to the second
- * at a tick. A move (job_move) works on a copy of now, writes the row from it, and
+/* A job has two faces. recorded is what its run has come to, now is what is shown of it
+ * (job_recording.c). A move (job_move) works on a copy of now, writes the row from it, and
  * makes it the job's own when the transaction is durable (moved); progress that was
  * recorded meanwhile stays. Every change of now makes a new version, whose answer is
  * composed when somebody asks for it first (kept_answers). */
@@ -200,63 +199,12 @@ bool job_evaluation(struct jobs *jobs, const struct job *job,
     return count > 0;
 }
 
-/* The job as it would be with what is recorded but not yet shown. */
-static struct job_now job_latest(struct jobs *jobs, const struct job *job)
-{
-    pthread_rwlock_rdlock(&jobs->lock);
-    struct job_now now = job->now;
-    now.made = job->recorded;
-    pthread_rwlock_unlock(&jobs->lock);
-    return now;
-}
-
 enum job_state job_state(struct jobs *jobs, const struct job *job)
 {
     pthread_rwlock_rdlock(&jobs->lock);
     enum job_state state = job->now.state;
     pthread_rwlock_unlock(&jobs->lock);
     return state;
-}
-
-void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take)
-{
-    pthread_rwlock_wrlock(&jobs->lock);
-    free(job->quality);
-    job->quality = quality_take;
-    pthread_rwlock_unlock(&jobs->lock);
-}
-
-const char *job_recorded_quality(struct jobs *jobs, const struct job *job)
-{
-    pthread_rwlock_rdlock(&jobs->lock);
-    const char *quality = job->quality;
-    pthread_rwlock_unlock(&jobs->lock);
-    return quality;
-}
-
-struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
-{
-    return job_latest(jobs, job).made.progress;
-}
-
-char *job_shown_quality(struct jobs *jobs, const struct job *job)
-{
-    char *copy = NULL;
-    pthread_rwlock_rdlock(&jobs->lock);
-    if (job->now.state == JOB_SUCCEEDED && job->quality != NULL) {
-        copy = strdup(job->quality);
-        CHECK(copy != NULL);
-    }
-    pthread_rwlock_unlock(&jobs->lock);
-    return copy;
-}
-
-struct job_progress job_shown(struct jobs *jobs, const struct job *job)
-{
-    pthread_rwlock_rdlock(&jobs->lock);
-    struct job_progress progress = job->now.made.progress;
-    pthread_rwlock_unlock(&jobs->lock);
-    return progress;
 }
 
 void jobs_look(struct jobs *jobs,
@@ -471,54 +419,6 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
     now->row_version = now->version;
     store_tx_on_end(tx, moved, free, change);
     return ST_OK;
-}
-
-void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
-                const struct evaluation_point *point)
-{
-    pthread_rwlock_wrlock(&jobs->lock);
-    job->recorded.progress = *progress;
-    job->unshown = true;
-    if (point != NULL && job->points == NULL) {
-        job->points = calloc(LIMIT_HISTORY, sizeof *job->points);
-        CHECK(job->points != NULL);
-    }
-    if (point != NULL) {
-        CHECK(job->recorded.point_count < LIMIT_HISTORY);
-        job->points[job->recorded.point_count++] = *point;
-    }
-    pthread_rwlock_unlock(&jobs->lock);
-}
-
-void job_released(struct jobs *jobs, struct job *job, uint64_t step,
-                  const struct released_value *values, size_t count)
-{
-    pthread_rwlock_wrlock(&jobs->lock);
-    if (job->released == NULL)
-        job->released = released_create(values, count);
-    released_append(job->released, step, values);
-    job->recorded.released_count = job->released->point_count;
-    job->unshown = true;
-    pthread_rwlock_unlock(&jobs->lock);
-}
-
-void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued)
-{
-    pthread_rwlock_wrlock(&jobs->lock);
-    struct job_now *now = &job->now;
-    bool waits = now->state == JOB_QUEUED;
-    *queued += waits;
-    bool changes = job->unshown || (waits && now->queue_position != *queued);
-    if (changes)
-        changed_jobs_touch(&jobs->changed, job);
-    if (job->unshown)
-        job_changes_show_at(job, second);
-    if (waits)
-        job_changes_place(job, *queued);
-    now->version += changes;
-    pthread_rwlock_unlock(&jobs->lock);
-    if (changes)
-        long_polls_wake(jobs->base.long_polls, job);
 }
 
 static void saved(void *context)

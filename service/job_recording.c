@@ -1,0 +1,106 @@
+/* What a run records of a job, and what of that is shown: job_record, job_released and
+ * job_record_quality write the first, job_show copies it to the second at a tick. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "service/job_table.h"
+#include "service/jobs.h"
+
+struct job_now job_latest(struct jobs *jobs, const struct job *job)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    struct job_now now = job->now;
+    now.made = job->recorded;
+    pthread_rwlock_unlock(&jobs->lock);
+    return now;
+}
+
+void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
+                const struct evaluation_point *point)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    job->recorded.progress = *progress;
+    job->unshown = true;
+    if (point != NULL && job->points == NULL) {
+        job->points = calloc(LIMIT_HISTORY, sizeof *job->points);
+        CHECK(job->points != NULL);
+    }
+    if (point != NULL) {
+        CHECK(job->recorded.point_count < LIMIT_HISTORY);
+        job->points[job->recorded.point_count++] = *point;
+    }
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
+void job_released(struct jobs *jobs, struct job *job, uint64_t step,
+                  const struct released_value *values, size_t count)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    if (job->released == NULL)
+        job->released = released_create(values, count);
+    released_append(job->released, step, values);
+    job->recorded.released_count = job->released->point_count;
+    job->unshown = true;
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
+void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    free(job->quality);
+    job->quality = quality_take;
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
+void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    struct job_now *now = &job->now;
+    bool waits = now->state == JOB_QUEUED;
+    *queued += waits;
+    bool changes = job->unshown || (waits && now->queue_position != *queued);
+    if (changes)
+        changed_jobs_touch(&jobs->changed, job);
+    if (job->unshown)
+        job_changes_show_at(job, second);
+    if (waits)
+        job_changes_place(job, *queued);
+    now->version += changes;
+    pthread_rwlock_unlock(&jobs->lock);
+    if (changes)
+        long_polls_wake(jobs->base.long_polls, job);
+}
+
+const char *job_recorded_quality(struct jobs *jobs, const struct job *job)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    const char *quality = job->quality;
+    pthread_rwlock_unlock(&jobs->lock);
+    return quality;
+}
+
+struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
+{
+    return job_latest(jobs, job).made.progress;
+}
+
+char *job_shown_quality(struct jobs *jobs, const struct job *job)
+{
+    char *copy = NULL;
+    pthread_rwlock_rdlock(&jobs->lock);
+    if (job->now.state == JOB_SUCCEEDED && job->quality != NULL) {
+        copy = strdup(job->quality);
+        CHECK(copy != NULL);
+    }
+    pthread_rwlock_unlock(&jobs->lock);
+    return copy;
+}
+
+struct job_progress job_shown(struct jobs *jobs, const struct job *job)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    struct job_progress progress = job->now.made.progress;
+    pthread_rwlock_unlock(&jobs->lock);
+    return progress;
+}
