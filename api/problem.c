@@ -7,81 +7,56 @@
 #include "api/fault.h"
 #include "api/json_writer.h"
 
+/* clang-format off */
 unsigned problem_http_status(enum status status)
 {
     switch (status) {
-    case ST_OK: return 200;
-    case ST_INVALID: return 400;
-    case ST_IDEMPOTENCY_KEY_MISSING: return 400;
-    case ST_JOB_TOO_LARGE: return 400;
-    case ST_NOT_FLOAT_SAFE: return 400;
-    case ST_UNIT_UNSUPPORTED: return 400;
-    case ST_FORBIDDEN_ORIGIN: return 403;
-    case ST_KEY_IN_QUERY: return 400;
-    case ST_UNTRUSTED_PROXY: return 400;
-    case ST_KEY_MISSING: return 401;
-    case ST_KEY_MALFORMED: return 401;
-    case ST_KEY_UNKNOWN: return 401;
-    case ST_KEY_EXPIRED: return 401;
-    case ST_KEY_REVOKED: return 401;
-    case ST_SESSION_ENDED: return 401;
-    case ST_WRONG_KEYS: return 429;
-    case ST_KEY_ENDED: return 409;
-    case ST_POLICY_VIOLATION: return 403;
-    case ST_FORBIDDEN: return 403;
-    case ST_SECOND_PERSON: return 403;
+    case ST_OK:
+        return 200;
+    case ST_INVALID: case ST_IDEMPOTENCY_KEY_MISSING: case ST_JOB_TOO_LARGE:
+    case ST_NOT_FLOAT_SAFE: case ST_UNIT_UNSUPPORTED: case ST_KEY_IN_QUERY:
+    case ST_UNTRUSTED_PROXY:
+        return 400;
+    case ST_KEY_MISSING: case ST_KEY_MALFORMED: case ST_KEY_UNKNOWN: case ST_KEY_EXPIRED:
+    case ST_KEY_REVOKED: case ST_SESSION_ENDED:
+        return 401;
+    case ST_FORBIDDEN_ORIGIN: case ST_POLICY_VIOLATION: case ST_FORBIDDEN:
+    case ST_SECOND_PERSON:
+        return 403;
     case ST_NOT_FOUND: return 404;
     case ST_METHOD_NOT_ALLOWED: return 405;
     case ST_NOT_ACCEPTABLE: return 406;
+    case ST_KEY_ENDED: case ST_BUDGET_EXHAUSTED: case ST_BUDGET_HELD:
+    case ST_GRANT_PENDING: case ST_GRANT_DECIDED: case ST_ALREADY_EXISTS:
+    case ST_DATASET_NOT_READY: case ST_DATASET_BUSY: case ST_DATASET_IMMUTABLE:
+    case ST_DATASET_IN_USE: case ST_DATASET_PRIVATE: case ST_DATASET_PUBLIC:
+    case ST_DATASET_FROZEN: case ST_DATASET_NOT_FROZEN: case ST_DATASET_UNAVAILABLE:
+    case ST_DUPLICATE_CONTENT: case ST_CHARGE_ENDED: case ST_BLOCK_GRANTED:
+    case ST_BLOCK_OUT_OF_ORDER: case ST_UPLOAD_BUSY: case ST_UPLOAD_OFFSET:
+    case ST_UPLOAD_LENGTH: case ST_WEBHOOK_LIMIT: case ST_JOB_TERMINAL:
+    case ST_JOB_ACTIVE: case ST_JOB_HAS_MODEL: case ST_CANCELLED:
+        return 409;
     case ST_GONE: return 410;
     case ST_PRECONDITION_FAILED: return 412;
-    case ST_PRECONDITION_REQUIRED: return 428;
     case ST_BODY_TOO_LARGE: return 413;
     case ST_URI_TOO_LONG: return 414;
-    case ST_HEAD_TOO_LARGE: return 431;
     case ST_UNSUPPORTED_MEDIA_TYPE: return 415;
     case ST_RANGE_NOT_SATISFIABLE: return 416;
     case ST_EXPECTATION_FAILED: return 417;
-    case ST_BUDGET_EXHAUSTED: return 409;
-    case ST_BUDGET_HELD: return 409;
-    case ST_GRANT_PENDING: return 409;
-    case ST_GRANT_DECIDED: return 409;
-    case ST_ALREADY_EXISTS: return 409;
-    case ST_DATASET_NOT_READY: return 409;
-    case ST_DATASET_BUSY: return 409;
-    case ST_DATASET_IMMUTABLE: return 409;
-    case ST_DATASET_IN_USE: return 409;
-    case ST_DATASET_PRIVATE: return 409;
-    case ST_DATASET_PUBLIC: return 409;
-    case ST_DATASET_FROZEN: return 409;
-    case ST_DATASET_NOT_FROZEN: return 409;
-    case ST_DATASET_UNAVAILABLE: return 409;
-    case ST_DUPLICATE_CONTENT: return 409;
-    case ST_CHARGE_ENDED: return 409;
-    case ST_BLOCK_GRANTED: return 409;
-    case ST_BLOCK_OUT_OF_ORDER: return 409;
-    case ST_UPLOAD_BUSY: return 409;
-    case ST_UPLOAD_OFFSET: return 409;
-    case ST_UPLOAD_LENGTH: return 409;
-    case ST_WEBHOOK_LIMIT:
-    case ST_JOB_TERMINAL: return 409;
-    case ST_JOB_ACTIVE: return 409;
-    case ST_JOB_HAS_MODEL: return 409;
-    case ST_CANCELLED: return 409;
-    case ST_IDEMPOTENCY_KEY_REUSED: return 422;
-    case ST_IMPORT_FAILED: return 422;
-    case ST_INTERNAL: return 500;
-    case ST_MODEL_CORRUPT: return 500;
-    case ST_DATASET_CORRUPT: return 500;
-    case ST_QUEUE_FULL: return 503;
-    case ST_DISK_FULL: return 503;
-    case ST_DRAINING: return 503;
-    case ST_NO_MEMORY: return 503;
-    case ST_CORRUPT: return 503;
-    case ST_IO: return 503;
+    case ST_IDEMPOTENCY_KEY_REUSED: case ST_IMPORT_FAILED:
+        return 422;
+    case ST_PRECONDITION_REQUIRED: return 428;
+    case ST_WRONG_KEYS: return 429;
+    case ST_HEAD_TOO_LARGE: return 431;
+    case ST_INTERNAL: case ST_MODEL_CORRUPT: case ST_DATASET_CORRUPT:
+        return 500;
+    case ST_QUEUE_FULL: case ST_DISK_FULL: case ST_DRAINING: case ST_NO_MEMORY:
+    case ST_CORRUPT: case ST_IO:
+        return 503;
     }
     return 500;
 }
+/* clang-format on */
 
 /* Answers about how many seconds the reason lasts, or 0 where waiting changes
  * nothing. */
