@@ -1,0 +1,212 @@
+/* Goal: what a key's policy limits is refused alike in estimates, jobs, sweeps and
+ * statistics, and counted for its owner. Method: keys with policies, made by an operator. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/access_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+
+static void make_key_with(char key[KEY_SIZE], const char *owner, const char *policy)
+{
+    struct client *client = access_client();
+    access_show(access_scene.keys[ROLE_OPERATOR]);
+    const struct reply *made = client_post(
+        client, "/v1/keys", NULL,
+        "{'owner':'%s','project':'fraud','role':'analyst','policy':%s}", owner, policy);
+    assert_status(made, 201);
+    snprintf(key, KEY_SIZE, "%s", reply_text(made, "key"));
+    access_show(key);
+}
+
+static const char limited[] =
+    "{'dataset':'calls','model':{'preset':'linear'},'algorithm':{'name':'%s'},"
+    "'batch_size':50,'steps':%d,'privacy':{%s}}";
+
+/* An estimate and a submission are refused alike, at pointer, by this member. */
+static void expect_breach(const char *algorithm, const char *privacy,
+                          const char *member, const char *pointer)
+{
+    struct client *client = access_client();
+    for (int submits = 0; submits < 2; submits++) {
+        const struct reply *reply =
+            submits ? client_create(client, "/v1/jobs", limited, algorithm, 3, privacy)
+                    : client_post(client, "/v1/jobs:estimate", NULL, limited, algorithm,
+                                  3, privacy);
+        assert_problem(reply, 403, "policy_violation");
+        assert_string_equal(reply_text(reply, "policy"), member);
+        if (pointer[0] != '\0')
+            assert_string_equal(reply_text(reply, "errors.0.pointer"), pointer);
+    }
+}
+
+static void a_policy_holds_of_estimates_and_jobs_alike(void **state)
+{
+    (void)state;
+    struct client *client = access_client();
+    char key[KEY_SIZE];
+    make_key_with(key, "careful",
+                  "{'max_epsilon_per_job':2,'min_noise_multiplier':2,"
+                  "'algorithms':['dpsgd','dpgd'],'max_open_jobs':1}");
+    expect_breach("dpsgd", "'epsilon':2.1", "max_epsilon_per_job", "/privacy/epsilon");
+    expect_breach("dpsgd", "'noise_multiplier':1.9", "min_noise_multiplier",
+                  "/privacy/noise_multiplier");
+    expect_breach("dcsgd_p", "'epsilon':0.4", "algorithms", "/algorithm/name");
+    assert_status(client_post(client, "/v1/jobs:estimate", NULL, limited, "dpsgd", 3,
+                              "'epsilon':0.5"),
+                  200);
+    const char *job = submit(client, SAMPLE_JOB, "calls", SAMPLE_ENDLESS, 1e4);
+    expect_breach("dpsgd", "'epsilon':0.4", "max_open_jobs", "");
+    cancel(client, job);
+    await_end(client, job);
+    assert_status(client_post(client, "/v1/jobs:estimate", NULL, limited, "dpsgd", 3,
+                              "'epsilon':0.4"),
+                  200);
+}
+
+/* Each run may be submitted by itself; all of them count. */
+static void a_policy_counts_the_runs_of_a_sweep_together(void **state)
+{
+    (void)state;
+    static const char sweep[] =
+        "{'job':{'dataset':'calls','model':{'preset':'linear'},'algorithm':{'name':"
+        "'dpsgd'},'batch_size':50,'steps':3,'privacy':{%s}},'runs':[%s]}";
+    static const char two[] = "{'/batch_size':40},{'/batch_size':50}";
+    struct client *client = access_client();
+    char key[KEY_SIZE];
+    make_key_with(key, "sweeper", "{'max_open_jobs':1}");
+    assert_problem(client_create(client, "/v1/sweeps", sweep, "'epsilon':0.1", two),
+                   403, "policy_violation");
+    make_key_with(key, "sharer", "{'max_share':{'share':0.1,'period':'P30D'}}");
+    assert_problem(
+        client_create(client, "/v1/sweeps", sweep, "'budget_fraction':0.08", two), 403,
+        "policy_violation");
+    assert_status(client_post(client, "/v1/sweeps:estimate", NULL, sweep,
+                              "'budget_fraction':0.08", "{'/batch_size':40}"),
+                  200);
+}
+
+/* Whichever of its runs it is that the key may not have. */
+static void a_policy_holds_of_every_run_of_a_sweep(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy, *privacy, *good, *bad;
+    } cases[] = {
+        {"{'max_epsilon_per_job':1}", "'epsilon':0.1", "{'/privacy/epsilon':0.2}",
+         "{'/privacy/epsilon':1.5}"},
+        {"{'min_noise_multiplier':2}", "'noise_multiplier':9",
+         "{'/privacy/noise_multiplier':8}", "{'/privacy/noise_multiplier':1.9}"},
+        {"{'algorithms':['dpsgd']}", "'epsilon':0.1", "{'/algorithm/name':'dpsgd'}",
+         "{'/algorithm/name':'dcsgd_e'}"},
+        {"{'max_share':{'share':0.1,'period':'P30D'}}", "'budget_fraction':0.01",
+         "{'/privacy/budget_fraction':0.02}", "{'/privacy/budget_fraction':0.15}"},
+    };
+    static const char *const paths[] = {"/v1/sweeps:estimate", "/v1/sweeps"};
+    struct client *client = access_client();
+    char key[KEY_SIZE], runs[192];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_key_with(key, "sweeping", cases[i].policy);
+        for (unsigned k = 0; k < 8; k++) { /* every place, by every path */
+            unsigned place = k / 2;
+            char *end = runs;
+            for (unsigned run = 0; run < 3; run++)
+                end += sprintf(end, "%s%s", run > 0 ? "," : "",
+                               run == place ? cases[i].bad : cases[i].good);
+            const struct reply *reply = client_create(
+                client, place < 3 ? paths[k % 2] : paths[0],
+                "{'job':{'dataset':'calls','model':{'preset':'linear'},'algorithm':"
+                "{'name':'dpsgd'},'batch_size':50,'steps':3,'privacy':{%s}},"
+                "'runs':[%s]}",
+                cases[i].privacy, runs);
+            if (place < 3)
+                assert_problem(reply, 403, "policy_violation");
+            else
+                assert_status(reply, 200);
+        }
+    }
+}
+
+/* Half of the share fits, and what it has spent counts against the next, by another key of
+ * the same owner too, and not against another owner. */
+static void a_share_is_of_all_that_its_owner_takes_of_a_dataset(void **state)
+{
+    (void)state;
+    static const char tenth[] = "{'max_share':{'share':0.1,'period':'P30D'}}";
+    struct client *client = access_client();
+    char key[KEY_SIZE], again[KEY_SIZE], other[KEY_SIZE];
+    make_key_with(key, "spender", tenth);
+    expect_breach("dpsgd", "'budget_fraction':0.15", "max_share",
+                  "/privacy/budget_fraction");
+    train(client, limited, "dpsgd", 3, "'budget_fraction':0.07");
+    expect_breach("dpsgd", "'budget_fraction':0.07", "max_share",
+                  "/privacy/budget_fraction");
+    make_key_with(again, "spender", tenth);
+    expect_breach("dpsgd", "'budget_fraction':0.07", "max_share",
+                  "/privacy/budget_fraction");
+    make_key_with(other, "saver", tenth);
+    assert_status(client_post(client, "/v1/jobs:estimate", NULL, limited, "dpsgd", 3,
+                              "'budget_fraction':0.07"),
+                  200);
+}
+
+static const struct reply *ask_statistics(const char *path, const char *privacy)
+{
+    return client_create(access_client(), path,
+                         "{'dataset':'calls','statistics':[{'kind':'histogram',"
+                         "'column':'above'}],'privacy':{%s}}",
+                         privacy);
+}
+
+static void expect_statistics_refused(const char *privacy, const char *member)
+{
+    static const char *const paths[] = {"/v1/statistics:estimate", "/v1/statistics"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct reply *reply = ask_statistics(paths[i], privacy);
+        assert_problem(reply, 403, "policy_violation");
+        assert_string_equal(reply_text(reply, "policy"), member);
+    }
+}
+
+/* Whoever may run some algorithms is not thereby let ask for statistics; and what these
+ * have spent counts against the next job. */
+static void a_policy_holds_of_statistics_too(void **state)
+{
+    (void)state;
+    struct client *client = access_client();
+    char key[KEY_SIZE], path[96];
+    make_key_with(key, "curious",
+                  "{'max_epsilon_per_job':20,'min_noise_multiplier':2,"
+                  "'max_open_jobs':1}");
+    expect_statistics_refused("'epsilon':21", "max_epsilon_per_job");
+    expect_statistics_refused("'noise_multiplier':1.9", "min_noise_multiplier");
+    const char *job = submit(client, SAMPLE_JOB, "calls", SAMPLE_ENDLESS, 1e4);
+    expect_statistics_refused("'epsilon':0.4", "max_open_jobs");
+    cancel(client, job);
+    await_end(client, job);
+    make_key_with(key, "trainer", "{'algorithms':['dpsgd']}");
+    expect_statistics_refused("'epsilon':0.4", "algorithms");
+    make_key_with(key, "counter", "{'max_share':{'share':0.1,'period':'P30D'}}");
+    const struct reply *asked =
+        ask_statistics("/v1/statistics", "'noise_multiplier':3");
+    assert_status(asked, 201);
+    expect_breach("dpsgd", "'budget_fraction':0.07", "max_share",
+                  "/privacy/budget_fraction");
+    snprintf(path, sizeof path, "/v1/statistics/%s", reply_text(asked, "id"));
+    while (strcmp(reply_text(client_get(client, "%s", path), "state"), "RUNNING") == 0)
+        continue;
+    expect_breach("dpsgd", "'budget_fraction':0.07", "max_share",
+                  "/privacy/budget_fraction");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_policy_holds_of_estimates_and_jobs_alike),
+        cmocka_unit_test(a_policy_counts_the_runs_of_a_sweep_together),
+        cmocka_unit_test(a_policy_holds_of_every_run_of_a_sweep),
+        cmocka_unit_test(a_share_is_of_all_that_its_owner_takes_of_a_dataset),
+        cmocka_unit_test(a_policy_holds_of_statistics_too),
+    };
+    return cmocka_run_group_tests(tests, access_begin_keys, stage_end);
+}
