@@ -33,7 +33,7 @@ struct telling {
 
 static void grant(struct telling *telling, const struct ledger_row *row)
 {
-    struct epoch epoch = {0};
+    struct epoch epoch = {.number = row->epoch};
     struct balance *balance = &telling->balance;
     telling->sound = entry_grant_parse(&epoch.grant, &epoch.filter, NULL, row);
     *balance = (struct balance){.epoch = row->epoch, .delta = epoch.grant.delta};
@@ -43,6 +43,8 @@ static void grant(struct telling *telling, const struct ledger_row *row)
         balance->capacity[i] = epoch.filter.capacity[i];
     }
     telling->division = epoch.grant.division;
+    if (entry_replaces(row) != 0)
+        epochs_fini(&telling->epochs);
     epochs_append(&telling->epochs, &epoch);
     telling->open_count = 0;
 }
@@ -105,6 +107,7 @@ static void add_point(struct telling *telling, const struct ledger_row *row,
         .time_ms = row->time_ms,
         .job = *job,
         .epsilon_spent = spending_epsilon(&balance->committed, balance->delta),
+        .epochs = telling->epochs.count,
         .exposure = odometer_reading(&telling->epochs, &balance->committed),
         .share = share_of(balance)};
     snprintf(point->kind, sizeof point->kind, "%s", row->kind);

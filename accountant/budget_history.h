@@ -27,6 +27,7 @@
 
 struct budget_point {
     uint64_t seq, epoch; /* of the entry */
+    size_t epochs;       /* that weigh something by then */
     int64_t time_ms;
     char kind[8];      /* GRANT RESERVE COMMIT */
     struct job_id job; /* "" of a GRANT; or what its evaluation stands under (id.h) */

@@ -138,21 +138,23 @@ static const char *unit_member(enum unit unit)
 }
 
 char *entry_grant_render(const struct grant *grant, const struct filter *filter,
-                         const struct grant_approval *approval)
+                         const struct grant_approval *approval, uint64_t replaces)
 {
-    char order[32] = "null";
+    char order[32] = "null", replaced[sizeof ",\"replaces\":" + 20] = "";
     char *divided = division_render(&grant->division);
     char *approved = approval_render(approval);
     if (grant->order != 0)
         snprintf(order, sizeof order, "%.17g", grant->order);
+    if (replaces != 0)
+        snprintf(replaced, sizeof replaced, ",\"replaces\":%" PRIu64, replaces);
     char *text =
         rendered("{\"grid\":\"g1\",\"relation\":\"%s\"%s,\"epsilon\":%.17g,"
                  "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
-                 "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s}",
+                 "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s%s}",
                  relation_name(grant->relation), unit_member(grant->unit),
                  grant->epsilon, grant->delta, order, curve_orders[filter->weighted[0]],
                  curve_orders[filter->weighted[1]], filter->weights[0],
-                 filter->weights[1], LEDGER_NOISE_DELTA, divided, approved);
+                 filter->weights[1], LEDGER_NOISE_DELTA, divided, replaced, approved);
     free(approved);
     free(divided);
     return text;
@@ -199,9 +201,20 @@ static void division_parse(struct division *division, const char *meta)
         *division = (struct division){0};
 }
 
-static bool grant_meta_parse(struct grant *grant, struct filter *filter,
-                             struct grant_approval *approval, const char *meta)
+uint64_t entry_replaces(const struct ledger_row *row)
 {
+    uint64_t seq = 0;
+    const char *at = strstr(row->meta, ",\"replaces\":");
+    if (at != NULL && sscanf(at, ",\"replaces\":%" SCNu64, &seq) != 1)
+        return 0;
+    return seq;
+}
+
+static bool grant_meta_parse(struct grant *grant, struct filter *filter,
+                             struct grant_approval *approval,
+                             const struct ledger_row *row)
+{
+    const char *meta = row->meta;
     char relation[16], order[32];
     double orders[LEDGER_WEIGHTED], noise;
     const char *rest = meta;
@@ -227,7 +240,7 @@ static bool grant_meta_parse(struct grant *grant, struct filter *filter,
     }
     division_parse(&grant->division, meta);
     approval_parse(approval, meta);
-    return same(meta, entry_grant_render(grant, filter, approval));
+    return same(meta, entry_grant_render(grant, filter, approval, entry_replaces(row)));
 }
 
 bool entry_grant_parse(struct grant *grant, struct filter *filter,
@@ -238,7 +251,7 @@ bool entry_grant_parse(struct grant *grant, struct filter *filter,
     struct filter read_filter;
     struct curve capacity, again;
     if (row->curve_size != ENTRY_CURVE_SIZE || row->released != NULL ||
-        !grant_meta_parse(&read_grant, &read_filter, &read_approval, row->meta))
+        !grant_meta_parse(&read_grant, &read_filter, &read_approval, row))
         return false;
     curve_decode(&capacity, row->curve);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {

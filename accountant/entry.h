@@ -10,9 +10,10 @@
  *   GRANT    {"grid":"g1","relation":R,"epsilon":E,"delta":D,"order":null or A,
  *             "orders":[a,b],"weights":[v,w],"noise_delta":N}       curve: B, -infinity
  *             at orders without weight; of a divided dataset "holdout" and "seed" stand
- *             behind the rest, and where a second person approved it "approved_by" and
- *             "reason" behind those; where the privacy unit is a person "unit":"person"
- *             stands behind the relation
+ *             behind the rest, of one that takes the place of another the "replaces" of
+ *             that one's seq behind those, and where a second person approved it
+ *             "approved_by" and "reason" behind these; where the privacy unit is a person
+ *             "unit":"person" stands behind the relation
  *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}              curve: held, in each
  *             of its parts; of a divided dataset "parts":["train","holdout"], or one of
  *             them, stands before the mechanism; of work that runs elsewhere
@@ -71,13 +72,16 @@ bool entry_charge_decode(struct curve *curve, const uint8_t *bytes, size_t size)
 /* The capacities as a curve. */
 void entry_capacity(struct curve *curve, const struct filter *filter);
 
-/* approval may be NULL. */
+/* approval may be NULL. replaces: the seq of the GRANT in whose place it stands
+ * (ledger_grant_anew), or 0. */
 char *entry_grant_render(const struct grant *grant, const struct filter *filter,
-                         const struct grant_approval *approval);
+                         const struct grant_approval *approval, uint64_t replaces);
 /* Reads meta, and the capacities from the entry's curve; approval may be NULL. False: it is
  * not a grant's. */
 bool entry_grant_parse(struct grant *grant, struct filter *filter,
                        struct grant_approval *approval, const struct ledger_row *row);
+/* The seq of the GRANT in whose place a GRANT stands; 0 where it stands in none. */
+uint64_t entry_replaces(const struct ledger_row *row);
 
 /* The name of an engine that runs work elsewhere: 1 to 63 letters, digits, blanks and
  * . _ + : / ( ) -, the first a letter or digit. */

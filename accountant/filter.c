@@ -93,6 +93,13 @@ static enum status check_grant(const struct grant *grant, struct error *error)
     return ST_OK;
 }
 
+bool grant_same(const struct grant *a, const struct grant *b)
+{
+    return a->relation == b->relation && a->unit == b->unit &&
+           a->epsilon == b->epsilon && a->delta == b->delta && a->order == b->order &&
+           division_same(&a->division, &b->division);
+}
+
 enum status filter_of(struct filter *filter, const struct grant *grant,
                       struct error *error)
 {

@@ -23,6 +23,7 @@
 #ifndef ACCOUNTANT_FILTER_H
 #define ACCOUNTANT_FILTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,9 @@ struct filter {
 };
 
 enum ledger_fits { FITS_YES, FITS_HELD, FITS_NO };
+
+/* Whether both promise the same, to the last digit. */
+bool grant_same(const struct grant *a, const struct grant *b);
 
 /* The filter of a grant.
  *   ST_INVALID  a member out of range (the error names it), or no weighted order with a

@@ -65,7 +65,22 @@ enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
         status = error_set(error, ST_ALREADY_EXISTS, "dataset %s has a budget",
                            promise->dataset->text);
     else
-        status = ledger_change_grant(ledger, tx, promise, error);
+        status = ledger_change_grant(ledger, tx, promise, false, error);
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
+}
+
+enum status ledger_grant_anew(struct ledger *ledger, struct store_tx *tx,
+                              const struct ledger_promise *promise, struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct account *account =
+        ledger_state_account(&ledger->state, promise->dataset);
+    enum status status = account != NULL
+                             ? ledger_state_unused(ledger_state_view(account), error)
+                             : ledger_state_missing(promise->dataset, error);
+    if (status == ST_OK)
+        status = ledger_change_grant(ledger, tx, promise, true, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }

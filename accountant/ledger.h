@@ -68,6 +68,18 @@ void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is 
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
                          const struct ledger_promise *promise, struct error *error);
 
+/* Grants a dataset another budget in the place of its first one, under which nothing was
+ * ever reserved. The entry names the one that it replaces, which then weighs nothing: no
+ * step was run under it (ledger.md 2). The new one may be of another relation, unit or
+ * division.
+ *   ST_NOT_FOUND          the dataset has no grant
+ *   ST_DATASET_IMMUTABLE  something was reserved on it, or it has had further epochs
+ *   ST_DATASET_FROZEN     a restored backup froze it: what was reserved may be lost
+ *   ST_INVALID            as ledger_grant */
+enum status ledger_grant_anew(struct ledger *ledger, struct store_tx *tx,
+                              const struct ledger_promise *promise,
+                              struct error *error);
+
 struct ledger_claim { /* what a job, a survey or a charge asks of a dataset's budget */
     const struct dataset_id *dataset;
     const struct job_id *job;          /* or another as it holds (base/id.h) */

@@ -61,9 +61,10 @@ enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
 }
 
 enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
-                                const struct ledger_promise *promise,
+                                const struct ledger_promise *promise, bool anew,
                                 struct error *error)
 {
+    static const struct balances none = {0};
     const struct dataset_id *dataset = promise->dataset;
     const struct grant *grant = promise->grant;
     struct filter filter;
@@ -80,21 +81,24 @@ enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
         return status;
     entry_capacity(&capacity, &filter);
     entry_curve_encode(bytes, &capacity);
-    char *meta = entry_grant_render(grant, &filter, promise->approval);
     const struct account *account = ledger_state_account(&ledger->state, dataset);
-    struct ledger_row row = {
-        .dataset = dataset->text,
-        .epoch = account == NULL ? 1 : ledger_state_view(account)->epoch + 1,
-        .job = "",
-        .kind = "GRANT",
-        .curve = bytes,
-        .curve_size = sizeof bytes,
-        .meta = meta,
-        .actor = promise->principal->name};
+    const struct balances *before =
+        account != NULL ? ledger_state_view(account) : &none;
+    char *meta = entry_grant_render(grant, &filter, promise->approval,
+                                    anew ? before->grant_seq : 0);
+    struct ledger_row row = {.dataset = dataset->text,
+                             .epoch = before->epoch + 1,
+                             .job = "",
+                             .kind = "GRANT",
+                             .curve = bytes,
+                             .curve_size = sizeof bytes,
+                             .meta = meta,
+                             .actor = promise->principal->name};
     status = ledger_change_append(ledger, tx, &row, error);
     free(meta);
     if (status == ST_OK)
-        ledger_state_grant(&ledger->state, dataset, grant, &filter);
+        ledger_state_grant(&ledger->state,
+                           &(struct granting){dataset, grant, &filter, row.seq, anew});
     return status;
 }
 

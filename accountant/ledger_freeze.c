@@ -34,7 +34,7 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
     if (balances->open_count > 0)
         return error_set(error, ST_DATASET_IN_USE, "dataset %s has open reservations",
                          dataset->text);
-    return ledger_change_grant(ledger, tx, promise, error);
+    return ledger_change_grant(ledger, tx, promise, false, error);
 }
 
 enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,

@@ -66,21 +66,32 @@ static struct mark *mark_of(const struct reading *reading, const struct job_id *
                    sizeof *reading->marks, compare_mark);
 }
 
+/* Whether the GRANT of row may take the place of the one that it names. */
+static bool may_replace(const struct account *account, const struct ledger_row *row)
+{
+    return account != NULL && entry_replaces(row) == account->now->grant_seq &&
+           ledger_state_unused(account->now, NULL) == ST_OK;
+}
+
 static bool read_grant(struct reading *reading, const struct ledger_row *row,
                        const struct dataset_id *dataset)
 {
     struct grant grant;
     struct filter filter;
-    struct account *account = ledger_state_account(reading->state, dataset);
+    const struct account *account = ledger_state_account(reading->state, dataset);
     uint64_t epoch = account != NULL ? account->now->epoch : 0;
+    bool replaces = entry_replaces(row) != 0;
     if (!entry_grant_parse(&grant, &filter, NULL, row))
         return wrong(reading, row->seq, "is not the form of a GRANT");
     if (row->epoch != epoch + 1 || (account != NULL && account->now->open_count > 0))
         return wrong(reading, row->seq, "grants an epoch out of turn");
-    if (account != NULL &&
+    if (replaces && !may_replace(account, row))
+        return wrong(reading, row->seq, "replaces a grant that stays");
+    if (!replaces && account != NULL &&
         !division_same(&grant.division, &account->now->grant.division))
         return wrong(reading, row->seq, "divides the dataset anew");
-    ledger_state_grant(reading->state, dataset, &grant, &filter);
+    ledger_state_grant(reading->state, &(struct granting){dataset, &grant, &filter,
+                                                          row->seq, replaces});
     return true;
 }
 
@@ -219,7 +230,8 @@ static bool wrong_freeze(struct reading *reading, const struct freeze_row *row)
 {
     reading->status =
         error_set(reading->error, ST_CORRUPT,
-                  "table freeze, row %.64s %" PRIu64 ": a freeze of an unknown epoch",
+                  "table freeze, row %.64s %" PRIu64
+                  ": a freeze of an unknown epoch, or one that was replaced",
                   row->dataset, row->epoch);
     return false;
 }
@@ -231,16 +243,18 @@ static bool read_freeze(void *context, const struct freeze_row *row)
     struct account *account = NULL;
     if (dataset_id_parse(&dataset, row->dataset))
         account = ledger_state_account(reading->state, &dataset);
-    if (account == NULL || row->epoch < 1 || row->epoch > account->now->epoch)
+    if (account == NULL)
         return wrong_freeze(reading, row);
     struct balances *balances = ledger_state_change(reading->state, account);
-    if (row->epoch == balances->epoch)
-        balances->frozen = true;
-    else
-        for (unsigned p = 0; p < balances->part_count; p++)
-            balances->parts[p].closed.items[row->epoch - 1].frozen = true;
+    bool is_known = row->epoch == balances->epoch;
+    balances->frozen = balances->frozen || is_known;
+    for (unsigned p = 0; p < balances->part_count; p++) {
+        struct epoch *closed = epochs_find(&balances->parts[p].closed, row->epoch);
+        if (closed != NULL)
+            closed->frozen = is_known = true;
+    }
     ledger_state_keep(reading->state);
-    return true;
+    return is_known || wrong_freeze(reading, row);
 }
 
 static enum status read_all(struct reading *reading, struct store_tx *tx,

@@ -157,27 +157,49 @@ ledger_state_change_reservation(struct ledger_state *state,
     return &reservation->next;
 }
 
-void ledger_state_grant(struct ledger_state *state, const struct dataset_id *dataset,
-                        const struct grant *grant, const struct filter *filter)
+enum status ledger_state_unused(const struct balances *balances, struct error *error)
 {
-    struct account *account = ledger_state_account(state, dataset);
-    if (account == NULL) {
-        account = calloc(1, sizeof *account);
-        CHECK(account != NULL);
-        account->dataset = *dataset;
-        insert(&state->accounts, account);
-    }
-    struct balances *balances = ledger_state_change(state, account);
-    CHECK(balances->open_count == 0);
+    if (balances->reserved || balances->parts[PART_TRAIN].closed.count > 0)
+        return error_set(error, ST_DATASET_IMMUTABLE,
+                         "its budget was drawn on: what was promised stays");
+    if (!balances->frozen)
+        return ST_OK;
+    return error_set(
+        error, ST_DATASET_FROZEN,
+        "a restored backup closed the budget's epoch: what was drawn on it "
+        "since is unknown");
+}
+
+/* The epoch that is in force is kept: it weighs something. */
+static void close_epoch(struct balances *balances)
+{
     for (unsigned p = 0; p < balances->part_count; p++) {
         struct epoch before = ledger_state_epoch(balances, (enum part)p);
         epochs_append(&balances->parts[p].closed, &before);
     }
+}
+
+void ledger_state_grant(struct ledger_state *state, const struct granting *granting)
+{
+    struct account *account = ledger_state_account(state, granting->dataset);
+    if (account == NULL) {
+        account = calloc(1, sizeof *account);
+        CHECK(account != NULL);
+        account->dataset = *granting->dataset;
+        insert(&state->accounts, account);
+    }
+    struct balances *balances = ledger_state_change(state, account);
+    CHECK(balances->open_count == 0);
+    if (granting->replaces)
+        CHECK(ledger_state_unused(balances, NULL) == ST_OK);
+    else
+        close_epoch(balances);
     balances->epoch++;
     balances->frozen = false;
-    balances->grant = *grant;
-    balances->filter = *filter;
-    balances->part_count = division_parts(&grant->division);
+    balances->grant = *granting->grant;
+    balances->grant_seq = granting->seq;
+    balances->filter = *granting->filter;
+    balances->part_count = division_parts(&granting->grant->division);
     for (size_t p = 0; p < PARTS_MAX; p++)
         balances->parts[p].committed = balances->parts[p].held = (struct curve){{0}};
     state->next_tally.grants++;
@@ -281,7 +303,8 @@ void ledger_state_replayed(struct ledger_state *state)
 
 struct epoch ledger_state_epoch(const struct balances *balances, enum part part)
 {
-    return (struct epoch){.grant = balances->grant,
+    return (struct epoch){.number = balances->epoch,
+                          .grant = balances->grant,
                           .filter = balances->filter,
                           .committed = balances->parts[part].committed,
                           .frozen = balances->frozen};

@@ -56,7 +56,8 @@ struct part_balance { /* the sums of one part, which has the grant's whole capac
 struct balances {
     uint64_t epoch;
     bool frozen;
-    bool reserved; /* whether anything ever was, in any epoch */
+    uint64_t grant_seq; /* the entry of the grant that is in force */
+    bool reserved;      /* whether anything ever was, in any epoch */
     bool external; /* whether anything was for work that runs elsewhere, likewise */
     struct grant grant;
     struct filter filter;
@@ -105,10 +106,23 @@ struct reservation_state *
 ledger_state_change_reservation(struct ledger_state *state,
                                 struct reservation *reservation);
 
-/* Opens the next epoch of dataset, which is its first if it has no account. The epoch
- * before it is closed. */
-void ledger_state_grant(struct ledger_state *state, const struct dataset_id *dataset,
-                        const struct grant *grant, const struct filter *filter);
+struct granting { /* a GRANT, as the state takes it */
+    const struct dataset_id *dataset;
+    const struct grant *grant;
+    const struct filter *filter;
+    uint64_t seq; /* its entry */
+    /* It stands in the place of the one before, which ledger_state_unused allows. */
+    bool replaces;
+};
+/* Opens the next epoch of the dataset, which is its first if it has no account. The epoch
+ * before it is closed, or forgotten where it is replaced. */
+void ledger_state_grant(struct ledger_state *state, const struct granting *granting);
+
+/* Whether another grant may take the place of the one in force: nothing was ever reserved
+ * under it, and no restored backup has touched it.
+ *   ST_DATASET_IMMUTABLE  something was reserved, or a restored backup closed an epoch
+ *   ST_DATASET_FROZEN     a restored backup froze it: what was reserved may be lost */
+enum status ledger_state_unused(const struct balances *balances, struct error *error);
 struct holding { /* what a new reservation is of */
     const struct job_id *job;
     struct mechanism *mechanism_take;

@@ -113,6 +113,7 @@ static void copy_balance(struct balance *balance, const struct balances *from,
                                 .relation = from->grant.relation,
                                 .unit = from->grant.unit,
                                 .epoch = from->epoch,
+                                .closed = from->parts[part].closed.count,
                                 .frozen = from->frozen,
                                 .external = from->external,
                                 .committed = from->parts[part].committed,
@@ -330,6 +331,17 @@ struct entry_tally ledger_tally(struct ledger *ledger)
     struct entry_tally tally = ledger->state.tally;
     pthread_mutex_unlock(&ledger->lock);
     return tally;
+}
+
+enum status ledger_unused(struct ledger *ledger, const struct dataset_id *dataset,
+                          struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    const struct balances *balances = durable(ledger, dataset);
+    enum status status = balances != NULL ? ledger_state_unused(balances, error)
+                                          : ledger_state_missing(dataset, error);
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
 }
 
 bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset)

@@ -122,6 +122,11 @@ void ledger_head(struct ledger *ledger, struct ledger_entry_name *head);
 /* How many durable entries there are of each kind. */
 struct entry_tally ledger_tally(struct ledger *ledger);
 
+/* Whether another grant may take the place of the dataset's (ledger_grant_anew).
+ *   ST_NOT_FOUND, ST_DATASET_IMMUTABLE, ST_DATASET_FROZEN  as it says */
+enum status ledger_unused(struct ledger *ledger, const struct dataset_id *dataset,
+                          struct error *error);
+
 /* Whether anything was ever reserved on the dataset. */
 bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset);
 

@@ -132,6 +132,14 @@ struct epochs epochs_copy(const struct epochs *epochs)
     return copy;
 }
 
+struct epoch *epochs_find(const struct epochs *epochs, uint64_t number)
+{
+    for (size_t i = 0; i < epochs->count; i++)
+        if (epochs->items[i].number == number)
+            return &epochs->items[i];
+    return NULL;
+}
+
 void epochs_fini(struct epochs *epochs)
 {
     free(epochs->items);

@@ -2,7 +2,8 @@
  * odometer.h - what the epochs of one dataset's budget promise together, and what they
  * may have told so far.
  *
- * An epoch is what one grant opened. All but the last were closed by a restored backup,
+ * An epoch is what one grant opened; where that was replaced by another, under which
+ * nothing had been reserved yet, it is none (ledger.md 2). All but the last were closed by a restored backup,
  * which lost entries that nobody can read any more: a closed or frozen epoch counts
  * whole, as all that its filter admits. Let C_e be the larger capacity of epoch e,
  * S(a) what is spent of the open one.
@@ -23,11 +24,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "accountant/curve.h"
 #include "accountant/filter.h"
 
 struct epoch {
+    uint64_t number; /* of its entries: one that was replaced has one, and weighs nothing */
     struct grant grant;
     struct filter filter;
     struct curve
@@ -50,6 +53,9 @@ struct guarantee odometer_guarantee(const struct epochs *epochs);
 /* What they may have told if the last has spent spent; never above the guarantee. */
 struct guarantee odometer_reading(const struct epochs *epochs,
                                   const struct curve *spent);
+
+/* The epoch of that number; NULL if there is none, or if it was replaced. */
+struct epoch *epochs_find(const struct epochs *epochs, uint64_t number);
 
 /* Appends a copy of epoch. */
 void epochs_append(struct epochs *epochs, const struct epoch *epoch);

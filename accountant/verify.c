@@ -32,6 +32,8 @@ struct item { /* an entry; only that of a RESERVE is filled in */
 
 struct budget {
     char dataset[sizeof(struct dataset_id)];
+    uint64_t grant_seq;              /* the entry of the open epoch's grant */
+    bool drawn_on;                   /* something was reserved, in any epoch */
     struct epochs epochs[PARTS_MAX]; /* of each part; the last is the open one */
     unsigned part_count;
     uint64_t *open; /* seq of its open RESERVEs, in order */
@@ -93,10 +95,10 @@ static struct epoch *last_of(const struct budget *budget, unsigned part)
     return &epochs->items[epochs->count - 1];
 }
 
-/* Epochs that were granted; every part has as many. */
-static uint64_t epoch_count(const struct budget *budget)
+/* The number of the open epoch, which is the same in every part. */
+static uint64_t epoch_of(const struct budget *budget)
 {
-    return budget->epochs[PART_TRAIN].count;
+    return last_of(budget, PART_TRAIN)->number;
 }
 
 static bool near(double stored, double again)
@@ -125,6 +127,47 @@ static bool same_filter(const struct filter *stored, const struct filter *again)
     return true;
 }
 
+/* A GRANT may take the place of the one before as long as nothing was reserved and no epoch
+ * was closed: nothing was released then, so the one that is replaced weighs nothing. */
+static bool audit_replacement(struct audit *audit, const struct ledger_row *row,
+                              struct budget *budget)
+{
+    if (budget == NULL || entry_replaces(row) != budget->grant_seq ||
+        budget->epochs[PART_TRAIN].count != 1)
+        return wrong(audit, row->seq, "replaces a grant that stays");
+    if (budget->drawn_on)
+        return wrong(audit, row->seq, "replaces a grant that was drawn on");
+    for (unsigned p = 0; p < budget->part_count; p++)
+        epochs_fini(&budget->epochs[p]);
+    return true;
+}
+
+/* Checks that the GRANT is the next of the budget, which is NULL where it is the first. */
+static bool audit_turn(struct audit *audit, const struct ledger_row *row,
+                       struct budget *budget, const struct grant *grant)
+{
+    if (row->epoch != (budget != NULL ? epoch_of(budget) + 1 : 1) ||
+        (budget != NULL && budget->open_count > 0))
+        return wrong(audit, row->seq, "grants an epoch out of turn");
+    if (entry_replaces(row) != 0)
+        return audit_replacement(audit, row, budget);
+    if (budget != NULL &&
+        !division_same(&grant->division, &last_of(budget, PART_TRAIN)->grant.division))
+        return wrong(audit, row->seq, "divides the dataset anew");
+    return true;
+}
+
+static struct budget *new_budget(struct audit *audit, const char *dataset)
+{
+    audit->budgets = grown(audit->budgets, audit->budget_count, &audit->budget_capacity,
+                           sizeof *audit->budgets);
+    struct budget *budget = &audit->budgets[audit->budget_count++];
+    *budget = (struct budget){0};
+    snprintf(budget->dataset, sizeof budget->dataset, "%s", dataset);
+    audit->report->datasets++;
+    return budget;
+}
+
 static bool audit_grant(struct audit *audit, const struct ledger_row *row)
 {
     struct grant grant;
@@ -134,24 +177,16 @@ static bool audit_grant(struct audit *audit, const struct ledger_row *row)
         return wrong(audit, row->seq, "is not the form of a GRANT");
     if (filter_of(&again, &grant, NULL) != ST_OK || !same_filter(&filter, &again))
         return wrong(audit, row->seq, "its capacities do not follow from its grant");
-    if (row->epoch != (budget != NULL ? epoch_count(budget) + 1 : 1) ||
-        (budget != NULL && budget->open_count > 0))
-        return wrong(audit, row->seq, "grants an epoch out of turn");
-    if (budget != NULL &&
-        !division_same(&grant.division, &last_of(budget, PART_TRAIN)->grant.division))
-        return wrong(audit, row->seq, "divides the dataset anew");
-    if (budget == NULL) {
-        audit->budgets = grown(audit->budgets, audit->budget_count,
-                               &audit->budget_capacity, sizeof *audit->budgets);
-        budget = &audit->budgets[audit->budget_count++];
-        *budget = (struct budget){0};
-        snprintf(budget->dataset, sizeof budget->dataset, "%s", row->dataset);
-        budget->part_count = division_parts(&grant.division);
-        audit->report->datasets++;
-    }
+    if (!audit_turn(audit, row, budget, &grant))
+        return false;
+    if (budget == NULL)
+        budget = new_budget(audit, row->dataset);
+    budget->grant_seq = row->seq;
+    budget->part_count = division_parts(&grant.division);
     for (unsigned p = 0; p < budget->part_count; p++)
-        epochs_append(&budget->epochs[p],
-                      &(struct epoch){.grant = grant, .filter = filter});
+        epochs_append(
+            &budget->epochs[p],
+            &(struct epoch){.number = row->epoch, .grant = grant, .filter = filter});
     return true;
 }
 
@@ -176,6 +211,7 @@ static bool audit_reserve(struct audit *audit, const struct ledger_row *row,
     budget->open = grown(budget->open, budget->open_count, &budget->open_capacity,
                          sizeof *budget->open);
     budget->open[budget->open_count++] = row->seq;
+    budget->drawn_on = true;
     return true;
 }
 
@@ -283,7 +319,7 @@ static bool audit_row(void *context, const struct ledger_row *row)
     if (strcmp(row->kind, "GRANT") == 0)
         return audit_grant(audit, row);
     struct budget *budget = budget_of(audit, row->dataset);
-    if (budget == NULL || epoch_count(budget) != row->epoch)
+    if (budget == NULL || epoch_of(budget) != row->epoch)
         return wrong(audit, row->seq, "is not of the dataset's epoch");
     bool reserve = strcmp(row->kind, "RESERVE") == 0;
     if (!reserve && strcmp(row->kind, "COMMIT") != 0)
@@ -348,11 +384,16 @@ static bool audit_freeze(void *context, const struct freeze_row *row)
 {
     struct audit *audit = context;
     struct budget *budget = budget_of(audit, row->dataset);
-    if (budget == NULL || row->epoch < 1 || row->epoch > epoch_count(budget))
-        return wrong_row(audit, "freeze", row->dataset, "a freeze of an unknown epoch");
-    for (unsigned p = 0; p < budget->part_count; p++)
-        budget->epochs[p].items[row->epoch - 1].frozen = true;
-    return true;
+    bool is_known = false;
+    for (unsigned p = 0; budget != NULL && p < budget->part_count; p++) {
+        struct epoch *epoch = epochs_find(&budget->epochs[p], row->epoch);
+        is_known = epoch != NULL;
+        if (is_known)
+            epoch->frozen = true;
+    }
+    return is_known ||
+           wrong_row(audit, "freeze", row->dataset,
+                     "a freeze of an unknown epoch, or one that was replaced");
 }
 
 /* Checks what only the end of the ledger can tell. */

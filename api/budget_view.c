@@ -181,18 +181,21 @@ char *ledger_entry_render(const struct ledger_row *row)
     return json_writer_close(&writer);
 }
 
-/* NaN, which is shown as null, of an entry that is not of its form. */
+/* NaN, which is shown as null, of an entry that is not of its form. A GRANT may have been
+ * replaced, so it is read from the entry; nothing was charged under such a one. */
 static double entry_epsilon(const struct ledger_row *row, const struct epochs *epochs)
 {
+    struct grant grant;
+    struct filter unused;
     struct curve charge;
-    if (row->epoch < 1 || row->epoch > epochs->count)
+    bool grants = strcmp(row->kind, "GRANT") == 0;
+    if (grants && entry_grant_parse(&grant, &unused, NULL, row))
+        return grant.epsilon;
+    const struct epoch *epoch = epochs_find(epochs, row->epoch);
+    if (grants || epoch == NULL ||
+        !entry_charge_decode(&charge, row->curve, row->curve_size))
         return NAN;
-    const struct grant *grant = &epochs->items[row->epoch - 1].grant;
-    if (strcmp(row->kind, "GRANT") == 0)
-        return grant->epsilon;
-    if (!entry_charge_decode(&charge, row->curve, row->curve_size))
-        return NAN;
-    return spending_epsilon(&charge, grant->delta);
+    return spending_epsilon(&charge, epoch->grant.delta);
 }
 
 /* The job; and that the entry is of its evaluation on a holdout, where it is. */
@@ -235,6 +238,8 @@ char *ledger_summary_render(const struct ledger_row *row, const struct epochs *e
     write_parts_named(&writer, row);
     write_engine(&writer, row);
     json_write_real(&writer, "epsilon", entry_epsilon(row, epochs));
+    if (entry_replaces(row) != 0)
+        json_write_count(&writer, "replaces", entry_replaces(row));
     json_write_text(&writer, "actor", row->actor);
     json_write_time(&writer, "time", row->time_ms);
     json_write_object_end(&writer);
@@ -250,7 +255,7 @@ static void write_point(struct json_writer *writer, const struct budget_point *p
     write_charged(writer, point->job.text);
     json_write_count(writer, "epoch", point->epoch);
     json_write_real(writer, "epsilon_spent", point->epsilon_spent);
-    if (point->epoch > 1) {
+    if (point->epochs > 1) {
         json_write_object(writer, "exposure");
         json_write_real(writer, "epsilon_spent", point->exposure.epsilon);
         json_write_real(writer, "delta", point->exposure.delta);
@@ -345,7 +350,7 @@ void outlook_write(struct json_writer *writer, const struct outlook *outlook)
     write_share_asked(writer, outlook);
     write_rooms(writer, &outlook->balance, &outlook->charge);
     json_write_real(writer, "epsilon_after", outlook->epsilon_after);
-    if (outlook->balance.epoch > 1 && outlook->fits == FITS_YES)
+    if (outlook->balance.closed > 0 && outlook->fits == FITS_YES)
         write_exposure(writer, &outlook->exposure_after);
     else
         json_write_null(writer, "exposure_after");

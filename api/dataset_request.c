@@ -145,10 +145,7 @@ bool dataset_spec_same_privacy(const struct dataset_spec *a,
 {
     if (a->is_public || b->is_public)
         return a->is_public && b->is_public;
-    const struct grant *x = &a->grant, *y = &b->grant;
-    return x->relation == y->relation && x->unit == y->unit &&
-           x->epsilon == y->epsilon && x->delta == y->delta && x->order == y->order &&
-           division_same(&x->division, &y->division);
+    return grant_same(&a->grant, &b->grant);
 }
 
 void dataset_privacy_write(struct json_writer *writer, const struct dataset_spec *spec)

@@ -3,10 +3,10 @@
 #include "accountant/spending.h"
 
 static void write_epoch(struct json_writer *writer, const struct epoch *epoch,
-                        uint64_t number, bool with_spent)
+                        bool with_spent)
 {
     json_write_object(writer, NULL);
-    json_write_count(writer, "epoch", number);
+    json_write_count(writer, "epoch", epoch->number);
     json_write_real(writer, "epsilon", epoch->grant.epsilon);
     json_write_real(writer, "delta", epoch->grant.delta);
     json_write_flag(writer, "frozen", epoch->frozen);
@@ -26,7 +26,7 @@ void epochs_write(struct json_writer *writer, const struct epochs *epochs,
     json_write_object_end(writer);
     json_write_array(writer, "epochs");
     for (size_t e = 0; e < epochs->count; e++)
-        write_epoch(writer, &epochs->items[e], e + 1, with_spent);
+        write_epoch(writer, &epochs->items[e], with_spent);
     json_write_array_end(writer);
 }
 

@@ -15,6 +15,14 @@ const char *proposal_state_name(enum proposal_state state)
     return proposal_state_names[state - PROPOSAL_PENDING];
 }
 
+struct proposal proposal_make(const char *principal, int64_t now_ms)
+{
+    struct proposal proposal = {.state = PROPOSAL_PENDING, .propose_ms = now_ms};
+    grant_id_make(&proposal.id);
+    snprintf(proposal.proposed_by, sizeof proposal.proposed_by, "%s", principal);
+    return proposal;
+}
+
 static int64_t lapse_ms(const struct proposal *proposal)
 {
     return proposal->propose_ms + LIMIT_GRANT_DAYS * ms_per_day;

@@ -49,6 +49,9 @@ struct proposal {              /* zeroed: nobody was asked */
     struct grant further;
 };
 
+/* A new one, which that principal proposes at this time. */
+struct proposal proposal_make(const char *principal, int64_t now_ms);
+
 /* Whether it is of a further epoch. */
 bool proposal_is_further(const struct proposal *proposal);
 

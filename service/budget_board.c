@@ -47,7 +47,9 @@ static size_t read_shares(struct datasets *datasets, const struct dataset *datas
         return 0;
     dataset_read(datasets, dataset, &info);
     unsigned parts = division_parts(&spec->grant.division);
-    for (unsigned p = 0; p < parts && info.state != DATASET_DELETED; p++) {
+    if (info.state == DATASET_DELETED || proposal_bars(&info.detail.proposal))
+        return 0;
+    for (unsigned p = 0; p < parts; p++) {
         const struct ledger_part part = {&spec->id, (enum part)p};
         if (ledger_share(ledger, &part, &share, NULL) == ST_OK)
             lines[count++] = (struct budget_line){.dataset = spec->id,

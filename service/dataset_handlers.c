@@ -4,65 +4,19 @@
 #include <microhttpd.h>
 
 #include "accountant/ledger_view.h"
-#include "api/audit_view.h"
 #include "api/dataset_request.h"
 #include "api/dataset_view.h"
 #include "base/check.h"
 #include "service/access.h"
 #include "service/act.h"
 #include "service/dataset_text.h"
+#include "service/declaration.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
-#include "service/notice.h"
 #include "service/second_person.h"
 #include "service/upload_kind.h"
 
 /* --- create --- */
-
-/* Grants the budget of a new dataset; one that is only proposed is looked at, so that what
- * is approved can be granted. */
-static enum status grant(struct context *context, struct store_tx *tx,
-                         const struct request *request, const struct dataset_spec *spec,
-                         struct error *error)
-{
-    struct filter unused;
-    const struct ledger_promise promise = {&spec->id, &spec->grant, &request->principal,
-                                           NULL};
-    if (spec->is_public)
-        return ST_OK;
-    return second_person_is_asked(context, request)
-               ? filter_of(&unused, &spec->grant, error)
-               : ledger_grant(context->ledger, tx, &promise, error);
-}
-
-/* Adds the dataset's row and grants its budget. */
-static enum status add(struct context *context, struct store_tx *tx,
-                       const struct request *request, struct dataset_spec *spec_take,
-                       struct dataset **dataset, struct error *error)
-{
-    const struct dataset_addition addition = {spec_take, &request->principal,
-                                              second_person_is_asked(context, request)};
-    struct dataset_info info;
-    enum status status = datasets_add(context->datasets, tx, &addition, dataset, error);
-    if (status == ST_OK)
-        status = grant(context, tx, request, dataset_spec(*dataset), error);
-    if (status != ST_OK || !addition.is_proposed)
-        return status;
-    dataset_read(context->datasets, *dataset, &info);
-    return notice_grant(context, tx, *dataset, &info.detail.proposal, error);
-}
-
-/* A promise is made by who may propose one, and those who may are made on the host alone
- * (api/key_request.h). So nobody who makes keys makes a second self to approve, or one
- * whose name is that of another project's owner, with whose datasets it would be
- * compared. */
-static enum status check_may_promise(const struct request *request, struct error *error)
-{
-    if (principal_reach(&request->principal, SCOPE_GRANTS_PROPOSE) != REACH_NONE)
-        return ST_OK;
-    return error_set(error, ST_FORBIDDEN, "this takes the scope %s too",
-                     scope_name(SCOPE_GRANTS_PROPOSE));
-}
 
 static bool same_declaration(const struct dataset_spec *a, const struct dataset_spec *b)
 {
@@ -82,28 +36,28 @@ static enum status refuse_used(const struct dataset_spec *spec, struct error *er
 }
 
 /* Checks whether a dataset of this id may be declared anew as spec. It may if it never
- * had content: then nothing was ever reserved on it, and its budget stays as it was
- * granted. After an import that failed it may be declared as it was, and is CREATED. */
-static enum status check_anew(struct context *context, const struct request *request,
-                              const struct dataset *dataset,
+ * had content: then nothing was ever reserved on it. After an import that failed it may be
+ * declared as it was, and is CREATED. */
+static enum status check_anew(struct context *context, struct declaration *declaration,
                               const struct dataset_spec *spec, struct error *error)
 {
-    struct dataset_info info;
-    dataset_read(context->datasets, dataset, &info);
-    if (!access_sees_dataset(request, dataset))
+    const struct dataset *known = declaration->known;
+    const enum dataset_state state = declaration->info.state;
+    if (!access_sees_dataset(declaration->request, known))
         return refuse_used(spec, error);
-    if (info.state == DATASET_IMPORTING)
+    if (state == DATASET_IMPORTING)
         return error_set_at(error, ST_DATASET_BUSY, "/id", "\"%s\" is being imported",
                             spec->id.text);
-    if ((info.state != DATASET_CREATED && info.state != DATASET_FAILED) ||
+    if ((state != DATASET_CREATED && state != DATASET_FAILED) ||
         ledger_touched(context->ledger, &spec->id))
         return refuse_used(spec, error);
-    if (!dataset_spec_same_privacy(dataset_spec(dataset), spec))
-        return error_set_at(error, ST_ALREADY_EXISTS, "/privacy",
-                            "\"%s\" was declared with another privacy, which never "
-                            "changes; its schema may be declared anew",
-                            spec->id.text);
-    if (info.state == DATASET_CREATED && same_declaration(dataset_spec(dataset), spec))
+    enum status status = declaration_weigh(context, declaration, spec, error);
+    if (status == ST_DATASET_IMMUTABLE && error != NULL)
+        error->status = ST_ALREADY_EXISTS;
+    if (status != ST_OK)
+        return status == ST_DATASET_IMMUTABLE ? ST_ALREADY_EXISTS : status;
+    if (state == DATASET_CREATED && declaration->promise == PROMISE_STANDS &&
+        same_declaration(dataset_spec(known), spec))
         return error_set_at(error, ST_ALREADY_EXISTS, "/id",
                             "\"%s\" is declared so already", spec->id.text);
     return ST_OK;
@@ -120,27 +74,6 @@ static void drop_uploads(struct context *context, const struct dataset_spec *spe
     }
 }
 
-struct creation { /* what was declared, and whether the schema alone was */
-    const struct dataset_spec *spec;
-    bool anew;
-};
-
-/* Appends that the dataset was declared: the promise, which is public, and whether its
- * schema was declared before. */
-static enum status tell_created(const struct context *context, struct store_tx *tx,
-                                const struct request *request,
-                                const struct creation *creation, struct error *error)
-{
-    struct act act;
-    char *detail = dataset_act_render(creation->spec, creation->anew);
-    act_begin(&act, context, request);
-    act.row.object = creation->spec->id.text;
-    act.row.detail = detail;
-    enum status status = audit_trail_append(tx, &act.row, error);
-    free(detail);
-    return status;
-}
-
 static enum status remember(struct context *context, struct store_tx *tx,
                             struct request *request, const struct dataset *dataset,
                             struct error *error)
@@ -155,21 +88,24 @@ static enum status remember(struct context *context, struct store_tx *tx,
     return status;
 }
 
-/* Reads a declaration and checks all that can refuse it. Whether its id was used before
- * says known: the dataset that it would declare anew, or NULL. On ST_OK spec must be
- * released or given away. */
+/* Reads a declaration and checks all that can refuse it. On ST_OK spec must be released or
+ * given away. */
 static enum status read_declaration(struct context *context,
                                     const struct request *request,
-                                    struct dataset_spec *spec, struct dataset **known,
-                                    struct error *error)
+                                    struct declaration *declaration,
+                                    struct dataset_spec *spec, struct error *error)
 {
     enum status status = dataset_spec_parse(
         spec, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
-    *known = datasets_find(context->datasets, spec->id.text);
-    if (*known != NULL)
-        status = check_anew(context, request, *known, spec, error);
+    declaration->promise =
+        second_person_is_asked(context, request) ? PROMISE_PROPOSED : PROMISE_MADE;
+    declaration->known = datasets_find(context->datasets, spec->id.text);
+    if (declaration->known != NULL) {
+        dataset_read(context->datasets, declaration->known, &declaration->info);
+        status = check_anew(context, declaration, spec, error);
+    }
     if (status != ST_OK)
         dataset_spec_fini(spec);
     return status;
@@ -178,12 +114,13 @@ static enum status read_declaration(struct context *context,
 enum status handle_dataset_create(struct context *context, struct request *request,
                                   struct error *error)
 {
+    struct declaration declaration = {.request = request};
     struct dataset_spec spec;
-    struct dataset *dataset, *known;
+    struct dataset *dataset;
     struct store_tx *tx = NULL;
-    enum status status = check_may_promise(request, error);
+    enum status status = declaration_may_promise(request, error);
     if (status == ST_OK)
-        status = read_declaration(context, request, &spec, &known, error);
+        status = read_declaration(context, request, &declaration, &spec, error);
     if (status != ST_OK)
         return status;
     status = store_begin(context->store, STORE_LEDGER, &tx, error);
@@ -191,43 +128,36 @@ enum status handle_dataset_create(struct context *context, struct request *reque
         dataset_spec_fini(&spec);
         return status;
     }
-    status = known == NULL
-                 ? add(context, tx, request, &spec, &dataset, error)
-                 : datasets_declare_anew(context->datasets, tx, &spec, &dataset, error);
+    status = declaration_make(context, tx, &declaration, &spec, &dataset, error);
     if (status == ST_OK)
         status = remember(context, tx, request, dataset, error);
-    if (status == ST_OK) {
-        const struct creation creation = {dataset_spec(dataset), known != NULL};
-        status = tell_created(context, tx, request, &creation, error);
-    }
     status = context_end(context, tx, status, error);
-    if (status == ST_OK && known != NULL)
+    if (status == ST_OK && declaration.known != NULL)
         drop_uploads(context, dataset_spec(dataset));
     return status;
 }
 
 /* --- declare in the place of what was declared --- */
 
-/* Checks whether spec may take the place of what dataset was declared as. */
-static enum status check_put(struct context *context, const struct dataset *dataset,
-                             const struct dataset_info *info,
+/* Checks whether spec may take the place of what the dataset was declared as. */
+static enum status check_put(struct context *context, struct declaration *declaration,
                              const struct dataset_spec *spec, struct error *error)
 {
-    if (strcmp(spec->id.text, dataset_spec(dataset)->id.text) != 0)
+    const enum dataset_state state = declaration->info.state;
+    if (strcmp(spec->id.text, dataset_spec(declaration->known)->id.text) != 0)
         return error_set_at(error, ST_INVALID, "/id", "must be the id of the path");
-    if (info->state == DATASET_IMPORTING)
+    if (state == DATASET_IMPORTING)
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
-    if ((info->state != DATASET_CREATED && info->state != DATASET_FAILED) ||
+    if ((state != DATASET_CREATED && state != DATASET_FAILED) ||
         ledger_touched(context->ledger, &spec->id))
         return error_set(error, ST_DATASET_IMMUTABLE,
-                         "it had content: what it was declared as stays");
-    if (!dataset_spec_same_privacy(dataset_spec(dataset), spec))
-        return error_set_at(error, ST_DATASET_IMMUTABLE, "/privacy",
-                            "the privacy that was granted never changes");
-    return ST_OK;
+                         "it had content, or its budget was drawn on: what it was "
+                         "declared as stays");
+    return declaration_weigh(context, declaration, spec, error);
 }
 
-static enum status put_anew(struct context *context, const struct request *request,
+static enum status put_anew(struct context *context,
+                            const struct declaration *declaration,
                             struct dataset_spec *spec_take, struct dataset **dataset,
                             struct error *error)
 {
@@ -237,11 +167,7 @@ static enum status put_anew(struct context *context, const struct request *reque
         dataset_spec_fini(spec_take);
         return status;
     }
-    status = datasets_declare_anew(context->datasets, tx, spec_take, dataset, error);
-    if (status == ST_OK) {
-        const struct creation creation = {dataset_spec(*dataset), true};
-        status = tell_created(context, tx, request, &creation, error);
-    }
+    status = declaration_make(context, tx, declaration, spec_take, dataset, error);
     status = context_end(context, tx, status, error);
     if (status == ST_OK)
         drop_uploads(context, dataset_spec(*dataset));
@@ -251,20 +177,24 @@ static enum status put_anew(struct context *context, const struct request *reque
 enum status handle_dataset_put(struct context *context, struct request *request,
                                struct error *error)
 {
+    struct declaration declaration = {.request = request};
     struct dataset_spec spec;
     struct dataset *dataset;
-    struct dataset_info info;
-    enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    enum status status =
+        access_read_dataset(context, request, &dataset, &declaration.info, error);
     if (status == ST_OK)
         status = dataset_spec_parse(&spec, request->body != NULL ? request->body : "",
                                     request->body_size, error);
     if (status != ST_OK)
         return status;
-    status = check_put(context, dataset, &info, &spec, error);
-    bool changes = info.state == DATASET_FAILED || !caption_is_empty(&spec.caption) ||
+    declaration.known = dataset;
+    status = check_put(context, &declaration, &spec, error);
+    bool changes = declaration.info.state == DATASET_FAILED ||
+                   declaration.promise != PROMISE_STANDS ||
+                   !caption_is_empty(&spec.caption) ||
                    !same_declaration(dataset_spec(dataset), &spec);
     if (status == ST_OK && changes)
-        status = put_anew(context, request, &spec, &dataset, error);
+        status = put_anew(context, &declaration, &spec, &dataset, error);
     else
         dataset_spec_fini(&spec);
     if (status == ST_OK)
@@ -278,9 +208,9 @@ enum status handle_dataset_put(struct context *context, struct request *request,
 enum status handle_dataset_check(struct context *context, struct request *request,
                                  struct error *error)
 {
+    struct declaration declaration = {.request = request};
     struct dataset_spec spec;
-    struct dataset *known;
-    enum status status = read_declaration(context, request, &spec, &known, error);
+    enum status status = read_declaration(context, request, &declaration, &spec, error);
     if (status != ST_OK)
         return status;
     reply_json(&request->reply, MHD_HTTP_OK, dataset_body_render(&spec));

@@ -29,17 +29,21 @@ static struct dataset_view view_of(const struct dataset *dataset,
 }
 
 /* The epochs of the dataset's budget: those of the ledger, or the grant that it
- * declares where its first entry is in a transaction that is still open. */
+ * declares where the entry of that is in a transaction that is still open. */
 static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *ledger)
 {
     struct epochs epochs = {0};
-    struct balance balance;
-    struct epoch first = {.grant = spec->grant};
-    if (spec->is_public ||
-        ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL) == ST_OK)
+    struct balance balance = {.epoch = 0};
+    struct epoch declared = {.grant = spec->grant};
+    if (spec->is_public)
         return epochs;
-    CHECK(filter_of(&first.filter, &first.grant, NULL) == ST_OK);
-    epochs_append(&epochs, &first);
+    if (ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL) == ST_OK &&
+        grant_same(&epochs.items[0].grant, &spec->grant))
+        return epochs;
+    epochs_fini(&epochs);
+    declared.number = balance.epoch + 1;
+    CHECK(filter_of(&declared.filter, &declared.grant, NULL) == ST_OK);
+    epochs_append(&epochs, &declared);
     return epochs;
 }
 
@@ -51,7 +55,7 @@ static char *compose_line(struct datasets *datasets, const struct dataset *datas
     struct caption caption = dataset_caption(datasets, dataset);
     dataset_read(datasets, dataset, &info);
     struct dataset_view view = view_of(dataset, &info, &caption);
-    if (!dataset_spec(dataset)->is_public &&
+    if (!dataset_spec(dataset)->is_public && !proposal_bars(&info.detail.proposal) &&
         ledger_balance(ledger, &dataset_spec(dataset)->id, &balance, NULL) == ST_OK)
         view.balance = &balance;
     char *text = dataset_summary_render(&view);

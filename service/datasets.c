@@ -4,20 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/limits.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/captions.h"
+#include "service/dataset_record.h"
 #include "service/registry.h"
-#include "store/table_rows.h"
-
-struct dataset {
-    struct dataset_spec spec; /* begins with the id, as registry.h asks */
-    struct principal owner;   /* name and project */
-    struct dataset_info info; /* guarded by the lock of datasets, */
-    struct caption caption;   /* and so is this */
-    struct dataset *before;   /* as declared before, for whoever still holds it */
-};
 
 struct datasets {
     pthread_rwlock_t lock; /* guards all below, and every dataset's info */
@@ -35,12 +26,6 @@ struct change { /* what becomes of memory when the transaction ends */
     struct dataset_info info;
 };
 
-const char *const dataset_state_names[DATASET_STATE_COUNT + 1] = {
-    [DATASET_CREATED] = "CREATED", [DATASET_IMPORTING] = "IMPORTING",
-    [DATASET_READY] = "READY",     [DATASET_FAILED] = "FAILED",
-    [DATASET_DELETED] = "DELETED",
-};
-
 #define TO(state) (1u << (state))
 static const unsigned moves[] = {
     [DATASET_CREATED] = TO(DATASET_IMPORTING) | TO(DATASET_DELETED),
@@ -50,31 +35,13 @@ static const unsigned moves[] = {
     [DATASET_DELETED] = 0,
 };
 
-static bool state_parse(enum dataset_state *state, const char *text)
+static void destroy(void *item)
 {
-    for (unsigned i = 0; i < DATASET_STATE_COUNT; i++) {
-        if (strcmp(text, dataset_state_names[i]) == 0) {
-            *state = (enum dataset_state)i;
-            return true;
-        }
-    }
-    return false;
+    dataset_record_destroy(item);
 }
 
-static void dataset_destroy(void *item)
+static void list_public(struct datasets *datasets, struct dataset *dataset)
 {
-    for (struct dataset *dataset = item, *before; dataset != NULL; dataset = before) {
-        before = dataset->before;
-        dataset_spec_fini(&dataset->spec);
-        caption_fini(&dataset->caption);
-        free(dataset);
-    }
-}
-
-/* Lists a dataset. The lock is held, for writing. */
-static void enter(struct datasets *datasets, struct dataset *dataset)
-{
-    registry_add(&datasets->registry, dataset);
     if (!dataset->spec.is_public)
         return;
     datasets->publics = reallocarray(datasets->publics, datasets->public_count + 1,
@@ -83,51 +50,27 @@ static void enter(struct datasets *datasets, struct dataset *dataset)
     datasets->publics[datasets->public_count++] = dataset;
 }
 
+/* Lists a dataset. The lock is held, for writing. */
+static void enter(struct datasets *datasets, struct dataset *dataset)
+{
+    registry_add(&datasets->registry, dataset);
+    list_public(datasets, dataset);
+}
+
 struct loading {
     struct datasets *datasets;
     enum status status;
     struct error *error;
 };
 
-static enum status read_owner(struct principal *owner, const struct dataset_row *row,
-                              struct error *error)
-{
-    if (!principal_parse(owner, row->created_by) || !project_name_is_good(row->project))
-        return error_set(error, ST_CORRUPT, "its owner or project is no name");
-    strcpy(owner->project, row->project); /* a good name has room */
-    return ST_OK;
-}
-
 static bool load_row(void *context, const struct dataset_row *row)
 {
     struct loading *loading = context;
-    struct dataset *dataset = calloc(1, sizeof *dataset);
-    CHECK(dataset != NULL);
-    loading->status = dataset_spec_restore(&dataset->spec, row->spec, loading->error);
+    struct dataset *dataset;
+    loading->status = dataset_record_read(&dataset, row, loading->error);
     if (loading->status == ST_OK)
-        loading->status =
-            dataset_detail_parse(&dataset->info.detail, row->detail, loading->error);
-    if (loading->status == ST_OK && !state_parse(&dataset->info.state, row->state))
-        loading->status = error_set(loading->error, ST_CORRUPT,
-                                    "state \"%.32s\" is no state", row->state);
-    if (loading->status == ST_OK && strcmp(dataset->spec.id.text, row->id.text) != 0)
-        loading->status = error_set(loading->error, ST_CORRUPT, "its spec is of \"%s\"",
-                                    dataset->spec.id.text);
-    if (loading->status == ST_OK)
-        loading->status = read_owner(&dataset->owner, row, loading->error);
-    if (loading->status != ST_OK) {
-        error_within(loading->error, loading->status, "table dataset, row %s",
-                     row->id.text);
-        dataset_destroy(dataset);
-        return false;
-    }
-    dataset->info.version = row->version;
-    dataset->info.create_ms = row->create_ms;
-    dataset->info.has_sha256 = row->sha256 != NULL;
-    if (row->sha256 != NULL)
-        memcpy(dataset->info.sha256, row->sha256, SHA256_SIZE);
-    enter(loading->datasets, dataset);
-    return true;
+        enter(loading->datasets, dataset);
+    return loading->status == ST_OK;
 }
 
 static struct caption *caption_of(void *things, const char *id)
@@ -163,7 +106,7 @@ void datasets_close(struct datasets *datasets)
 {
     if (datasets == NULL)
         return;
-    registry_fini(&datasets->registry, dataset_destroy);
+    registry_fini(&datasets->registry, destroy);
     free(datasets->publics);
     pthread_rwlock_destroy(&datasets->lock);
     free(datasets);
@@ -266,24 +209,25 @@ static void added(void *context)
     tell_take(change);
 }
 
+/* The list of public ones keeps its order, for which it is made anew. */
 static void declared_anew(void *context)
 {
     struct change *change = context;
-    pthread_rwlock_wrlock(&change->datasets->lock);
-    change->dataset->before =
-        registry_replace(&change->datasets->registry, change->dataset);
-    for (size_t i = 0; i < change->datasets->public_count; i++)
-        if (change->datasets->publics[i] == change->dataset->before)
-            change->datasets->publics[i] = change->dataset;
-    change->datasets->version++;
-    pthread_rwlock_unlock(&change->datasets->lock);
+    struct datasets *datasets = change->datasets;
+    pthread_rwlock_wrlock(&datasets->lock);
+    change->dataset->before = registry_replace(&datasets->registry, change->dataset);
+    datasets->public_count = 0;
+    for (size_t i = 0; i < datasets->registry.count; i++)
+        list_public(datasets, datasets->registry.items[i]);
+    datasets->version++;
+    pthread_rwlock_unlock(&datasets->lock);
     tell_take(change);
 }
 
 static void not_added(void *context)
 {
     struct change *change = context;
-    dataset_destroy(change->dataset);
+    dataset_record_destroy(change->dataset);
     free(change);
 }
 
@@ -295,40 +239,6 @@ static void moved(void *context)
     change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
     tell_take(change);
-}
-
-enum writing { ROW_INSERT, ROW_DECLARE, ROW_UPDATE };
-
-static enum status write_row(struct store_tx *tx, const struct dataset *dataset,
-                             const struct dataset_info *info, enum writing writing,
-                             struct error *error)
-{
-    enum status status = ST_OK;
-    char *spec = dataset_spec_render(&dataset->spec);
-    char *detail = dataset_detail_render(&info->detail);
-    struct dataset_row row = {
-        .id = dataset->spec.id,
-        .version = info->version,
-        .replaces = info->version - 1,
-        .state = dataset_state_names[info->state],
-        .spec = spec,
-        .detail = detail,
-        .sha256 = info->has_sha256 ? info->sha256 : NULL,
-        .create_ms = info->create_ms,
-        .project = dataset->owner.project,
-        .created_by = dataset->owner.name,
-    };
-    switch (writing) {
-    case ROW_INSERT: status = dataset_row_insert(tx, &row, error); break;
-    case ROW_DECLARE: status = dataset_row_declare(tx, &row, error); break;
-    case ROW_UPDATE: status = dataset_row_update(tx, &row, error); break;
-    }
-    if (status == ST_OK && writing != ROW_UPDATE)
-        status = caption_write_row(tx, CAPTIONED_DATASET, row.id.text,
-                                   &dataset->caption, error);
-    free(detail);
-    free(spec);
-    return status;
 }
 
 static struct change *change_create(struct datasets *datasets, struct dataset *dataset)
@@ -346,7 +256,7 @@ static enum status change_write_take(struct change *change, struct store_tx *tx,
 {
     change->info.version++;
     enum status status =
-        write_row(tx, change->dataset, &change->info, ROW_UPDATE, error);
+        dataset_record_write(tx, change->dataset, &change->info, ROW_UPDATE, error);
     if (status == ST_OK)
         store_tx_on_end(tx, moved, free, change);
     else
@@ -371,16 +281,6 @@ static struct dataset *dataset_take(struct dataset_spec *spec_take,
     return dataset;
 }
 
-/* The dataset's own grant is proposed, by its owner, at the time of its creation. */
-static void propose(struct dataset *dataset)
-{
-    struct proposal *proposal = &dataset->info.detail.proposal;
-    proposal->state = PROPOSAL_PENDING;
-    grant_id_make(&proposal->id);
-    memcpy(proposal->proposed_by, dataset->owner.name, sizeof proposal->proposed_by);
-    proposal->propose_ms = dataset->info.create_ms;
-}
-
 enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
                          const struct dataset_addition *addition, struct dataset **out,
                          struct error *error)
@@ -389,10 +289,12 @@ enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
     dataset->info.version = 1;
     dataset->info.create_ms = clock_wall_ms();
     if (addition->is_proposed)
-        propose(dataset);
-    enum status status = write_row(tx, dataset, &dataset->info, ROW_INSERT, error);
+        dataset->info.detail.proposal =
+            proposal_make(dataset->owner.name, dataset->info.create_ms);
+    enum status status =
+        dataset_record_write(tx, dataset, &dataset->info, ROW_INSERT, error);
     if (status != ST_OK) {
-        dataset_destroy(dataset);
+        dataset_record_destroy(dataset);
         return status;
     }
     store_tx_on_end(tx, added, not_added, change_create(datasets, dataset));
@@ -401,25 +303,28 @@ enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
 }
 
 enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx,
-                                  struct dataset_spec *spec_take, struct dataset **out,
-                                  struct error *error)
+                                  const struct dataset_renewal *renewal,
+                                  struct dataset **out, struct error *error)
 {
     struct dataset_info info;
-    const struct dataset *old = datasets_find(datasets, spec_take->id.text);
+    const struct dataset *old = datasets_find(datasets, renewal->spec_take->id.text);
     CHECK(old != NULL);
     dataset_read(datasets, old, &info);
     CHECK(info.state == DATASET_CREATED || info.state == DATASET_FAILED);
-    CHECK(dataset_spec_same_privacy(&old->spec, spec_take));
-    struct dataset *dataset = dataset_take(spec_take, &old->owner);
+    CHECK(renewal->proposal != NULL ||
+          dataset_spec_same_privacy(&old->spec, renewal->spec_take));
+    struct dataset *dataset = dataset_take(renewal->spec_take, &old->owner);
     if (caption_is_empty(&dataset->caption))
         dataset->caption = dataset_caption(datasets, old);
     dataset->info.version = info.version + 1;
     dataset->info.create_ms = info.create_ms;
-    dataset->info.detail.proposal = info.detail.proposal;
+    dataset->info.detail.proposal =
+        renewal->proposal != NULL ? *renewal->proposal : info.detail.proposal;
     dataset->info.detail.regrant = info.detail.regrant;
-    enum status status = write_row(tx, dataset, &dataset->info, ROW_DECLARE, error);
+    enum status status =
+        dataset_record_write(tx, dataset, &dataset->info, ROW_DECLARE, error);
     if (status != ST_OK) {
-        dataset_destroy(dataset);
+        dataset_record_destroy(dataset);
         return status;
     }
     store_tx_on_end(tx, declared_anew, not_added, change_create(datasets, dataset));

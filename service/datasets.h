@@ -106,14 +106,21 @@ enum status datasets_add(struct datasets *datasets, struct store_tx *tx,
                          const struct dataset_addition *addition, struct dataset **out,
                          struct error *error);
 
-/* Declares a dataset that is CREATED or FAILED anew: another schema, the same id, owner
- * and privacy. It is CREATED again, its next version; takes spec (on failure too). A spec
- * without a caption leaves it the one that it has.
+struct dataset_renewal {
+    struct dataset_spec *spec_take;
+    /* In the place of the one that it has, zeroed where nobody is asked. NULL: that one
+     * stays, and so does the privacy. */
+    const struct proposal *proposal;
+};
+
+/* Declares a dataset that is CREATED or FAILED anew, of the same id and owner. It is
+ * CREATED again, its next version; takes its spec (on failure too). A spec without a
+ * caption leaves it the one that it has.
  *   out  found by datasets_find, in the place of dataset, once the transaction is
  *        durable; gone if it is not */
 enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx,
-                                  struct dataset_spec *spec_take, struct dataset **out,
-                                  struct error *error);
+                                  const struct dataset_renewal *renewal,
+                                  struct dataset **out, struct error *error);
 
 /* Moves dataset to the state, detail and sha256 of info; the rest of info, and the
  * proposals in its detail, are ignored: they are dataset_decide's. A move that is not in the

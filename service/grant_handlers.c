@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "service/access.h"
 #include "service/act.h"
+#include "service/declaration.h"
 #include "service/handlers.h"
 #include "service/notice.h"
 #include "service/page.h"
@@ -157,7 +158,7 @@ static enum status grant(struct context *context, struct store_tx *tx,
     if (spec->is_public || decided->state != PROPOSAL_APPROVED)
         return ST_OK;
     return is_further ? regrant_make(context, tx, &promise, error)
-                      : ledger_grant(context->ledger, tx, &promise, error);
+                      : declaration_grant(context, tx, &promise, error);
 }
 
 static enum status tell(struct context *context, struct store_tx *tx,

@@ -92,13 +92,6 @@ static enum status wrong(const char *table, const char *id, const char *what,
 
 /* --- datasets --- */
 
-static bool same_grant(const struct grant *a, const struct grant *b)
-{
-    return a->relation == b->relation && a->unit == b->unit &&
-           a->epsilon == b->epsilon && a->delta == b->delta && a->order == b->order &&
-           division_same(&a->division, &b->division);
-}
-
 /* barred: a second person has not agreed to its grant. */
 static enum status check_budget(const struct dataset_spec *spec, bool barred,
                                 struct ledger *ledger, struct error *error)
@@ -107,11 +100,12 @@ static enum status check_budget(const struct dataset_spec *spec, bool barred,
     struct epochs epochs = {0};
     bool has_budget =
         ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL) == ST_OK;
-    bool same = has_budget && same_grant(&epochs.items[0].grant, &spec->grant);
+    bool same = has_budget && grant_same(&epochs.items[0].grant, &spec->grant);
     epochs_fini(&epochs);
     if (spec->is_public && has_budget)
         return wrong("dataset", spec->id.text, "it is public and has a budget", error);
-    if (barred && has_budget)
+    /* One that was granted before may wait to be replaced, as long as it is not used. */
+    if (barred && (same || ledger_touched(ledger, &spec->id)))
         return wrong("dataset", spec->id.text,
                      "its grant is not approved and it has a budget", error);
     if (!spec->is_public && !barred && !same)

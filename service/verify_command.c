@@ -1,5 +1,6 @@
 #include "service/verify_command.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -39,8 +40,9 @@ static void print_epochs(void *context, const struct verified_budget *budget)
            budget->is_divided ? part_name(budget->part) : "", guarantee.epsilon,
            guarantee.delta, epochs->count, epochs->count == 1 ? "" : "s");
     for (size_t e = 0; e < epochs->count; e++)
-        printf("%s %zu: %.15g at %.15g%s", e == 0 ? ":" : ";", e + 1,
-               epochs->items[e].grant.epsilon, epochs->items[e].grant.delta,
+        printf("%s %" PRIu64 ": %.15g at %.15g%s", e == 0 ? ":" : ";",
+               epochs->items[e].number, epochs->items[e].grant.epsilon,
+               epochs->items[e].grant.delta,
                epochs->items[e].frozen ? " (frozen, counts whole)" : "");
     printf("\n");
 }

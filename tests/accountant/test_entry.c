@@ -105,7 +105,7 @@ static void the_texts_are_these_and_are_read_back(void **state)
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
     entry_curve_encode(bytes, &capacity);
-    char *text = entry_grant_render(&grant, &filter, NULL);
+    char *text = entry_grant_render(&grant, &filter, NULL, 0);
     assert_string_equal(
         text, "{\"grid\":\"g1\",\"relation\":\"zero_out\",\"epsilon\":2,"
               "\"delta\":1.0000000000000001e-05,\"order\":null,\"orders\":[10,7],"
@@ -158,7 +158,7 @@ static void an_entry_says_where_the_unit_is_a_person(void **state)
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
     entry_curve_encode(bytes, &capacity);
-    char *text = entry_grant_render(&grant, &filter, NULL);
+    char *text = entry_grant_render(&grant, &filter, NULL, 0);
     const char *head = "{\"grid\":\"g1\",\"relation\":\"replace_one\","
                        "\"unit\":\"person\",\"epsilon\":2,";
     assert_memory_equal(text, head, strlen(head));
@@ -210,7 +210,7 @@ static void a_grant_names_who_approved_it_and_why(void **state)
     entry_curve_encode(bytes, &capacity);
     for (size_t i = 0; i < sizeof approvals / sizeof *approvals; i++) {
         struct grant_approval back;
-        char *text = entry_grant_render(&grant, &filter, &approvals[i]);
+        char *text = entry_grant_render(&grant, &filter, &approvals[i], 0);
         struct ledger_row row = {
             .job = "", .curve = bytes, .curve_size = sizeof bytes, .meta = text};
         assert_true(entry_grant_parse(&grant_back, &filter_back, &back, &row));
@@ -220,11 +220,49 @@ static void a_grant_names_who_approved_it_and_why(void **state)
         assert_false(entry_grant_parse(&grant_back, &filter_back, &back, &row));
         free(text);
     }
-    char *text = entry_grant_render(&grant, &filter, &approvals[0]);
+    char *text = entry_grant_render(&grant, &filter, &approvals[0], 0);
     assert_non_null(strstr(text,
                            "\"noise_delta\":9.0949470177292824e-13,\"approved_by\":"
                            "\"bob@example.org\",\"reason\":\"second look: "
                            "\\\"fine\\\", a\\\\b, \xc3\xa9t\xc3\xa9\"}"));
+    free(text);
+}
+
+/* It stands behind the parts and before who approved it, as one number in one form. */
+static void a_grant_names_the_one_that_it_replaces(void **state)
+{
+    (void)state;
+    const struct grant_approval approval = {"bob", "a typo, \"replaces\":3"};
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0.25, 7}, UNIT_RECORD};
+    struct grant grant_back;
+    struct grant_approval back;
+    struct filter filter, filter_back;
+    struct curve capacity;
+    uint8_t bytes[ENTRY_CURVE_SIZE];
+    assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
+    entry_capacity(&capacity, &filter);
+    entry_curve_encode(bytes, &capacity);
+    struct ledger_row row = {.job = "", .curve = bytes, .curve_size = sizeof bytes};
+    char *text = entry_grant_render(&grant, &filter, &approval, 0);
+    row.meta = text;
+    assert_int_equal(entry_replaces(&row), 0);
+    free(text);
+    text = entry_grant_render(&grant, &filter, &approval, UINT64_MAX);
+    row.meta = text;
+    assert_int_equal(entry_replaces(&row), UINT64_MAX);
+    free(text);
+    text = entry_grant_render(&grant, &filter, &approval, 1203);
+    row.meta = text;
+    assert_non_null(strstr(text, ",\"holdout\":0.25,\"seed\":7,\"replaces\":1203,"
+                                 "\"approved_by\":\"bob\",\"reason\":"));
+    assert_true(entry_grant_parse(&grant_back, &filter_back, &back, &row));
+    assert_string_equal(back.reason, approval.reason);
+    assert_true(grant_same(&grant_back, &grant));
+    static const char *const damaged[] = {"+203", "0203", "-203", "1.03", "    "};
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        memcpy(strstr(text, "\"replaces\":") + strlen("\"replaces\":"), damaged[i], 4);
+        assert_false(entry_grant_parse(&grant_back, &filter_back, &back, &row));
+    }
     free(text);
 }
 
@@ -330,6 +368,7 @@ int main(void)
         cmocka_unit_test(the_texts_are_these_and_are_read_back),
         cmocka_unit_test(an_entry_says_where_the_unit_is_a_person),
         cmocka_unit_test(a_grant_names_who_approved_it_and_why),
+        cmocka_unit_test(a_grant_names_the_one_that_it_replaces),
         cmocka_unit_test(a_reserve_of_work_elsewhere_names_its_engine),
         cmocka_unit_test(other_texts_are_not_read),
         cmocka_unit_test(what_is_released_never_exceeds_the_rest),

@@ -349,7 +349,7 @@ static void a_dataset_is_divided_once(void **state)
     struct curve capacity;
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
-    forge(&kit, "GRANT", "", entry_grant_render(&grant, &filter, NULL), &capacity);
+    forge(&kit, "GRANT", "", entry_grant_render(&grant, &filter, NULL, 0), &capacity);
     expect_refused(&kit, "divides the dataset anew");
     kit_close(&kit);
 }

@@ -364,7 +364,7 @@ static void append_grant(struct kit *kit, uint64_t epoch)
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
     entry_curve_encode(bytes, &capacity);
-    char *meta = entry_grant_render(&grant, &filter, NULL);
+    char *meta = entry_grant_render(&grant, &filter, NULL, 0);
     ledger_head(kit->ledger, &head);
     struct ledger_row row = {.seq = head.seq + 1,
                              .dataset = "a",

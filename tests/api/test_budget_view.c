@@ -38,7 +38,7 @@ static void a_budget_shows_vectors_side_by_side(void **state)
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         balance.committed.at[i] = (double)i / 7;
     balance.held.at[CURVE_ORDERS - 1] = INFINITY;
-    struct epoch only = {.grant = {.epsilon = 2, .delta = 1e-5}};
+    struct epoch only = {.number = 1, .grant = {.epsilon = 2, .delta = 1e-5}};
     assert_int_equal(filter_of(&only.filter, &only.grant, NULL), ST_OK);
     json_auto_t *root = read_text(
         budget_render(&(struct dataset_id){"mnist"},
@@ -95,8 +95,9 @@ static void a_budget_granted_anew_shows_all_that_was_promised(void **state)
 {
     (void)state;
     struct balance balance = {.epsilon = 0.5, .delta = 1e-6, .epoch = 2};
-    struct epoch all[2] = {{.grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
-                           {.grant = {.epsilon = 0.5, .delta = 1e-6}}};
+    struct epoch all[2] = {
+        {.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
+        {.number = 2, .grant = {.epsilon = 0.5, .delta = 1e-6}}};
     for (int e = 0; e < 2; e++)
         assert_int_equal(filter_of(&all[e].filter, &all[e].grant, NULL), ST_OK);
     for (size_t i = 0; i < CURVE_ORDERS; i++)
@@ -180,8 +181,8 @@ static void a_grant_has_no_job_and_a_commit_its_released_part(void **state)
 static void a_summary_has_figures_and_no_vectors(void **state)
 {
     (void)state;
-    struct epoch all[2] = {{.grant = {.epsilon = 3, .delta = 1e-5}},
-                           {.grant = {.epsilon = 0.5, .delta = 1e-6}}};
+    struct epoch all[2] = {{.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}},
+                           {.number = 2, .grant = {.epsilon = 0.5, .delta = 1e-6}}};
     const struct epochs epochs = {all, 2};
     struct curve curve;
     for (size_t i = 0; i < CURVE_ORDERS; i++)
@@ -202,15 +203,40 @@ static void a_summary_has_figures_and_no_vectors(void **state)
         least = fmin(least, 0.01 * a + log(1 - 1 / a) - (log(1e-6) + log(a)) / (a - 1));
     }
     assert_close(real_of(reserve, "epsilon"), least, 1e-6);
-    row.kind = "GRANT";
-    row.job = "";
-    row.epoch = 1;
-    json_auto_t *grant = read_text(ledger_summary_render(&row, &epochs));
-    assert_true(real_of(grant, "epsilon") == 3);
-    assert_true(json_is_null(json_object_get(grant, "job")));
     row.epoch = 3;
     json_auto_t *unknown = read_text(ledger_summary_render(&row, &epochs));
     assert_true(json_is_null(json_object_get(unknown, "epsilon")));
+}
+
+/* It may have been replaced since: its figure is its own, not the epoch's. */
+static void the_summary_of_a_grant_is_of_that_grant(void **state)
+{
+    (void)state;
+    struct epoch last = {.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}};
+    const struct epochs epochs = {&last, 1};
+    const struct grant granted = {RELATION_ZERO_OUT, 1.25, 1e-5, 0, {0, 0},
+                                  UNIT_RECORD};
+    struct filter filter;
+    struct curve capacity;
+    assert_int_equal(filter_of(&filter, &granted, NULL), ST_OK);
+    entry_capacity(&capacity, &filter);
+    for (uint64_t replaces = 0; replaces <= 12; replaces += 12) {
+        struct ledger_row row = entry(capacity.at);
+        char *text = entry_grant_render(&granted, &filter, NULL, replaces);
+        row.kind = "GRANT";
+        row.job = "";
+        row.meta = text;
+        json_auto_t *grant = read_text(ledger_summary_render(&row, &epochs));
+        assert_true(real_of(grant, "epsilon") == 1.25);
+        assert_true(json_is_null(json_object_get(grant, "job")));
+        const json_t *named = json_object_get(grant, "replaces");
+        assert_int_equal(named != NULL, replaces != 0);
+        assert_int_equal(json_integer_value(named), replaces);
+        row.meta = "{}";
+        json_auto_t *damaged = read_text(ledger_summary_render(&row, &epochs));
+        assert_true(json_is_null(json_object_get(damaged, "epsilon")));
+        free(text);
+    }
 }
 
 static void a_history_is_its_points(void **state)
@@ -220,6 +246,7 @@ static void a_history_is_its_points(void **state)
         {.seq = 3, .epoch = 1, .time_ms = 1767225600000, .kind = "GRANT"},
         {.seq = 9,
          .epoch = 2,
+         .epochs = 2,
          .kind = "COMMIT",
          .job = {"job_01J00000000000000000000000"},
          .epsilon_spent = 0.1 + 0.2,
@@ -333,7 +360,7 @@ static void an_estimate_of_a_budget_granted_anew_is_over_all_epochs(void **state
     (void)state;
     struct outlook outlook = outlook_of();
     struct estimate_view view = {.is_private = true, .outlook = &outlook};
-    outlook.balance.epoch = 2;
+    outlook.balance.closed = 1;
     json_auto_t *taken = read_text(estimate_render(&view));
     const json_t *exposure = json_object_get(taken, "exposure_after");
     assert_true(real_of(exposure, "epsilon") == 2.5);
@@ -365,6 +392,7 @@ int main(void)
         cmocka_unit_test(an_entry_keeps_its_bits_and_its_canonical_text),
         cmocka_unit_test(a_grant_has_no_job_and_a_commit_its_released_part),
         cmocka_unit_test(a_summary_has_figures_and_no_vectors),
+        cmocka_unit_test(the_summary_of_a_grant_is_of_that_grant),
         cmocka_unit_test(a_history_is_its_points),
         cmocka_unit_test(the_head_is_seq_and_hash),
         cmocka_unit_test(an_estimate_answers_in_words),

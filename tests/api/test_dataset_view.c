@@ -101,8 +101,9 @@ static void what_was_declared_is_shown_exactly(void **state)
 static void a_dataset_says_what_its_epochs_promise_together(void **state)
 {
     (void)state;
-    struct epoch all[2] = {{.grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
-                           {.grant = {.epsilon = 0.5, .delta = 1e-6}}};
+    struct epoch all[2] = {
+        {.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
+        {.number = 2, .grant = {.epsilon = 0.5, .delta = 1e-6}}};
     for (int e = 0; e < 2; e++)
         assert_int_equal(filter_of(&all[e].filter, &all[e].grant, NULL), ST_OK);
     char *text =

@@ -75,8 +75,9 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
         .float_safe = true};
     struct model_view view = published(&reserve);
     char *noise_text = noise_render(&noise);
-    struct epoch all[2] = {{.grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
-                           {.grant = {.epsilon = 2, .delta = 1e-5}}};
+    struct epoch all[2] = {
+        {.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}, .frozen = true},
+        {.number = 2, .grant = {.epsilon = 2, .delta = 1e-5}}};
     for (int e = 0; e < 2; e++)
         assert_int_equal(filter_of(&all[e].filter, &all[e].grant, NULL), ST_OK);
     view.noise = noise_text;

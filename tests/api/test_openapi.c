@@ -135,11 +135,13 @@ static const char *const declarations[] = {
 };
 
 /* A budget that was granted anew; its filters in the form of any. */
-static struct epoch regranted[] = {
-    {.grant = {.epsilon = 3, .delta = 1e-5},
-     .filter = {.weighted = {3, 9}},
-     .frozen = true},
-    {.grant = {.epsilon = 2, .delta = 1e-5}, .filter = {.weighted = {3, 9}}}};
+static struct epoch regranted[] = {{.number = 1,
+                                    .grant = {.epsilon = 3, .delta = 1e-5},
+                                    .filter = {.weighted = {3, 9}},
+                                    .frozen = true},
+                                   {.number = 2,
+                                    .grant = {.epsilon = 2, .delta = 1e-5},
+                                    .filter = {.weighted = {3, 9}}}};
 
 static void open_dataset(struct dataset_spec *spec, const char *text)
 {
@@ -420,7 +422,12 @@ static void answer_ledger(json_t *answers)
     take_answer(answers, "LedgerSummary", summaries[0]);
     struct budget_point points[2] = {
         {.seq = 1, .epoch = 1, .time_ms = 1000, .kind = "GRANT"},
-        {.seq = 2, .epoch = 2, .time_ms = 1000, .kind = "COMMIT", .job = job_id}};
+        {.seq = 2,
+         .epoch = 2,
+         .epochs = 2,
+         .time_ms = 1000,
+         .kind = "COMMIT",
+         .job = job_id}};
     take_answer(answers, "BudgetHistory",
                 budget_history_render(&(struct dataset_id){"b"},
                                       &(struct budget_history){2, 2, points}));
@@ -434,7 +441,7 @@ static void answer_ledger(json_t *answers)
                 ledger_head_render(&(struct ledger_entry_name){0}));
     for (int is_private = 0; is_private < 2; is_private++) {
         struct outlook outlook = {.balance = balance, .charge = {{1, INFINITY}}};
-        outlook.balance.epoch += (uint64_t)is_private;
+        outlook.balance.closed = (size_t)is_private;
         struct estimate_view view = {.fits = FITS_HELD,
                                      .is_private = is_private == 1,
                                      .outlook = is_private ? &outlook : NULL,

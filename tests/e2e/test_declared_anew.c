@@ -1,8 +1,11 @@
-/* A dataset that never had content may be declared anew under its id: another schema,
- * never another privacy, and nothing of the ledger changes. */
+/* A dataset that never had content may be declared anew under its id: another schema, of
+ * which the ledger knows nothing, or another privacy, which is another entry of it. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/sample_fixture.h"
@@ -88,36 +91,86 @@ static void a_declaration_before_any_import_is_replaced_in_its_place(void **stat
         "/id");
 }
 
-static void the_privacy_never_changes(void **state)
+/* The entries of the dataset's budget, oldest first. */
+static const struct reply *entries_of(struct client *client, const char *id)
 {
-    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *ledger = client_get(client, "/v1/datasets/%s/ledger", id);
+    assert_status(ledger, 200);
+    return ledger;
+}
+
+static double granted(struct client *client, const char *id)
+{
+    return reply_number(client_get(client, "/v1/datasets/%s/budget", id), "epsilon");
+}
+
+static void another_privacy_is_another_grant_in_the_place_of_the_first(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
     assert_status(client_create(client, "/v1/datasets",
                                 TABLE("granted", WRONG, SAMPLE_BUDGET(1))),
                   201);
-    assert_exists_at(client_create(client, "/v1/datasets",
-                                   TABLE("granted", RIGHT, SAMPLE_BUDGET(2))),
-                     "/privacy");
-    assert_exists_at(
-        client_create(client, "/v1/datasets", TABLE("granted", RIGHT, SAMPLE_PUBLIC)),
-        "/privacy");
-    assert_exists_at(
-        client_create(client, "/v1/datasets",
-                      TABLE("granted", RIGHT,
-                            "{'epsilon':1,'delta':1e-5,'relation':'replace_one'}")),
-        "/privacy");
-    assert_exists_at(
-        client_create(client, "/v1/datasets",
-                      TABLE("granted", RIGHT, "{'epsilon':1,'delta':1e-5,'order':10}")),
-        "/privacy");
+    put_points(client, "granted", 21);
+    const char *declared =
+        TABLE("granted", RIGHT, "{'epsilon':1,'delta':1e-5,'order':10}");
+    const struct reply *posted =
+        client_post(client, "/v1/datasets", "k", "%s", declared);
+    assert_status(posted, 201);
+    assert_true(reply_number(posted, "privacy.order") == 10);
+    const struct reply *again =
+        client_post(client, "/v1/datasets", "k", "%s", declared);
+    assert_string_equal(again->body, posted->body);
+    const struct reply *anew = client_create(
+        client, "/v1/datasets",
+        TABLE("granted", RIGHT, "{'epsilon':9,'delta':1e-6,'relation':'replace_one'}"));
+    assert_status(anew, 201);
+    assert_true(reply_number(anew, "guarantee.epsilon") == 9);
+    assert_int_equal(json_array_size(reply_at(anew, "epochs")), 1);
+    const struct reply *ledger = entries_of(client, "granted");
+    assert_int_equal(json_array_size(reply_at(ledger, "entries")), 3);
+    for (unsigned i = 1; i < 3; i++) {
+        char before[32], named[48];
+        snprintf(before, sizeof before, "entries.%u.seq", i - 1);
+        snprintf(named, sizeof named, "entries.%u.meta.replaces", i);
+        assert_true(reply_number(ledger, before) == reply_number(ledger, named));
+    }
+    assert_true(reply_number(ledger, "entries.2.epoch") == 3);
+    assert_true(granted(client, "granted") == 9);
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    daemon_start(&stage->daemon, NULL);
+    assert_string_equal(client_get(client, "/v1/datasets/granted")->body, anew->body);
+    assert_status(client_act(client, "/v1/datasets/granted:import"), 200);
+    const struct reply *job =
+        await_success(client, submit(client, SAMPLE_JOB, "granted", 2, 50.0));
+    const struct reply *model = model_of(client, job);
+    assert_string_equal(reply_text(model, "certificate.guarantee.relation"),
+                        "replace_one");
+    assert_true(
+        reply_number(model, "certificate.dataset_guarantee.guarantee.epsilon") == 9);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+/* Who promises a budget to people does not call their records everybody's by a correction. */
+static void what_a_budget_was_granted_to_is_not_made_public(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
     assert_status(
         client_create(client, "/v1/datasets", TABLE("shown", WRONG, SAMPLE_PUBLIC)),
         201);
+    assert_problem(client_get(client, "/v1/datasets/shown/budget"), 409,
+                   "dataset_public");
+    const struct reply *anew =
+        client_create(client, "/v1/datasets", TABLE("shown", RIGHT, SAMPLE_BUDGET(1)));
+    assert_status(anew, 201);
+    assert_true(granted(client, "shown") == 1);
     assert_exists_at(
-        client_create(client, "/v1/datasets", TABLE("shown", RIGHT, SAMPLE_BUDGET(1))),
-        "/privacy");
-    assert_status(
         client_create(client, "/v1/datasets", TABLE("shown", RIGHT, SAMPLE_PUBLIC)),
-        201);
+        "/privacy");
+    const struct reply *ledger = entries_of(client, "shown");
+    assert_int_equal(json_array_size(reply_at(ledger, "entries")), 1);
+    assert_null(json_object_get(reply_at(ledger, "entries.0.meta"), "replaces"));
 }
 
 static void what_ever_had_content_is_not_declared_anew(void **state)
@@ -235,17 +288,144 @@ static void a_declaration_is_put_in_the_place_of_another(void **state)
         put_declared(client, path, TABLE("other", RIGHT, SAMPLE_BUDGET(1))), "/id");
     assert_problem(put_declared(client, path, "{'id':'placed'}"), 400,
                    "invalid_argument");
-    const struct reply *granted =
-        put_declared(client, path, TABLE("placed", RIGHT, SAMPLE_BUDGET(2)));
-    assert_problem(granted, 409, "dataset_immutable");
-    assert_string_equal(reply_text(granted, "errors.0.pointer"), "/privacy");
-    assert_problem(put_declared(client, path, TABLE("placed", RIGHT, SAMPLE_PUBLIC)),
-                   409, "dataset_immutable");
+    const struct reply *public =
+        put_declared(client, path, TABLE("placed", RIGHT, SAMPLE_PUBLIC));
+    assert_problem(public, 409, "dataset_immutable");
+    assert_string_equal(reply_text(public, "errors.0.pointer"), "/privacy");
     assert_string_equal(client_get(client, "/v1/ledger/head")->body, head->body);
     assert_status(client_act(client, "%s:import", path), 200); /* the upload stayed */
     assert_problem(put_declared(client, path, right), 409, "dataset_immutable");
     assert_status(client_delete(client, path), 204);
     assert_problem(put_declared(client, path, right), 409, "dataset_immutable");
+}
+
+/* --- another privacy --- */
+
+static const struct reply *put_privacy(struct client *client, const char *id,
+                                       const char *privacy)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/v1/datasets/%s", id);
+    snprintf(text, sizeof text, TABLE("%s", RIGHT, "%s"), id, privacy);
+    return put_declared(client, path, text);
+}
+
+/* A client that has lost the answer asks again; the ledger is no longer for it. */
+static void the_same_privacy_put_again_is_one_grant(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    declare_points(client, "put", SAMPLE_BUDGET(1));
+    const struct reply *put = put_privacy(client, "put", SAMPLE_BUDGET(3));
+    assert_status(put, 200);
+    assert_true(reply_number(put, "guarantee.epsilon") == 3);
+    const struct reply *head = client_get(client, "/v1/ledger/head");
+    assert_string_equal(put_privacy(client, "put", SAMPLE_BUDGET(3))->body, put->body);
+    assert_string_equal(client_get(client, "/v1/ledger/head")->body, head->body);
+    assert_int_equal(json_array_size(reply_at(entries_of(client, "put"), "entries")),
+                     2);
+    assert_invalid_at(put_privacy(client, "put", "{'epsilon':31,'delta':1e-5}"),
+                      "/privacy/epsilon");
+    assert_problem(put_privacy(client, "put", "{'epsilon':1e-9,'delta':1e-10}"), 400,
+                   "invalid_argument");
+    assert_string_equal(client_get(client, "/v1/datasets/put")->body, put->body);
+}
+
+/* Nothing was imported, but other engines may have run on the records. */
+static void what_was_drawn_on_elsewhere_is_not_granted_anew(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    declare_points(client, "elsewhere", SAMPLE_BUDGET(8));
+    assert_status(put_privacy(client, "elsewhere", SAMPLE_BUDGET(4)), 200);
+    assert_status(
+        client_create(client, "/v1/charges",
+                      "{'dataset':'elsewhere','engine':'jax','unit':'record','records':"
+                      "300,'mechanism':{'kind':'sampled_gaussian','sampler':'poisson',"
+                      "'sampling_rate':0.01,'noise_multiplier':1,'steps':1000,"
+                      "'neighbour':'add_remove'}}"),
+        201);
+    assert_problem(put_privacy(client, "elsewhere", SAMPLE_BUDGET(8)), 409,
+                   "dataset_immutable");
+    assert_exists_at(client_create(client, "/v1/datasets",
+                                   TABLE("elsewhere", RIGHT, SAMPLE_BUDGET(8))),
+                     "/id");
+    assert_true(granted(client, "elsewhere") == 4);
+}
+
+struct rival { /* imports while another privacy is put */
+    struct client client;
+    char id[16];
+    bool imported;
+};
+
+static void *import_it(void *context)
+{
+    struct rival *rival = context;
+    const struct reply *reply =
+        client_act(&rival->client, "/v1/datasets/%s:import", rival->id);
+    rival->imported = reply->status == 200;
+    return NULL;
+}
+
+/* The import comes first and the promise stays, or it comes after the other promise and
+ * imports under that: the row and the ledger never say two things. */
+static void an_import_is_under_the_promise_that_the_ledger_has(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    for (unsigned i = 0; i < 4; i++) {
+        pthread_t thread;
+        struct rival rival = {.imported = false};
+        snprintf(rival.id, sizeof rival.id, "race-%u", i);
+        client_init(&rival.client, &stage->daemon);
+        declare_points(client, rival.id, SAMPLE_BUDGET(1));
+        assert_status(put_privacy(client, rival.id, SAMPLE_BUDGET(2)), 200);
+        put_points(client, rival.id, 100 + i);
+        assert_int_equal(pthread_create(&thread, NULL, import_it, &rival), 0);
+        const struct reply *put = put_privacy(client, rival.id, SAMPLE_BUDGET(3));
+        pthread_join(thread, NULL);
+        assert_true(rival.imported);
+        client_fini(&rival.client);
+        const double epsilon = put->status == 200 ? 3 : 2;
+        if (put->status != 200)
+            assert_int_equal(put->status, 409);
+        const struct reply *now = client_get(client, "/v1/datasets/%s", rival.id);
+        assert_true(reply_number(now, "privacy.epsilon") == epsilon);
+        assert_true(granted(client, rival.id) == epsilon);
+    }
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+/* Killed at some moment around it: the row and the ledger are both of before, or both of
+ * after, and the same request again makes it so. */
+static void a_kill_leaves_the_promise_whole(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    for (unsigned i = 0; i < 4; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "kill-%u", i);
+        declare_points(client, id, SAMPLE_BUDGET(1));
+        client->lossy = true;
+        pid_t child = fork();
+        if (child == 0) {
+            usleep(500 * i * i);
+            kill(stage->daemon.pid, SIGKILL);
+            _exit(0);
+        }
+        put_privacy(client, id, SAMPLE_BUDGET(2));
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_int_equal(daemon_wait(&stage->daemon), 128 + SIGKILL);
+        client->lossy = false;
+        assert_int_equal(daemon_verify(&stage->daemon), 0);
+        daemon_start(&stage->daemon, NULL);
+        const struct reply *now = client_get(client, "/v1/datasets/%s", id);
+        assert_true(reply_number(now, "privacy.epsilon") == granted(client, id));
+        assert_status(put_privacy(client, id, SAMPLE_BUDGET(2)), 200);
+        assert_true(granted(client, id) == 2);
+        assert_int_equal(json_array_size(reply_at(entries_of(client, id), "entries")),
+                         2);
+    }
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
 /* --- a declaration that is only checked --- */
@@ -292,8 +472,9 @@ static void a_check_is_refused_as_the_declaration_is(void **state)
         "'features':{'shape':[0],'scale':0},'privacy':'secret'}",
         "{}",
         "{'id':",
-        TABLE("judged", RIGHT, SAMPLE_BUDGET(2)),
+        TABLE("judged", RIGHT, SAMPLE_PUBLIC),
         TABLE("judged", WRONG, SAMPLE_BUDGET(1)),
+        TABLE("judged", WRONG, "{'epsilon':1e-9,'delta':1e-10}"),
         TABLE("used", WRONG, SAMPLE_BUDGET(1)),
     };
     assert_status(
@@ -331,12 +512,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_schema_is_declared_anew_and_the_upload_stays),
         cmocka_unit_test(a_declaration_before_any_import_is_replaced_in_its_place),
-        cmocka_unit_test(the_privacy_never_changes),
+        cmocka_unit_test(another_privacy_is_another_grant_in_the_place_of_the_first),
+        cmocka_unit_test(what_a_budget_was_granted_to_is_not_made_public),
         cmocka_unit_test(what_ever_had_content_is_not_declared_anew),
         cmocka_unit_test(uploads_of_another_format_go),
         cmocka_unit_test(each_key_answers_its_own_declaration_again),
         cmocka_unit_test(after_a_failed_import_it_may_be_declared_as_it_was),
         cmocka_unit_test(a_declaration_is_put_in_the_place_of_another),
+        cmocka_unit_test(the_same_privacy_put_again_is_one_grant),
+        cmocka_unit_test(what_was_drawn_on_elsewhere_is_not_granted_anew),
+        cmocka_unit_test(an_import_is_under_the_promise_that_the_ledger_has),
+        cmocka_unit_test(a_kill_leaves_the_promise_whole),
         cmocka_unit_test(a_check_answers_the_declaration_and_declares_nothing),
         cmocka_unit_test(a_check_is_refused_as_the_declaration_is),
     };

@@ -230,6 +230,102 @@ static void what_is_rejected_is_never_granted(void **state)
     assert_problem(decide(bob, "approve", deleted), 404, "not_found");
 }
 
+/* Declares the dataset as the bearer of this key, in the place of what it was. */
+static const struct reply *put(const char *key, const char *id, const char *privacy)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/v1/datasets/%s", id);
+    snprintf(text, sizeof text, DECLARATION, id, privacy);
+    for (char *quote = text; (quote = strchr(quote, '\'')) != NULL;)
+        *quote = '"';
+    return client_send(as(key),
+                       &(struct request){.method = "PUT",
+                                         .path = path,
+                                         .headers = {"Content-Type: application/json"},
+                                         .body = text,
+                                         .size = strlen(text)});
+}
+
+/* Another promise is nobody's before it is approved, and meanwhile the first is no use: two
+ * people agreed to that, not to what the dataset declares now. */
+static void another_promise_takes_a_second_person_again(void **state)
+{
+    (void)state;
+    char minted[KEY_SIZE], dora[KEY_SIZE], dora_officer[KEY_SIZE];
+    make_key(dora, "--owner dora --role data_owner --project fraud");
+    make_key(dora_officer, "--owner dora --role privacy_officer --project fraud");
+    mint(minted, "datasets:admin");
+    const char *first = propose("mistyped", SAMPLE_BUDGET(4), 60);
+    /* One that waits is exchanged for another, which is not what was read. */
+    const struct reply *anew = put(ana, "mistyped", SAMPLE_BUDGET(3));
+    assert_status(anew, 200);
+    assert_problem(decide(bob, "approve", first), 404, "not_found");
+    const char *grant = reply_text(anew, "grant.id");
+    assert_status(decide(bob, "approve", grant), 200);
+    const struct reply *head = client_get(as(bob), "/v1/ledger/head");
+
+    assert_problem(put(minted, "mistyped", SAMPLE_BUDGET(2)), 403, "forbidden");
+    anew = put(dora, "mistyped", SAMPLE_BUDGET(2));
+    assert_status(anew, 200);
+    assert_string_equal(reply_text(anew, "grant.state"), "PENDING");
+    assert_string_equal(reply_text(anew, "grant.proposed_by"), "dora");
+    assert_true(json_is_null(reply_at(anew, "guarantee")));
+    assert_string_equal(put(dora, "mistyped", SAMPLE_BUDGET(2))->body, anew->body);
+    assert_string_equal(client_get(as(bob), "/v1/ledger/head")->body, head->body);
+    assert_problem(client_act(as(ana), "/v1/datasets/mistyped:import"), 409,
+                   "grant_pending");
+    assert_problem(client_get(as(ana), "/v1/datasets/mistyped/budget"), 409,
+                   "grant_pending");
+    const struct reply *list =
+        client_get(as(ana), "/v1/datasets?view=summary&q=mistyped");
+    assert_true(json_is_null(reply_at(list, "datasets.0.budget")));
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, NULL);
+
+    grant = reply_text(anew, "grant.id");
+    assert_problem(decide(dora_officer, "approve", grant), 403, "second_person");
+    assert_status(decide(bob, "approve", grant), 200);
+    assert_status(decide(bob, "approve", grant), 200);
+    const struct reply *ledger = client_get(as(bob), "/v1/datasets/mistyped/ledger");
+    assert_int_equal(json_array_size(reply_at(ledger, "entries")), 2);
+    assert_true(reply_number(ledger, "entries.1.meta.replaces") ==
+                reply_number(ledger, "entries.0.seq"));
+    assert_string_equal(reply_text(ledger, "entries.1.meta.approved_by"), "bob");
+    assert_string_equal(reply_text(ledger, "entries.1.actor"), "dora");
+    assert_status(client_act(as(ana), "/v1/datasets/mistyped:import"), 200);
+    as(carl);
+    train(&stage->client, SAMPLE_JOB, "mistyped", 3, 9.0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+/* What the ledger grants already needs nobody, and what was refused may be asked again. */
+static void a_promise_that_is_taken_back_leaves_the_one_that_was_granted(void **state)
+{
+    (void)state;
+    assert_status(decide(bob, "approve", propose("returned", SAMPLE_BUDGET(4), 61)),
+                  200);
+    const struct reply *wide = put(ana, "returned", SAMPLE_BUDGET(8));
+    assert_string_equal(reply_text(wide, "grant.state"), "PENDING");
+    const struct reply *back = put(ana, "returned", SAMPLE_BUDGET(4));
+    assert_status(back, 200);
+    assert_true(json_is_null(reply_at(back, "grant")));
+    assert_true(reply_number(back, "guarantee.epsilon") == 4);
+    assert_problem(decide(bob, "approve", reply_text(wide, "grant.id")), 404,
+                   "not_found");
+    assert_problem(put(ana, "returned", SAMPLE_PUBLIC), 409, "dataset_immutable");
+
+    wide = put(ana, "returned", SAMPLE_BUDGET(8));
+    const char *grant = reply_text(wide, "grant.id");
+    assert_status(decide(bob, "reject", grant), 200);
+    const struct reply *asked = put(ana, "returned", SAMPLE_BUDGET(8));
+    assert_string_equal(reply_text(asked, "grant.state"), "PENDING");
+    assert_string_not_equal(reply_text(asked, "grant.id"), grant);
+    assert_status(put(ana, "returned", SAMPLE_BUDGET(4)), 200);
+    assert_status(client_act(as(ana), "/v1/datasets/returned:import"), 200);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
 static void a_repeated_registration_is_one_grant(void **state)
 {
     (void)state;
@@ -548,6 +644,8 @@ int main(void)
         cmocka_unit_test(an_approval_is_the_grant_and_names_both),
         cmocka_unit_test(public_records_need_a_second_person_too),
         cmocka_unit_test(what_is_rejected_is_never_granted),
+        cmocka_unit_test(another_promise_takes_a_second_person_again),
+        cmocka_unit_test(a_promise_that_is_taken_back_leaves_the_one_that_was_granted),
         cmocka_unit_test(a_repeated_registration_is_one_grant),
         cmocka_unit_test(a_promise_that_cannot_be_made_is_not_proposed),
         cmocka_unit_test(a_kill_leaves_it_decided_whole_or_not_at_all),

@@ -17,7 +17,7 @@ static void read_grant(const struct ledger_row *row)
     uint8_t bytes[ENTRY_CURVE_SIZE];
     if (!entry_grant_parse(&grant, &filter, &approval, row))
         return;
-    char *text = entry_grant_render(&grant, &filter, &approval);
+    char *text = entry_grant_render(&grant, &filter, &approval, entry_replaces(row));
     CHECK(strcmp(text, row->meta) == 0);
     free(text);
     entry_capacity(&capacity, &filter);

@@ -103,6 +103,34 @@ static void a_budget_that_nobody_approved_is_found(void **state)
     assert_non_null(strstr(error.text, "its grant is not approved"));
 }
 
+/* What was granted before may wait for another promise to be agreed to, and is not drawn on
+ * meanwhile. */
+static void a_budget_that_waits_to_be_replaced_is_unused(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    const struct grant before = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD};
+    struct store_tx *tx = scene_begin(&scene);
+    const struct dataset_id id = dataset_spec(add_points(tx, true))->id;
+    const struct ledger_promise promise = {&id, &before, &principal_local, NULL};
+    scene_commit(tx, ledger_grant(scene.context.ledger, tx, &promise, NULL));
+    if (check(&error) != ST_OK)
+        fail_msg("%s", error.text);
+    struct job_id job;
+    struct mechanism m;
+    struct ledger_entry_name entry;
+    mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
+                   (struct mechanism_run){1, 90, 1});
+    job_id_make(&job);
+    const struct ledger_claim claim = {&id,           &job, &m, &principal_local,
+                                       PARTS_UNNAMED, NULL};
+    tx = scene_begin(&scene);
+    scene_commit(tx, ledger_reserve(scene.context.ledger, tx, &claim, &entry, NULL));
+    mechanism_fini(&m);
+    assert_int_equal(check(&error), ST_CORRUPT);
+    assert_non_null(strstr(error.text, "its grant is not approved"));
+}
+
 /* The row says epsilon 8 at delta 1e-5, under zero_out. */
 static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
 {
@@ -177,6 +205,8 @@ int main(void)
             a_dataset_of_another_promise_than_was_granted_is_found, begin, end),
         cmocka_unit_test_setup_teardown(a_certificate_of_another_model_is_found, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(a_budget_that_waits_to_be_replaced_is_unused,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(a_budget_that_nobody_approved_is_found, begin,
                                         end),
     };

@@ -81,11 +81,12 @@ class Registering(unittest.TestCase):
         self.assertEqual((caught.exception.file, caught.exception.line, caught.exception.column),
                          ("data", 101, 1))
         self.assertIn("line 101", str(caught.exception))
-        with self.assertRaises(epsilond.AlreadyExists) as caught:  # the promise is made once
-            datasets.register("mended", ROWS, epsilon=2, delta=1e-5, **TABLE)
+        with self.assertRaises(epsilond.AlreadyExists) as caught:  # a budget was granted to these people
+            datasets.register("mended", ROWS, public=True, **TABLE)
         self.assertEqual(caught.exception.pointer, "/privacy")
-        mended = datasets.register("mended", ROWS + b"99,yes\n", epsilon=1, delta=1e-5, **TABLE)
+        mended = datasets.register("mended", ROWS + b"99,yes\n", epsilon=2, delta=1e-5, **TABLE)
         self.assertEqual(mended.records, 101)
+        self.assertEqual(mended.budget.data["epsilon"], 2)  # nothing was drawn on the first promise
         with self.assertRaises(epsilond.AlreadyExists):
             datasets.register("mended", ROWS + b"99,yes\n", epsilon=1, delta=1e-5, **TABLE)
 

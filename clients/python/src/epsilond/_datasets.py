@@ -146,14 +146,15 @@ class Datasets:
         for that, by its name beside the others: files={"data": ..., "privacy_id": ...}, with a line
         for each record, and privacy_id=True.
 
-        Either epsilon and delta, the whole promise to the people in the data, made once, or
+        Either epsilon and delta, the whole promise to the people in the data, made for good
+        once anything is drawn on it, or
         public=True, for records that everybody may see. There is no default.
 
         holdout: the share of the records that is held out, for good; train(evaluation=
         holdout(epsilon=0.1)) then measures models on them, out of a budget of their own.
 
         Where the upload or the import fails nothing is lost: mend the file and register again,
-        with the same promise.
+        with another promise too, as long as nothing was drawn on the first.
         """
         declared: dict[str, Any] = {
             "id": id, "format": format, "task": task, "classes": classes, "features": features,

@@ -644,6 +644,7 @@ class LedgerSummary(TypedDict):
     evaluation: NotRequired[bool]
     parts: NotRequired[list[PartName]]
     epsilon: float | None
+    replaces: NotRequired[int]
     actor: str
     time: Time
 

@@ -1,0 +1,111 @@
+#include "service/dataset_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "service/captions.h"
+
+const char *const dataset_state_names[DATASET_STATE_COUNT + 1] = {
+    [DATASET_CREATED] = "CREATED", [DATASET_IMPORTING] = "IMPORTING",
+    [DATASET_READY] = "READY",     [DATASET_FAILED] = "FAILED",
+    [DATASET_DELETED] = "DELETED",
+};
+
+static bool state_parse(enum dataset_state *state, const char *text)
+{
+    for (unsigned i = 0; i < DATASET_STATE_COUNT; i++) {
+        if (strcmp(text, dataset_state_names[i]) == 0) {
+            *state = (enum dataset_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum status read_owner(struct principal *owner, const struct dataset_row *row,
+                              struct error *error)
+{
+    if (!principal_parse(owner, row->created_by) || !project_name_is_good(row->project))
+        return error_set(error, ST_CORRUPT, "its owner or project is no name");
+    strcpy(owner->project, row->project); /* a good name has room */
+    return ST_OK;
+}
+
+/* The members of a row that have a form of their own. */
+static enum status read_members(struct dataset *dataset, const struct dataset_row *row,
+                                struct error *error)
+{
+    enum status status = dataset_spec_restore(&dataset->spec, row->spec, error);
+    if (status == ST_OK)
+        status = dataset_detail_parse(&dataset->info.detail, row->detail, error);
+    if (status == ST_OK && !state_parse(&dataset->info.state, row->state))
+        status =
+            error_set(error, ST_CORRUPT, "state \"%.32s\" is no state", row->state);
+    if (status == ST_OK && strcmp(dataset->spec.id.text, row->id.text) != 0)
+        status = error_set(error, ST_CORRUPT, "its spec is of \"%s\"",
+                           dataset->spec.id.text);
+    return status == ST_OK ? read_owner(&dataset->owner, row, error) : status;
+}
+
+enum status dataset_record_read(struct dataset **out, const struct dataset_row *row,
+                                struct error *error)
+{
+    struct dataset *dataset = calloc(1, sizeof *dataset);
+    CHECK(dataset != NULL);
+    enum status status = read_members(dataset, row, error);
+    if (status != ST_OK) {
+        error_within(error, status, "table dataset, row %s", row->id.text);
+        dataset_record_destroy(dataset);
+        return status;
+    }
+    dataset->info.version = row->version;
+    dataset->info.create_ms = row->create_ms;
+    dataset->info.has_sha256 = row->sha256 != NULL;
+    if (row->sha256 != NULL)
+        memcpy(dataset->info.sha256, row->sha256, SHA256_SIZE);
+    *out = dataset;
+    return ST_OK;
+}
+
+void dataset_record_destroy(struct dataset *dataset)
+{
+    for (struct dataset *before; dataset != NULL; dataset = before) {
+        before = dataset->before;
+        dataset_spec_fini(&dataset->spec);
+        caption_fini(&dataset->caption);
+        free(dataset);
+    }
+}
+
+enum status dataset_record_write(struct store_tx *tx, const struct dataset *dataset,
+                                 const struct dataset_info *info, enum writing writing,
+                                 struct error *error)
+{
+    enum status status = ST_OK;
+    char *spec = dataset_spec_render(&dataset->spec);
+    char *detail = dataset_detail_render(&info->detail);
+    struct dataset_row row = {
+        .id = dataset->spec.id,
+        .version = info->version,
+        .replaces = info->version - 1,
+        .state = dataset_state_names[info->state],
+        .spec = spec,
+        .detail = detail,
+        .sha256 = info->has_sha256 ? info->sha256 : NULL,
+        .create_ms = info->create_ms,
+        .project = dataset->owner.project,
+        .created_by = dataset->owner.name,
+    };
+    switch (writing) {
+    case ROW_INSERT: status = dataset_row_insert(tx, &row, error); break;
+    case ROW_DECLARE: status = dataset_row_declare(tx, &row, error); break;
+    case ROW_UPDATE: status = dataset_row_update(tx, &row, error); break;
+    }
+    if (status == ST_OK && writing != ROW_UPDATE)
+        status = caption_write_row(tx, CAPTIONED_DATASET, row.id.text,
+                                   &dataset->caption, error);
+    free(detail);
+    free(spec);
+    return status;
+}

@@ -1,0 +1,176 @@
+#include "service/declaration.h"
+
+#include <stdlib.h>
+
+#include "accountant/ledger_view.h"
+#include "api/audit_view.h"
+#include "base/clock.h"
+#include "service/act.h"
+#include "service/notice.h"
+#include "service/second_person.h"
+
+enum status declaration_may_promise(const struct request *request, struct error *error)
+{
+    if (principal_reach(&request->principal, SCOPE_GRANTS_PROPOSE) != REACH_NONE)
+        return ST_OK;
+    return error_set(error, ST_FORBIDDEN, "this takes the scope %s too",
+                     scope_name(SCOPE_GRANTS_PROPOSE));
+}
+
+/* --- what becomes of the promise --- */
+
+/* The first grant of the dataset; false where it has none. */
+static bool read_granted(struct context *context, const struct dataset_id *id,
+                         struct grant *granted)
+{
+    struct epochs epochs = {0};
+    struct balance unused;
+    if (ledger_epochs(context->ledger, id, &epochs, &unused, NULL) != ST_OK)
+        return false;
+    *granted = epochs.items[0].grant;
+    epochs_fini(&epochs);
+    return true;
+}
+
+/* Whether the privacy is that of before, and not one that was refused. */
+static bool stands(const struct declaration *declaration,
+                   const struct dataset_spec *spec)
+{
+    enum proposal_state state =
+        proposal_state_at(&declaration->info.detail.proposal, clock_wall_ms());
+    return dataset_spec_same_privacy(dataset_spec(declaration->known), spec) &&
+           state != PROPOSAL_REJECTED && state != PROPOSAL_LAPSED;
+}
+
+/* A budget in the ledger is a promise to people, and nothing there would say that they are
+ * none: whoever finds the records public could not tell it from a changed row. */
+static enum status check_unused(struct context *context,
+                                const struct dataset_spec *spec, struct error *error)
+{
+    struct error why = {0};
+    if (spec->is_public)
+        return error_set_at(error, ST_DATASET_IMMUTABLE, "/privacy",
+                            "a budget was granted to \"%s\": what everybody may see "
+                            "takes another id",
+                            spec->id.text);
+    enum status status = ledger_unused(context->ledger, &spec->id, &why);
+    return status == ST_OK ? ST_OK
+                           : error_set_at(error, status, "/privacy", "%s", why.text);
+}
+
+enum status declaration_weigh(struct context *context, struct declaration *declaration,
+                              const struct dataset_spec *spec, struct error *error)
+{
+    struct grant granted;
+    struct filter unused;
+    declaration->promise = PROMISE_STANDS;
+    if (stands(declaration, spec))
+        return ST_OK;
+    enum status status = declaration_may_promise(declaration->request, error);
+    bool has_budget = read_granted(context, &spec->id, &granted);
+    declaration->promise = second_person_is_asked(context, declaration->request)
+                               ? PROMISE_PROPOSED
+                               : PROMISE_MADE;
+    if (has_budget && !spec->is_public && grant_same(&granted, &spec->grant))
+        declaration->promise = PROMISE_GRANTED;
+    else if (status == ST_OK && has_budget)
+        status = check_unused(context, spec, error);
+    if (status == ST_OK && !spec->is_public)
+        status = filter_of(&unused, &spec->grant, error);
+    return status;
+}
+
+/* --- the declaration --- */
+
+enum status declaration_grant(struct context *context, struct store_tx *tx,
+                              const struct ledger_promise *promise, struct error *error)
+{
+    struct grant before;
+    return read_granted(context, promise->dataset, &before)
+               ? ledger_grant_anew(context->ledger, tx, promise, error)
+               : ledger_grant(context->ledger, tx, promise, error);
+}
+
+static enum status add(struct context *context, struct store_tx *tx,
+                       const struct declaration *declaration,
+                       struct dataset_spec *spec_take, struct dataset **out,
+                       struct error *error)
+{
+    const struct dataset_addition addition = {spec_take,
+                                              &declaration->request->principal,
+                                              declaration->promise == PROMISE_PROPOSED};
+    return datasets_add(context->datasets, tx, &addition, out, error);
+}
+
+static enum status declare_anew(struct context *context, struct store_tx *tx,
+                                const struct declaration *declaration,
+                                struct dataset_spec *spec_take, struct dataset **out,
+                                struct error *error)
+{
+    struct proposal proposal = {0};
+    const bool stays = declaration->promise == PROMISE_STANDS;
+    const struct dataset_renewal renewal = {spec_take, stays ? NULL : &proposal};
+    if (declaration->promise == PROMISE_PROPOSED)
+        proposal =
+            proposal_make(declaration->request->principal.name, clock_wall_s() * 1000);
+    return datasets_declare_anew(context->datasets, tx, &renewal, out, error);
+}
+
+/* Grants what is made, and tells who watches of what is proposed. What is proposed is looked
+ * at, so that what is approved can be granted. */
+static enum status promise(struct context *context, struct store_tx *tx,
+                           const struct declaration *declaration,
+                           const struct dataset *dataset, struct error *error)
+{
+    struct filter unused;
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    const struct ledger_promise made = {&spec->id, &spec->grant,
+                                        &declaration->request->principal, NULL};
+    enum status status = ST_OK;
+    switch (declaration->promise) {
+    case PROMISE_STANDS:
+    case PROMISE_GRANTED: return ST_OK;
+    case PROMISE_MADE:
+        return spec->is_public ? ST_OK : declaration_grant(context, tx, &made, error);
+    case PROMISE_PROPOSED: break;
+    }
+    struct dataset_info info;
+    dataset_read(context->datasets, dataset, &info);
+    if (!spec->is_public)
+        status = filter_of(&unused, &spec->grant, error);
+    return status == ST_OK
+               ? notice_grant(context, tx, dataset, &info.detail.proposal, error)
+               : status;
+}
+
+/* Appends that the dataset was declared: the promise, which is public, and whether it was
+ * declared before. */
+static enum status tell(struct context *context, struct store_tx *tx,
+                        const struct declaration *declaration,
+                        const struct dataset_spec *spec, struct error *error)
+{
+    struct act act;
+    char *detail = dataset_act_render(spec, declaration->known != NULL);
+    act_begin(&act, context, declaration->request);
+    act.row.object = spec->id.text;
+    act.row.detail = detail;
+    enum status status = audit_trail_append(tx, &act.row, error);
+    free(detail);
+    return status;
+}
+
+enum status declaration_make(struct context *context, struct store_tx *tx,
+                             const struct declaration *declaration,
+                             struct dataset_spec *spec_take, struct dataset **out,
+                             struct error *error)
+{
+    enum status status =
+        declaration->known == NULL
+            ? add(context, tx, declaration, spec_take, out, error)
+            : declare_anew(context, tx, declaration, spec_take, out, error);
+    if (status == ST_OK)
+        status = promise(context, tx, declaration, *out, error);
+    if (status == ST_OK)
+        status = tell(context, tx, declaration, dataset_spec(*out), error);
+    return status;
+}
