@@ -61,6 +61,9 @@ enum config_outcome { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };
 enum status config_read(struct config *config, enum config_outcome *outcome, int argc,
                         char **argv, struct error *error);
 
+/* Whether the address, numeric, is this host's own. */
+bool config_is_loopback(const char *address);
+
 /* Whether nobody but users of this host can reach it: by a loopback address, or a socket in
  * the file system. Elsewhere keys are asked for, and TLS or a proxy that has it. */
 bool config_is_local(const struct config *config);

@@ -95,15 +95,6 @@ static bool is_address(const char *address)
            inet_pton(AF_INET6, address, unused) == 1;
 }
 
-bool config_option_is_loopback(const char *address)
-{
-    struct in_addr four;
-    struct in6_addr six;
-    if (inet_pton(AF_INET, address, &four) == 1)
-        return (ntohl(four.s_addr) >> 24) == IN_LOOPBACKNET;
-    return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
-}
-
 static enum status set_socket_path(struct config *config, const char *path,
                                    struct error *error)
 {
@@ -197,7 +188,7 @@ static enum status set_metrics_listen(struct config *config, const char *text,
     enum status status = set_listen(&read, text, error);
     if (status != ST_OK)
         return status;
-    if (!config_option_is_loopback(read.address))
+    if (!config_is_loopback(read.address))
         return error_set(error, ST_INVALID,
                          "\"%s\" is not a loopback address and a port; elsewhere "
                          "/metrics is asked for with a key",

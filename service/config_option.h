@@ -7,7 +7,6 @@
 #ifndef SERVICE_CONFIG_OPTION_H
 #define SERVICE_CONFIG_OPTION_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "service/config.h"
@@ -28,8 +27,5 @@ const struct config_option *config_option_find(const char *name, size_t length);
 enum status config_option_set(struct config *config, const struct config_option *option,
                               const char *source, const char *text,
                               struct error *error);
-
-/* Whether the address, numeric, is this host's own. */
-bool config_option_is_loopback(const char *address);
 
 #endif
