@@ -6,23 +6,6 @@
 #include "base/check.h"
 #include "service/captions.h"
 
-const char *const dataset_state_names[DATASET_STATE_COUNT + 1] = {
-    [DATASET_CREATED] = "CREATED", [DATASET_IMPORTING] = "IMPORTING",
-    [DATASET_READY] = "READY",     [DATASET_FAILED] = "FAILED",
-    [DATASET_DELETED] = "DELETED",
-};
-
-static bool state_parse(enum dataset_state *state, const char *text)
-{
-    for (unsigned i = 0; i < DATASET_STATE_COUNT; i++) {
-        if (strcmp(text, dataset_state_names[i]) == 0) {
-            *state = (enum dataset_state)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum status read_owner(struct principal *owner, const struct dataset_row *row,
                               struct error *error)
 {
@@ -39,7 +22,7 @@ static enum status read_members(struct dataset *dataset, const struct dataset_ro
     enum status status = dataset_spec_restore(&dataset->spec, row->spec, error);
     if (status == ST_OK)
         status = dataset_detail_parse(&dataset->info.detail, row->detail, error);
-    if (status == ST_OK && !state_parse(&dataset->info.state, row->state))
+    if (status == ST_OK && !dataset_state_parse(&dataset->info.state, row->state))
         status =
             error_set(error, ST_CORRUPT, "state \"%.32s\" is no state", row->state);
     if (status == ST_OK && strcmp(dataset->spec.id.text, row->id.text) != 0)

@@ -7,7 +7,10 @@
 #ifndef SERVICE_DATASET_RECORD_H
 #define SERVICE_DATASET_RECORD_H
 
-#include "service/datasets.h"
+#include "api/dataset_request.h"
+#include "base/principal.h"
+#include "service/dataset_info.h"
+#include "store/store.h"
 #include "store/table_rows.h"
 
 struct dataset {

@@ -138,14 +138,6 @@ const struct principal *dataset_owner(const struct dataset *dataset)
     return &dataset->owner;
 }
 
-struct file_seal dataset_info_seal(const struct dataset_info *info)
-{
-    struct file_seal seal = {.size = info->detail.size};
-    CHECK(info->has_sha256);
-    memcpy(seal.sha256, info->sha256, sizeof seal.sha256);
-    return seal;
-}
-
 void dataset_read(struct datasets *datasets, const struct dataset *dataset,
                   struct dataset_info *info)
 {

@@ -26,36 +26,14 @@
 #include <stdint.h>
 
 #include "api/dataset_request.h"
-#include "api/dataset_view.h"
 #include "api/job_defaults.h"
 #include "api/limits.h"
-#include "base/file_seal.h"
 #include "base/principal.h"
+#include "service/dataset_info.h"
 #include "store/store.h"
-
-enum dataset_state {
-    DATASET_CREATED,
-    DATASET_IMPORTING,
-    DATASET_READY,
-    DATASET_FAILED,
-    DATASET_DELETED,
-};
-
-enum { DATASET_STATE_COUNT = DATASET_DELETED + 1 };
-/* NULL ends them. */
-extern const char *const dataset_state_names[DATASET_STATE_COUNT + 1];
 
 struct datasets; /* opaque */
 struct dataset;  /* opaque */
-
-struct dataset_info { /* a copy of what may change */
-    enum dataset_state state;
-    uint64_t version;
-    struct dataset_detail detail;
-    bool has_sha256;
-    uint8_t sha256[SHA256_SIZE];
-    int64_t create_ms;
-};
 
 /* Reads all rows.
  *   ST_CORRUPT  a row does not read back; the error names it
@@ -85,9 +63,6 @@ struct caption dataset_caption(struct datasets *datasets,
                                const struct dataset *dataset);
 bool dataset_fits(struct datasets *datasets, const struct dataset *dataset,
                   const struct caption_search *search);
-
-/* What the row of an imported dataset says of its matrix. */
-struct file_seal dataset_info_seal(const struct dataset_info *info);
 
 /* What a job's request is resolved with; borrows the dataset's schema. */
 struct job_dataset dataset_facts(struct datasets *datasets,

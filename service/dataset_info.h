@@ -1,0 +1,44 @@
+/*
+ * dataset_info.h - what of a dataset may change: its state (drawn in datasets.h) and what an
+ * import made known.
+ *
+ * Pure.
+ */
+#ifndef SERVICE_DATASET_INFO_H
+#define SERVICE_DATASET_INFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/dataset_view.h"
+#include "base/file_seal.h"
+#include "base/hash.h"
+
+enum dataset_state {
+    DATASET_CREATED,
+    DATASET_IMPORTING,
+    DATASET_READY,
+    DATASET_FAILED,
+    DATASET_DELETED,
+};
+
+enum { DATASET_STATE_COUNT = DATASET_DELETED + 1 };
+/* NULL ends them. */
+extern const char *const dataset_state_names[DATASET_STATE_COUNT + 1];
+
+/* False, state untouched, if text names none. */
+bool dataset_state_parse(enum dataset_state *state, const char *text);
+
+struct dataset_info { /* a copy of what may change */
+    enum dataset_state state;
+    uint64_t version;
+    struct dataset_detail detail;
+    bool has_sha256;
+    uint8_t sha256[SHA256_SIZE];
+    int64_t create_ms;
+};
+
+/* What the row of an imported dataset says of its matrix. */
+struct file_seal dataset_info_seal(const struct dataset_info *info);
+
+#endif
