@@ -5,7 +5,7 @@
  *   {"id","format":name,"task":classification|regression,"classes",
  *    "features":{"shape","scale"} | {"count","range"},
  *    "header","columns":[{"name","kind","range","values","default"}],
- *    "labels":[...],"target":{"range":[a,b]},"privacy_id"?,
+ *    "labels":[...],"target":{"range":[a,b]},"privacy_id"?,"rows_kept"?,
  *    "privacy":"public" | {"epsilon","delta","relation","order"},
  *    "holdout"?,"holdout_seed"?, of private data alone (base/part.h),
  *    "display_name"?,"tags"?}                                       (api.md)

@@ -53,11 +53,12 @@ static uint64_t nearest_power(uint64_t records)
     return power;
 }
 
-/* Fewer where a step takes so many views of each that there would be no room for them. */
-static size_t usual_rows(size_t views)
+/* Fewer where a step takes so many views of each that there would be no room for them, or
+ * where fewer are kept. */
+static size_t usual_rows(size_t views, size_t kept)
 {
     size_t rows = ROWS_PER_PERSON_DEFAULT;
-    while (rows > 1 && rows * views > UNIT_ROWS_MAX)
+    while (rows > kept || (rows > 1 && rows * views > UNIT_ROWS_MAX))
         rows /= 2;
     return rows;
 }
@@ -73,8 +74,13 @@ static enum status resolve_unit(struct job_request *request,
                             "the privacy unit of this dataset is the record: leave it "
                             "out");
     train->unit = unit;
+    size_t kept = schema_rows_kept(dataset->schema);
     if (unit == UNIT_PERSON && train->unit_rows == 0)
-        train->unit_rows = usual_rows(train->views.count);
+        train->unit_rows = usual_rows(train->views.count, kept);
+    if (train->unit_rows > kept)
+        return error_set_at(
+            error, ST_INVALID, "/rows_per_person",
+            "no more than %zu rows of a person are kept of this dataset", kept);
     return algorithm_check_unit(train->algorithm.algorithm, unit, error);
 }
 

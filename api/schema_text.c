@@ -7,17 +7,20 @@
 #include "api/limits.h"
 #include "api/schema_value.h"
 #include "base/check.h"
+#include "engine/data/matrix.h"
 #include "engine/data/readers/reader_registry.h"
 
+_Static_assert((int)LIMIT_ROWS_KEPT == (int)MATRIX_SLOTS_MAX,
+               "whatever is asked for can be stored");
 _Static_assert((int)LIMIT_SHAPE == (int)READER_SHAPE_MAX,
                "the contract and the engine agree");
 
 void schema_text_members(const char *members[SCHEMA_MEMBERS_MAX],
                          const char *const *head)
 {
-    static const char *const own[] = {"format",     "task",    "classes", "features",
-                                      "header",     "columns", "labels",  "target",
-                                      "privacy_id", NULL};
+    static const char *const own[] = {"format",     "task",      "classes", "features",
+                                      "header",     "columns",   "labels",  "target",
+                                      "privacy_id", "rows_kept", NULL};
     size_t count = 0;
     while (*head != NULL)
         members[count++] = *head++;
@@ -221,6 +224,20 @@ static void read_id_file(struct schema *schema, const struct json_node *object)
                     schema->reader->name);
 }
 
+/* How many rows of a person are kept, which is said of persons alone. */
+static void read_rows_kept(struct schema *schema, struct json_node node)
+{
+    if (!json_present(node))
+        return;
+    uint64_t rows = json_read_count(node, 1, LIMIT_ROWS_KEPT);
+    if ((rows & (rows - 1)) != 0)
+        json_refuse(node, "must be 1, 2, 4, 8 or 16");
+    else if (schema_unit(schema) != UNIT_PERSON)
+        json_refuse(node, "is said of persons: nothing here says whose each row is");
+    else
+        schema->rows_kept = (uint32_t)rows;
+}
+
 void schema_text_read(struct schema *schema, const struct json_node *object)
 {
     struct json_node format = json_member(object, "format");
@@ -240,6 +257,8 @@ void schema_text_read(struct schema *schema, const struct json_node *object)
         read_id_file(schema, object);
     if (schema->reader != NULL && has_task)
         read_task(schema, object);
+    if (schema->reader != NULL && has_task)
+        read_rows_kept(schema, json_member(object, "rows_kept"));
 }
 
 static void write_features(struct json_writer *writer, const struct schema *schema)
@@ -259,16 +278,9 @@ static void write_features(struct json_writer *writer, const struct schema *sche
     json_write_object_end(writer);
 }
 
-void schema_text_write(struct json_writer *writer, const struct schema *schema)
+static void write_without_columns(struct json_writer *writer,
+                                  const struct schema *schema)
 {
-    json_write_text(writer, "format", schema->reader->name);
-    json_write_text(writer, "task", task_name(schema->task));
-    if (schema->task == TASK_CLASSIFICATION)
-        json_write_count(writer, "classes", schema->classes);
-    if (schema_has_columns(schema)) {
-        columns_text_write(writer, schema);
-        return;
-    }
     write_features(writer, schema);
     if (schema->labels != NULL)
         json_write_reals(writer, "labels", schema->labels, schema->classes);
@@ -279,4 +291,18 @@ void schema_text_write(struct json_writer *writer, const struct schema *schema)
     }
     if (schema->has_id_file)
         json_write_flag(writer, "privacy_id", true);
+}
+
+void schema_text_write(struct json_writer *writer, const struct schema *schema)
+{
+    json_write_text(writer, "format", schema->reader->name);
+    json_write_text(writer, "task", task_name(schema->task));
+    if (schema->task == TASK_CLASSIFICATION)
+        json_write_count(writer, "classes", schema->classes);
+    if (schema_has_columns(schema))
+        columns_text_write(writer, schema);
+    else
+        write_without_columns(writer, schema);
+    if (schema->rows_kept > 0)
+        json_write_count(writer, "rows_kept", schema->rows_kept);
 }

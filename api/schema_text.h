@@ -11,6 +11,7 @@
  *   columns  "header"?:flag, "columns":[{"name","kind",...}] (columns_text.h)
  *   "target":{"range":[a,b]}  of a regression without columns
  *   "privacy_id"?:flag        without columns: the ids of persons come in a file of their own
+ *   "rows_kept"?:count        of a person; where the unit is the person
  *
  * After reading, every default stands in the schema: the labels of an indexed
  * classification are never NULL, and the classes of columns are counted from the label's

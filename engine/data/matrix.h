@@ -42,9 +42,9 @@
 
 #define MATRIX_RECORDS_MAX INT32_MAX /* api.md, Limits */
 
-/* The rows that an import keeps of a person, and the room that it gives each. It is the most
- * that a step may read of one: more would be room on the disk, mostly of zeros. */
-enum { MATRIX_PERSON_SLOTS = 16 };
+/* The rows that an import keeps of a person, and the room that it gives each, at most. A step
+ * reads no more of one: more would be room on the disk, mostly of zeros. */
+enum { MATRIX_SLOTS_MAX = 16 };
 
 enum element { ELEMENT_U8, ELEMENT_F32 };
 

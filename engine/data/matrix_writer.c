@@ -42,8 +42,7 @@ struct matrix_writer {
     size_t filling; /* which of them takes the rows that are not written yet */
     size_t buffer_rows, buffered;
 
-    const uint32_t *starts; /* (units + 1), or NULL */
-    uint64_t units;
+    struct matrix_groups groups; /* of persons; else zeroed */
 
     uint64_t target_count;
     size_t pending; /* targets in memory */
@@ -181,8 +180,9 @@ enum status matrix_writer_fits(const struct matrix_writer *writer, uint64_t reco
                                struct error *error)
 {
     struct matrix_layout layout;
-    const struct matrix_extent extent = {
-        .records = records, .row_size = writer->row_size, .units = writer->units};
+    const struct matrix_extent extent = {.records = records,
+                                         .row_size = writer->row_size,
+                                         .units = writer->groups.units};
     if (records > writer->bounds.records_max)
         return error_set(error, ST_IMPORT_FAILED, "more than %" PRIu64 " records",
                          writer->bounds.records_max);
@@ -296,30 +296,29 @@ static enum status put_targets(struct matrix_writer *writer, struct error *error
     return status;
 }
 
-void matrix_writer_group(struct matrix_writer *writer, const uint32_t *starts,
-                         uint64_t units)
+void matrix_writer_group(struct matrix_writer *writer,
+                         const struct matrix_groups *groups)
 {
-    CHECK(writer->records == 0 && units > 0);
-    writer->starts = starts;
-    writer->units = units;
+    CHECK(writer->records == 0 && groups->units > 0 && groups->slots > 0);
+    writer->groups = *groups;
 }
 
 static enum status put_starts(struct matrix_writer *writer, struct error *error)
 {
-    if (writer->starts == NULL)
+    const struct matrix_groups *groups = &writer->groups;
+    if (groups->units == 0)
         return ST_OK;
-    CHECK(writer->units * MATRIX_PERSON_SLOTS == writer->records);
-    enum status status = put(writer, writer->starts,
-                             (writer->units + 1) * sizeof *writer->starts, error);
+    CHECK(groups->units * groups->slots == writer->records);
+    enum status status = put(writer, groups->starts,
+                             (groups->units + 1) * sizeof *groups->starts, error);
     return status == ST_OK ? put_padding(writer, error) : status;
 }
 
 static enum status put_trailer(struct matrix_writer *writer, struct error *error)
 {
     struct matrix_trailer trailer = {.records = writer->records,
-                                     .units = writer->units};
-    if (writer->starts != NULL)
-        trailer.slots = MATRIX_PERSON_SLOTS;
+                                     .units = writer->groups.units,
+                                     .slots = writer->groups.slots};
     memcpy(trailer.magic, MATRIX_TRAILER_MAGIC, sizeof trailer.magic);
     return put(writer, &trailer, sizeof trailer, error);
 }

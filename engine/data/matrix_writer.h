@@ -78,12 +78,18 @@ enum status matrix_writer_class(struct matrix_writer *writer, uint32_t class_ind
 enum status matrix_writer_value(struct matrix_writer *writer, float value,
                                 struct error *error);
 
-/* Says that the rows come person by person, MATRIX_PERSON_SLOTS of each: first the
- * starts[u + 1] - starts[u] that person u has, and then zeros. Call it before the first row
- * of a matrix whose units are persons, and for no other.
- *   starts  (units + 1) ascending from 0; read by finish, and borrowed until then */
-void matrix_writer_group(struct matrix_writer *writer, const uint32_t *starts,
-                         uint64_t units);
+struct matrix_groups {
+    const uint32_t *starts; /* (units + 1) ascending from 0 by at most slots */
+    uint64_t units;         /* > 0 */
+    uint32_t slots;         /* > 0 */
+};
+
+/* Says that the rows come person by person, slots of each: first the starts[u + 1] -
+ * starts[u] that person u has, and then zeros. Call it before the first row of a matrix whose
+ * units are persons, and for no other. What starts holds is read by finish, and borrowed
+ * until then. */
+void matrix_writer_group(struct matrix_writer *writer,
+                         const struct matrix_groups *groups);
 
 struct matrix_digest {
     uint64_t records, size;           /* records: rows */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/data/matrix.h"
 
 static const char *const task_names[] = {
     [TASK_CLASSIFICATION] = "classification",
@@ -124,6 +125,11 @@ enum unit schema_unit(const struct schema *schema)
 {
     bool has_ids = schema->has_id_file || first_of(schema, COLUMN_PRIVACY_ID) != NULL;
     return has_ids ? UNIT_PERSON : UNIT_RECORD;
+}
+
+uint32_t schema_rows_kept(const struct schema *schema)
+{
+    return schema->rows_kept > 0 ? schema->rows_kept : MATRIX_SLOTS_MAX;
 }
 
 const struct column *schema_label(const struct schema *schema)

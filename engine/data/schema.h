@@ -71,6 +71,9 @@ struct schema {
     bool has_target_range;
     double target_low, target_high;
     bool has_id_file; /* SCHEMA_ID_FILE says whose each record is */
+
+    /* All forms, where the unit is the person. */
+    uint32_t rows_kept; /* of a person, by an import; 0: MATRIX_SLOTS_MAX */
 };
 
 void schema_fini(struct schema *schema); /* a zeroed one is allowed */
@@ -109,6 +112,10 @@ uint32_t schema_column_features(const struct column *column);
 /* The privacy unit of a dataset of this schema: persons where a column or a file says whose
  * each row is, else records. Whoever has to know asks this, and nothing else. */
 enum unit schema_unit(const struct schema *schema);
+
+/* How many rows an import keeps of a person, at most, a power of two; everybody takes the room
+ * of as many. */
+uint32_t schema_rows_kept(const struct schema *schema);
 
 /* The label column, or NULL where there are no columns. */
 const struct column *schema_label(const struct schema *schema);

@@ -6,8 +6,6 @@
 #include "base/hash.h"
 #include "engine/nn/network.h"
 
-_Static_assert((int)UNIT_ROWS_MAX <= (int)MATRIX_PERSON_SLOTS,
-               "whoever has fewer rows than are read has room for the rest");
 _Static_assert(UNIT_ROWS_MAX * sizeof(uint32_t) <= STREAM_BLOCK_SIZE,
                "one block of the stream has a word for each row");
 

@@ -426,6 +426,52 @@ static void a_file_of_ids_is_of_private_data_without_columns(void **state)
     REFUSE_EACH(read_dataset, IDX, without);
 }
 
+static void how_many_rows_of_a_person_are_kept_may_be_said(void **state)
+{
+    (void)state;
+    char *of_images = edit(IDX, "\"privacy\"", "\"privacy_id\":true,\"privacy\"");
+    const char *const bodies[] = {PEOPLE, of_images};
+    for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
+        struct dataset_spec spec, again;
+        must_parse(&spec, bodies[k]);
+        assert_int_equal(schema_rows_kept(&spec.schema), 16);
+        char *text = dataset_spec_render(&spec);
+        assert_null(strstr(text, "rows_kept"));
+        free(text);
+        dataset_spec_fini(&spec);
+        char *body = edit(bodies[k], "\"privacy\":", "\"rows_kept\":2,\"privacy\":");
+        must_parse(&spec, body);
+        assert_int_equal(schema_rows_kept(&spec.schema), 2);
+        text = dataset_spec_render(&spec);
+        assert_non_null(strstr(text, "\"rows_kept\":2,"));
+        assert_int_equal(dataset_spec_restore(&again, text, NULL), ST_OK);
+        assert_int_equal(schema_rows_kept(&again.schema), 2);
+        free(text);
+        free(body);
+        dataset_spec_fini(&spec);
+        dataset_spec_fini(&again);
+    }
+    free(of_images);
+}
+
+static void rows_kept_are_of_persons_and_a_power_of_two(void **state)
+{
+    (void)state;
+    static const struct broken of_persons[] = {
+        {"\"privacy\":", "\"rows_kept\":0,\"privacy\":", "/rows_kept"},
+        {"\"privacy\":", "\"rows_kept\":3,\"privacy\":", "/rows_kept"},
+        {"\"privacy\":", "\"rows_kept\":32,\"privacy\":", "/rows_kept"},
+        {"\"privacy\":", "\"rows_kept\":\"2\",\"privacy\":", "/rows_kept"},
+    };
+    static const struct broken of_records[] = {
+        {"\"privacy\":", "\"rows_kept\":2,\"privacy\":", "/rows_kept"},
+        {"\"privacy\":", "\"privacy_id\":false,\"rows_kept\":16,\"privacy\":",
+         "/rows_kept"},
+    };
+    REFUSE_EACH(read_dataset, PEOPLE, of_persons);
+    REFUSE_EACH(read_dataset, IDX, of_records);
+}
+
 static void ids_of_persons_are_checked(void **state)
 {
     (void)state;
@@ -631,6 +677,8 @@ int main(void)
         cmocka_unit_test(so_do_ids_in_a_file),
         cmocka_unit_test(a_file_of_ids_is_of_private_data_without_columns),
         cmocka_unit_test(ids_of_persons_are_checked),
+        cmocka_unit_test(how_many_rows_of_a_person_are_kept_may_be_said),
+        cmocka_unit_test(rows_kept_are_of_persons_and_a_power_of_two),
         cmocka_unit_test(columns_are_checked_member_by_member),
         cmocka_unit_test(libsvm_is_checked_member_by_member),
         cmocka_unit_test(one_hot_features_are_counted_against_the_limit),

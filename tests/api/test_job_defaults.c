@@ -309,6 +309,26 @@ static void persons_give_some_of_their_rows(void **state)
     job_request_fini(&request);
 }
 
+/* No job reads more of a person than there is. */
+static void persons_give_no_more_rows_than_are_kept(void **state)
+{
+    (void)state;
+    struct schema few = people;
+    struct job_request request;
+    for (few.rows_kept = 1; few.rows_kept <= 16; few.rows_kept *= 2) {
+        must_resolve(&request, PEOPLE_JOB("dpsgd", ""), private_data(&few, 900));
+        assert_int_equal(request.train.unit_rows,
+                         few.rows_kept < 4 ? few.rows_kept : 4);
+        job_request_fini(&request);
+    }
+    few.rows_kept = 2;
+    must_resolve(&request, PEOPLE_JOB("dpsgd", ",\"rows_per_person\":2"),
+                 private_data(&few, 900));
+    job_request_fini(&request);
+    refused(PEOPLE_JOB("dpsgd", ",\"rows_per_person\":4"), private_data(&few, 900),
+            ST_INVALID, "/rows_per_person");
+}
+
 static void where_persons_are_not_or_not_proved_is_said(void **state)
 {
     (void)state;
@@ -442,6 +462,7 @@ int main(void)
         cmocka_unit_test(delta_is_the_datasets_unless_a_smaller_one_is_asked),
         cmocka_unit_test(relation_and_records_are_the_datasets),
         cmocka_unit_test(persons_give_some_of_their_rows),
+        cmocka_unit_test(persons_give_no_more_rows_than_are_kept),
         cmocka_unit_test(where_persons_are_not_or_not_proved_is_said),
         cmocka_unit_test(views_are_of_images),
         cmocka_unit_test(what_is_not_private_needs_public_data),

@@ -173,7 +173,8 @@ static void quality_is_measured_on_persons_held_out(void **state)
                       "{'name':'x','kind':'numeric','range':[-1,1]},"
                       "{'name':'y','kind':'numeric','range':[-1,1]},"
                       "{'name':'above','kind':'label','values':['no','yes']}],"
-                      "'privacy':{'epsilon':8,'delta':1e-5},'holdout':0.25}"),
+                      "'privacy':{'epsilon':8,'delta':1e-5},'holdout':0.25,"
+                      "'rows_kept':2}"),
         201);
     assert_status(client_put(client, "/v1/datasets/held/files/data", text, used), 204);
     assert_status(client_act(client, "/v1/datasets/held:import"), 200);
@@ -183,6 +184,7 @@ static void quality_is_measured_on_persons_held_out(void **state)
                       "'evaluation':{'holdout':true,'epsilon':1}}");
     assert_close(reply_number(job, "privacy.sampling_rate"), 256.0 / (PERSONS * 3 / 4),
                  1e-9);
+    assert_true(reply_number(job, "rows_per_person") == 2); /* as many as are kept */
     assert_true(reply_number(job, "quality.accuracy.value") > 0.8);
     assert_true(reply_number(job, "quality.records") == PERSONS / 4);
     assert_string_equal(reply_text(job, "quality.unit"), "person");
@@ -203,6 +205,14 @@ static void what_is_wrong_about_persons_is_told_where(void **state)
         "/rows_per_person");
     assert_invalid_at(
         client_create(client, "/v1/jobs", JOB, "dpsgd", 1.0, ",'rows_per_person':5"),
+        "/rows_per_person");
+    assert_true(reply_number(client_get(client, "/v1/datasets/held"), "rows_kept") ==
+                2);
+    assert_invalid_at(
+        client_create(client, "/v1/jobs",
+                      "{'dataset':'held','model':{'preset':'linear'},"
+                      "'algorithm':{'name':'dpsgd'},'privacy':{'epsilon':1},"
+                      "'rows_per_person':4}"),
         "/rows_per_person");
     assert_invalid_at(
         client_create(client, "/v1/jobs",

@@ -150,8 +150,8 @@ static void as_much_is_read_whatever_rows_there_are(void **state)
     struct work views = work_of_steps(&ingest.matrix, 4);
     struct work statistics = work_of_statistics(&ingest.matrix);
     assert_int_equal(steps.gathered, STEPS * PERSONS * UNIT_ROWS);
-    assert_int_equal(statistics.values, 2 * PERSONS * MATRIX_PERSON_SLOTS);
-    assert_int_equal(statistics.numbers, 4 * PERSONS * MATRIX_PERSON_SLOTS);
+    assert_int_equal(statistics.values, 2 * PERSONS * MATRIX_SLOTS_MAX);
+    assert_int_equal(statistics.numbers, 4 * PERSONS * MATRIX_SLOTS_MAX);
     for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
         ingest_people(&ingest, each[k]);
         assert_same_work(work_of_steps(&ingest.matrix, 0), steps);

@@ -106,7 +106,8 @@ enum status import_run(const struct import *import, struct import_result *result
     };
     const struct ending ending = {import, bounds};
     if (schema_unit(import->schema) == UNIT_PERSON)
-        reading.persons = persons_create(import->path);
+        reading.persons =
+            persons_create(import->path, schema_rows_kept(import->schema));
     enum status status = matrix_writer_open(&reading.writer, import->path, bounds,
                                             import->cancel, &error);
     if (status == ST_OK)

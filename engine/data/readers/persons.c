@@ -46,6 +46,7 @@ struct chunk {
 
 struct persons {
     char path[PATH_SIZE];
+    uint32_t kept;  /* rows of a person that stay */
     uint64_t point; /* of the hash */
     struct person *all;
     size_t count, room;
@@ -70,11 +71,13 @@ static enum status io_failed(struct error *error)
                      "persons cannot be written: %s", strerror(errno));
 }
 
-struct persons *persons_create(const char *path)
+struct persons *persons_create(const char *path, uint32_t slots)
 {
     struct persons *persons = calloc(1, sizeof *persons);
     CHECK(persons != NULL);
     CHECK((size_t)snprintf(persons->path, PATH_SIZE, "%s", path) < PATH_SIZE);
+    CHECK(slots > 0 && slots <= MATRIX_SLOTS_MAX);
+    persons->kept = slots;
     random_bytes(&persons->point, sizeof persons->point);
     persons->point %= prime;
     persons->file = -1;
@@ -279,6 +282,7 @@ struct grouping {        /* at work */
     uint32_t *order;     /* (rows) the rows of person 0, of person 1, ...; mapped */
     uint32_t *starts;    /* (units + 1) of the rows read, then of those that are kept */
     size_t rows, units;
+    uint32_t kept;                /* rows of a person, at most */
     uint8_t key[STREAM_KEY_SIZE]; /* of which rows are kept */
     struct stream *stream;
 };
@@ -373,10 +377,10 @@ static size_t choose_rows(const struct grouping *grouping, uint32_t *places,
 {
     uint32_t words[BLOCK_WORDS] = {0};
     size_t kept = 0;
-    for (uint32_t row = 0; row < rows && kept < MATRIX_PERSON_SLOTS; row++) {
-        uint64_t wanted = MATRIX_PERSON_SLOTS - kept, left = rows - row;
+    for (uint32_t row = 0; row < rows && kept < grouping->kept; row++) {
+        uint64_t wanted = grouping->kept - kept, left = rows - row;
         const struct stream_position from = {grouping->key, person, row / BLOCK_WORDS};
-        if (rows > MATRIX_PERSON_SLOTS && row % BLOCK_WORDS == 0)
+        if (rows > grouping->kept && row % BLOCK_WORDS == 0)
             stream_read(grouping->stream, words, sizeof words, &from);
         if (words[row % BLOCK_WORDS] * left >> 32 < wanted)
             places[kept++] = row;
@@ -390,11 +394,11 @@ static enum status write_person(struct grouping *grouping, struct matrix_writer 
                                 uint32_t person, struct matrix_unit rows,
                                 struct error *error)
 {
-    uint32_t places[MATRIX_PERSON_SLOTS];
+    uint32_t places[MATRIX_SLOTS_MAX];
     const uint32_t *own = grouping->order + rows.first;
     size_t kept = choose_rows(grouping, places, person, rows.count);
     enum status status = ST_OK;
-    for (size_t k = 0; k < MATRIX_PERSON_SLOTS && status == ST_OK; k++)
+    for (size_t k = 0; k < grouping->kept && status == ST_OK; k++)
         status = k < kept ? copy_row(writer, &grouping->read, own[places[k]], error)
                           : write_empty_row(writer, &grouping->read, error);
     grouping->starts[person + 1] = grouping->starts[person] + (uint32_t)kept;
@@ -411,7 +415,8 @@ static enum status write_grouped(struct grouping *grouping,
                                        .element = from->element,
                                        .scale = from->scale};
     enum status status = matrix_writer_begin(writer, &shape, error);
-    matrix_writer_group(writer, grouping->starts, grouping->units);
+    matrix_writer_group(writer, &(struct matrix_groups){
+                                    grouping->starts, grouping->units, grouping->kept});
     random_bytes(grouping->key, sizeof grouping->key);
     grouping->stream = stream_create();
     uint32_t next = 0; /* of the rows read */
@@ -441,7 +446,8 @@ enum status persons_group(struct persons *persons, const char *path,
 {
     struct matrix_digest grouped;
     struct matrix_writer *writer = NULL;
-    struct grouping grouping = {.rows = (size_t)persons->rows, .units = persons->count};
+    struct grouping grouping = {
+        .rows = (size_t)persons->rows, .units = persons->count, .kept = persons->kept};
     CHECK(persons->rows > 0);
     forget_ids(persons);
     enum status status = flush(persons, error);

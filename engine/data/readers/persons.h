@@ -10,7 +10,7 @@
  *   (1) A person's index is the place of their first row among the first rows of all: a
  *       function of which rows belong together, and not of ids or of what rows hold
  *       (noise.md 2.6). Rows of a person keep the order of the file.
- *   (2) Of a person with more rows than MATRIX_PERSON_SLOTS so many are kept, a uniform
+ *   (2) Of a person with more rows than slots so many are kept, a uniform
  *       subset drawn by a secret of this import: which ones depends on that secret, the
  *       person's index and their own number of rows alone. Everybody takes as much of the
  *       file, so its size is a function of n.
@@ -39,8 +39,9 @@ enum {
 
 struct persons; /* opaque */
 
-/* path: that of the matrix being written; files without a name are made beside it. */
-struct persons *persons_create(const char *path);
+/*   path   that of the matrix being written; files without a name are made beside it
+ *   slots  the rows that are kept of a person, in [1, MATRIX_SLOTS_MAX] */
+struct persons *persons_create(const char *path, uint32_t slots);
 void persons_destroy(struct persons *persons); /* NULL is allowed; zeroes */
 
 /* *id = the cell without the blanks around it.

@@ -89,20 +89,20 @@ static void whoever_has_few_rows_is_read_with_zeros_behind_them(void **state)
 {
     (void)state;
     static const uint32_t own[PERSONS + 1] = {0, 3, 7, 23, 24};
-    const struct matrix slotted = {.records = PERSONS * MATRIX_PERSON_SLOTS,
+    const struct matrix slotted = {.records = PERSONS * MATRIX_SLOTS_MAX,
                                    .starts = own,
                                    .units = PERSONS,
-                                   .slots = MATRIX_PERSON_SLOTS};
+                                   .slots = MATRIX_SLOTS_MAX};
     uint32_t rows[UNIT_ROWS_MAX];
     assert_int_equal(draw(rows, &slotted, 0, 1), 3);
     for (uint32_t k = 0; k < MOST; k++)
         assert_int_equal(rows[k], k);
     assert_int_equal(draw(rows, &slotted, 3, 1), 1);
     for (uint32_t k = 0; k < MOST; k++)
-        assert_int_equal(rows[k], 3 * MATRIX_PERSON_SLOTS + k);
+        assert_int_equal(rows[k], 3 * MATRIX_SLOTS_MAX + k);
     assert_int_equal(draw(rows, &slotted, 2, 1), MOST);
     for (uint32_t k = 0; k < MOST; k++)
-        assert_in_range(rows[k], 2 * MATRIX_PERSON_SLOTS, 3 * MATRIX_PERSON_SLOTS - 1);
+        assert_in_range(rows[k], 2 * MATRIX_SLOTS_MAX, 3 * MATRIX_SLOTS_MAX - 1);
     assert_int_equal(draw(rows, &people, 3, 1), 1); /* no room: the first one again */
     for (uint32_t k = 0; k < MOST; k++)
         assert_int_equal(rows[k], 27);

@@ -89,8 +89,7 @@ class ColumnIgnored(TypedDict):
 class ColumnPrivacyId(TypedDict):
     """Whose each row is: rows with the same text are one person's, and the dataset's promise is
     made to persons. The texts are compared while the file is imported, and forgotten; no cell may
-    be empty, or longer than 256 bytes. At most one column, of private data. Of a person with more
-    than 16 rows 16 are kept, a random choice, and everybody takes the room of 16."""
+    be empty, or longer than 256 bytes. At most one column, of private data. See `rows_kept`."""
 
     name: CellText
     kind: Literal["privacy_id"]
@@ -124,6 +123,7 @@ class DatasetRequestArrays(TypedDict):
     features: ArrayFeatures
     target: NotRequired[Target]
     privacy_id: NotRequired[PrivacyIdFile]
+    rows_kept: NotRequired[RowsKept]
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
@@ -141,6 +141,7 @@ class DatasetRequestCifar(TypedDict):
     classes: Literal[10, 20, 100]
     features: NotRequired[CifarFeatures]
     privacy_id: NotRequired[PrivacyIdFile]
+    rows_kept: NotRequired[RowsKept]
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
@@ -157,6 +158,7 @@ class DatasetRequestLibsvm(TypedDict):
     labels: NotRequired[Labels]
     target: NotRequired[Target]
     privacy_id: NotRequired[PrivacyIdFile]
+    rows_kept: NotRequired[RowsKept]
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
@@ -171,6 +173,7 @@ class DatasetRequestCsv(TypedDict):
     classes: NotRequired[Classes]
     header: NotRequired[bool]
     columns: Columns
+    rows_kept: NotRequired[RowsKept]
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
@@ -193,6 +196,7 @@ class Dataset(TypedDict):
     header: NotRequired[bool]
     columns: NotRequired[Columns]
     privacy_id: NotRequired[Literal[True]]
+    rows_kept: NotRequired[RowsKept]
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
@@ -2092,6 +2096,7 @@ Values = list[CellText]
 Columns = list[Column]
 Unit = Literal["record", "person"]
 RowsPerPerson = Literal[1, 2, 4, 8, 16]
+RowsKept = Literal[1, 2, 4, 8, 16]
 PrivacyIdFile = bool
 Holdout = float
 HoldoutSeed = int

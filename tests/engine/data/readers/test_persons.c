@@ -43,9 +43,9 @@ static void expect_person(const struct ingest *ingest, uint32_t person,
                           const char *rows)
 {
     const struct matrix_unit own = matrix_unit(&ingest->matrix, person);
-    assert_int_equal(own.first, person * MATRIX_PERSON_SLOTS);
+    assert_int_equal(own.first, person * MATRIX_SLOTS_MAX);
     assert_int_equal(own.count, strlen(rows));
-    assert_int_equal(own.room, MATRIX_PERSON_SLOTS);
+    assert_int_equal(own.room, MATRIX_SLOTS_MAX);
     for (uint32_t k = 0; k < own.count; k++)
         assert_int_equal(x_of(&ingest->matrix, own.first + k), rows[k] - '0');
     for (uint32_t k = own.count; k < own.room; k++) {
@@ -66,14 +66,14 @@ static void rows_of_a_person_lie_together_in_order_of_appearance(void **state)
     assert_int_equal(ingest.status, ST_OK);
     assert_int_equal(ingest.result.records, 3); /* persons, and not rows */
     assert_int_equal(matrix_units(&ingest.matrix), 3);
-    assert_int_equal(ingest.matrix.records, 3 * MATRIX_PERSON_SLOTS);
+    assert_int_equal(ingest.matrix.records, 3 * MATRIX_SLOTS_MAX);
     expect_person(&ingest, 0, "135");
     expect_person(&ingest, 1, "2");
     expect_person(&ingest, 2, "46");
     assert_memory_equal(ingest.matrix.starts, starts, sizeof starts);
     assert_int_equal(ingest.matrix.targets[0], 0);
     assert_int_equal(ingest.matrix.targets[1], 1);
-    assert_int_equal(ingest.matrix.targets[2 * MATRIX_PERSON_SLOTS + 1], 1);
+    assert_int_equal(ingest.matrix.targets[2 * MATRIX_SLOTS_MAX + 1], 1);
     ingest_fini(&ingest);
 }
 
@@ -182,17 +182,17 @@ static void many_persons_are_grouped_as_a_sort_would(void **state)
     ingest_text(&ingest, &people, text);
     assert_int_equal(ingest.status, ST_OK);
     assert_int_equal(ingest.result.records, persons);
-    assert_int_equal(ingest.matrix.records, persons * MATRIX_PERSON_SLOTS);
+    assert_int_equal(ingest.matrix.records, persons * MATRIX_SLOTS_MAX);
     for (uint32_t u = 0; u < persons; u++) {
         uint32_t kept = matrix_unit(&ingest.matrix, u).count;
-        assert_int_equal(kept, counts[u] < MATRIX_PERSON_SLOTS ? counts[u]
-                                                               : MATRIX_PERSON_SLOTS);
+        assert_int_equal(kept,
+                         counts[u] < MATRIX_SLOTS_MAX ? counts[u] : MATRIX_SLOTS_MAX);
         all_are_kept += kept == counts[u];
     }
     assert_in_range(all_are_kept, 1, persons - 1);
     memset(placed, 0, sizeof placed);
     for (uint32_t r = 0; r < ROWS; r++) { /* in the order of the file, each in place */
-        if (counts[of[r]] > MATRIX_PERSON_SLOTS)
+        if (counts[of[r]] > MATRIX_SLOTS_MAX)
             continue;
         uint32_t row = matrix_unit(&ingest.matrix, of[r]).first + placed[of[r]]++;
         assert_int_equal(x_of(&ingest.matrix, row), r % 10);
@@ -235,6 +235,32 @@ static void a_file_is_as_large_whatever_rows_there_are(void **state)
     ingest_fini(&ingest);
 }
 
+/* Where few are kept the file is as much smaller, and nobody has more. */
+static void as_many_rows_are_kept_as_are_declared(void **state)
+{
+    (void)state;
+    struct schema few = people;
+    struct ingest ingest;
+    uint64_t size = 0;
+    ingest_init(&ingest);
+    for (few.rows_kept = 1; few.rows_kept <= MATRIX_SLOTS_MAX; few.rows_kept *= 2) {
+        ingest_text(&ingest, &few,
+                    "who,x,y\nzoe,1,no\nbob,2,yes\nzoe,3,yes\nzoe,5,no\n");
+        assert_int_equal(ingest.status, ST_OK);
+        assert_int_equal(ingest.matrix.records, 2 * few.rows_kept);
+        const struct matrix_unit zoe = matrix_unit(&ingest.matrix, 0);
+        assert_int_equal(zoe.count, few.rows_kept < 3 ? few.rows_kept : 3);
+        assert_int_equal(zoe.room, few.rows_kept);
+        const struct matrix_unit bob = matrix_unit(&ingest.matrix, 1);
+        assert_int_equal(bob.first, few.rows_kept);
+        assert_int_equal(bob.count, 1);
+        assert_int_equal(x_of(&ingest.matrix, bob.first), 2);
+        assert_true(ingest.result.size >= size);
+        size = ingest.result.size;
+    }
+    ingest_fini(&ingest);
+}
+
 /* Two persons, so that each draw has a neighbour. */
 static void of_many_rows_each_is_kept_as_often(void **state)
 {
@@ -246,14 +272,14 @@ static void of_many_rows_each_is_kept_as_often(void **state)
     for (size_t t = 0; t < TIMES; t++) {
         ingest_persons(&ingest, 2, OWN);
         size_t same = 0;
-        for (uint32_t k = 0; k < MATRIX_PERSON_SLOTS; k++) {
+        for (uint32_t k = 0; k < MATRIX_SLOTS_MAX; k++) {
             float at = feature_at(&ingest.matrix, k, 0);
-            float other = feature_at(&ingest.matrix, MATRIX_PERSON_SLOTS + k, 0);
+            float other = feature_at(&ingest.matrix, MATRIX_SLOTS_MAX + k, 0);
             assert_true(k == 0 || at > feature_at(&ingest.matrix, k - 1, 0));
             counts[lround(((double)at + 1) * 20)]++;
             same += at == other;
         }
-        alike += same == MATRIX_PERSON_SLOTS;
+        alike += same == MATRIX_SLOTS_MAX;
     }
     assert_int_equal(alike, 0); /* a chance of 6e-9 */
     /* Binomial: 400 imports at 16/40, deviation 9.8. */
@@ -297,6 +323,7 @@ int main(void)
         cmocka_unit_test(an_id_has_a_longest_size),
         cmocka_unit_test(many_persons_are_grouped_as_a_sort_would),
         cmocka_unit_test(a_file_is_as_large_whatever_rows_there_are),
+        cmocka_unit_test(as_many_rows_are_kept_as_are_declared),
         cmocka_unit_test(of_many_rows_each_is_kept_as_often),
         cmocka_unit_test(a_full_disk_and_a_cancelled_import_leave_nothing),
     };
