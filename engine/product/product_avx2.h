@@ -1,0 +1,21 @@
+/*
+ * product_avx2.h - a product's tiles by AVX2 and FMA: six rows of sixteen columns.
+ *
+ * Threads: as product_kernel.h.
+ */
+#ifndef ENGINE_PRODUCT_PRODUCT_AVX2_H
+#define ENGINE_PRODUCT_PRODUCT_AVX2_H
+
+#include "engine/product/product_kernel.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PRODUCT_HAS_AVX2 1
+extern const struct product_kernel product_avx2;
+
+/* Its transpose, which other kernels use as well. */
+void product_avx2_transpose(float *panel, struct product_source from);
+#else
+#define PRODUCT_HAS_AVX2 0
+#endif
+
+#endif

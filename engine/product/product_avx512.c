@@ -1,0 +1,111 @@
+/* A tile's chains are held in registers from its first term to its last. For that every
+ * loop over rows and vectors must be unrolled, so there is a function for each number of
+ * rows, made of one by constants: an accumulator that is indexed by a variable would live
+ * in memory. */
+#include "engine/product/product_avx512.h"
+
+#if PRODUCT_HAS_AVX512
+
+#include <immintrin.h>
+
+#include "engine/product/product_avx2.h"
+
+#define TILE_TARGET __attribute__((target("avx512f")))
+#define TILE_INLINE static inline __attribute__((always_inline))
+#define UNROLLED    _Pragma("GCC unroll 14")
+
+enum { ROWS = 14, LANES = 16, VECTORS = PANEL_COLUMNS / LANES };
+
+static bool available(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx2");
+}
+
+/* The lanes of a vector that begins at column first. */
+TILE_INLINE __mmask16 lanes_of(size_t columns, size_t first)
+{
+    size_t left = columns > first ? columns - first : 0;
+    return (__mmask16)(left < LANES ? (1U << left) - 1 : 0xffffU);
+}
+
+/* rows and vectors are constants wherever this is called. */
+TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
+                                           const size_t rows, const size_t vectors)
+{
+    const __mmask16 lanes[VECTORS] = {lanes_of(tile->columns, 0),
+                                      lanes_of(tile->columns, LANES)};
+    const size_t x_row = tile->x_row, x_term = tile->x_term, y_term = tile->y_term;
+    const float *x = tile->x, *y = tile->y, *start = tile->start;
+    float *z = tile->z;
+    __m512 chains[ROWS][VECTORS];
+
+    UNROLLED
+    for (size_t i = 0; i < rows; i++)
+        UNROLLED
+    for (size_t v = 0; v < vectors; v++)
+        chains[i][v] = start == NULL
+                           ? _mm512_setzero_ps()
+                           : _mm512_maskz_loadu_ps(
+                                 lanes[v], start + i * tile->start_row + v * LANES);
+    for (size_t t = tile->terms; t > 0; t--, x += x_term, y += y_term) {
+        __m512 of_y[VECTORS];
+        UNROLLED
+        for (size_t v = 0; v < vectors; v++)
+            of_y[v] = _mm512_loadu_ps(y + v * LANES);
+        UNROLLED
+        for (size_t i = 0; i < rows; i++) {
+            __m512 of_x = _mm512_set1_ps(x[i * x_row]);
+            UNROLLED
+            for (size_t v = 0; v < vectors; v++)
+                chains[i][v] = _mm512_fmadd_ps(of_x, of_y[v], chains[i][v]);
+        }
+    }
+    UNROLLED
+    for (size_t i = 0; i < rows; i++)
+        UNROLLED
+    for (size_t v = 0; v < vectors; v++)
+        _mm512_mask_storeu_ps(z + i * tile->z_row + v * LANES, lanes[v], chains[i][v]);
+}
+
+/* One vector where the columns fit into it. */
+#define TILE_OF(rows)                                                                  \
+    TILE_TARGET static void multiply_##rows(const struct product_tile *tile)           \
+    {                                                                                  \
+        if (tile->columns <= LANES)                                                    \
+            multiply_rows(tile, rows, 1);                                              \
+        else                                                                           \
+            multiply_rows(tile, rows, 2);                                              \
+    }
+
+TILE_OF(1)
+TILE_OF(2)
+TILE_OF(3)
+TILE_OF(4)
+TILE_OF(5)
+TILE_OF(6)
+TILE_OF(7)
+TILE_OF(8)
+TILE_OF(9)
+TILE_OF(10)
+TILE_OF(11)
+TILE_OF(12)
+TILE_OF(13)
+TILE_OF(14)
+
+static void multiply(const struct product_tile *tile)
+{
+    static void (*const tiles[ROWS])(const struct product_tile *tile) = {
+        multiply_1,  multiply_2,  multiply_3,  multiply_4, multiply_5,
+        multiply_6,  multiply_7,  multiply_8,  multiply_9, multiply_10,
+        multiply_11, multiply_12, multiply_13, multiply_14};
+    tiles[tile->rows - 1](tile);
+}
+
+const struct product_kernel product_avx512 = {.name = "avx512",
+                                              .rows = ROWS,
+                                              .columns = PANEL_COLUMNS,
+                                              .available = available,
+                                              .multiply = multiply,
+                                              .transpose = product_avx2_transpose};
+
+#endif
