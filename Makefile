@@ -20,16 +20,17 @@ below.engine/parallel := engine/parallel base
 below.engine/data := engine/data base
 below.engine/data/readers := engine/data/readers engine/data base
 below.engine/onnx := engine/onnx base
-below.engine/nn   := engine/nn engine/onnx engine/parallel base
+below.engine/product := engine/product base
+below.engine/nn   := engine/nn engine/product engine/onnx engine/parallel base
 below.engine/noise := engine/noise engine/parallel base
 below.engine/quality := engine/quality engine/noise engine/parallel base
 below.engine/sampling := engine/sampling engine/noise engine/parallel base
 below.engine/statistics := engine/statistics engine/noise engine/data engine/parallel base
-below.engine/difference := engine/difference engine/nn engine/onnx engine/parallel base
-below.engine/nn/layers := engine/nn/layers engine/difference engine/nn engine/onnx engine/parallel base
-below.engine/model_file := engine/model_file engine/nn/layers engine/difference engine/nn engine/onnx engine/parallel base
-below.engine/rounding := engine/rounding engine/nn/layers engine/difference engine/nn engine/onnx engine/parallel base
-below.engine/dp   := engine/dp engine/rounding engine/sampling engine/noise engine/nn/layers engine/difference engine/nn engine/onnx engine/data engine/parallel base
+below.engine/difference := engine/difference engine/nn engine/product engine/onnx engine/parallel base
+below.engine/nn/layers := engine/nn/layers engine/difference engine/nn engine/product engine/onnx engine/parallel base
+below.engine/model_file := engine/model_file engine/nn/layers engine/difference engine/nn engine/product engine/onnx engine/parallel base
+below.engine/rounding := engine/rounding engine/nn/layers engine/difference engine/nn engine/product engine/onnx engine/parallel base
+below.engine/dp   := engine/dp engine/rounding engine/sampling engine/noise engine/nn/layers engine/difference engine/nn engine/product engine/onnx engine/data engine/parallel base
 below.engine/dp/algorithms := engine/dp/algorithms $(below.engine/dp)
 below.engine      := engine engine/quality engine/model_file engine/data/readers engine/statistics $(below.engine/dp/algorithms)
 below.api         := api $(filter-out base,$(below.engine)) $(below.accountant)
@@ -60,6 +61,7 @@ libs.accountant/mechanisms := -lm
 libs.engine/data   := -lm
 libs.engine/data/readers := -lz -lm
 libs.engine/onnx   := -lprotobuf-c
+libs.engine/product := -lm
 libs.engine/nn     := -lopenblas -lm
 libs.engine/statistics := -lm
 libs.engine/difference := -lm
@@ -140,6 +142,8 @@ traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_ma
           workspace_layer_spreads noise_release noise_release_counts
 $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
 $(BUILD)/tests/engine/test_trainer_views: wrapped := -Wl,--wrap=views_draw
+# Those that run with each kernel of engine/product.
+$(call programs,$(shell grep -l product_fixture.h -r tests/engine --include=test_*.c)): wrapped := -Wl,--wrap=product_choice_best
 $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take
 $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise
 $(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=clock_wall_s,--wrap=public_clock_wait

@@ -42,6 +42,7 @@ char *noise_render(const struct noise_certificate *noise)
     json_write_count(&writer, "roundings", plan->grid.roundings);
     json_write_count(&writer, "position_classes", noise->position_classes);
     json_write_text(&writer, "kernel", noise->kernel);
+    json_write_text(&writer, "dense_kernel", noise->dense_kernel);
     json_write_flag(&writer, "float_safe", noise->float_safe);
     for (size_t k = 0; k < plan->named_count; k++)
         write_grid(&writer, &plan->named[k]);

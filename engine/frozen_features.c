@@ -114,12 +114,11 @@ static enum status make(struct feature_file **out,
 static struct feature_name name_of(const struct frozen_features_setup *setup)
 {
     struct feature_name name = {.dataset = setup->place.dataset};
-    const struct frozen_prefix prefix = {
-        .spec = setup->spec,
-        .parameters = setup->parameters,
-        .matrix = setup->matrix,
-        .heights = {setup->rows->block, setup->rows->tallest},
-        .step = step_of(setup)};
+    const struct frozen_prefix prefix = {.spec = setup->spec,
+                                         .parameters = setup->parameters,
+                                         .matrix = setup->matrix,
+                                         .block = setup->rows->block,
+                                         .step = step_of(setup)};
     frozen_prefix_digest(&prefix, name.digest);
     return name;
 }

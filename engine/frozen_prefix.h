@@ -13,15 +13,14 @@
 
 #include "base/hash.h"
 #include "engine/data/matrix.h"
-#include "engine/nn/heights.h"
 #include "engine/train_spec.h"
 
 struct frozen_prefix {
     const struct train_spec *spec; /* compiled */
     const float *parameters;       /* (network_floats) */
     const struct matrix *matrix;
-    struct heights heights;
-    size_t step; /* rows of a micro-batch */
+    size_t block; /* rows of a block (workspace_set_block) */
+    size_t step;  /* rows of a micro-batch */
 };
 
 void frozen_prefix_digest(const struct frozen_prefix *prefix,

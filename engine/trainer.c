@@ -21,6 +21,7 @@
 #include "engine/measurer.h"
 #include "engine/nn/network.h"
 #include "engine/parallel/team.h"
+#include "engine/product/product_choice.h"
 #include "engine/rounding/blas.h"
 #include "engine/run_rows.h"
 #include "engine/start_point.h"
@@ -133,7 +134,8 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
             .records = spec->records,
             .batch_size = spec->batch_size,
             .views = spec->views,
-            .rows = row_classes_most(run_rows_block(network, spec->batch_size))};
+            .rows =
+                row_classes_most(network, run_rows_block(network, spec->batch_size))};
         uint64_t parameters = network_parameters(network);
         uint64_t floats = network_floats(network);
         size_t kept = spec->algorithm.algorithm->parameter_size;
@@ -177,17 +179,15 @@ static enum status check_matrices(const struct trainer_options *options,
     return ST_OK;
 }
 
-enum status trainer_check_rounding(const struct train_spec *spec,
-                                   struct row_classes *tried, struct error *error)
+enum status trainer_check_rounding(const struct train_spec *spec, struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
     struct algorithm_model model;
-    *tried = (struct row_classes){0};
     if (!algorithm->is_private)
         return ST_OK;
     blas_use_one_thread();
     enum status status = describe(&model, algorithm, spec->network, error);
-    return status == ST_OK ? run_rows_try(tried, spec, error) : status;
+    return status == ST_OK ? run_rows_check(spec, error) : status;
 }
 
 static enum status create_stepper(struct trainer *trainer,
@@ -443,5 +443,7 @@ bool trainer_noise_certificate(const struct trainer *trainer,
                                               .position_classes = trainer->rows.count,
                                               .float_safe = trainer->rows.safe};
     snprintf(certificate->kernel, sizeof certificate->kernel, "%s", blas_kernel());
+    snprintf(certificate->dense_kernel, sizeof certificate->dense_kernel, "%s",
+             product_choice_best()->name);
     return true;
 }

@@ -49,10 +49,10 @@ struct trainer_options {
     struct feature_place features; /* of data; zeroes: none are kept */
     const char *evaluation_name;   /* id of the dataset of evaluation; with a cache */
     const uint8_t *test_key;       /* (32) tests only; NULL: getrandom */
-    /* What was found of the model's rows, or NULL. Where rows->is_whole it is believed.
-     * Else it is found, and written here if the run is created; what was tried spares
-     * some of that, and where nothing was, rows->block is 0. It must be of this process,
-     * and of the same model, trained parts, unit, batch size and algorithm. */
+    /* What was found of the model's rows, or NULL. Where rows->block is not 0 it is
+     * believed; else it is found, and written here if the run is created. It must be of
+     * this process, and of the same model, trained parts, unit, batch size and
+     * algorithm. */
     struct row_classes *rows;
 };
 
@@ -75,13 +75,12 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
 
 /* Whether a private run of spec is float safe in this process: its products' rows round
  * in few enough ways that every record can be kept to one, on which its sensitivity rests
- * (noise.md 2.5). Runs the network on made-up records. *tried is what it found of the
- * rows, for trainer_options.rows; block is 0 where it refuses or compares nothing.
+ * (noise.md 2.5). Runs the network on made-up records, unless all of its products are
+ * such that their rows round alike.
  *   ST_NOT_FLOAT_SAFE  it is not ("/model")
  *   ST_INVALID         a layer that the algorithm has no rule for
  *   ST_NO_MEMORY       no room to compare */
-enum status trainer_check_rounding(const struct train_spec *spec,
-                                   struct row_classes *tried, struct error *error);
+enum status trainer_check_rounding(const struct train_spec *spec, struct error *error);
 
 /*   ST_INVALID    as trainer_cost, or the matrices are not what the spec says
  *   ST_NOT_FLOAT_SAFE  as trainer_check_rounding
@@ -142,8 +141,9 @@ size_t trainer_released(const struct trainer *trainer,
 struct noise_certificate {
     struct noise_plan plan; /* as the last step had it */
     uint32_t position_classes;
-    char kernel[64]; /* the BLAS's */
-    bool float_safe; /* always: a run that is not is refused */
+    char kernel[64];       /* the BLAS's */
+    char dense_kernel[16]; /* that of dense layers (product_choice.h) */
+    bool float_safe;       /* always: a run that is not is refused */
 };
 
 /* False where the algorithm adds no noise. */

@@ -12,7 +12,7 @@
 struct finding {
     char *name;              /* owned; NULL: none yet */
     struct error error;      /* its status is ST_OK, or that of the refusal */
-    struct row_classes rows; /* what was tried, or a run has found; block 0: nothing */
+    struct row_classes rows; /* what a run has found; block 0: nothing */
 };
 
 struct float_safety {
@@ -110,12 +110,9 @@ static void compare(struct float_safety *safety, const struct train_spec *spec,
                     char *name_take, struct finding *found)
 {
     *found = (struct finding){0};
-    trainer_check_rounding(spec, &found->rows, &found->error);
+    trainer_check_rounding(spec, &found->error);
     pthread_mutex_lock(&safety->lock);
-    struct finding *finding = find_or_add(safety, name_take);
-    finding->error = found->error;
-    if (!finding->rows.is_whole)
-        finding->rows = found->rows;
+    find_or_add(safety, name_take)->error = found->error;
     pthread_mutex_unlock(&safety->lock);
 }
 

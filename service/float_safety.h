@@ -9,9 +9,9 @@
  * more than FLOAT_SAFETY_PARAMETERS are compared when their job starts, and only then:
  * the same refusal ends it before a step is authorised.
  *
- * A run compares more than a submission does. It goes on from what that has tried, and
- * what it has found of the rows is remembered likewise: the next run of such a model in
- * this process begins at once.
+ * A run compares more than a submission does. What it has found of the rows is remembered
+ * likewise: the next run of such a model in this process begins at once. Models of dense
+ * layers alone are safe as they are, and none of this takes any time.
  *
  * Threads: any; one comparison at a time, for which no run waits.
  */
@@ -33,7 +33,7 @@ void float_safety_destroy(struct float_safety *safety); /* NULL is allowed */
 enum status float_safety_check(struct float_safety *safety,
                                const struct train_spec *spec, struct error *error);
 
-/* Fills in what is known of the rows of such a spec's model, for trainer_options.rows;
+/* Fills in what a run has found of the rows of such a spec's model, for trainer_options.rows;
  * rows->block is 0 where nothing is. */
 void float_safety_recall(struct float_safety *safety, const struct train_spec *spec,
                          struct row_classes *rows);

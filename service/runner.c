@@ -59,7 +59,7 @@ static enum status create_trainer(struct run *run, struct trainer_options *optio
     struct float_safety *safety = run->context->float_safety;
     struct row_classes rows;
     float_safety_recall(safety, run->train, &rows);
-    bool known = rows.is_whole;
+    bool known = rows.block > 0;
     options->rows = &rows;
     enum status status = trainer_create(&run->trainer, options, error);
     if (status == ST_OK && !known)

@@ -42,15 +42,6 @@ static inline struct row_pair gradient_pair(const struct node_work *work, size_t
         .difference = part(work, work->workspace->gradient_differences, value)};
 }
 
-static inline struct row_pair cut_pair(const struct row_pair *pair,
-                                       struct row_range range)
-{
-    struct row_pair piece = {.at = cut(pair->at, range)};
-    if (pair->difference.data != NULL)
-        piece.difference = cut(pair->difference, range);
-    return piece;
-}
-
 /* b = b' + s db, in place of b'. A layer with a weight needs b', db and, for its sums, the
  * b of the new point. Once its own backward is done nobody reads b' any more. */
 void difference_advance(const struct difference_work *work, const struct row_pair *b);

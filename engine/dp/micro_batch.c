@@ -132,8 +132,7 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
         micro_batch_destroy(micro_batch);
         return status;
     }
-    workspace_set_heights(micro_batch->workspace,
-                          (struct heights){rows->block, rows->tallest});
+    workspace_set_block(micro_batch->workspace, rows->block);
     *out = micro_batch;
     return ST_OK;
 }
@@ -304,13 +303,14 @@ struct cursor {
 };
 
 /* Where the next micro-batch should end, so that the blocks it takes are as full as may
- * be: the last of them is computed whole. Sums do not depend on it. */
+ * be: the last of them is computed whole. The smallest blocks leave hardly a row empty.
+ * Sums do not depend on it. */
 static size_t best_end(const struct micro_batch *micro_batch, const struct batch *batch,
                        const struct cursor *cursor)
 {
     size_t block = micro_batch->rows.block, rows = 0, end = cursor->end;
     double fullest = 0;
-    if (micro_batch->rows.period > 1 || micro_batch->rows.tallest > block)
+    if (micro_batch->rows.period > 1 || block == WORKSPACE_ROWS_STEP)
         return cursor->end;
     for (size_t p = cursor->next; p < cursor->end; p++) {
         rows += batch->pieces[p].count * micro_batch->unit_rows;

@@ -23,7 +23,7 @@ static size_t even_rows(const struct stepper_setup *setup)
 {
     enum { SMALL_BLOCK = 32, FEW = 144, MANY = 2 * FEW, MANY_FROM = 1536 };
     size_t block = setup->rows.block, rows = setup->batch_size < MANY_FROM ? FEW : MANY;
-    if (setup->rows.tallest == block && block <= SMALL_BLOCK)
+    if (block <= SMALL_BLOCK && !network_is_dense(setup->network))
         return 2 * block;
     CHECK(block <= rows);
     return rows / block * block;

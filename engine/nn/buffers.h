@@ -19,14 +19,13 @@
 
 #include "engine/nn/drop.h"
 #include "engine/nn/graph.h"
-#include "engine/nn/heights.h"
 #include "engine/nn/per_example_gradients.h"
 #include "engine/nn/rows.h"
 
 struct workspace {
     const struct network *network;
     size_t rows, count; /* count: records of the last forward */
-    struct heights heights;
+    size_t block;       /* rows of a block */
     /* Whether the per-example gradients that measure forms were formed since then. */
     bool has_per_example;
     struct drop drop;
@@ -78,7 +77,7 @@ void buffers_free(struct workspace *workspace);
 /* How many rows the blocks have that hold the records of the last forward. */
 static inline size_t active_rows(const struct workspace *workspace)
 {
-    size_t block = workspace->heights.block;
+    size_t block = workspace->block;
     return (workspace->count + block - 1) / block * block;
 }
 

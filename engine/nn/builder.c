@@ -32,11 +32,12 @@ size_t builder_width(const struct builder *builder)
 size_t builder_value(struct builder *builder, size_t width, bool has_gradient)
 {
     struct network *network = builder->network;
-    network->values[network->value_count] =
-        (struct value){.width = width,
-                       .stride = rows_stride(width),
-                       .has_gradient = has_gradient,
-                       .shares = network->value_count};
+    bool is_vector = builder->view.image.channels == 0;
+    network->values[network->value_count] = (struct value){
+        .width = width,
+        .stride = is_vector ? rows_spread_stride(width) : rows_stride(width),
+        .has_gradient = has_gradient,
+        .shares = network->value_count};
     return network->value_count++;
 }
 

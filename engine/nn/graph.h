@@ -31,7 +31,7 @@ struct node {
 };
 
 struct value {
-    size_t width, stride; /* floats; stride is width rounded up to 16 */
+    size_t width, stride; /* floats; of an image stride is width rounded up to 16 */
     bool has_gradient;    /* a parameter lies before it */
     size_t shares; /* the value whose activations it has: itself, if no other's */
 };

@@ -14,8 +14,10 @@
 #include "engine/nn/graph_build.h"
 
 /* A block of a megabyte is still in cache when it is quantised, and a product that is as
- * large as that repays the packing of its operands (README.md). */
-enum { TILE_FLOATS = 262144, TILE_ROWS_STEP = 16 };
+ * large as that repays the packing of its operands. Where nothing is packed, in dense layers,
+ * a block leaves room beside it for its integers, which all cells of a micro-batch add to
+ * (README.md). */
+enum { TILE_FLOATS = 262144, DENSE_TILE_FLOATS = 32768, TILE_ROWS_STEP = 16 };
 
 /* The kappa that sums in double allow: 2 M kappa times their rounding stays below
  * 1e-6. */
@@ -39,9 +41,16 @@ void network_destroy(struct network *network)
     free(network);
 }
 
+/* With one row a record. */
+static bool is_dense(const struct weight_layer *layer)
+{
+    return layer->kind->has_factors && !layer->kind->has_positions;
+}
+
 static size_t tile_rows(const struct weight_layer *layer)
 {
-    size_t count = TILE_FLOATS / layer->row_floats / TILE_ROWS_STEP * TILE_ROWS_STEP;
+    size_t floats = is_dense(layer) ? DENSE_TILE_FLOATS : TILE_FLOATS;
+    size_t count = floats / layer->row_floats / TILE_ROWS_STEP * TILE_ROWS_STEP;
     return count < TILE_ROWS_STEP ? TILE_ROWS_STEP : count;
 }
 
@@ -398,17 +407,12 @@ struct layer_tensors network_layer_tensors(const struct network *network, size_t
     return found;
 }
 
-const struct row_layer *network_row_layer(const struct network *network, size_t layer)
+bool network_is_dense(const struct network *network)
 {
-    CHECK(layer < network->layer_count);
-    const struct weight_layer *of = &network->layers[layer];
-    return of->kind->has_positions || !of->kind->has_factors ? NULL : of->rows;
-}
-
-bool network_layer_goes_back(const struct network *network, size_t layer)
-{
-    CHECK(layer < network->layer_count);
-    return network->values[network->layers[layer].from].has_gradient;
+    for (size_t l = 0; l < network->layer_count; l++)
+        if (!is_dense(&network->layers[l]))
+            return false;
+    return true;
 }
 
 /* Multiplications of one record in the product of a layer's forward pass. */

@@ -110,12 +110,9 @@ struct layer_tensors {
 };
 struct layer_tensors network_layer_tensors(const struct network *network, size_t layer);
 
-/* The weight layer, if it has one row a record (rows.h), else NULL. */
-struct row_layer;
-const struct row_layer *network_row_layer(const struct network *network, size_t layer);
-
-/* Whether a backward pass goes on below the weight layer: a parameter lies before it. */
-bool network_layer_goes_back(const struct network *network, size_t layer);
+/* Whether every weight layer is dense, with one row a record (rows.h): no row of the
+ * network's products then rounds by where it stands (noise.md 2.5). */
+bool network_is_dense(const struct network *network);
 
 /* The most terms that one unit has in a sum: 1, or those of a product in double. All
  * products in float have one term a unit. */

@@ -23,7 +23,7 @@ void node_backward(const struct node_work *work)
 
 size_t node_walk_stretch(const struct workspace *workspace)
 {
-    return network_has_positions(workspace->network) ? workspace->heights.block
+    return network_has_positions(workspace->network) ? workspace->block
                                                      : active_rows(workspace);
 }
 

@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#include <cblas.h>
 
 #include "engine/parallel/vector_math.h"
+#include "engine/product/product.h"
+#include "engine/product/product_choice.h"
 
 VECTOR_CLONES
 void rows_add(struct rows z, const float *bias, size_t width)
@@ -32,50 +33,70 @@ bool row_layer_has_bias(const struct row_layer *layer)
     return layer->bias != SIZE_MAX;
 }
 
-/* z = a W^T + beta z */
-static void forward(const struct row_layer *layer, const float *parameters,
-                    struct rows z, struct rows a, float beta)
+/* z = s + a W^T */
+static struct product forward_product(const struct row_layer *layer,
+                                      const float *parameters, struct rows z,
+                                      struct rows a)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)a.count,
-                (blasint)layer->outputs, (blasint)layer->inputs, 1.0F, a.data,
-                (blasint)a.stride, parameters + layer->weight, (blasint)layer->inputs,
-                beta, z.data, (blasint)z.stride);
+    return (struct product){.rows = a.count,
+                            .columns = layer->outputs,
+                            .terms = layer->inputs,
+                            .x = a.data,
+                            .x_stride = a.stride,
+                            .y = parameters + layer->weight,
+                            .y_stride = layer->inputs,
+                            .z = z.data,
+                            .z_stride = z.stride};
 }
 
 void row_layer_forward(const struct row_layer *layer, const float *parameters,
                        struct rows z, struct rows a)
 {
-    forward(layer, parameters, z, a, 0.0F);
+    struct product product = forward_product(layer, parameters, z, a);
     if (row_layer_has_bias(layer))
-        rows_add(z, parameters + layer->bias, layer->outputs);
+        product.start = parameters + layer->bias;
+    product_rows_by_rows(product_choice_best(), &product);
 }
 
 void row_layer_add_forward(const struct row_layer *layer, const float *parameters,
                            struct rows z, struct rows a)
 {
-    forward(layer, parameters, z, a, 1.0F);
+    struct product product = forward_product(layer, parameters, z, a);
+    product.start = z.data;
+    product.start_stride = z.stride;
+    product_rows_by_rows(product_choice_best(), &product);
 }
 
-/* da = b W + beta da */
-static void backward(const struct row_layer *layer, const float *parameters,
-                     struct rows da, struct rows b, float beta)
+/* da = s + b W */
+static struct product backward_product(const struct row_layer *layer,
+                                       const float *parameters, struct rows da,
+                                       struct rows b)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)b.count,
-                (blasint)layer->inputs, (blasint)layer->outputs, 1.0F, b.data,
-                (blasint)b.stride, parameters + layer->weight, (blasint)layer->inputs,
-                beta, da.data, (blasint)da.stride);
+    return (struct product){.rows = b.count,
+                            .columns = layer->inputs,
+                            .terms = layer->outputs,
+                            .x = b.data,
+                            .x_stride = b.stride,
+                            .y = parameters + layer->weight,
+                            .y_stride = layer->inputs,
+                            .z = da.data,
+                            .z_stride = da.stride};
 }
 
 void row_layer_backward(const struct row_layer *layer, const float *parameters,
                         struct rows da, struct rows b)
 {
-    backward(layer, parameters, da, b, 0.0F);
+    struct product product = backward_product(layer, parameters, da, b);
+    product_rows_by_columns(product_choice_best(), &product);
 }
 
 void row_layer_add_backward(const struct row_layer *layer, const float *parameters,
                             struct rows da, struct rows b)
 {
-    backward(layer, parameters, da, b, 1.0F);
+    struct product product = backward_product(layer, parameters, da, b);
+    product.start = da.data;
+    product.start_stride = da.stride;
+    product_rows_by_columns(product_choice_best(), &product);
 }
 
 /* Squares of floats are exact in double; the padding of a row is zero. Two rows are taken
@@ -107,31 +128,36 @@ void row_layer_measure(const struct row_layer *layer, double *squares,
     }
 }
 
-/* block = b^T a + beta block */
-static void multiply_gradients(const struct row_layer *layer, struct row_span span,
-                               float *block, const struct rows *a, const struct rows *b,
-                               float beta)
+/* block = s + b^T a */
+static struct product gradient_product(const struct row_layer *layer,
+                                       struct row_span span, float *block,
+                                       const struct rows *a, const struct rows *b)
 {
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)span.count,
-                (blasint)layer->inputs, (blasint)a->count, 1.0F, b->data + span.row,
-                (blasint)b->stride, a->data, (blasint)a->stride, beta, block,
-                (blasint)layer->inputs);
+    return (struct product){.rows = span.count,
+                            .columns = layer->inputs,
+                            .terms = a->count,
+                            .x = b->data + span.row,
+                            .x_stride = b->stride,
+                            .y = a->data,
+                            .y_stride = a->stride,
+                            .z = block,
+                            .z_stride = layer->inputs};
 }
 
 void row_layer_sum(const struct row_layer *layer, struct row_span span, float *block,
                    struct rows a, struct rows b)
 {
-    if (a.count == 0)
-        memset(block, 0, span.count * layer->inputs * sizeof *block);
-    else
-        multiply_gradients(layer, span, block, &a, &b, 0.0F);
+    struct product product = gradient_product(layer, span, block, &a, &b);
+    product_columns_by_columns(product_choice_best(), &product);
 }
 
 void row_layer_add_sum(const struct row_layer *layer, struct row_span span,
                        float *block, struct rows a, struct rows b)
 {
-    if (a.count > 0)
-        multiply_gradients(layer, span, block, &a, &b, 1.0F);
+    struct product product = gradient_product(layer, span, block, &a, &b);
+    product.start = block;
+    product.start_stride = layer->inputs;
+    product_columns_by_columns(product_choice_best(), &product);
 }
 
 VECTOR_CLONES

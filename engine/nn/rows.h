@@ -6,7 +6,9 @@
  *   gradient   the sum of b_t x a_t     over the rows t of one record; the bias's is that
  *                                       of b_t
  *
- * W is (outputs, inputs) row-major, c is (outputs); both lie in the flat vector.
+ * W is (outputs, inputs) row-major, c is (outputs); both lie in the flat vector. All of
+ * these are product.h's products, c being where forward starts: what a row gets depends on
+ * that row and the parameters alone (noise.md 2.5).
  *
  * Threads: pure functions of their arguments.
  */
@@ -61,6 +63,14 @@ static inline size_t rows_stride(size_t width)
     return (width + 15) / 16 * 16;
 }
 
+/* The same, but never a multiple of 4 KiB: rows that lie so far apart would meet in a few
+ * lines of the first cache, and push each other out of it. */
+static inline size_t rows_spread_stride(size_t width)
+{
+    size_t stride = rows_stride(width);
+    return stride % 1024 == 0 ? stride + 16 : stride;
+}
+
 bool row_layer_has_bias(const struct row_layer *layer);
 
 /* z = a W^T + c */
@@ -93,7 +103,8 @@ struct row_squares {
 void row_layer_measure(const struct row_layer *layer, double *squares,
                        struct row_squares of);
 
-/* block (count, inputs) = rows [row, row + count) of b^T a: one float32 product. */
+/* block (count, inputs) = rows [row, row + count) of b^T a: one float32 product; zeros of
+ * no rows. a can be read up to its stride. */
 struct row_span {
     size_t row, count;
 };

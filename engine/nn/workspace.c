@@ -32,7 +32,7 @@ static enum status create(struct workspace **out, struct extent extent,
     workspace->network = extent.network;
     workspace->two_points = extent.two_points;
     workspace->rows = rows;
-    workspace->heights = (struct heights){rows, rows};
+    workspace->block = rows;
     if (network_drops(extent.network))
         workspace->drop_stream = stream_create();
     if (!buffers_allocate(workspace)) {
@@ -80,15 +80,8 @@ void workspace_set_block(struct workspace *workspace, size_t block)
 {
     CHECK(block > 0 && block % WORKSPACE_ROWS_STEP == 0 &&
           workspace->rows % block == 0);
-    workspace->heights = (struct heights){block, block};
+    workspace->block = block;
     workspace->count = 0;
-}
-
-void workspace_set_heights(struct workspace *workspace, struct heights heights)
-{
-    workspace_set_block(workspace, heights.block);
-    CHECK(heights.tallest >= heights.block && heights.tallest % heights.block == 0);
-    workspace->heights = heights;
 }
 
 float *workspace_input(struct workspace *workspace)

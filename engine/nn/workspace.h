@@ -52,7 +52,6 @@
 
 #include "base/status.h"
 #include "engine/nn/drop.h"
-#include "engine/nn/heights.h"
 #include "engine/nn/network.h"
 #include "engine/nn/rows.h"
 
@@ -85,10 +84,6 @@ size_t workspace_unit_rows(const struct workspace *workspace);
  * cell of records may then be longer than one product, and few records cost few rows.
  * block divides rows and is a multiple of WORKSPACE_ROWS_STEP; it is rows until set. */
 void workspace_set_block(struct workspace *workspace, size_t block);
-
-/* The same, with products of up to heights.tallest rows in dense layers. The heights must
- * have been found to agree (heights.h), or nothing is left of invariant (1). */
-void workspace_set_heights(struct workspace *workspace, struct heights heights);
 
 /* (rows, stride) float32: each row holds the features of one record. The caller writes
  * the features of its records and nothing else; later passes may change what it wrote. */
@@ -204,7 +199,8 @@ struct factors {
     size_t inputs, outputs, a_stride, b_stride;
     size_t weight, bias;  /* offsets in the flat vector; SIZE_MAX where there is none */
     bool are_per_example; /* both are per-example gradients; no product runs on them */
-    bool have_one_row;    /* of a layer with one row a record: network_row_layer */
+    bool have_one_row;    /* of a dense layer with one row a record: a and b alone are
+                             what its products read and wrote, and these are product.h's */
     bool is_frozen;       /* no sum is made of them; b is what the layer wrote where no
                              gradient goes back to that */
 };

@@ -7,16 +7,12 @@
  * 2^-120.
  *
  * What remains must repeat with a period of at most ROW_PERIOD_MAX rows and leave each
- * class a fourth of them, or the answer is that rows are not safe (name_classes).
+ * class a fourth of them, or the answer is that rows are not safe (name_classes). Blocks of
+ * the rows that were asked for are tried, and of the next multiple of 48 where those leave
+ * fewer classes (find_blocks).
  *
- * Layers whose products are compared by themselves as well need no such number of
- * repetitions (find_at).
- *
- * Two layouts are tried:
- *   find_tall    products of several heights, where the job wants them. It is taken if it
- *                changes no bit
- *   find_blocks  else blocks of the rows that were asked for, or of the next multiple of
- *                48 where those leave fewer classes
+ * Products of dense layers are not the BLAS's and round all rows alike (engine/product), so
+ * that they ask for no repetitions, and a network of such layers alone for no trial.
  *
  * The last functions use classes: they choose a record's class by a hash of its index,
  * and give the records of a cell rows of their classes. */
@@ -30,7 +26,6 @@
 #include "engine/difference/difference.h"
 #include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
-#include "engine/rounding/height_agreement.h"
 
 enum {
     BLOCKS = 2,            /* tried side by side */
@@ -56,12 +51,7 @@ static float uniform(uint64_t *state) /* in [-1, 1) */
 
 struct row_classes row_classes_alike(size_t block)
 {
-    return (struct row_classes){.block = block,
-                                .tallest = block,
-                                .count = 1,
-                                .safe = true,
-                                .is_whole = true,
-                                .period = 1};
+    return (struct row_classes){.block = block, .count = 1, .safe = true, .period = 1};
 }
 
 static size_t alternative(size_t block)
@@ -69,10 +59,11 @@ static size_t alternative(size_t block)
     return (block + ALTERNATIVE_STEP - 1) / ALTERNATIVE_STEP * ALTERNATIVE_STEP;
 }
 
-struct row_classes row_classes_most(size_t block)
+struct row_classes row_classes_most(const struct network *network, size_t block)
 {
+    if (network_is_dense(network))
+        return row_classes_alike(block);
     struct row_classes rows = {.block = alternative(block),
-                               .tallest = alternative(block),
                                .count = CLASS_SHARE_MIN,
                                .safe = true,
                                .period = CLASS_SHARE_MIN};
@@ -138,7 +129,6 @@ struct comparison {
     size_t block, rows;                /* rows: of all blocks */
     size_t unit_rows;
     size_t repetitions_min;
-    bool leaves_dense; /* whether dense layers are compared by themselves, afterwards */
     uint32_t *class_of; /* (rows / unit_rows) the first unit that each is like */
     uint32_t *before;   /* (rows / unit_rows) scratch */
     double *squares;    /* (rows) the record's square, as a job takes it */
@@ -163,14 +153,14 @@ static void refine(const struct comparison *c, size_t filled)
             c->class_of[r] = c->class_of[r % block];
 }
 
-/* Fewest outputs of a product that a comparison sees, forward of any layer or backward
- * of those above the first; an activation may hide half of them. */
-static size_t outputs_min(const struct workspace *workspace, bool leaves_dense)
+/* Fewest outputs of a product of the BLAS that a comparison sees, forward of any layer or
+ * backward of those above the first; an activation may hide half of them. */
+static size_t outputs_min(const struct workspace *workspace)
 {
     size_t layers = workspace_factor_count(workspace), least = SIZE_MAX;
     for (size_t l = 0; l < layers; l++) {
         struct factors f = workspace_factors(workspace, l);
-        if (f.are_per_example || (leaves_dense && f.have_one_row))
+        if (f.are_per_example || f.have_one_row)
             continue;
         size_t forward = l + 1 < layers ? f.outputs / 2 : f.outputs;
         size_t backward = l > 0 ? f.inputs / 2 : forward;
@@ -190,7 +180,7 @@ static void square_records(const struct comparison *c)
 
 static void compare_rows(const struct comparison *c)
 {
-    size_t outputs = outputs_min(c->workspace, c->leaves_dense);
+    size_t outputs = outputs_min(c->workspace);
     size_t repetitions = OUTPUTS_MIN / outputs + (OUTPUTS_MIN % outputs != 0);
     uint64_t state = 20240229;
     if (repetitions < c->repetitions_min)
@@ -289,28 +279,26 @@ static const struct thoroughness thorough = {BLOCKS, REPETITIONS_MIN}, quick = {
 
 struct search {
     const struct network *network;
-    bool two_points;
-    struct heights wanted;
+    struct row_demand demand;
     struct thoroughness thoroughness;
-    const struct row_classes *tried; /* NULL: nothing was */
 };
 
 static enum status workspace_for(struct workspace **out, const struct search *search,
                                  size_t rows, struct error *error)
 {
-    return search->two_points
+    return search->demand.two_points
                ? workspace_create_two_points(out, search->network, rows, error)
                : workspace_create(out, search->network, rows, error);
 }
 
-static enum status find_with(struct row_classes *out, const struct search *search,
-                             size_t block, bool leaves_dense, struct error *error)
+static enum status find_at(struct row_classes *out, const struct search *search,
+                           size_t block, struct error *error)
 {
     size_t rows = search->thoroughness.blocks * block;
     size_t unit_rows = network_unit_rows(search->network);
     struct points points;
     enum status status =
-        points_create(&points, search->network, search->two_points, error);
+        points_create(&points, search->network, search->demand.two_points, error);
     uint32_t *scratch = calloc(2 * (rows / unit_rows), sizeof *scratch);
     double *squares = calloc(rows, sizeof *squares);
     struct comparison c = {.network = search->network,
@@ -320,7 +308,6 @@ static enum status find_with(struct row_classes *out, const struct search *searc
                            .rows = rows,
                            .unit_rows = unit_rows,
                            .repetitions_min = search->thoroughness.repetitions_min,
-                           .leaves_dense = leaves_dense,
                            .class_of = scratch,
                            .before = scratch + rows / unit_rows,
                            .squares = squares};
@@ -331,7 +318,7 @@ static enum status find_with(struct row_classes *out, const struct search *searc
     if (status == ST_OK) {
         workspace_set_block(c.workspace, block);
         compare_rows(&c);
-        *out = (struct row_classes){.block = block, .tallest = block};
+        *out = (struct row_classes){.block = block};
         name_classes(out, c.class_of, rows / unit_rows, block / unit_rows);
     }
     workspace_destroy(c.workspace);
@@ -341,29 +328,11 @@ static enum status find_with(struct row_classes *out, const struct search *searc
     return status;
 }
 
-/* A layer of few outputs, as the last one, would ask for many repetitions of the whole
- * model. So dense layers, of one row a record, are left to their own products, which tell
- * whether the classes that the model has shown hold there too. If not, or where none of
- * use are found, the model is repeated until every layer has shown enough. */
-static enum status find_at(struct row_classes *out, const struct search *search,
-                           size_t block, struct error *error)
-{
-    bool alone = network_unit_rows(search->network) == 1, agree = false;
-    enum status status = find_with(out, search, block, alone, error);
-    if (status != ST_OK || !alone)
-        return status;
-    const struct row_pattern pattern = {out->period, out->of};
-    if (out->safe)
-        status = dense_rows_agree(&agree, search->network, block, pattern, error);
-    return status != ST_OK || agree ? status
-                                    : find_with(out, search, block, false, error);
-}
-
 static enum status find_blocks(struct row_classes *out, const struct search *search,
                                struct error *error)
 {
     struct row_classes first, second;
-    size_t block = search->wanted.block;
+    size_t block = search->demand.block;
     enum status status = find_at(&first, search, block, error);
     if (status != ST_OK)
         return status;
@@ -376,76 +345,25 @@ static enum status find_blocks(struct row_classes *out, const struct search *sea
     return status;
 }
 
-/* Whether products of these heights were found to agree, in rows of the same classes. */
-static bool were_tried(const struct search *search, struct heights heights,
-                       const struct row_classes *rows)
-{
-    const struct row_classes *tried = search->tried;
-    return tried != NULL && tried->safe && tried->block == heights.block &&
-           tried->tallest == heights.tallest && heights.tallest > heights.block &&
-           tried->period == rows->period &&
-           memcmp(tried->of, rows->of, rows->period) == 0;
-}
-
-/* Looks for classes that hold in products of several heights; *found = whether there are
- * any. */
-static enum status find_tall(struct row_classes *out, const struct search *search,
-                             bool *found, struct error *error)
-{
-    static const size_t steps[] = {WORKSPACE_ROWS_STEP, ALTERNATIVE_STEP};
-    struct row_classes rows;
-    if (!heights_may_differ(search->network))
-        return ST_OK;
-    enum status status = find_at(&rows, search, ALTERNATIVE_STEP, error);
-    for (size_t k = 0; k < 2 && status == ST_OK && rows.safe && !*found; k++) {
-        struct heights heights = {steps[k], search->wanted.tallest};
-        struct row_pattern pattern = {rows.period, rows.of};
-        if (steps[k] % rows.period != 0)
-            continue;
-        if (were_tried(search, heights, &rows))
-            *found = true;
-        else
-            status = heights_agree(found, search->network, heights, pattern, error);
-        rows.block = heights.block;
-        rows.tallest = heights.tallest;
-    }
-    if (status == ST_OK && *found)
-        *out = rows;
-    return status;
-}
-
 static enum status find(struct row_classes *out, const struct search *search,
                         struct error *error)
 {
-    bool found = false;
-    enum status status = ST_OK;
-    if (search->wanted.tallest > search->wanted.block)
-        status = find_tall(out, search, &found, error);
-    if (status == ST_OK && !found)
-        status = find_blocks(out, search, error);
-    if (status == ST_OK)
-        out->is_whole = search->thoroughness.repetitions_min == REPETITIONS_MIN;
-    return status;
+    if (!network_is_dense(search->network))
+        return find_blocks(out, search, error);
+    *out = row_classes_alike(search->demand.block);
+    return ST_OK;
 }
 
 enum status row_classes_find(struct row_classes *out, const struct network *network,
-                             struct heights wanted, struct error *error)
+                             struct row_demand demand, struct error *error)
 {
-    return row_classes_confirm(out, network, wanted, false, NULL, error);
-}
-
-enum status row_classes_confirm(struct row_classes *out, const struct network *network,
-                                struct heights wanted, bool two_points,
-                                const struct row_classes *tried, struct error *error)
-{
-    return find(out, &(struct search){network, two_points, wanted, thorough, tried},
-                error);
+    return find(out, &(struct search){network, demand, thorough}, error);
 }
 
 enum status row_classes_try(struct row_classes *out, const struct network *network,
-                            struct heights wanted, bool two_points, struct error *error)
+                            struct row_demand demand, struct error *error)
 {
-    return find(out, &(struct search){network, two_points, wanted, quick, NULL}, error);
+    return find(out, &(struct search){network, demand, quick}, error);
 }
 
 static size_t share_of(const struct row_classes *rows, uint32_t class)

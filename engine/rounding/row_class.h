@@ -2,9 +2,11 @@
  * row_class.h - which rows of a block round alike in the BLAS at hand, and where a
  * record may therefore stand (noise.md 2.5).
  *
- * A product may round a row differently at different places. One more record in front
- * would then move its neighbours to other rows and change their gradients. Rows that
- * agree bit for bit on the whole pipeline of the job's own model form a class. A record's
+ * A product of the BLAS may round a row differently at different places. One more record in
+ * front would then move its neighbours to other rows and change their gradients. Rows that
+ * agree bit for bit on the whole pipeline of the job's own model form a class. Products of
+ * dense layers are not the BLAS's, and round all rows alike (engine/product): a network of
+ * such layers alone has one class, and is not compared. A record's
  * class is fixed by its index, and it is only ever put in rows of its class: what it
  * contributes then depends on itself alone.
  *
@@ -15,7 +17,7 @@
  *
  * Where a unit has several rows (network_create_of_units) whole units take the place of
  * rows in all of this: two places of units are of one class where each row of the one is
- * like the same row of the other. Of a row_classes only block and tallest then count rows.
+ * like the same row of the other. Of a row_classes only block then counts rows.
  *
  * Threads: pure; a struct row_classes is constant once found.
  */
@@ -27,17 +29,14 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "engine/nn/heights.h"
 #include "engine/nn/network.h"
 
 enum { ROW_PERIOD_MAX = 64 };
 
 struct row_classes {
-    size_t block;   /* a product has block rows, or a multiple of block */
-    size_t tallest; /* up to tallest where that is more; else tallest is block */
+    size_t block;   /* rows of a block: records are padded to a multiple of it */
     uint32_t count; /* classes found; 1: all rows round alike */
     bool safe;      /* false: more classes than records can be kept apart by */
-    bool is_whole;  /* false: it was only tried (row_classes_try) */
     size_t period;  /* row r is of class of[r % period]; a block holds whole periods */
     uint8_t of[ROW_PERIOD_MAX];
 };
@@ -46,36 +45,29 @@ struct row_classes {
 struct row_classes row_classes_alike(size_t block);
 
 /* The answer of row_classes_find that takes the most rows, of all that it may give. */
-struct row_classes row_classes_most(size_t block);
+struct row_classes row_classes_most(const struct network *network, size_t block);
 
 /* Runs network forward and backward on random records, each in every row of a block,
  * and compares rows bit by bit: first with blocks of block rows, and where these are
  * not all alike with the next multiple of 48, at which the AVX2 kernels have two equal
- * classes.
- *   wanted  block, a multiple of 16; where tallest, a multiple of 48, is more, products
- *           of any multiple of 16 rows, or of 48, up to tallest are tried first, and
- *           taken if none changes a bit (heights_agree)
+ * classes. A network of dense layers (network_is_dense) has one class, without a look.
+ *   block       a multiple of 16
+ *   two_points  for a job that also takes differences of gradients at two points: rows of
+ *               a class then agree in both passes, and the network has passed
+ *               network_check_differences
  *   ST_NO_MEMORY  no room for two blocks */
+struct row_demand {
+    size_t block;
+    bool two_points;
+};
 enum status row_classes_find(struct row_classes *out, const struct network *network,
-                             struct heights wanted, struct error *error);
+                             struct row_demand demand, struct error *error);
 
 /* One block, and as many repetitions as tell trees apart in 512 outputs, instead of the
  * two blocks and eight records that a run insists on: what row_classes_find would find,
  * in down to a sixteenth of the time. */
 enum status row_classes_try(struct row_classes *out, const struct network *network,
-                            struct heights wanted, bool two_points,
-                            struct error *error);
-
-/* The same, of one point or two, where row_classes_try has found tried of the same
- * network, heights and points in this process: products of several heights, which both
- * compare alike, are not compared again.
- *   two_points  for a job that also takes differences of gradients at two points: rows of
- *               a class then agree in both passes, and the network has passed
- *               network_check_differences
- *   tried       or NULL */
-enum status row_classes_confirm(struct row_classes *out, const struct network *network,
-                                struct heights wanted, bool two_points,
-                                const struct row_classes *tried, struct error *error);
+                            struct row_demand demand, struct error *error);
 
 /* The most rows that a cell of that many records can take, whatever their classes are. */
 size_t row_classes_reach(const struct row_classes *rows, size_t records);

@@ -72,6 +72,7 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
     static const struct noise_certificate noise = {
         .plan = {.clip_norm = 1, .grid = {.cells = 3}},
         .kernel = "SkylakeX",
+        .dense_kernel = "avx512",
         .float_safe = true};
     struct model_view view = published(&reserve);
     char *noise_text = noise_render(&noise);
@@ -86,7 +87,7 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
     assert_non_null(strstr(text, mechanism));
     json_auto_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     json_t *guarantee = json_object_get(root, "guarantee");
-    const char *relation, *unit, *accountant, *hash, *version, *kernel;
+    const char *relation, *unit, *accountant, *hash, *version, *kernel, *dense_kernel;
     double epsilon, delta, order, rate, multiplier;
     int steps, seq;
     assert_int_equal(
@@ -104,11 +105,13 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
     assert_true(rate == 1024.0 / 60000 && multiplier == 1.485);
     assert_true(steps == 1172 && seq == 17);
     assert_memory_equal(hash, "ab00", 4);
-    assert_int_equal(json_unpack(root, "{s:s,s:{s:s}}", "version", &version, "noise",
-                                 "kernel", &kernel),
+    assert_int_equal(json_unpack(root, "{s:s,s:{s:s,s:s}}", "version", &version,
+                                 "noise", "kernel", &kernel, "dense_kernel",
+                                 &dense_kernel),
                      0);
     assert_string_equal(version, "9.8.7");
     assert_string_equal(kernel, "SkylakeX");
+    assert_string_equal(dense_kernel, "avx512");
     double granted;
     int frozen;
     assert_int_equal(json_unpack(root, "{s:{s:{s:f,s:f},s:[{s:f,s:b},{s:f}]}}",

@@ -63,13 +63,15 @@ static void a_model_that_no_noise_would_cover_is_refused(void **state)
     /* What is public has nothing to cover. */
     train(client, "{'dataset':'open','model':" CONVOLUTIONS
                   ",'algorithm':{'name':'sgd'},'batch_size':64,'steps':3}");
-    /* Dense layers round in two ways, which records are kept to. */
+    /* Rows of dense layers round alike whatever the BLAS does. */
     const struct reply *job =
         train(client,
               "{'dataset':'digits','model':{'preset':'mlp'},'algorithm':{'name':"
               "'dpsgd'},'batch_size':64,'steps':3,'privacy':{'noise_multiplier':20}}");
     const struct reply *model = model_of(client, job);
     assert_true(json_is_true(reply_at(model, "certificate.noise.float_safe")));
+    assert_true(reply_number(model, "certificate.noise.position_classes") == 1);
+    assert_non_null(reply_text(model, "certificate.noise.dense_kernel"));
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
 
     start_with(&stage->daemon, "Sandybridge");

@@ -2,7 +2,7 @@
  * three loops over the parameters of a linear model, and steps too small to be seen. */
 #include "tests/expect.h"
 
-#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/product_fixture.h"
 #include "tests/engine/trainer_fixture.h"
 
 static void evaluation_drops_nothing(void **state)

@@ -6,7 +6,7 @@
 #include "engine/dp/stepper.h"
 #include "engine/quality/quality_count.h"
 #include "tests/expect.h"
-#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/product_fixture.h"
 #include "tests/engine/trainer_fixture.h"
 
 enum { COUNTS_OF_TEST = CLASSES * CLASSES + 2 * QUALITY_BINS };

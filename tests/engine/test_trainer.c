@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "tests/expect.h"
-#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/product_fixture.h"
 #include "tests/engine/trainer_fixture.h"
 
 static void threads_do_not_matter(void **state)

@@ -7,7 +7,7 @@
 #include "engine/rounding/row_class.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/rounding/blas.h"
-#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/product_fixture.h"
 #include "tests/engine/small_network_fixture.h"
 #include "tests/engine/trainer_fixture.h"
 
@@ -34,9 +34,7 @@ static void expect(struct world *world, bool refused)
     struct trainer *trainer = NULL;
     struct error tried = {0}, error = {0};
     enum status wanted = refused ? ST_NOT_FLOAT_SAFE : ST_OK;
-    struct row_classes rows;
-    enum status quickly = trainer_check_rounding(&world->spec, &rows, &tried);
-    assert_false(rows.is_whole);
+    enum status quickly = trainer_check_rounding(&world->spec, &tried);
     enum status whole = trainer_create(&trainer, &options, &error);
     if (quickly != wanted || whole != wanted)
         fail_msg("%s: %s, %s", world->spec.algorithm.algorithm->name, tried.text,
@@ -94,10 +92,9 @@ static void trying_finds_what_comparing_finds(void **state)
                                         : small_network_dense(17 << k, 33, 10);
         for (size_t b = 0; b < 2; b++) {
             struct row_classes found, tried;
-            struct heights wanted = {blocks[b], blocks[b]};
-            assert_int_equal(row_classes_find(&found, network, wanted, NULL), ST_OK);
-            assert_int_equal(row_classes_try(&tried, network, wanted, false, NULL),
-                             ST_OK);
+            const struct row_demand demand = {blocks[b], false};
+            assert_int_equal(row_classes_find(&found, network, demand, NULL), ST_OK);
+            assert_int_equal(row_classes_try(&tried, network, demand, NULL), ST_OK);
             assert_int_equal(tried.safe, found.safe);
             assert_int_equal(tried.count, found.count);
             assert_int_equal(tried.period, found.period);
@@ -107,40 +104,6 @@ static void trying_finds_what_comparing_finds(void **state)
 }
 
 /* That it is believed is seen by a lie about the number of classes. */
-/* A submission's findings spare a run nothing but products of several heights. */
-static void what_was_tried_is_confirmed(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"dpsgd", "diff2_gd"};
-    for (size_t k = 0; k < 2; k++) {
-        struct world *world = world_create(names[k]);
-        world->spec.noise_multiplier = 8;
-        world->spec.batch_size = RECORDS;
-        struct trainer_options options = options_of(world, 1);
-        struct row_classes alone = {0}, tried, other;
-        options.rows = &alone;
-        trainer_destroy(trainer_of(&options));
-        assert_true(alone.is_whole);
-        assert_int_equal(trainer_check_rounding(&world->spec, &tried, NULL), ST_OK);
-        assert_false(tried.is_whole);
-        other = tried;
-        other.tallest = tried.block; /* as where heights did not agree */
-        options.rows = &tried;
-        trainer_destroy(trainer_of(&options));
-        options.rows = &other;
-        trainer_destroy(trainer_of(&options));
-        const struct row_classes *found[] = {&tried, &other};
-        for (size_t i = 0; i < 2; i++) {
-            assert_true(found[i]->is_whole);
-            assert_int_equal(found[i]->block, alone.block);
-            assert_int_equal(found[i]->tallest, alone.tallest);
-            assert_int_equal(found[i]->period, alone.period);
-            assert_memory_equal(found[i]->of, alone.of, alone.period);
-        }
-        world_destroy(world);
-    }
-}
-
 static void a_run_believes_what_one_before_it_has_found(void **state)
 {
     (void)state;
@@ -180,7 +143,6 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_no_noise_would_cover_is_refused),
         cmocka_unit_test(what_rounds_alike_or_adds_no_noise_is_run),
-        cmocka_unit_test(what_was_tried_is_confirmed),
         cmocka_unit_test(a_run_believes_what_one_before_it_has_found),
         cmocka_unit_test(trying_finds_what_comparing_finds),
     };

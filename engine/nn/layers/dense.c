@@ -13,72 +13,38 @@
 #include "engine/nn/translation.h"
 #include "engine/nn/weight_work.h"
 
-/* How products round must not depend on how many records there are (heights.h). */
 static void forward(const struct node_work *work)
 {
     const struct node *node = node_of(work);
-    const struct row_layer *layer = node->plan;
-    struct rows a = activations_of(work, node->from),
-                z = activations_of(work, node->to);
-    struct row_range range = {0};
-
-    for (; range.first < z.count; range.first += range.count) {
-        range.count =
-            heights_forward(work->workspace->heights, layer, z.count - range.first);
-        row_layer_forward(layer, work->parameters, cut(z, range), cut(a, range));
-    }
+    row_layer_forward(node->plan, work->parameters, activations_of(work, node->to),
+                      activations_of(work, node->from));
 }
 
 static void backward(const struct node_work *work)
 {
     const struct node *node = node_of(work);
-    const struct row_layer *layer = node->plan;
-    struct rows b = gradients_of(work, node->to), da;
-    struct row_range range = {0};
-
-    if (!has_gradient(work, node->from))
-        return;
-    da = gradients_of(work, node->from);
-    for (; range.first < b.count; range.first += range.count) {
-        range.count =
-            heights_backward(work->workspace->heights, layer, b.count - range.first);
-        row_layer_backward(layer, work->parameters, cut(da, range), cut(b, range));
-    }
+    if (has_gradient(work, node->from))
+        row_layer_backward(node->plan, work->parameters, gradients_of(work, node->from),
+                           gradients_of(work, node->to));
 }
 
 static void difference_forward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);
-    const struct row_layer *layer = node->plan;
     struct row_pair a = activation_pair(&d->work, node->from);
     struct rows dz = activation_pair(&d->work, node->to).difference;
-    struct row_range range = {0};
-
-    for (; range.first < dz.count; range.first += range.count) {
-        range.count =
-            heights_forward(d->work.workspace->heights, layer, dz.count - range.first);
-        struct row_pair piece = cut_pair(&a, range);
-        row_difference_forward(layer, &d->points, cut(dz, range), &piece);
-    }
+    row_difference_forward(node->plan, &d->points, dz, &a);
 }
 
 static void difference_backward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);
-    const struct row_layer *layer = node->plan;
     struct row_pair b = gradient_pair(&d->work, node->to);
-    struct row_range range = {0};
-    struct rows below;
 
     if (!has_gradient(&d->work, node->from))
         return;
-    below = gradient_pair(&d->work, node->from).difference;
-    for (; range.first < below.count; range.first += range.count) {
-        range.count = heights_backward(d->work.workspace->heights, layer,
-                                       below.count - range.first);
-        struct row_pair piece = cut_pair(&b, range);
-        row_difference_backward(layer, &d->points, cut(below, range), &piece);
-    }
+    struct rows below = gradient_pair(&d->work, node->from).difference;
+    row_difference_backward(node->plan, &d->points, below, &b);
     backward(&d->work);
     difference_advance(d, &b);
 }
@@ -207,11 +173,11 @@ static enum status build_vector(struct builder *builder, const struct layer_spec
         return status;
     if (view.interleaved && view.image.channels > 0)
         weight.taps = view.image.height * view.image.width;
+    builder->view = (struct view){.value = view.value, .copies = 1};
     if (builder->network->unit_rows > 1)
         position_layer_at_one_pixel(builder, &dense_unit_node, spec, weight);
     else
         append_rows(builder, spec, weight);
-    builder->view = (struct view){.value = builder->view.value, .copies = 1};
     return ST_OK;
 }
 

@@ -113,12 +113,8 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
     network_init(kit->network, kit->parameters, 0);
     struct row_classes rows = row_classes_alike(32);
     if (setup->rows_differ)
-        rows = (struct row_classes){.block = 32,
-                                    .tallest = 32,
-                                    .count = 2,
-                                    .safe = true,
-                                    .period = 2,
-                                    .of = {0, 1}};
+        rows = (struct row_classes){
+            .block = 32, .count = 2, .safe = true, .period = 2, .of = {0, 1}};
     struct stepper_setup stepper = {
         .network = kit->network,
         .data = setup->data,

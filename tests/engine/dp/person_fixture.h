@@ -88,7 +88,8 @@ static inline void choose_rows(struct bench *bench)
 {
     struct row_classes rows;
     assert_int_equal(
-        row_classes_find(&rows, bench->network, (struct heights){48, 48}, NULL), ST_OK);
+        row_classes_find(&rows, bench->network, (struct row_demand){48, false}, NULL),
+        ST_OK);
     assert_true(rows.safe);
     bench_rows(bench, rows);
 }

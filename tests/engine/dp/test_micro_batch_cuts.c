@@ -7,7 +7,7 @@
 
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
-#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/product_fixture.h"
 #include "tests/engine/dp/micro_batch_fixture.h"
 
 static void a_cell_too_long_for_the_buffers_is_taken_in_parts(void **state)
@@ -40,7 +40,7 @@ static void where_a_micro_batch_ends_changes_no_sum(void **state)
 {
     (void)state;
     static const uint32_t shape[] = {784, 64, 10};
-    static const struct heights wanted[] = {{32, 32}, {32, 480}};
+    static const size_t blocks[] = {32, 16};
     enum { RECORDS = 1100 };
     struct bench bench;
     bench_init(&bench, shape, RECORDS);
@@ -50,9 +50,8 @@ static void where_a_micro_batch_ends_changes_no_sum(void **state)
         sums[k] = calloc(bench.dim, sizeof *sums[k]);
     for (size_t k = 0; k < 2; k++) {
         struct row_classes rows;
-        assert_int_equal(row_classes_find(&rows, bench.network, wanted[k], NULL),
-                         ST_OK);
-        assert_int_equal(rows.tallest > rows.block, k == 1);
+        const struct row_demand demand = {blocks[k], false};
+        assert_int_equal(row_classes_find(&rows, bench.network, demand, NULL), ST_OK);
         size_t least = row_classes_reach(&rows, bench.grid.cell_rows_max);
         for (size_t room = 0; room < 6; room++) {
             size_t capacity =
@@ -73,7 +72,7 @@ static void no_way_of_clipping_knows_where_a_micro_batch_ends(void **state)
     (void)state;
     static const uint32_t shape[] = {20, 16, 4};
     enum { RECORDS = 2000, CAPACITIES = 4 };
-    static const struct heights wanted = {32, 480};
+    static const struct row_demand demand = {16, false};
     const struct automatic_clip automatic = {
         .clip_norm = 1, .gamma = 0.01, .spread = 1};
     const struct flat_clip layer = {.clip_norm = sqrt(0.5), .spread = 1};
@@ -89,7 +88,7 @@ static void no_way_of_clipping_knows_where_a_micro_batch_ends(void **state)
          .by_layer = true}};
     int64_t *first = calloc(bench.dim, sizeof *first);
     struct row_classes rows;
-    assert_int_equal(row_classes_find(&rows, bench.network, wanted, NULL), ST_OK);
+    assert_int_equal(row_classes_find(&rows, bench.network, demand, NULL), ST_OK);
     size_t least = row_classes_reach(&rows, bench.grid.cell_rows_max);
     for (size_t p = 0; p < 3; p++)
         for (size_t c = 0; c < CAPACITIES; c++) {

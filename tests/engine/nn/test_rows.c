@@ -58,6 +58,16 @@ static void drop(struct fixture *f)
     free(f->b.data);
 }
 
+static void rows_of_vectors_never_lie_4_kib_apart(void **state)
+{
+    (void)state;
+    for (size_t width = 1; width <= 5000; width++) {
+        size_t stride = rows_spread_stride(width);
+        assert_true(stride >= width && stride % 16 == 0 && stride % 1024 != 0);
+        assert_true(stride == rows_stride(width) || rows_stride(width) % 1024 == 0);
+    }
+}
+
 static const size_t shapes[][2] = {{1, 1},   {5, 3},   {16, 16},
                                    {33, 10}, {100, 7}, {64, 130}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -239,6 +249,7 @@ static void cells_bound_what_one_record_moves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_vectors_never_lie_4_kib_apart),
         cmocka_unit_test(forward_and_backward_are_products_with_the_weights),
         cmocka_unit_test(a_sum_is_the_rows_outer_products),
         cmocka_unit_test(a_square_is_that_of_the_outer_product),

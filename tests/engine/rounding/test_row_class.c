@@ -10,7 +10,7 @@
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/workspace.h"
 #include "tests/expect.h"
-#include "tests/engine/kernels_fixture.h"
+#include "tests/engine/product_fixture.h"
 #include "tests/engine/small_network_fixture.h"
 
 /* Six rows of one kind, six of the other (noise.md 2.5). */
@@ -75,12 +75,12 @@ static void check_rows_at_two_points(const struct row_classes *rows,
 {
     struct workspace *workspace;
     struct parameter_step *step;
-    size_t count = 2 * rows->tallest + rows->block, size = network_parameters(network);
+    size_t count = 3 * rows->block, size = network_parameters(network);
     float *parameters = calloc(2 * size, sizeof *parameters);
     assert_int_equal(workspace_create_two_points(&workspace, network, count, NULL),
                      ST_OK);
     assert_int_equal(parameter_step_create(&step, size, NULL), ST_OK);
-    workspace_set_heights(workspace, (struct heights){rows->block, rows->tallest});
+    workspace_set_block(workspace, rows->block);
     network_init(network, parameters, 77 + (uint64_t)draw);
     for (size_t j = 0; j < size; j++)
         parameters[size + j] = parameters[j] + 1e-3F * (float)sin((double)j);
@@ -94,23 +94,24 @@ static void check_rows_at_two_points(const struct row_classes *rows,
     free(parameters);
 }
 
-static void expect_alike(const struct network *network, struct heights wanted,
-                         int draws)
+static void expect_alike(const struct network *network, size_t block, int draws)
 {
     struct row_classes rows;
-    assert_int_equal(row_classes_find(&rows, network, wanted, NULL), ST_OK);
+    assert_int_equal(
+        row_classes_find(&rows, network, (struct row_demand){block, false}, NULL),
+        ST_OK);
     assert_true(rows.safe);
-    assert_true(rows.block >= wanted.block && rows.block % 16 == 0);
+    assert_true(rows.block >= block && rows.block % 16 == 0);
     for (int draw = 0; draw < draws; draw++)
         check_rows(&rows, network, draw);
 }
 
-static void expect_alike_at_two_points(const struct network *network,
-                                       struct heights wanted)
+static void expect_alike_at_two_points(const struct network *network, size_t block)
 {
     struct row_classes rows;
-    assert_int_equal(row_classes_confirm(&rows, network, wanted, true, NULL, NULL),
-                     ST_OK);
+    assert_int_equal(
+        row_classes_find(&rows, network, (struct row_demand){block, true}, NULL),
+        ST_OK);
     assert_true(rows.safe);
     for (int draw = 0; draw < 3; draw++) {
         check_rows(&rows, network, draw);
@@ -127,30 +128,11 @@ static void rows_of_a_class_round_alike(void **state)
         struct network *network =
             small_network_dense(shapes[k][0], shapes[k][1], shapes[k][2]);
         for (size_t block = 16; block <= 128; block *= 2)
-            expect_alike(network, (struct heights){block, block}, 6);
+            expect_alike(network, block, 6);
         network_destroy(network);
     }
 }
 
-/* One record shows little of a layer of sixteen outputs, half of which are zero behind it:
- * its own products are asked. */
-static void layers_of_few_outputs_are_compared_by_their_products(void **state)
-{
-    (void)state;
-    for (uint32_t inputs = 64; inputs < 1200; inputs += 61) {
-        struct network *network = small_network_dense(inputs, 16, 2);
-        struct row_classes rows;
-        assert_int_equal(
-            row_classes_try(&rows, network, (struct heights){48, 48}, false, NULL),
-            ST_OK);
-        assert_true(rows.safe);
-        for (int draw = 0; draw < 6; draw++)
-            check_rows(&rows, network, draw);
-        network_destroy(network);
-    }
-}
-
-/* This holds in blocks, and in products of several heights. */
 static void rows_of_a_class_round_alike_at_two_points(void **state)
 {
     (void)state;
@@ -159,8 +141,7 @@ static void rows_of_a_class_round_alike_at_two_points(void **state)
         struct network *network =
             small_network_dense(shapes[k][0], shapes[k][1], shapes[k][2]);
         for (size_t block = 16; block <= 128; block *= 2)
-            expect_alike_at_two_points(
-                network, (struct heights){block, block < 128 ? block : 288});
+            expect_alike_at_two_points(network, block);
         network_destroy(network);
     }
 }
@@ -198,7 +179,7 @@ static void rows_of_images_round_alike_at_two_points(void **state)
     (void)state;
     struct network *network = image_network();
     for (size_t block = 16; block <= 64; block *= 2)
-        expect_alike_at_two_points(network, (struct heights){block, block});
+        expect_alike_at_two_points(network, block);
     network_destroy(network);
 }
 
@@ -208,7 +189,7 @@ static void rows_of_a_residual_network_round_alike(void **state)
     const struct small_residual sizes = {9, 24, 4, false, 0.25, &layer_global_avg_pool};
     struct network *network = small_network_residual(&sizes);
     for (size_t block = 16; block <= 64; block *= 2)
-        expect_alike(network, (struct heights){block, block}, 3);
+        expect_alike(network, block, 3);
     network_destroy(network);
 }
 
@@ -230,17 +211,45 @@ static void rows_of_layer_norms_round_alike(void **state)
     assert_int_equal(
         network_create(&network, &model, (struct network_shape){37, 10}, NULL), ST_OK);
     for (size_t block = 16; block <= 64; block *= 2)
-        expect_alike(network, (struct heights){block, block}, 3);
+        expect_alike(network, block, 3);
     network_destroy(network);
+}
+
+/* A convolution over whole images: as many channels as a dense layer has outputs, but
+ * multiplied by the BLAS. */
+static struct network *whole_image_network(void)
+{
+    struct layer_spec conv = {.kind = &layer_conv2d,
+                              .out = 128,
+                              .bias = true,
+                              .kernel_height = 28,
+                              .kernel_width = 28,
+                              .stride = 1,
+                              .dilation = 1};
+    struct layer_spec layers[] = {conv,
+                                  {.kind = &layer_relu},
+                                  {.kind = &layer_flatten},
+                                  {.kind = &layer_dense, .out = 10, .bias = true}};
+    struct model_spec model = {.layer_count = sizeof layers / sizeof *layers,
+                               .layers = layers,
+                               .input = {28, 28, 1},
+                               .loss = LOSS_SOFTMAX_CROSS_ENTROPY};
+    struct network *network;
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){784, 10}, NULL), ST_OK);
+    return network;
 }
 
 static void each_kernel_has_the_classes_known_of_it(void **state)
 {
     (void)state;
-    struct network *network = small_network_dense(784, 128, 10);
+    const struct row_demand demand = {128, false};
+    struct network *image = whole_image_network(),
+                   *dense = small_network_dense(784, 128, 10);
     struct row_classes rows;
-    assert_int_equal(row_classes_find(&rows, network, (struct heights){128, 128}, NULL),
-                     ST_OK);
+    assert_int_equal(row_classes_find(&rows, dense, demand, NULL), ST_OK);
+    assert_true(rows.safe && rows.count == 1 && rows.block == 128);
+    assert_int_equal(row_classes_find(&rows, image, demand, NULL), ST_OK);
     if (strcmp(blas_kernel(), "SkylakeX") == 0) {
         assert_int_equal(rows.count, 1);
         assert_int_equal(rows.block, 128);
@@ -250,7 +259,8 @@ static void each_kernel_has_the_classes_known_of_it(void **state)
         assert_int_equal(rows.period, 12);
         assert_memory_equal(rows.of, halves(144).of, 12);
     }
-    network_destroy(network);
+    network_destroy(dense);
+    network_destroy(image);
 }
 
 static void records_stand_in_rows_of_their_class(void **state)
@@ -327,9 +337,14 @@ static void the_reach_holds_when_all_fall_into_one_class(void **state)
     struct cell_rows cell = row_classes_place(&rows, 0, indices, 100, places);
     assert_int_equal(cell.end, 100 / 6 * 12 + 6 + 4);
     assert_true(cell.end <= row_classes_reach(&rows, 100));
-    struct row_classes most = row_classes_most(128);
+    struct network *image = image_network(), *dense = small_network_dense(31, 8, 3);
+    struct row_classes most = row_classes_most(image, 128);
     assert_int_equal(most.block, 144);
     assert_true(row_classes_reach(&most, 307) >= row_classes_reach(&rows, 307));
+    most = row_classes_most(dense, 16);
+    assert_true(most.block == 16 && row_classes_reach(&most, 307) == 307);
+    network_destroy(image);
+    network_destroy(dense);
 }
 
 int main(int argc, char **argv)
@@ -341,7 +356,6 @@ int main(int argc, char **argv)
     blas_use_one_thread();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_a_class_round_alike),
-        cmocka_unit_test(layers_of_few_outputs_are_compared_by_their_products),
         cmocka_unit_test(rows_of_a_class_round_alike_at_two_points),
         cmocka_unit_test(rows_of_images_round_alike_at_two_points),
         cmocka_unit_test(rows_of_a_residual_network_round_alike),

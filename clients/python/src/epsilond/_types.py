@@ -1804,6 +1804,7 @@ class CertificateNoise(TypedDict):
     roundings: int
     position_classes: int
     kernel: str
+    dense_kernel: NotRequired[str]
     float_safe: bool
     histogram: NotRequired[CertificateNoiseHistogram]
     norm: NotRequired[CertificateNoiseNorm]

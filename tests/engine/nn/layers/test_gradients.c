@@ -171,14 +171,16 @@ static void sums_of_per_example_gradients_need_no_norm(void **state)
         }
 }
 
-/* The presets on small images: all their layers, on which little is left to slide. */
+/* The presets on small images: all their layers, on which little is left to slide. No
+ * record's loss is all but zero there, as its gradient would be made of exponentials whose
+ * relative error is the absolute one of outputs in the tens. */
 static void a_presets_record_has_its_gradient_and_norm(void **state)
 {
     static const struct {
         enum preset preset;
         struct model_input input;
     } presets[] = {{PRESET_CNN_MNIST, {21, 19, 1}},
-                   {PRESET_CNN_CIFAR, {25, 26, 1}},
+                   {PRESET_CNN_CIFAR, {27, 26, 1}},
                    {PRESET_RESNET18_GN, {17, 17, 1}}};
     (void)state;
     for (size_t k = 0; k < sizeof presets / sizeof *presets; k++) {
