@@ -11,7 +11,7 @@
 
 #define CONVOLUTIONS                                                                   \
     "{'input':{'shape':[8,8,1]},'layers':[{'type':'conv2d','out':16,'kernel':3,"       \
-    "'padding':1},{'type':'relu'},{'type':'conv2d','out':16,'kernel':3,'stride':3},"   \
+    "'padding':1},{'type':'relu'},{'type':'conv2d','out':16,'kernel':[8,2]},"          \
     "{'type':'flatten'},{'type':'dense','out':10}]}"
 #define JOB                                                                            \
     "{'dataset':'digits','model':" CONVOLUTIONS ",'algorithm':{'name':'dpsgd'},"       \
