@@ -4,7 +4,7 @@
 
 Reads the lists beside this file (README.md has their form); with words, plants only those
 bugs whose names hold one of them.
-JOBS mutants at once (default: one for each processor). Exits with 0 if a test failed in
+JOBS mutants at once (default: two for each processor, as a daemon mostly waits for ticks). Exits with 0 if a test failed in
 every copy, with 1 if a bug survived or a record of the lists does not do what it says.
 """
 
@@ -385,7 +385,7 @@ def stop(number, frame):
 
 def main(words):
     signal.signal(signal.SIGTERM, stop)
-    jobs = int(os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
+    jobs = int(os.environ.get("JOBS") or 2 * len(os.sched_getaffinity(0)))
     try:
         mutants = read_lists(words)
         with alone():
