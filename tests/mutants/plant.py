@@ -4,8 +4,9 @@
 
 Reads the lists beside this file (README.md has their form); with words, plants only those
 bugs whose names hold one of them.
-JOBS mutants at once (default: two for each processor, as a daemon mostly waits for ticks). Exits with 0 if a test failed in
-every copy, with 1 if a bug survived or a record of the lists does not do what it says.
+JOBS mutants at once (default: two for each processor, as a daemon mostly waits for ticks).
+Exits with 0 if a test failed in every copy, with 1 if a bug survived or a record of the
+lists does not do what it says.
 """
 
 import concurrent.futures
