@@ -42,7 +42,7 @@ $(foreach folder,audit bench fuzz papers,$(eval below.$(folder) := $(below.api))
 
 # Every third-party library has one home; nobody else includes its header.
 vendor.base        := openssl/
-vendor.store       := sqlite3.h
+vendor.store       := sqlite3.h libpq-fe.h
 vendor.engine/data/readers := zlib.h
 vendor.engine/nn   := cblas.h
 vendor.engine/onnx := protobuf-c/
@@ -52,10 +52,13 @@ vendor.api         := jansson.h
 vendor.service/outbound := curl/
 vendor.service     := microhttpd.h gnutls/ zlib.h
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
-# Inside store one file alone calls SQLite.
+# Inside store one file alone calls SQLite, and these libpq, which a build may lack.
 sqlite             := store/sqlite.c store/sqlite.h
+libpq.users        := store/wire.c store/writer.c store/postgres.c store/postgres_tables.c
+libpq              := $(shell pkg-config --exists libpq && echo found)
+absent             := $(if $(libpq),store/postgres_absent.c,$(libpq.users))
 libs.base          := -lcrypto -lm -pthread
-libs.store         := -lsqlite3
+libs.store         := -lsqlite3 $(if $(libpq),$(shell pkg-config --libs libpq))
 libs.accountant    := -lm
 libs.accountant/mechanisms := -lm
 libs.engine/data   := -lm
@@ -97,7 +100,7 @@ quiet     = $(if $(V),,@)
 empty    :=
 space    := $(empty) $(empty)
 either    = $(subst $(space),|,$(strip $(1)))
-objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out service/main.c,$(wildcard $(1)/*.c)))
+objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out service/main.c $(absent),$(wildcard $(1)/*.c)))
 archives  = $(patsubst %,$(BUILD)/%.a,$(below.$(1)))
 libs      = $(foreach layer,$(below.$(1)),$(libs.$(layer)))
 programs  = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
@@ -170,6 +173,7 @@ onnx.readers := $(patsubst %.c,$(BUILD)/%.o,$(wildcard engine/onnx/*.c tests/eng
 $(onnx.readers): CPPFLAGS += -I$(BUILD)
 $(onnx.readers): $(messages).h
 
+$(libpq.users:%.c=$(BUILD)/%.o): CPPFLAGS += $(if $(libpq),$(shell pkg-config --cflags libpq))
 $(BUILD)/tests/api/test_openapi.ok: openapi.yaml
 # The dashboard's files and openapi.yaml, as they are and by gzip, become part of the program.
 ui := openapi.yaml $(wildcard $(foreach kind,html css js svg,service/ui/*.$(kind) service/ui/vendor/*.$(kind)))
@@ -240,7 +244,8 @@ layers/%:
 	@! grep -nHE '#include "($(call either,$(filter-out $(below.$*),$(LAYERS))))/[^/"]*"' $(wildcard $*/*.[ch]) /dev/null
 	@! grep -nHE '#include <($(call either,$(filter-out $(vendor.$*),$(VENDORS))))' $(wildcard $*/*.[ch]) /dev/null
 	@! grep -nHE 'sqlite3_|sqlite3\.h' $(filter-out $(sqlite),$(wildcard $*/*.[ch])) /dev/null
-	@! grep -nHE '#include "store/(database|statement|sqlite[a-z_]*)\.h"' $(filter-out store/%,$(wildcard $*/*.[ch])) /dev/null
+	@! grep -nHE 'PQ[a-z]+\(|libpq-fe\.h' $(filter-out $(libpq.users),$(wildcard $*/*.[ch])) /dev/null
+	@! grep -nHE '#include "store/(database|statement|sqlite[a-z_]*|postgres[a-z_]*|wire|writer)\.h"' $(filter-out store/%,$(wildcard $*/*.[ch])) /dev/null
 	@! grep -nH '#include "engine/dp/stepper_state.h"' $(filter-out engine/dp/stepper.c,$(wildcard $*/*.[ch])) /dev/null
 
 format:                                    ## clang-format everything in place

@@ -14,6 +14,7 @@
 #include "service/config.h"
 #include "service/data_copy.h"
 #include "service/key_admin.h"
+#include "service/store_choice.h"
 #include "service/verify_command.h"
 
 enum { PATH_SIZE = CONFIG_PATH_SIZE, ATTEMPTS = 5, HASH_DIGITS = 12 };
@@ -91,7 +92,9 @@ int backup_command(int argc, char **argv)
     umask(S_IRWXG | S_IRWXO);
     snprintf(unnamed, sizeof unnamed, "%s/.epsilond-unfinished-%ld", folder,
              (long)getpid());
-    enum status status = ST_NOT_FOUND;
+    enum status status = store_choice_check_copy(&config, &error);
+    if (status == ST_OK)
+        status = ST_NOT_FOUND;
     for (int i = 0; i < ATTEMPTS && status == ST_NOT_FOUND; i++) {
         error = (struct error){0};
         status = data_copy_make(&copy, config.data_dir, unnamed, false, &error);
@@ -212,7 +215,9 @@ int restore_command(int argc, char **argv)
     umask(S_IRWXG | S_IRWXO);
     /* The configuration leaves room behind the path. */
     CHECK(snprintf(copied, sizeof copied, "%s.restoring", config.data_dir) < PATH_SIZE);
-    enum status status = check_free(config.data_dir, &error);
+    enum status status = store_choice_check_copy(&config, &error);
+    if (status == ST_OK)
+        status = check_free(config.data_dir, &error);
     if (status == ST_OK)
         status = data_copy_make(&copy, backup, copied, true, &error);
     int code = status == ST_OK ? verify_copy(&config, copied) : EX_OK;

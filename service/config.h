@@ -46,6 +46,10 @@ struct config {
     char groups[CONFIG_PATH_SIZE];  /* the file of what groups may; "": none */
     enum log_level log_level;
     char head_file[CONFIG_PATH_SIZE]; /* "" for none */
+    char store
+        [CONFIG_PATH_SIZE]; /* the URL of a database server; "": a file in data_dir */
+    bool single_server;     /* that server may have no standby */
+    bool migrate;           /* an older schema of it is moved forward */
     struct host_address_list
         outbound_allow; /* that may be called beside public addresses */
     char outbound_ca

@@ -59,6 +59,16 @@ static enum status set_head_file(struct config *config, const char *text,
     return copy_path(config->head_file, 16, text, error);
 }
 
+/* What stands in it is judged when it is connected to. */
+static enum status set_store(struct config *config, const char *text,
+                             struct error *error)
+{
+    if (text[0] == '\0' || strlen(text) >= sizeof config->store)
+        return error_set(error, ST_INVALID, "not a usable URL");
+    snprintf(config->store, sizeof config->store, "%s", text);
+    return ST_OK;
+}
+
 static enum status set_tls_certificate(struct config *config, const char *text,
                                        struct error *error)
 {
@@ -239,6 +249,18 @@ static enum status set_approvals(struct config *config, const char *text,
     return on_or_off(&config->approvals, text, error);
 }
 
+static enum status set_single_server(struct config *config, const char *text,
+                                     struct error *error)
+{
+    return on_or_off(&config->single_server, text, error);
+}
+
+static enum status set_migrate(struct config *config, const char *text,
+                               struct error *error)
+{
+    return on_or_off(&config->migrate, text, error);
+}
+
 static enum status set_audit_ip(struct config *config, const char *text,
                                 struct error *error)
 {
@@ -276,6 +298,9 @@ const struct config_option config_options[] = {
     {"drain-timeout", set_drain},
     {"log-level", set_log_level},
     {"head-file", set_head_file},
+    {"store", set_store},
+    {"single-server", set_single_server},
+    {"migrate", set_migrate},
     {"metrics-listen", set_metrics_listen},
     {"metrics-datasets-max", set_metrics_datasets},
     {"ui", set_ui},

@@ -146,12 +146,17 @@ static enum status visit_option(struct config *config, const char *name, size_t 
     return config_option_set(config, option, source, value, error);
 }
 
+/* The head of a ledger on a server is kept, wherever nobody says where: a server that was
+ * set back cannot tell. */
 static void derive(struct config *config)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (config->threads == 0)
         config->threads =
             cores > (long)config->workers ? (unsigned)cores / config->workers : 1;
+    if (config->store[0] != '\0' && config->head_file[0] == '\0')
+        snprintf(config->head_file, sizeof config->head_file, "%.*s/epsilond.head",
+                 CONFIG_PATH_SIZE - 32, config->data_dir);
 }
 
 enum status config_read(struct config *config, enum config_outcome *outcome, int argc,
@@ -176,6 +181,9 @@ enum status config_read(struct config *config, enum config_outcome *outcome, int
         return status;
     if (config->data_dir[0] == '\0')
         return error_set(error, ST_INVALID, "--data-dir is required");
+    if (config->store[0] == '\0' && (config->single_server || config->migrate))
+        return error_set(error, ST_INVALID,
+                         "--single-server and --migrate go with --store");
     if ((config->tls_certificate[0] == '\0') != (config->tls_key[0] == '\0'))
         return error_set(error, ST_INVALID,
                          "--tls-cert and --tls-key go together: a certificate and its "

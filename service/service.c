@@ -19,6 +19,7 @@
 #include "service/inventory.h"
 #include "service/recovery.h"
 #include "service/runner.h"
+#include "service/store_choice.h"
 #include "service/surveyor.h"
 #include "service/tick.h"
 
@@ -101,14 +102,12 @@ static enum status open_sign_on(struct context *context, struct error *error)
 
 static enum status open_store(struct context *context, struct error *error)
 {
-    char path[BLOB_PATH_SIZE];
     enum status status = blobs_open(&context->blobs, context->config->data_dir, error);
     if (status != ST_OK)
         return status;
     disk_room_init(&context->disk_room, context->blobs);
     context->unfinished_uploads = unfinished_uploads_create(context->blobs);
-    blobs_database_path(context->blobs, path);
-    status = store_open(&context->store, path, error);
+    status = store_choice_open(&context->store, context->config, context->blobs, error);
     if (status == ST_OK)
         status = ledger_open(&context->ledger, context->store, error);
     if (status == ST_OK && context->config->head_file[0] != '\0')

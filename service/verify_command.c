@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "accountant/head_file.h"
 #include "accountant/ledger_freeze.h"
@@ -11,6 +10,7 @@
 #include "service/audit_trail.h"
 #include "service/config.h"
 #include "service/inventory.h"
+#include "service/store_choice.h"
 
 static int report_failure(enum status status, const struct verify_report *report,
                           const struct error *error)
@@ -97,8 +97,7 @@ static enum status check_rows(struct inspection *inspection, struct store_tx *tx
     return status;
 }
 
-static enum status inspect(struct inspection *inspection, const char *path,
-                           struct error *error)
+static enum status inspect(struct inspection *inspection, struct error *error)
 {
     struct store_tx *tx;
     const struct config *config = inspection->config;
@@ -107,7 +106,8 @@ static enum status inspect(struct inspection *inspection, const char *path,
         status = head_file_read(config->head_file, &inspection->kept,
                                 &inspection->is_kept, error);
     if (status == ST_OK)
-        status = store_open_read(&inspection->store, path, error);
+        status = store_choice_open_read(&inspection->store, config, inspection->blobs,
+                                        error);
     if (status == ST_OK)
         status = store_begin(inspection->store, STORE_READ, &tx, error);
     if (status != ST_OK)
@@ -124,13 +124,8 @@ static int verify_blobs(const struct config *config, const struct blobs *blobs)
 {
     struct inspection inspection = {.config = config, .blobs = blobs};
     struct error error = {0};
-    char hash[SHA256_HEX_SIZE], path[BLOB_PATH_SIZE];
-    blobs_database_path(blobs, path);
-    if (access(path, R_OK) != 0) {
-        printf("epsilond verify: %s cannot be read\n", path);
-        return EX_TEMPFAIL;
-    }
-    enum status status = inspect(&inspection, path, &error);
+    char hash[SHA256_HEX_SIZE];
+    enum status status = inspect(&inspection, &error);
     const struct verify_report *report = &inspection.report;
     inventory_close(&inspection.inventory);
     store_close(inspection.store);

@@ -120,7 +120,7 @@ enum status freeze_row_insert(struct store_tx *tx, const struct freeze_row *row,
     struct statement statement;
     statement_open(
         &statement, store_tx_database(tx),
-        "INSERT INTO freeze(dataset,epoch,seq,hash,time_ms) VALUES(?,?,?,?,?)");
+        "INSERT INTO \"freeze\"(dataset,epoch,seq,hash,time_ms) VALUES(?,?,?,?,?)");
     statement_bind_text(&statement, row->dataset);
     statement_bind_int(&statement, row->epoch);
     statement_bind_int(&statement, row->seq);
@@ -136,7 +136,7 @@ enum status freeze_rows_walk(struct store_tx *tx,
     struct statement statement;
     statement_open(
         &statement, store_tx_database(tx),
-        "SELECT dataset,epoch,seq,hash,time_ms FROM freeze ORDER BY dataset,epoch");
+        "SELECT dataset,epoch,seq,hash,time_ms FROM \"freeze\" ORDER BY dataset,epoch");
     while (statement_next(&statement)) {
         struct freeze_row row = {.dataset = statement_text(&statement, 0),
                                  .epoch = statement_int(&statement, 1),

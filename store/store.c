@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "store/database.h"
+#include "store/postgres.h"
 #include "store/sqlite_file.h"
 
 enum { HOOKS_AT_FIRST = 8 };
@@ -59,6 +60,28 @@ enum status store_open_read(struct store **out, const char *path, struct error *
     struct database *database = NULL;
     enum status status = sqlite_file_open_read(&database, path, error);
     return status == ST_OK ? take_database(out, database) : status;
+}
+
+enum status store_open_server(struct store **out, const struct store_server *server,
+                              struct error *error)
+{
+    struct database *database = NULL;
+    enum status status = postgres_open(&database, server, error);
+    return status == ST_OK ? take_database(out, database) : status;
+}
+
+enum status store_open_server_read(struct store **out,
+                                   const struct store_server *server,
+                                   struct error *error)
+{
+    struct database *database = NULL;
+    enum status status = postgres_open_read(&database, server, error);
+    return status == ST_OK ? take_database(out, database) : status;
+}
+
+const char *store_identity(const struct store *store)
+{
+    return store->database->identity;
 }
 
 enum status store_copy(const char *from, const char *to, struct error *error)

@@ -25,6 +25,7 @@
 
 #include "base/status.h"
 #include "store/scope.h"
+#include "store/server.h"
 
 struct store;    /* opaque */
 struct store_tx; /* an open transaction */
@@ -40,6 +41,24 @@ enum status store_open(struct store **out, const char *path, struct error *error
  * a byte of it changes. store_begin opens a read transaction. The statuses are those of
  * store_open, but an older schema is refused as well, with ST_INVALID. */
 enum status store_open_read(struct store **out, const char *path, struct error *error);
+
+/* Opens the database of a server of PostgreSQL, and makes its tables where it is empty.
+ * Until it is closed nobody else can open it so.
+ *   ST_IO       it cannot be reached, or is opened by another
+ *   ST_CORRUPT  it is not ours, or its tables are not as they were made
+ *   ST_INVALID  the URL or the server will not do, or its schema is older or newer than
+ *               this program's: the error says which */
+enum status store_open_server(struct store **out, const struct store_server *server,
+                              struct error *error);
+
+/* Opens it for `epsilond verify`, beside a running daemon too, as store_open_read. */
+enum status store_open_server_read(struct store **out,
+                                   const struct store_server *server,
+                                   struct error *error);
+
+/* What was drawn for a server's database when its tables were made; "" of a file. The text
+ * lives as long as store. */
+const char *store_identity(const struct store *store);
 
 /* Copies the database at from, as of one moment, into a new file at to, which is synced.
  * It may be done beside a running daemon, whatever the schema; not a byte of from changes,

@@ -10,7 +10,7 @@ _epsilond() {
             mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current")
             return
             ;;
-        --ui | --audit-ip | --approvals | --behind-proxy)
+        --ui | --audit-ip | --approvals | --behind-proxy | --single-server | --migrate)
             mapfile -t COMPREPLY < <(compgen -W "on off" -- "$current")
             return
             ;;

@@ -43,14 +43,22 @@ static inline struct mechanism kit_gaussian(double noise_multiplier, uint64_t st
     return m;
 }
 
-static inline struct kit kit_open(const char *path)
+static inline struct kit kit_take(struct store *store_take)
 {
-    struct kit kit;
+    struct kit kit = {.store = store_take};
     struct error error = {0};
-    if (store_open(&kit.store, path, &error) != ST_OK ||
-        ledger_open(&kit.ledger, kit.store, &error) != ST_OK)
+    if (ledger_open(&kit.ledger, kit.store, &error) != ST_OK)
         fail_msg("%s", error.text);
     return kit;
+}
+
+static inline struct kit kit_open(const char *path)
+{
+    struct store *store = NULL;
+    struct error error = {0};
+    if (store_open(&store, path, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    return kit_take(store);
 }
 
 static inline void kit_close(struct kit *kit)

@@ -2,7 +2,8 @@
  * Method: random histories of grants, reservations, authorisations, settlements, undone
  * transactions, several entries in one, threads racing and restarts drive both; after
  * each step every balance and every mark must agree. A history that fails is cut down to
- * the steps that matter and printed. HISTORIES=n in the environment runs n of them. */
+ * the steps that matter and printed. HISTORIES=n in the environment runs n of them. A few
+ * are played on a server of PostgreSQL too. */
 #include "accountant/verify.h"
 
 #include <pthread.h>
@@ -11,12 +12,14 @@
 #include "tests/expect.h"
 #include "base/random.h"
 #include "tests/accountant/ledger_fixture.h"
+#include "tests/store/postgres_store_fixture.h"
 
 enum {
     DATASETS = 2,
     JOBS_MAX = 64,
     STEPS_MAX = 30,
     RACERS = 3,
+    SERVER_HISTORIES = 6, /* each has a database of its own, and waits for a disk */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     HISTORIES = 2000, /* sanitizers are slow */
 #else
@@ -338,10 +341,21 @@ static bool agrees(struct run *run)
     return true;
 }
 
+static struct postgres_server
+    server; /* where it runs, each history has a database of it */
+
+static struct kit open_kit(void)
+{
+    if (server.folder[0] == '\0')
+        return kit_open(":memory:");
+    const struct postgres_database database = postgres_schema(&server);
+    return kit_take(postgres_store(&database));
+}
+
 /* Index of the first step after which ledger and model differ; count if none does. */
 static size_t play(const struct history *history)
 {
-    struct run run = {.kit = kit_open(":memory:")};
+    struct run run = {.kit = open_kit()};
     struct verify_report report;
     size_t i = 0;
     while (i < history->count && take_step(&run, &history->steps[i]) && agrees(&run))
@@ -416,11 +430,8 @@ static void print_smallest(struct history history)
     }
 }
 
-static void every_history_keeps_the_balances_of_the_model(void **state)
+static void play_histories(long histories)
 {
-    (void)state;
-    const char *asked = getenv("HISTORIES");
-    long histories = asked != NULL ? atol(asked) : HISTORIES;
     struct dice dice = {.stream = stream_create(), .key = {20}};
     for (long i = 0; i < histories; i++) {
         struct history history = random_history(&dice);
@@ -433,10 +444,27 @@ static void every_history_keeps_the_balances_of_the_model(void **state)
     stream_destroy(dice.stream);
 }
 
+static void every_history_keeps_the_balances_of_the_model(void **state)
+{
+    (void)state;
+    const char *asked = getenv("HISTORIES");
+    play_histories(asked != NULL ? atol(asked) : HISTORIES);
+}
+
+static void every_history_keeps_them_on_a_server_too(void **state)
+{
+    (void)state;
+    if (!postgres_make_for_stores(&server, true))
+        skip();
+    play_histories(SERVER_HISTORIES);
+    postgres_remove(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_history_keeps_the_balances_of_the_model),
+        cmocka_unit_test(every_history_keeps_them_on_a_server_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,32 @@ static void options_that_need_each_other_come_together(void **state)
     assert_string_equal(config.groups, "g");
 }
 
+static void a_store_on_a_server_keeps_its_head_in_the_directory(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error;
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--single-server", "on"),
+                     ST_INVALID);
+    assert_non_null(strstr(error.text, "go with --store"));
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--migrate", "on"),
+                     ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--store", ""), ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d"), ST_OK);
+    assert_string_equal(config.head_file, "");
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--store", "postgresql://h/x",
+                          "--single-server", "on"),
+                     ST_OK);
+    assert_string_equal(config.store, "postgresql://h/x");
+    assert_true(config.single_server && !config.migrate);
+    assert_string_equal(config.head_file, "d/epsilond.head");
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--store", "postgresql://h/x",
+                          "--head-file", "/elsewhere"),
+                     ST_OK);
+    assert_string_equal(config.head_file, "/elsewhere");
+}
+
 static void a_socket_is_a_path(void **state)
 {
     (void)state;
@@ -182,6 +208,7 @@ int main(void)
         cmocka_unit_test(flags_win_over_environment_over_file_over_default),
         cmocka_unit_test(elsewhere_than_on_loopback_wants_tls_or_a_proxy),
         cmocka_unit_test(options_that_need_each_other_come_together),
+        cmocka_unit_test(a_store_on_a_server_keeps_its_head_in_the_directory),
         cmocka_unit_test(a_socket_is_a_path),
         cmocka_unit_test(what_is_not_understood_is_refused),
         cmocka_unit_test(help_and_version_need_nothing_else),

@@ -1,17 +1,25 @@
-/* Goal: every table gives back what was put in, in order, and refuses what it must. */
+/* Goal: every table gives back what was put in, in order, and refuses what it must, in
+ * both databases. */
 #include "store/table_rows.h"
 
 #include <string.h>
 
 #include "tests/expect.h"
+#include "tests/store/postgres_store_fixture.h"
 
+static struct postgres_server server; /* where there is one, its database is used */
 static struct store *store;
 static struct store_tx *tx;
 
 static int begin(void **state)
 {
     (void)state;
-    assert_int_equal(store_open(&store, ":memory:", NULL), ST_OK);
+    if (server.folder[0] != '\0') {
+        const struct postgres_database database = postgres_schema(&server);
+        store = postgres_store(&database);
+    } else {
+        assert_int_equal(store_open(&store, ":memory:", NULL), ST_OK);
+    }
     assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     return 0;
 }
@@ -719,5 +727,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             weights_come_back_in_order_until_they_are_deleted, begin, end),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("in SQLite", tests, NULL, NULL);
+    if (!postgres_make_for_stores(&server, true))
+        return failed;
+    failed += cmocka_run_group_tests_name("in PostgreSQL", tests, NULL, NULL);
+    postgres_remove(&server);
+    return failed;
 }

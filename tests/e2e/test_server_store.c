@@ -1,0 +1,181 @@
+/* Goal: a daemon whose database is on a server of PostgreSQL does what one does whose
+ * database is a file: the main job, verify, keys of a repeated request, a start, a
+ * restored backup. Method: a real server beside it, killed in the middle of a job. */
+#include <signal.h>
+#include <string.h>
+#include <curl/curl.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+#include "tests/store/postgres_fixture.h"
+
+static struct postgres_server server;
+
+struct scene {
+    struct daemon daemon;
+    struct client client;
+    struct postgres_database database;
+};
+
+static void start(struct scene *scene)
+{
+    const char *const options[] = {
+        "--workers",       "1",  "--store", scene->database.url,
+        "--single-server", "on", NULL};
+    daemon_start(&scene->daemon, options);
+}
+
+static void begin(struct scene *scene)
+{
+    *scene = (struct scene){.database = postgres_database(&server)};
+    daemon_init(&scene->daemon);
+    start(scene);
+    client_init(&scene->client, &scene->daemon);
+}
+
+static void end(struct scene *scene)
+{
+    client_fini(&scene->client);
+    daemon_fini(&scene->daemon);
+}
+
+static int verify(struct scene *scene)
+{
+    return daemon_run(&scene->daemon,
+                      (const char *const[]){"verify", "--data-dir",
+                                            scene->daemon.data_dir, "--store",
+                                            scene->database.url, NULL});
+}
+
+static void the_main_job_runs_through_a_server_that_is_killed(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    struct client *client = &scene.client;
+    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));
+    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
+    const struct reply *created = client_post(
+        client, "/v1/jobs", "j1",
+        "{'dataset':'digits','evaluation':'digits-test','model':{'preset':'linear'},"
+        "'algorithm':{'name':'dpsgd'},'batch_size':64,'epochs':40,"
+        "'privacy':{'epsilon':2}}");
+    assert_status(created, 201);
+    const char *job = reply_text(created, "id");
+    await_training(client, job);
+    postgres_kill(&server);
+    await_success(client, job);
+    const struct reply *again = client_post(
+        client, "/v1/jobs", "j1",
+        "{'dataset':'digits','evaluation':'digits-test','model':{'preset':'linear'},"
+        "'algorithm':{'name':'dpsgd'},'batch_size':64,'epochs':40,"
+        "'privacy':{'epsilon':2}}");
+    assert_status(again, 201);
+    assert_string_equal(reply_text(again, "id"), job);
+    double spent =
+        reply_number(client_get(client, "/v1/datasets/digits/budget"), "epsilon_spent");
+    assert_close(spent, 2, 0.01);
+    assert_int_equal(verify(&scene), 0);
+    daemon_stop(&scene.daemon, SIGKILL);
+    assert_int_equal(verify(&scene), 0);
+    start(&scene);
+    assert_true(reply_number(client_get(client, "/v1/datasets/digits/budget"),
+                             "epsilon_spent") == spent);
+    assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", job), "state"),
+                        "SUCCEEDED");
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    end(&scene);
+}
+
+static void a_second_daemon_and_a_strange_directory_are_refused(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    struct daemon *daemon = &scene.daemon;
+    char other[96];
+    snprintf(other, sizeof other, "%s/other", daemon->directory);
+    const char *const second[] = {"--data-dir",       other,      "--store",
+                                  scene.database.url, "--listen", "127.0.0.1:0",
+                                  "--single-server",  "on",       NULL};
+    assert_int_equal(daemon_run(daemon, second), 75);
+    assert_true(daemon_logged(daemon, "another daemon, process "));
+    const char *const backup[] = {"backup", daemon->directory, "--data-dir",
+                                  daemon->data_dir, NULL};
+    assert_int_equal(daemon_run(daemon, backup), 78);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    const char *const without[] = {"--data-dir", daemon->data_dir, "--listen",
+                                   "127.0.0.1:0", NULL};
+    assert_int_equal(daemon_run(daemon, without), 78);
+    assert_true(daemon_logged(daemon, "give --store"));
+    const struct postgres_database empty = postgres_database(&server);
+    const char *const elsewhere[] = {
+        "--data-dir",  daemon->data_dir,  "--store", empty.url, "--listen",
+        "127.0.0.1:0", "--single-server", "on",      NULL};
+    assert_int_equal(daemon_run(daemon, elsewhere), 78);
+    assert_true(daemon_logged(daemon, "belongs to another database"));
+    end(&scene);
+}
+
+static void copy_database(const char *from, const char *to)
+{
+    char sql[64];
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE %s", to, from);
+    assert_int_equal(postgres_sql(&server, NULL, sql), 0);
+}
+
+/* The head is kept in the data directory though nobody asked for it. */
+static void a_database_that_was_set_back_is_frozen(void **state)
+{
+    (void)state;
+    struct scene scene;
+    char sql[64];
+    begin(&scene);
+    struct client *client = &scene.client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    await_end(client, submit(client, SAMPLE_JOB, "points", 20, 3.0));
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    copy_database(scene.database.name, "backup");
+    start(&scene);
+    await_end(client, submit(client, SAMPLE_JOB, "points", 20, 3.0));
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    snprintf(sql, sizeof sql, "DROP DATABASE %s", scene.database.name);
+    assert_int_equal(postgres_sql(&server, NULL, sql), 0);
+    copy_database("backup", scene.database.name);
+    assert_int_equal(verify(&scene), 65);
+    start(&scene);
+    assert_true(daemon_logged(&scene.daemon, "older than the head on record"));
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 3.0),
+                   409, "dataset_frozen");
+    end(&scene);
+}
+
+/* Whether the daemon was built to speak to a server. */
+static bool can_speak(void)
+{
+    struct daemon daemon;
+    daemon_init(&daemon);
+    daemon_run(&daemon, (const char *const[]){"verify", "--data-dir", daemon.directory,
+                                              "--store", "none", NULL});
+    bool can = !daemon_logged(&daemon, "without PostgreSQL");
+    daemon_fini(&daemon);
+    if (!can)
+        printf("SKIPPED: the daemon was built without PostgreSQL\n");
+    return can;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_main_job_runs_through_a_server_that_is_killed),
+        cmocka_unit_test(a_second_daemon_and_a_strange_directory_are_refused),
+        cmocka_unit_test(a_database_that_was_set_back_is_frozen),
+    };
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (!can_speak() || !postgres_make(&server, true))
+        return 0;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_remove(&server);
+    return failed;
+}

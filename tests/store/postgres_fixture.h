@@ -1,0 +1,186 @@
+/*
+ * postgres_fixture.h - a real server of PostgreSQL in a folder of its own, on a socket in
+ * it. After expect.h. It does not run as root, so root hands it to nobody.
+ */
+#ifndef TESTS_STORE_POSTGRES_FIXTURE_H
+#define TESTS_STORE_POSTGRES_FIXTURE_H
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct postgres_server {
+    char folder[40]; /* "" where there is no PostgreSQL */
+    char bin[48];
+    unsigned databases; /* made so far */
+};
+
+__attribute__((format(printf, 2, 3))) static inline int
+postgres_shell(const struct postgres_server *server, const char *format, ...)
+{
+    char words[1024], command[1400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    snprintf(command, sizeof command, "cd '%s' && PATH=%s:$PATH %s %s", server->folder,
+             server->bin,
+             geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : "",
+             words);
+    return system(command);
+}
+
+static inline bool postgres_start(const struct postgres_server *server)
+{
+    return postgres_shell(
+               server,
+               "pg_ctl -D '%s/data' -s -w -l '%s/log' -o \"-k '%s' -c "
+               "listen_addresses='' -c max_connections=20 -c shared_buffers=4MB\" "
+               "start >/dev/null 2>&1",
+               server->folder, server->folder, server->folder) == 0;
+}
+
+/* Makes the server, in memory: its disk is as good as the tests need, whose servers die by
+ * signals and not by power cuts; or on the disk of /tmp. False, aloud, where this machine
+ * has none. */
+static inline bool postgres_make(struct postgres_server *server, bool in_memory)
+{
+    *server = (struct postgres_server){0};
+    for (int version = 15; version < 20; version++) {
+        char program[80];
+        snprintf(server->bin, sizeof server->bin, "/usr/lib/postgresql/%d/bin",
+                 version);
+        snprintf(program, sizeof program, "%s/pg_ctl", server->bin);
+        if (access(program, X_OK) == 0)
+            break;
+        server->bin[0] = '\0';
+    }
+    if (server->bin[0] == '\0') {
+        printf("SKIPPED: there is no server of PostgreSQL here\n");
+        return false;
+    }
+    snprintf(server->folder, sizeof server->folder, "%s/epsilond-test-XXXXXX",
+             in_memory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    assert_non_null(mkdtemp(server->folder));
+    if (geteuid() == 0)
+        assert_int_equal(chown(server->folder, 65534, 65534), 0);
+    assert_int_equal(postgres_shell(server,
+                                    "initdb -D '%s/data' -U epsilond -A trust "
+                                    "-E UTF8 --locale=C --no-sync >/dev/null",
+                                    server->folder),
+                     0);
+    char path[64];
+    snprintf(path, sizeof path, "%s/data/pg_hba.conf", server->folder);
+    FILE *rules = fopen(path, "w");
+    assert_non_null(rules);
+    fputs("local all strict scram-sha-256\nlocal all all trust\n", rules);
+    fclose(rules);
+    assert_true(postgres_start(server));
+    return true;
+}
+
+struct postgres_database {
+    char name[16];
+    char url[200];
+    char words[120]; /* of psql, to reach it */
+};
+
+/* Runs SQL in a database, or beside all where it is NULL, and prints nothing. */
+static inline int postgres_sql(const struct postgres_server *server,
+                               const struct postgres_database *database,
+                               const char *sql)
+{
+    return postgres_shell(server,
+                          "%s -X -q -v ON_ERROR_STOP=1 -h '%s' -U epsilond -c "
+                          "\"%s\" >/dev/null 2>>'%s/log'",
+                          database != NULL ? database->words : "psql -d postgres",
+                          server->folder, sql, server->folder);
+}
+
+/* The first value that SQL answers, as text. */
+static inline void postgres_ask(const struct postgres_server *server,
+                                const struct postgres_database *database,
+                                const char *sql, char *out, size_t size)
+{
+    char command[1024];
+    snprintf(command, sizeof command,
+             "PATH=%s:$PATH %s -X -q -At -h '%s' -U epsilond -c \"%s\" 2>&1",
+             server->bin, database != NULL ? database->words : "psql -d postgres",
+             server->folder, sql);
+    FILE *answer = popen(command, "r");
+    assert_non_null(answer);
+    if (fgets(out, (int)size, answer) == NULL)
+        out[0] = '\0';
+    pclose(answer);
+    out[strcspn(out, "\n")] = '\0';
+}
+
+/* A database of its own, which takes a second to make. */
+static inline struct postgres_database postgres_database(struct postgres_server *server)
+{
+    struct postgres_database database;
+    char sql[64];
+    snprintf(database.name, sizeof database.name, "d%u", ++server->databases);
+    snprintf(database.url, sizeof database.url, "postgresql://epsilond@/%s?host=%s",
+             database.name, server->folder);
+    snprintf(database.words, sizeof database.words, "psql -d %s", database.name);
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s", database.name);
+    assert_int_equal(postgres_sql(server, NULL, sql), 0);
+    return database;
+}
+
+/* The same for one that is at host, on behalf of a user, of a schema that is there. */
+static inline void postgres_lead(struct postgres_database *database, const char *user,
+                                 const char *host)
+{
+    snprintf(database->url, sizeof database->url,
+             "postgresql://%s@/postgres?host=%s&options=-csearch_path%%3D%s", user,
+             host, database->name);
+}
+
+/* What is as good for a store: a schema of its own. One of them is open at a time. */
+static inline struct postgres_database postgres_schema(struct postgres_server *server)
+{
+    struct postgres_database database;
+    char sql[64];
+    snprintf(database.name, sizeof database.name, "s%u", ++server->databases);
+    postgres_lead(&database, "epsilond", server->folder);
+    snprintf(database.words, sizeof database.words,
+             "env PGOPTIONS=-csearch_path=%s psql -d postgres", database.name);
+    snprintf(sql, sizeof sql, "CREATE SCHEMA %s", database.name);
+    assert_int_equal(postgres_sql(server, NULL, sql), 0);
+    return database;
+}
+
+/* The power goes: no process of the server does anything more. */
+static inline void postgres_kill(const struct postgres_server *server)
+{
+    char path[64];
+    long pid = 0;
+    snprintf(path, sizeof path, "%s/data/postmaster.pid", server->folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld", &pid), 1);
+    fclose(file);
+    assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+    /* Its children end when they see that it has; until then a start is refused. */
+    while (!postgres_start(server))
+        continue;
+}
+
+static inline void postgres_remove(struct postgres_server *server)
+{
+    if (server->folder[0] == '\0')
+        return;
+    postgres_shell(server, "pg_ctl -D '%s/data' -s -w -m immediate stop",
+                   server->folder);
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf '%s'", server->folder);
+    assert_int_equal(system(command), 0);
+    server->folder[0] = '\0';
+}
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * proxy_fixture.h - stands between a store and its server, and cuts the connection at
+ * COMMITs: before the server has seen it, or when it has answered and nobody has heard.
+ * After postgres_fixture.h.
+ */
+#ifndef TESTS_STORE_PROXY_FIXTURE_H
+#define TESTS_STORE_PROXY_FIXTURE_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum { PROXY_PAIRS = 8, PROXY_EVERY = 3 };
+
+struct proxy_pair {
+    int client, server; /* -1: there is none */
+    bool deaf;          /* the server's next words are for nobody */
+};
+
+struct proxy {
+    char folder[40], target[80];
+    int listener, stop[2];
+    struct proxy_pair pairs[PROXY_PAIRS];
+    atomic_uint commits, cuts_before, cuts_after;
+    pthread_t thread;
+};
+
+static inline struct sockaddr_un proxy_address(const char *folder)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/.s.PGSQL.5432", folder);
+    return address;
+}
+
+static inline void proxy_cut(struct proxy_pair *pair)
+{
+    close(pair->client);
+    close(pair->server);
+    *pair = (struct proxy_pair){-1, -1, false};
+}
+
+static inline void proxy_accept(struct proxy *proxy)
+{
+    struct sockaddr_un address = proxy_address(proxy->target);
+    int client = accept(proxy->listener, NULL, NULL);
+    int server = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_true(client >= 0 && server >= 0);
+    size_t at = 0;
+    while (at < PROXY_PAIRS && proxy->pairs[at].client >= 0)
+        at++;
+    assert_true(at < PROXY_PAIRS);
+    proxy->pairs[at] = (struct proxy_pair){client, server, false};
+    if (connect(server, (struct sockaddr *)&address, sizeof address) != 0)
+        proxy_cut(&proxy->pairs[at]);
+}
+
+/* A store sends COMMIT alone, as a question of its own. */
+static inline bool proxy_is_commit(const char *words, ssize_t size)
+{
+    return size == 12 && memcmp(words, "Q\0\0\0\013COMMIT", 12) == 0;
+}
+
+static inline void proxy_pass(struct proxy *proxy, struct proxy_pair *pair, bool ask)
+{
+    char words[65536];
+    ssize_t size = read(ask ? pair->client : pair->server, words, sizeof words);
+    if (size <= 0 || pair->deaf) {
+        proxy_cut(pair);
+        return;
+    }
+    if (ask && proxy_is_commit(words, size)) {
+        unsigned number = ++proxy->commits;
+        if (number % (2 * PROXY_EVERY) == PROXY_EVERY) {
+            proxy->cuts_before++;
+            proxy_cut(pair);
+            return;
+        }
+        if (number % (2 * PROXY_EVERY) == 0) {
+            proxy->cuts_after++;
+            pair->deaf = true;
+        }
+    }
+    for (ssize_t sent = 0; sent < size;) {
+        ssize_t now = send(ask ? pair->server : pair->client, words + sent,
+                           (size_t)(size - sent), MSG_NOSIGNAL);
+        if (now <= 0) {
+            proxy_cut(pair);
+            return;
+        }
+        sent += now;
+    }
+}
+
+static inline void *proxy_run(void *context)
+{
+    struct proxy *proxy = context;
+    for (;;) {
+        struct pollfd all[2 + 2 * PROXY_PAIRS] = {{proxy->stop[0], POLLIN, 0},
+                                                  {proxy->listener, POLLIN, 0}};
+        for (size_t i = 0; i < PROXY_PAIRS; i++) {
+            all[2 + 2 * i] = (struct pollfd){proxy->pairs[i].client, POLLIN, 0};
+            all[3 + 2 * i] = (struct pollfd){proxy->pairs[i].server, POLLIN, 0};
+        }
+        assert_true(poll(all, 2 + 2 * PROXY_PAIRS, -1) > 0);
+        if (all[0].revents != 0)
+            return NULL;
+        for (size_t i = 0; i < PROXY_PAIRS; i++) {
+            if (all[2 + 2 * i].revents != 0)
+                proxy_pass(proxy, &proxy->pairs[i], true);
+            else if (all[3 + 2 * i].revents != 0)
+                proxy_pass(proxy, &proxy->pairs[i], false);
+        }
+        if (all[1].revents != 0)
+            proxy_accept(proxy);
+    }
+}
+
+static inline void proxy_open(struct proxy *proxy, const struct postgres_server *server)
+{
+    *proxy = (struct proxy){.folder = "/tmp/epsilond-test-XXXXXX"};
+    assert_non_null(mkdtemp(proxy->folder));
+    snprintf(proxy->target, sizeof proxy->target, "%s", server->folder);
+    for (size_t i = 0; i < PROXY_PAIRS; i++)
+        proxy->pairs[i] = (struct proxy_pair){-1, -1, false};
+    struct sockaddr_un address = proxy_address(proxy->folder);
+    proxy->listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(proxy->listener, (struct sockaddr *)&address, sizeof address),
+                     0);
+    assert_int_equal(listen(proxy->listener, PROXY_PAIRS), 0);
+    assert_int_equal(pipe(proxy->stop), 0);
+    assert_int_equal(pthread_create(&proxy->thread, NULL, proxy_run, proxy), 0);
+}
+
+static inline void proxy_close(struct proxy *proxy)
+{
+    assert_int_equal(write(proxy->stop[1], "", 1), 1);
+    pthread_join(proxy->thread, NULL);
+    for (size_t i = 0; i < PROXY_PAIRS; i++)
+        if (proxy->pairs[i].client >= 0)
+            proxy_cut(&proxy->pairs[i]);
+    close(proxy->listener);
+    close(proxy->stop[0]);
+    close(proxy->stop[1]);
+    unlink(proxy_address(proxy->folder).sun_path);
+    rmdir(proxy->folder);
+}
+
+#endif
