@@ -46,10 +46,11 @@ static inline void fuzz_check(const struct schema *schema, const char *path)
                                      : fabsf(matrix.values[i]) <= 1);
     CHECK((matrix.starts != NULL) == (schema_unit(schema) == UNIT_PERSON));
     CHECK(matrix_units(&matrix) >= 1 && matrix_units(&matrix) <= matrix.records);
-    for (uint64_t u = 0; matrix.starts != NULL && u < matrix.units; u++)
-        CHECK(matrix.starts[u] < matrix.starts[u + 1] &&
-              (u > 0 || matrix.starts[u] == 0));
-    CHECK(matrix.starts == NULL || matrix.starts[matrix.units] == matrix.records);
+    for (uint32_t u = 0; matrix.starts != NULL && u < matrix.units; u++) {
+        struct matrix_unit own = matrix_unit(&matrix, u);
+        CHECK(own.count >= 1 && own.count <= own.room);
+        CHECK(own.first + own.room <= matrix.records);
+    }
     if (matrix.element == ELEMENT_F32) {
         const float *rows = matrix.rows;
         for (uint64_t i = 0; i < matrix.records * matrix.features; i++)
