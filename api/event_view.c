@@ -5,6 +5,7 @@
 
 #include "api/budget_view.h"
 #include "api/json_writer.h"
+#include "api/sweep_view.h"
 #include "base/check.h"
 
 /* --- the frame --- */
@@ -150,6 +151,19 @@ char *event_dataset_render(const char *dataset, const char *state)
     open_object(&writer);
     json_write_text(&writer, "id", dataset);
     json_write_text(&writer, "state", state);
+    return close_object(&writer);
+}
+
+char *event_sweep_render(const struct event_sweep *sweep)
+{
+    struct json_writer writer;
+    open_object(&writer);
+    json_write_text(&writer, "id", sweep->id->text);
+    json_write_text(&writer, "state", sweep_state_name(sweep->ended));
+    json_write_object(&writer, "states");
+    for (size_t i = 0; i < sweep->state_count; i++)
+        json_write_count(&writer, sweep->state_names[i], sweep->by_state[i]);
+    json_write_object_end(&writer);
     return close_object(&writer);
 }
 

@@ -53,6 +53,7 @@ bool event_id_parse(uint64_t *version, const char *text, const char *nonce);
  *   end        {"state","model"}
  *   budget     {"dataset","share","epsilon_spent"}
  *   dataset    {"id","state"}: it was registered, or something else of it has changed
+ *   sweep      {"id","state","states"}: it was made, or runs of it are in other states
  *   snapshot   of lists: {"dataset"}, which is null of all; that of a job is the job */
 char *event_state_render(const struct job_view *view);
 char *event_progress_render(const struct job_view *view);
@@ -63,6 +64,14 @@ char *event_end_render(const struct job_view *view);
 char *event_budget_render(const struct dataset_id *dataset,
                           const struct balance *balance);
 char *event_dataset_render(const char *dataset, const char *state);
+struct event_sweep {
+    const struct sweep_id *id;
+    bool ended;
+    const char *const *state_names; /* (state_count) of jobs */
+    const size_t *by_state;         /* (state_count) of its runs */
+    size_t state_count;
+};
+char *event_sweep_render(const struct event_sweep *sweep);
 char *event_lists_render(const char *dataset);
 
 #endif

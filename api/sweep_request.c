@@ -263,6 +263,8 @@ static struct span read_span(struct json_node node)
           (!span.whole || (fabs(span.low) < (double)LIMIT_COUNT &&
                            fabs(span.high) < (double)LIMIT_COUNT))))
         json_refuse(node, "must have low below high, and above 0 for log");
+    else if (!json_refused(node) && span.whole && ceil(span.low) > floor(span.high))
+        json_refuse(node, "has no whole number between low and high");
     return span;
 }
 

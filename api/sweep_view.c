@@ -2,6 +2,11 @@
 
 #include "api/json_writer.h"
 
+const char *sweep_state_name(bool ended)
+{
+    return ended ? "ENDED" : "ACTIVE";
+}
+
 static void write_line(struct json_writer *writer, const struct sweep_line *line,
                        bool is_private, bool regression)
 {
@@ -37,20 +42,27 @@ static void write_states(struct json_writer *writer, const struct sweep_view *vi
     json_write_object_end(writer);
 }
 
-static char *render(const struct sweep_view *view, bool whole)
+char *sweep_render(const struct sweep_view *view, enum sweep_extent extent)
 {
+    bool whole = extent == SWEEP_WHOLE;
+    const struct sweep_line *winner = view->winner;
     struct json_writer writer;
     json_writer_open(&writer, JSON_SHOWN);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "id", view->id->text);
     json_write_text(&writer, "dataset", view->dataset);
     json_write_text(&writer, "evaluation", view->evaluation);
-    json_write_text(&writer, "state", view->ended ? "ENDED" : "ACTIVE");
+    json_write_text(&writer, "state", sweep_state_name(view->ended));
     write_states(&writer, view);
     json_write_real_if(&writer, view->is_private, "epsilon", view->epsilon);
+    if (whole) {
+        json_write_real(&writer, "epsilon_spent", view->epsilon_spent);
+        json_write_real(&writer, "delta", view->delta);
+    }
     json_write_text(&writer, "metric", view->regression ? "rmse" : "accuracy");
-    json_write_text(&writer, "winner",
-                    view->winner != NULL ? view->winner->job->text : NULL);
+    json_write_text(&writer, "winner", winner != NULL ? winner->job->text : NULL);
+    json_write_text(&writer, "winner_model",
+                    winner != NULL ? winner->model.text : NULL);
     json_write_count(&writer, "run_count", view->runs);
     if (whole) {
         json_write_array(&writer, "runs");
@@ -63,16 +75,6 @@ static char *render(const struct sweep_view *view, bool whole)
     json_write_time(&writer, "create_time", view->create_ms);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
-}
-
-char *sweep_render(const struct sweep_view *view)
-{
-    return render(view, true);
-}
-
-char *sweep_summary_render(const struct sweep_view *view)
-{
-    return render(view, false);
 }
 
 char *sweep_estimate_render(const struct sweep_estimate *estimate)

@@ -11,6 +11,9 @@
 #include "api/job_view.h"
 #include "api/sweep_run.h"
 
+/* "ENDED", "ACTIVE". */
+const char *sweep_state_name(bool ended);
+
 struct sweep_line { /* a run */
     const struct sweep_run *run;
     const struct job_id *job; /* NULL in an estimate */
@@ -31,7 +34,10 @@ struct sweep_view {
     int64_t create_ms;
     bool is_private, regression, ended;
     uint64_t runs;  /* that it was made with */
-    double epsilon; /* of all of them together */
+    double epsilon; /* of all of them together, as reserved */
+    /* What was spent of the runs that are there, together, and of which delta both are;
+     * NaN: not known. */
+    double epsilon_spent, delta;
     const char *const *state_names;
     const size_t *by_state; /* (state_count) of those that are there */
     size_t state_count;
@@ -40,11 +46,14 @@ struct sweep_view {
     const struct sweep_line *winner; /* NULL: none yet */
 };
 
-/* {"id","dataset","evaluation","state","states","epsilon","metric","winner","run_count",
- * "runs":[...],"project","created_by","create_time"} */
-char *sweep_render(const struct sweep_view *view);
-/* The same without "runs": a line of a list. */
-char *sweep_summary_render(const struct sweep_view *view);
+enum sweep_extent {
+    SWEEP_WHOLE,
+    SWEEP_SUMMARY /* a line of a list: without "epsilon_spent", "delta" and "runs" */
+};
+
+/* {"id","dataset","evaluation","state","states","epsilon","epsilon_spent","delta","metric",
+ * "winner","winner_model","run_count","runs":[...],"project","created_by","create_time"} */
+char *sweep_render(const struct sweep_view *view, enum sweep_extent extent);
 
 struct sweep_estimate {
     const char *fits; /* as of an estimate of a job */

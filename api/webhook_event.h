@@ -27,6 +27,8 @@
     X(BUDGET_EXHAUSTED, "budget.exhausted")                                            \
     X(GRANT_PENDING, "grant.pending")                                                  \
     X(GRANT_APPROVED, "grant.approved")                                                \
+    X(SWEEP_ENDED, "sweep.ended")                                                      \
+    X(SWEEP_CANCELLED, "sweep.cancelled")                                              \
     X(TEST, "webhook.test")
 
 enum webhook_event_type {
@@ -39,7 +41,7 @@ enum { WEBHOOK_EVENT_TYPES = EVENT_TEST + 1 };
 
 struct webhook_event {
     enum webhook_event_type type;
-    const char *id;    /* of the job, dataset, grant or webhook */
+    const char *id;    /* of the job, sweep, dataset, grant or webhook */
     const char *state; /* that it has now */
     double left;    /* of BUDGET_LOW: the share of the budget that it fell to; else 0 */
     int64_t second; /* of the wall clock */

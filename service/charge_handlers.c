@@ -32,7 +32,7 @@ static const char *body_of(const struct request *request)
 static enum status refuse(struct charging *charging, const struct error *error)
 {
     const struct policy_asked asked = charging_asked(charging);
-    plan_refuse(charging->context, charging->request, &asked, error);
+    plan_refuse(charging->context, charging->request, &asked, 1, error);
     charging_fini(charging);
     return ST_OK;
 }

@@ -31,7 +31,7 @@ static void refuse(struct context *context, struct request *request,
                    const struct job_plan *plan, const struct error *error)
 {
     const struct policy_asked asked = policy_asked_of_job(plan);
-    plan_refuse(context, request, &asked, error);
+    plan_refuse(context, request, &asked, 1, error);
 }
 
 /* --- planning, for create and estimate alike --- */

@@ -44,6 +44,8 @@ struct composing {
     struct event_writer writer;
     struct dataset_id charged[JOBS_MAX]; /* datasets, each once */
     size_t charged_count;
+    struct sweep_id sweeps[JOBS_MAX]; /* whose runs are in other states, each once */
+    size_t sweep_count;
     struct dataset_id changed[DATASET_CHANGES_KEPT];
     size_t changed_count;
     bool is_lost; /* something was, and the lists have to be read anew */
@@ -55,6 +57,14 @@ static void add_charged(struct composing *composing, const struct dataset_id *da
         if (strcmp(composing->charged[i].text, dataset->text) == 0)
             return;
     composing->charged[composing->charged_count++] = *dataset;
+}
+
+static void add_sweep(struct composing *composing, const struct sweep_run *run)
+{
+    for (size_t i = 0; i < composing->sweep_count; i++)
+        if (strcmp(composing->sweeps[i].text, run->id.text) == 0)
+            return;
+    composing->sweeps[composing->sweep_count++] = run->id;
 }
 
 static bool is_wanted(const char *wanted, const char *text)
@@ -77,6 +87,8 @@ static void write_job(struct composing *composing, const struct job *job)
         event_write(&composing->writer, "change", event_change_render(&view));
     if (job->changes.charge > composing->after && job->ledger_seq > 0)
         add_charged(composing, dataset);
+    if (job->changes.state > composing->after && job->plan.sweep.runs > 0)
+        add_sweep(composing, &job->plan.sweep);
 }
 
 /* Writes the first jobs that have changed since, oldest change first, and notes which
@@ -120,6 +132,24 @@ static void write_datasets(struct composing *composing)
     }
 }
 
+static void write_sweeps(struct composing *composing)
+{
+    size_t by_state[JOB_STATE_COUNT];
+    struct context *context = composing->feed->context;
+    for (size_t i = 0; i < composing->sweep_count; i++) {
+        const struct sweep_id *id = &composing->sweeps[i];
+        const struct sweep *sweep = sweeps_find(context->sweeps, id->text);
+        if (sweep == NULL)
+            continue;
+        struct event_sweep shown = {.id = id,
+                                    .state_names = job_state_names,
+                                    .by_state = by_state,
+                                    .state_count = JOB_STATE_COUNT};
+        shown.ended = sweep_count_states(sweep, context->jobs, by_state);
+        event_write(&composing->writer, "sweep", event_sweep_render(&shown));
+    }
+}
+
 static void write_budgets(struct composing *composing)
 {
     struct balance balance;
@@ -139,6 +169,7 @@ static struct event_batch *compose(const struct event_feed *feed,
     event_writer_open(&composing.writer);
     if (key->from.begun)
         jobs_look(feed->context->jobs, write_jobs, &composing);
+    write_sweeps(&composing);
     write_datasets(&composing);
     write_budgets(&composing);
     if (!key->from.begun || composing.is_lost)

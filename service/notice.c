@@ -1,6 +1,7 @@
 #include "service/notice.h"
 
 #include "accountant/ledger_view.h"
+#include "api/sweep_view.h"
 #include "base/check.h"
 #include "base/clock.h"
 
@@ -23,7 +24,7 @@ static bool falls_to(const struct ledger_left *left, double share)
 }
 
 struct news { /* what webhooks are to be told together */
-    struct webhook_event events[1 + 2 * PARTS_MAX];
+    struct webhook_event events[2 + 2 * PARTS_MAX];
     size_t count;
 };
 
@@ -68,6 +69,27 @@ static enum status append_budgets(struct context *context, struct news *news,
     return ST_OK;
 }
 
+/* Appends that the job's sweep has ended with it, where it has: *types is what there is then
+ * to tell of. Of like, the second and the traceparent are read. */
+static void append_sweep(struct context *context, struct store_tx *tx,
+                         const struct job *job, struct news *news, unsigned *types)
+{
+    struct sweep_course course;
+    const struct webhook_event *like = &news->events[0];
+    bool cancelled = like->type == EVENT_JOB_CANCELLED;
+    if (!sweeps_end_run(context->sweeps, tx, job, cancelled, &course) ||
+        course.open > 0)
+        return;
+    const struct webhook_event ended = {
+        .type = course.cancelled > 0 ? EVENT_SWEEP_CANCELLED : EVENT_SWEEP_ENDED,
+        .id = job_plan(job)->sweep.id.text,
+        .state = sweep_state_name(true),
+        .second = like->second,
+        .traceparent = like->traceparent};
+    *types |= 1u << ended.type;
+    news->events[news->count++] = ended;
+}
+
 enum status notice_job_ended(struct context *context, struct store_tx *tx,
                              const struct job *job, const struct job_move *move,
                              struct error *error)
@@ -81,8 +103,10 @@ enum status notice_job_ended(struct context *context, struct store_tx *tx,
                                         .second = move->second,
                                         .traceparent = job_trace(job)->parent};
     struct news news = {.events = {ended}, .count = 1};
+    unsigned types = 1u << ended.type | budget_types;
     enum status status = ST_OK;
-    if (!webhooks_want(context->webhooks, 1u << ended.type | budget_types, &subject))
+    append_sweep(context, tx, job, &news, &types);
+    if (!webhooks_want(context->webhooks, types, &subject))
         return ST_OK;
     if (plan->is_private)
         status = append_budgets(context, &news, dataset, &ended, error);

@@ -6,6 +6,9 @@
  * may be given back: so each of these is told once in an epoch of the budget. A divided
  * dataset has a budget for each part, and each is told of.
  *
+ * A sweep has ended with the last of its runs, and is told of with that one: as cancelled
+ * where any of them was, else as ended.
+ *
  * Threads: that of the transaction.
  */
 #ifndef SERVICE_NOTICE_H
@@ -13,8 +16,9 @@
 
 #include "service/context.h"
 
-/* Writes down, in the transaction that ends the job by this move, that it ended, and
- * what its settlement made of the budget.
+/* Writes down, in the transaction that ends the job by this move, that it ended, and so
+ * perhaps the sweep that it is a run of, and what its settlement made of the budget. Called
+ * for every job that ends, once.
  *   ST_IO   the store is poisoned */
 enum status notice_job_ended(struct context *context, struct store_tx *tx,
                              const struct job *job, const struct job_move *move,

@@ -39,21 +39,29 @@ static void refusal_fill(struct context *context, const struct policy_asked *ask
     problem->available_orders = refusal->orders;
 }
 
+/* Whether what is at fault is the evaluation on a holdout, of a job or of a sweep's. */
+static bool is_measurement(const struct error *error)
+{
+    return strncmp(error->pointer, "/evaluation", 11) == 0 ||
+           strncmp(error->pointer, "/job/evaluation", 15) == 0;
+}
+
 void plan_refuse(struct context *context, struct request *request,
-                 const struct policy_asked *asked, const struct error *error)
+                 const struct policy_asked *asked, size_t count,
+                 const struct error *error)
 {
     struct refusal refusal = {0};
+    const struct policy_inquiry inquiry = {&request->principal, asked, count};
     bool is_budget =
         error->status == ST_BUDGET_EXHAUSTED || error->status == ST_BUDGET_HELD;
     struct policy_breach breach;
     /* What an evaluation on a holdout lacks is said of that budget, which has no room for
      * less of it. */
-    bool is_measurement = strncmp(error->pointer, "/evaluation", 11) == 0;
-    if (is_budget && !is_measurement && asked->mechanism->run_count > 0)
+    if (is_budget && !is_measurement(error) && asked->mechanism->run_count > 0)
         refusal_fill(context, asked, &refusal);
     if (error->status == ST_POLICY_VIOLATION &&
-        policy_find_breach(context, &request->principal, asked, &breach, NULL) ==
-            ST_OK) {
+        policy_find_breach(context, &inquiry, &breach, NULL) == ST_OK &&
+        breach.member != NULL) {
         refusal.problem.policy = breach.member;
         refusal.problem.policy_limit = breach.limit;
     }

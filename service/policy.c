@@ -377,12 +377,16 @@ static enum status find_for_key(struct asking *asking, struct policy_breach *bre
     return find(asking, breach, error);
 }
 
+/* Shares and numbers of jobs only grow, so the last of them tells for all. */
 enum status policy_find_breach(struct context *context,
-                               const struct principal *principal,
-                               const struct policy_asked *asked,
+                               const struct policy_inquiry *inquiry,
                                struct policy_breach *breach, struct error *error)
 {
-    struct asking asking = {.context = context, .principal = principal, .asked = asked};
+    struct asking asking = {.context = context,
+                            .principal = inquiry->principal,
+                            .asked = &inquiry->asked[inquiry->count - 1],
+                            .others = inquiry->asked,
+                            .other_count = inquiry->count - 1};
     return find_for_key(&asking, breach, error);
 }
 
@@ -392,18 +396,13 @@ enum status policy_check(struct context *context, const struct principal *princi
     return policy_check_all(context, principal, asked, 1, error);
 }
 
-/* Shares and numbers of jobs only grow, so the last of them tells for all. */
 enum status policy_check_all(struct context *context, const struct principal *principal,
                              const struct policy_asked *asked, size_t count,
                              struct error *error)
 {
     struct policy_breach breach;
-    struct asking asking = {.context = context,
-                            .principal = principal,
-                            .asked = &asked[count - 1],
-                            .others = asked,
-                            .other_count = count - 1};
-    enum status status = find_for_key(&asking, &breach, error);
+    const struct policy_inquiry inquiry = {principal, asked, count};
+    enum status status = policy_find_breach(context, &inquiry, &breach, error);
     if (status != ST_OK || breach.member == NULL)
         return status;
     if (isnan(breach.limit))

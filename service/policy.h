@@ -45,11 +45,17 @@ struct policy_breach { /* what it does not keep to */
     const char *pointer; /* to the member of the request that decides it */
 };
 
-/* Finds the first limit that what is asked, which is priced, does not keep to.
+struct policy_inquiry { /* what is asked for at once, count > 0 on one dataset */
+    const struct principal *principal;
+    const struct policy_asked *asked;
+    size_t count;
+};
+
+/* Finds the first limit that what is asked, which is priced, does not keep to; all but the
+ * last may each be submitted by itself.
  *   ST_IO, ST_NOT_FOUND  the ledger cannot be read */
 enum status policy_find_breach(struct context *context,
-                               const struct principal *principal,
-                               const struct policy_asked *asked,
+                               const struct policy_inquiry *inquiry,
                                struct policy_breach *breach, struct error *error);
 
 /* The same as a refusal.

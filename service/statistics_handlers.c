@@ -144,7 +144,7 @@ static void refuse(struct context *context, struct request *request,
                    struct survey_plan *plan, const struct error *error)
 {
     const struct policy_asked asked = asked_of(plan);
-    plan_refuse(context, request, &asked, error);
+    plan_refuse(context, request, &asked, 1, error);
     plan_fini(plan);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/ledger_view.h"
 #include "api/quality_view.h"
 #include "api/sweep_view.h"
 #include "base/check.h"
@@ -56,8 +57,6 @@ static const struct sweep_line *best_of(const struct sweep_line *lines, size_t c
     return best;
 }
 
-typedef char *render_function(const struct sweep_view *view);
-
 struct shown_sweep { /* what of a sweep is there */
     const struct sweep_id *id;
     const struct job *any; /* of its runs */
@@ -65,9 +64,31 @@ struct shown_sweep { /* what of a sweep is there */
     size_t count;
 };
 
-static char *render(struct jobs *jobs, const struct shown_sweep *sweep,
-                    render_function *text)
+/* What was spent of the runs that are there, composed: epsilon at the grant's delta. */
+static double spent_together(const struct context *context,
+                             const struct shown_sweep *sweep, double *delta)
 {
+    struct balance balance;
+    struct curve sum = {{0}}, charge;
+    const struct dataset_id *dataset = &job_plan(sweep->any)->request.dataset;
+    if (ledger_balance(context->ledger, dataset, &balance, NULL) != ST_OK)
+        return (double)NAN;
+    *delta = balance.delta;
+    for (size_t i = 0; i < sweep->count; i++) {
+        uint64_t steps = job_shown(context->jobs, sweep->runs[i]).authorised_steps;
+        const struct mechanism *m = &job_plan(sweep->runs[i])->mechanism;
+        if (steps > 0 && m->run_count > 0 &&
+            filter_charge(&charge, m, steps, NULL) == ST_OK)
+            curve_add(&sum, &charge);
+    }
+    return spending_epsilon(&sum, balance.delta);
+}
+
+static char *render(const struct context *context, const struct shown_sweep *sweep,
+                    enum sweep_extent extent)
+{
+    struct jobs *jobs = context->jobs;
+    double delta = (double)NAN;
     size_t by_state[JOB_STATE_COUNT] = {0}, open = 0;
     struct sweep_line *lines = calloc(sweep->count + 1, sizeof *lines);
     const struct job_plan *plan = job_plan(sweep->any);
@@ -92,6 +113,10 @@ static char *render(struct jobs *jobs, const struct shown_sweep *sweep,
         .ended = open == 0,
         .runs = plan->sweep.runs,
         .epsilon = plan->sweep.epsilon,
+        .epsilon_spent = extent == SWEEP_WHOLE && plan->is_private
+                             ? spent_together(context, sweep, &delta)
+                             : (double)NAN,
+        .delta = delta,
         .state_names = job_state_names,
         .by_state = by_state,
         .state_count = JOB_STATE_COUNT,
@@ -99,36 +124,36 @@ static char *render(struct jobs *jobs, const struct shown_sweep *sweep,
         .line_count = sweep->count,
         .winner = best_of(lines, sweep->count, regression),
     };
-    char *answer = text(&view);
+    char *answer = sweep_render(&view, extent);
     free(lines);
     return answer;
 }
 
 static char *render_sweep(const struct context *context, const struct sweep *sweep,
-                          render_function *text)
+                          enum sweep_extent extent)
 {
     size_t count;
     struct job **runs = sweep_runs(sweep, &count);
     const struct shown_sweep shown = {sweep_id(sweep), sweep_any_run(sweep), runs,
                                       count};
-    char *answer = render(context->jobs, &shown, text);
+    char *answer = render(context, &shown, extent);
     free(runs);
     return answer;
 }
 
 char *sweep_text(const struct context *context, const struct sweep *sweep)
 {
-    return render_sweep(context, sweep, sweep_render);
+    return render_sweep(context, sweep, SWEEP_WHOLE);
 }
 
 char *sweep_new_text(const struct context *context, const struct sweep_id *id,
                      struct job *const *runs, size_t count)
 {
     const struct shown_sweep shown = {id, runs[0], runs, count};
-    return render(context->jobs, &shown, sweep_render);
+    return render(context, &shown, SWEEP_WHOLE);
 }
 
 char *sweep_summary_text(const struct context *context, const struct sweep *sweep)
 {
-    return render_sweep(context, sweep, sweep_summary_render);
+    return render_sweep(context, sweep, SWEEP_SUMMARY);
 }

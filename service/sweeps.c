@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/limits.h"
 #include "base/check.h"
@@ -12,6 +13,8 @@ struct sweep {
     struct sweep_id id; /* first, as registry.h asks */
     size_t count;
     struct job *runs[LIMIT_SWEEP_RUNS];
+    /* With what the open transaction changes of it. */
+    struct sweep_course course;
 };
 
 struct sweeps {
@@ -32,15 +35,76 @@ static struct sweep *sweep_of(struct sweeps *sweeps, const struct sweep_id *id)
     return sweep;
 }
 
-void sweeps_add(struct sweeps *sweeps, struct job *const *runs, size_t count)
+static void add_run(struct sweeps *sweeps, struct job *job, enum job_state state)
 {
     pthread_rwlock_wrlock(&sweeps->lock);
-    for (size_t i = 0; i < count; i++) {
-        struct sweep *sweep = sweep_of(sweeps, &job_plan(runs[i])->sweep.id);
-        CHECK(sweep->count < LIMIT_SWEEP_RUNS);
-        sweep->runs[sweep->count++] = runs[i];
-    }
+    struct sweep *sweep = sweep_of(sweeps, &job_plan(job)->sweep.id);
+    CHECK(sweep->count < LIMIT_SWEEP_RUNS);
+    sweep->runs[sweep->count++] = job;
+    sweep->course.open += !job_state_is_terminal(state);
+    sweep->course.cancelled += state == JOB_CANCELLED;
     pthread_rwlock_unlock(&sweeps->lock);
+}
+
+struct addition { /* of a sweep, until its transaction ends */
+    struct sweeps *sweeps;
+    size_t count;
+    struct job *runs[LIMIT_SWEEP_RUNS];
+};
+
+static void added(void *context)
+{
+    struct addition *addition = context;
+    for (size_t i = 0; i < addition->count; i++)
+        add_run(addition->sweeps, addition->runs[i], JOB_QUEUED);
+    free(addition);
+}
+
+void sweeps_add(struct sweeps *sweeps, struct store_tx *tx, struct job *const *runs,
+                size_t count)
+{
+    struct addition *addition = calloc(1, sizeof *addition);
+    CHECK(addition != NULL && count <= LIMIT_SWEEP_RUNS);
+    addition->sweeps = sweeps;
+    addition->count = count;
+    memcpy(addition->runs, runs, count * sizeof(struct job *));
+    store_tx_on_end(tx, added, free, addition);
+}
+
+struct run_end { /* of a run, until its transaction ends */
+    struct sweeps *sweeps;
+    struct sweep *sweep;
+    bool cancelled;
+};
+
+static void undo_end(void *context)
+{
+    struct run_end *end = context;
+    pthread_rwlock_wrlock(&end->sweeps->lock);
+    end->sweep->course.open++;
+    end->sweep->course.cancelled -= end->cancelled;
+    pthread_rwlock_unlock(&end->sweeps->lock);
+    free(end);
+}
+
+bool sweeps_end_run(struct sweeps *sweeps, struct store_tx *tx, const struct job *job,
+                    bool cancelled, struct sweep_course *course)
+{
+    if (job_plan(job)->sweep.runs == 0)
+        return false;
+    struct run_end *end = calloc(1, sizeof *end);
+    CHECK(end != NULL);
+    pthread_rwlock_wrlock(&sweeps->lock);
+    struct sweep *sweep =
+        registry_find(&sweeps->registry, job_plan(job)->sweep.id.text);
+    CHECK(sweep != NULL && sweep->course.open > 0);
+    sweep->course.open--;
+    sweep->course.cancelled += cancelled;
+    *course = sweep->course;
+    pthread_rwlock_unlock(&sweeps->lock);
+    *end = (struct run_end){sweeps, sweep, cancelled};
+    store_tx_on_end(tx, free, undo_end, end);
+    return true;
 }
 
 struct sweeps *sweeps_create(struct jobs *jobs)
@@ -51,7 +115,7 @@ struct sweeps *sweeps_create(struct jobs *jobs)
     for (size_t i = 0; i < jobs_count(jobs); i++) {
         struct job *job = jobs_at(jobs, i);
         if (job_plan(job)->sweep.runs > 0)
-            sweeps_add(sweeps, &job, 1);
+            add_run(sweeps, job, job_state(jobs, job));
     }
     return sweeps;
 }
@@ -101,6 +165,21 @@ bool sweep_is_removed(const struct sweep *sweep)
 const struct sweep_id *sweep_id(const struct sweep *sweep)
 {
     return &sweep->id;
+}
+
+bool sweep_count_states(const struct sweep *sweep, struct jobs *jobs,
+                        size_t by_state[JOB_STATE_COUNT])
+{
+    bool ended = true;
+    memset(by_state, 0, JOB_STATE_COUNT * sizeof *by_state);
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (job_is_removed(sweep->runs[i]))
+            continue;
+        enum job_state state = job_state(jobs, sweep->runs[i]);
+        by_state[state]++;
+        ended = ended && job_state_is_terminal(state);
+    }
+    return ended;
 }
 
 struct job **sweep_runs(const struct sweep *sweep, size_t *count)

@@ -9,6 +9,8 @@
  * ledger needs to know nothing of sweeps. (One reservation for all would have to say in
  * every entry which runs of it were authorised, and be freed in parts.)
  *
+ *   ACTIVE ---> ENDED     with the transaction that ends the last of its runs
+ *
  * Threads: any. A sweep's runs never change; a pointer is good until sweeps_destroy.
  */
 #ifndef SERVICE_SWEEPS_H
@@ -26,8 +28,20 @@ struct sweep;  /* opaque */
 struct sweeps *sweeps_create(struct jobs *jobs);
 void sweeps_destroy(struct sweeps *sweeps); /* NULL is allowed */
 
-/* Takes note of a sweep that has become durable, by all of its runs, in their order. */
-void sweeps_add(struct sweeps *sweeps, struct job *const *runs, size_t count);
+/* Takes note of a sweep, by all of its runs, in their order, when tx is durable, in which
+ * they were added before. */
+void sweeps_add(struct sweeps *sweeps, struct store_tx *tx, struct job *const *runs,
+                size_t count);
+
+struct sweep_course {
+    size_t open;      /* runs that have not ended */
+    size_t cancelled; /* runs that were */
+};
+
+/* Counts a job that ends in tx, cancelled or otherwise. *course is that of its sweep as tx
+ * leaves it, whatever else ends in tx. False: the job is no run of a sweep. */
+bool sweeps_end_run(struct sweeps *sweeps, struct store_tx *tx, const struct job *job,
+                    bool cancelled, struct sweep_course *course);
 
 /* NULL: there is none, or all of its runs are deleted. */
 const struct sweep *sweeps_find(struct sweeps *sweeps, const char *id);
@@ -38,6 +52,11 @@ const struct sweep *sweeps_at(struct sweeps *sweeps, size_t index); /* oldest is
 bool sweep_is_removed(const struct sweep *sweep);
 
 const struct sweep_id *sweep_id(const struct sweep *sweep);
+
+/* How many of its runs that are not deleted are shown in each state. Answers whether all of
+ * them have ended. */
+bool sweep_count_states(const struct sweep *sweep, struct jobs *jobs,
+                        size_t by_state[JOB_STATE_COUNT]);
 
 /* The runs that are not deleted, in their order; to be freed. */
 struct job **sweep_runs(const struct sweep *sweep, size_t *count);

@@ -110,7 +110,7 @@ enum status webhooks_test(struct webhooks *webhooks, struct store_tx *tx,
                           struct error *error);
 
 /* The row of a webhook, which borrows from it and from events_text. */
-enum { WEBHOOK_EVENTS_SIZE = 160 };
+enum { WEBHOOK_EVENTS_SIZE = 192 };
 struct webhook_row webhook_row_of(const struct webhook *webhook,
                                   char events_text[WEBHOOK_EVENTS_SIZE]);
 

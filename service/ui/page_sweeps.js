@@ -50,7 +50,7 @@ function tiles(sweep) {
   const ended = sweep.states.SUCCEEDED + sweep.states.FAILED + sweep.states.CANCELLED;
   const best = sweep.runs.find((run) => run.job === sweep.winner);
   return html`<div class="tiles">${tile(`${ended} of ${sweep.run_count}`, 'runs have ended')}
-    ${tile(sweep.epsilon == null ? 'public' : epsilon(sweep.epsilon), sweep.epsilon == null ? 'trained without privacy' : 'all runs together, held before the first began')}
+    ${tile(sweep.epsilon == null ? 'public' : epsilon(sweep.epsilon), sweep.epsilon == null ? 'trained without privacy' : `all runs together, held before the first began; ${epsilon(sweep.epsilon_spent)} of it spent${ended === sweep.run_count && sweep.epsilon_spent < sweep.epsilon ? ', the rest free again' : ''}`)}
     ${tile(best ? quality({[sweep.metric]: figure(best)}) : '–', best ? html`the best, <a href="/ui/jobs/${best.job}">run ${best.run + 1}</a>` : 'no run has been measured')}
     ${tile(best?.epsilon_spent != null ? epsilon(best.epsilon_spent) : '–', 'that run alone')}</div>`;
 }
@@ -131,5 +131,5 @@ export function open(view) {
   }, (error) => {
     problem = error;
     draw();
-  });
+  }, ({name, data}) => (name === 'sweep' ? !id || data.id === id : name === 'progress' && shown?.runs?.some(({job}) => job === data.id)));
 }

@@ -106,7 +106,8 @@ static double drawn(const struct sweep_request *request, size_t run, const char 
 #define DRAWS(seed)                                                                    \
     "{'job':{},'random':{'count':100,'seed':" seed ",'settings':{"                     \
     "'/log':{'low':0.01,'high':100,'scale':'log'},'/flat':{'low':-1,'high':3},"        \
-    "'/whole':{'low':2,'high':5,'whole':true},'/pick':{'values':[7,8]}}}}"
+    "'/whole':{'low':2,'high':5,'whole':true},'/pick':{'values':[7,8]},"               \
+    "'/only':{'low':0.2,'high':1.9,'whole':true}}}}"
 
 static void draws_follow_from_the_seed_and_stay_in_their_range(void **state)
 {
@@ -122,6 +123,7 @@ static void draws_follow_from_the_seed_and_stay_in_their_range(void **state)
         assert_true(value >= 0.01 && value <= 100);
         assert_true(drawn(&one, i, "/flat") >= -1 && drawn(&one, i, "/flat") <= 3);
         assert_true(whole == floor(whole) && whole >= 2 && whole <= 5);
+        assert_true(drawn(&one, i, "/only") == 1);
         below += value < 1; /* the middle of the logarithm */
         picked += drawn(&one, i, "/pick") == 7;
         least += whole == 2;
@@ -192,6 +194,12 @@ static void what_is_no_setting_is_refused_where_it_stands(void **state)
     is_refused("{'job':{},'random':{'count':1,'settings':{'/a':{'low':1,'high':3,"
                "'scale':'cubic'}}}}",
                "/random/settings/~1a/scale", "log");
+    is_refused("{'job':{},'random':{'count':1,'settings':{'/a':{'low':0.2,'high':0.8,"
+               "'whole':true}}}}",
+               "/random/settings/~1a", "whole number");
+    is_refused("{'job':{},'random':{'count':1,'settings':{'/a':{'low':-7.9,'high':"
+               "-7.1,'whole':true}}}}",
+               "/random/settings/~1a", "whole number");
     is_refused("{'job':7,'runs':[{'/a':1}]}", "/job", "job");
     is_refused("{'job':{}}", "", "one of");
     is_refused("{'job':{},'runs':[{'/a':1}],'grid':{'/a':[1]}}", "", "one of");

@@ -75,12 +75,24 @@ static void a_policy_counts_the_runs_of_a_sweep_together(void **state)
     struct client *client = access_client();
     char key[KEY_SIZE];
     make_key_with(key, "sweeper", "{'max_open_jobs':1}");
-    assert_problem(client_create(client, "/v1/sweeps", sweep, "'epsilon':0.1", two),
-                   403, "policy_violation");
+    const struct reply *refused =
+        client_create(client, "/v1/sweeps", sweep, "'epsilon':0.1", two);
+    assert_problem(refused, 403, "policy_violation");
+    assert_string_equal(reply_text(refused, "policy"), "max_open_jobs");
+    assert_true(reply_number(refused, "limit") == 1);
+    make_key_with(key, "careful", "{'max_epsilon_per_job':0.05}");
+    refused = client_post(client, "/v1/sweeps:estimate", NULL, sweep, "'epsilon':0.1",
+                          "{'/privacy/epsilon':0.04},{'/batch_size':40}");
+    assert_problem(refused, 403, "policy_violation");
+    assert_string_equal(reply_text(refused, "policy"), "max_epsilon_per_job");
+    assert_true(reply_number(refused, "limit") == 0.05);
+    assert_string_equal(reply_text(refused, "errors.0.pointer"),
+                        "/job/privacy/epsilon");
+    assert_non_null(strstr(reply_text(refused, "detail"), "run 1"));
     make_key_with(key, "sharer", "{'max_share':{'share':0.1,'period':'P30D'}}");
-    assert_problem(
-        client_create(client, "/v1/sweeps", sweep, "'budget_fraction':0.08", two), 403,
-        "policy_violation");
+    refused = client_create(client, "/v1/sweeps", sweep, "'budget_fraction':0.08", two);
+    assert_problem(refused, 403, "policy_violation");
+    assert_string_equal(reply_text(refused, "policy"), "max_share");
     assert_status(client_post(client, "/v1/sweeps:estimate", NULL, sweep,
                               "'budget_fraction':0.08", "{'/batch_size':40}"),
                   200);

@@ -9,6 +9,7 @@
 #include "tests/e2e/receiver_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
+#include "tests/e2e/stream_fixture.h"
 
 #define RUNS                                                                           \
     "'job':{'dataset':'points','evaluation':'open','model':{'preset':'linear'},"       \
@@ -106,6 +107,9 @@ static void every_run_is_reserved_before_and_charged_after(void **state)
     assert_close(figure(client, "epsilon_spent"), price, 1e-12);
     assert_close(figure(client, "epsilon_spent"),
                  reply_number(estimate, "epsilon_after"), 1e-12);
+    assert_close(reply_number(ended, "epsilon_spent"), price, 1e-12);
+    assert_true(reply_number(sweep, "epsilon_spent") == 0);
+    assert_true(reply_number(ended, "delta") == reply_number(estimate, "delta"));
     assert_int_equal(entries_of(client, "COMMIT"), 3);
     const struct reply *job =
         client_get(client, "/v1/jobs/%s", reply_text(ended, "runs.1.job"));
@@ -119,23 +123,49 @@ static void the_winner_is_the_best_on_public_data(void **state)
     const struct reply *ended =
         await_sweep(client, client_create(client, "/v1/sweeps", GRID));
     double best = -1;
-    const char *winner = NULL;
+    const char *winner = NULL, *model = NULL;
     for (size_t i = 0; i < 3; i++) {
         char path[40];
         snprintf(path, sizeof path, "runs.%zu.evaluation.accuracy", i);
         double accuracy = reply_number(ended, path);
+        bool better = accuracy > best;
         snprintf(path, sizeof path, "runs.%zu.job", i);
-        if (accuracy > best)
-            winner = reply_text(ended, path);
+        winner = better ? reply_text(ended, path) : winner;
+        snprintf(path, sizeof path, "runs.%zu.model", i);
+        model = better ? reply_text(ended, path) : model;
         best = fmax(best, accuracy);
     }
     assert_string_equal(reply_text(ended, "winner"), winner);
+    assert_string_equal(reply_text(ended, "winner_model"), model);
+    assert_string_equal(
+        reply_text(client_get(client, "/v1/models/%s", model), "certificate.job"),
+        winner);
     const struct reply *list = client_get(client, "/v1/sweeps?dataset=points");
     assert_string_equal(reply_text(list, "sweeps.0.winner"), winner);
     assert_true(json_object_get(reply_at(list, "sweeps.0"), "runs") == NULL);
     assert_int_equal(json_array_size(reply_at(
                          client_get(client, "/v1/sweeps?dataset=open"), "sweeps")),
                      0);
+}
+
+/* What is said to fit of all runs together, which are alike here, is what would be reserved
+ * of one run as long as all of them. */
+static void expect_room(struct client *client, const struct reply *refused,
+                        double noise)
+{
+    double most = reply_number(refused, "most_steps"),
+           largest = reply_number(refused, "largest_epsilon");
+    assert_true(most > 20 && most < 60 && largest > 1.5 && largest <= 2);
+    assert_int_equal(json_array_size(reply_at(refused, "needed")),
+                     json_array_size(reply_at(refused, "orders")));
+    for (int more = 0; more < 2; more++)
+        assert_string_equal(
+            reply_text(client_post(client, "/v1/sweeps:estimate", NULL,
+                                   "{" RUNS ",'runs':[{'/privacy':{'noise_multiplier':"
+                                   "%.17g},'/steps':%.0f}]}",
+                                   noise, most + more),
+                       "fits"),
+            more ? "no" : "yes");
 }
 
 static void what_does_not_fit_whole_is_reserved_not_at_all(void **state)
@@ -147,8 +177,10 @@ static void what_does_not_fit_whole_is_reserved_not_at_all(void **state)
         client_post(client, "/v1/sweeps:estimate", NULL, "%s", body);
     assert_string_equal(reply_text(estimate, "fits"), "no");
     assert_true(reply_number(estimate, "epsilon_after") > 2);
+    double noise = reply_number(estimate, "runs.0.noise_multiplier");
     const struct reply *refused = client_create(client, "/v1/sweeps", "%s", body);
     assert_problem(refused, 409, "budget_exhausted");
+    expect_room(client, refused, noise);
     assert_int_equal(entries_of(client, "RESERVE"), 0);
     assert_true(figure(client, "epsilon_held") == 0);
     assert_int_equal(json_array_size(reply_at(client_get(client, "/v1/jobs"), "jobs")),
@@ -217,6 +249,9 @@ static void cancelling_frees_only_what_was_never_authorised(void **state)
     double spent = figure(client, "epsilon_spent");
     double ran = reply_number(ended, "runs.0.epsilon_spent");
     assert_true(ran > 0 && spent >= ran * (1 - 1e-12) && spent < held);
+    assert_close(reply_number(ended, "epsilon_spent"), spent, 1e-12);
+    assert_true(reply_number(ended, "epsilon_spent") < reply_number(ended, "epsilon"));
+    assert_true(json_is_null(reply_at(ended, "winner_model")));
     assert_true(reply_number(ended, "runs.1.epsilon_spent") == 0);
     assert_int_equal(entries_of(client, "COMMIT"), 3);
     const struct reply *again =
@@ -295,7 +330,57 @@ static void the_most_runs_are_charged_each_and_deleted_at_once(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* One webhook is told of every run, whose settlements are one transaction. */
+static size_t told(const struct reply *log, const char *type, const char *id)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(log->json); i++) {
+        const json_t *entry = json_array_get(log->json, i);
+        const char *body = json_string_value(json_object_get(entry, "body"));
+        count += strstr(body, type) != NULL && strstr(body, id) != NULL;
+    }
+    return count;
+}
+
+/* By a webhook, and in the stream of all lists: once, when the last of its runs has. */
+static void a_sweep_that_has_ended_is_told_of(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    struct receiver receiver;
+    struct event_stream stream;
+    bool ended = false;
+    size_t states = 0;
+    receiver_open(&receiver);
+    assert_status(client_post(client, "/v1/webhooks", NULL,
+                              "{'url':'%s/ok/all','events':['job.succeeded',"
+                              "'sweep.ended','sweep.cancelled']}",
+                              receiver.url),
+                  201);
+    stream_open(&stream, &stage->daemon, "/v1/events", NULL);
+    const struct reply *sweep = client_create(client, "/v1/sweeps", GRID);
+    const char *id = reply_text(sweep, "id");
+    for (struct event event; !ended && stream_next(&stream, &event);
+         event_fini(&event)) {
+        if (strcmp(event.name, "sweep") != 0)
+            continue;
+        assert_string_equal(json_string_value(json_object_get(event.data, "id")), id);
+        const json_t *by_state = json_object_get(event.data, "states");
+        states = (size_t)json_integer_value(json_object_get(by_state, "SUCCEEDED"));
+        ended = strcmp(json_string_value(json_object_get(event.data, "state")),
+                       "ENDED") == 0;
+        assert_true(ended == (states == 3));
+    }
+    assert_true(ended);
+    stream_close(&stream);
+    const struct reply *log = receiver_await(&receiver, 4);
+    assert_int_equal(told(log, "\"sweep.ended\"", id), 1);
+    assert_int_equal(told(log, "\"state\":\"ENDED\"", id), 1);
+    assert_int_equal(told(log, "sweep.cancelled", id), 0);
+    receiver_close(&receiver);
+}
+
+/* One webhook is told of every run, whose settlements are one transaction, and of the sweep
+ * with the last of them. */
 static void the_most_runs_are_cancelled_while_they_wait(void **state)
 {
     struct stage *stage = *state;
@@ -303,7 +388,8 @@ static void the_most_runs_are_cancelled_while_they_wait(void **state)
     struct receiver receiver;
     receiver_open(&receiver);
     assert_status(client_post(client, "/v1/webhooks", NULL,
-                              "{'url':'%s/ok/all','events':['job.cancelled']}",
+                              "{'url':'%s/ok/all','events':['job.cancelled',"
+                              "'sweep.ended','sweep.cancelled']}",
                               receiver.url),
                   201);
     const char *first = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 1000000.0);
@@ -316,7 +402,9 @@ static void the_most_runs_are_cancelled_while_they_wait(void **state)
     assert_status(cancelled, 200);
     assert_true(reply_number(cancelled, "states.CANCELLED") == LIMIT_SWEEP_RUNS);
     assert_true(reply_number(cancelled, "runs.99.epsilon_spent") == 0);
-    receiver_await(&receiver, LIMIT_SWEEP_RUNS);
+    const struct reply *log = receiver_await(&receiver, LIMIT_SWEEP_RUNS + 1);
+    assert_int_equal(told(log, "sweep.cancelled", reply_text(sweep, "id")), 1);
+    assert_int_equal(told(log, "sweep.ended", "swp_"), 0);
     assert_int_equal(entries_of(client, "RESERVE"), LIMIT_SWEEP_RUNS + 1);
     assert_int_equal(entries_of(client, "COMMIT"), LIMIT_SWEEP_RUNS);
     assert_status(client_delete(client, path), 204);
@@ -339,6 +427,9 @@ static void what_cannot_be_a_sweep_is_refused(void **state)
          "hides how many"},
         {"{" RUNS ",'random':{'count':1000000,'settings':{'/steps':{'values':[3]}}}}",
          "/random/count", "100"},
+        {"{" RUNS ",'random':{'count':2,'settings':{'/steps':{'low':0.2,'high':0.8,"
+         "'whole':true}}}}",
+         "/random/settings/~1steps", "whole number"},
         {"{" RUNS ",'runs':[{'/dataset':'open'}]}", "/runs/0/~1dataset", "all runs"},
         {"{" RUNS ",'runs':[{'/steps':3},{'/steps':0}]}", "/job/steps", "run 1"},
         {"{" RUNS ",'runs':[{'/model/preset':'none'}]}", "/job/model/preset", "run 0"},
@@ -425,6 +516,8 @@ int main(void)
         OWN_STAGE(a_killed_sweep_goes_on_where_it_was),
         OWN_STAGE(it_is_deleted_with_its_runs_once_they_have_no_models),
         OWN_STAGE(the_most_runs_are_charged_each_and_deleted_at_once),
+        cmocka_unit_test_setup_teardown(a_sweep_that_has_ended_is_told_of, begin_told,
+                                        stage_end),
         cmocka_unit_test_setup_teardown(the_most_runs_are_cancelled_while_they_wait,
                                         begin_told, stage_end),
         OWN_STAGE(what_cannot_be_a_sweep_is_refused),

@@ -51,7 +51,8 @@ static const char *breach_of(const char *algorithm, double noise, double *share)
         if (plan.mechanism.runs[i].noise_multiplier < *share * noise)
             *share = plan.mechanism.runs[i].noise_multiplier / noise;
     const struct policy_asked asked = policy_asked_of_job(&plan);
-    assert_int_equal(policy_find_breach(&scene.context, &ana, &asked, &breach, NULL),
+    const struct policy_inquiry inquiry = {&ana, &asked, 1};
+    assert_int_equal(policy_find_breach(&scene.context, &inquiry, &breach, NULL),
                      ST_OK);
     job_plan_fini(&plan);
     return breach.member;
@@ -102,7 +103,8 @@ static struct policy_breach breach_of_measured(const struct key_policy *policy,
     scene_commit(tx, access_keys_limit(scene.context.keys, tx, ana.key, policy, NULL));
     struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"", rest);
     const struct policy_asked asked = policy_asked_of_job(&plan);
-    assert_int_equal(policy_find_breach(&scene.context, &ana, &asked, &breach, NULL),
+    const struct policy_inquiry inquiry = {&ana, &asked, 1};
+    assert_int_equal(policy_find_breach(&scene.context, &inquiry, &breach, NULL),
                      ST_OK);
     job_plan_fini(&plan);
     return breach;

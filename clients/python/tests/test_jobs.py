@@ -321,6 +321,8 @@ class Sweeping(unittest.TestCase):
         self.assertEqual(again.id, sweep.id)
         sweep.wait()
         self.assertEqual(sweep.winner.id, sweep.runs[1]["job"])
+        self.assertEqual(sweep.model.id, sweep.runs[1]["model"])
+        self.assertAlmostEqual(sweep.epsilon_spent, sweep.epsilon, places=9)
         self.assertIn("<- best", repr(sweep))
         self.assertEqual(next(client.past_sweeps("digits")).id, sweep.id)
         self.assertGreater(sweep.epsilon, 0.2)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import _types
 from ._figures import plain
 from ._jobs import Job
+from ._models import Model
 from ._transport import segment
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ class Sweep:
         return self.data["epsilon"]
 
     @property
+    def epsilon_spent(self) -> float | None:
+        """What of it is spent so far; once the sweep has ended the rest is free again."""
+        return self.data.get("epsilon_spent")
+
+    @property
     def runs(self) -> list[_types.SweepRun]:
         """Each run: its settings, its job, its state and what it came to."""
         return list(self.data.get("runs", []))
@@ -54,6 +60,12 @@ class Sweep:
         """The job of the best run so far; None where nothing can be compared yet."""
         best = self.data["winner"]
         return None if best is None else self._client.jobs[best]
+
+    @property
+    def model(self) -> Model | None:
+        """The model of the best run so far, with its certificate; None where there is none yet."""
+        best = self.data["winner_model"]
+        return None if best is None else self._client.models[best]
 
     def refresh(self) -> Sweep:
         """Asks for it as it is now."""

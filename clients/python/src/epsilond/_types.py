@@ -1480,6 +1480,14 @@ class DatasetEvent(TypedDict):
     state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
 
 
+class SweepEvent(TypedDict):
+    """A sweep was made, or runs of it are in other states than they were."""
+
+    id: SweepId
+    state: Literal["ACTIVE", "ENDED"]
+    states: SweepStates
+
+
 class ListsEvent(TypedDict):
     dataset: DatasetId | None
 
@@ -1576,7 +1584,7 @@ class SweepValues(TypedDict):
 
 class SweepSpan(TypedDict):
     """A number from low to high, uniform, or uniform in its logarithm, which takes low above 0; of
-    four digits, or a whole one."""
+    four digits, or a whole one, of which there must be any."""
 
     low: float
     high: float
@@ -1617,8 +1625,11 @@ class Sweep(TypedDict):
     state: Literal["ACTIVE", "ENDED"]
     states: SweepStates
     epsilon: float | None
+    epsilon_spent: NotRequired[float | None]
+    delta: NotRequired[float | None]
     metric: Literal["accuracy", "rmse"]
     winner: JobId | None
+    winner_model: ModelId | None
     run_count: int
     runs: NotRequired[list[SweepRun]]
     project: str
@@ -2120,11 +2131,12 @@ DatasetReason = Literal["import_failed", "disk_full", "internal"]
 WebhookId = str
 WebhookEvent = Literal[
     "job.succeeded", "job.failed", "job.cancelled", "dataset.imported", "budget.low",
-    "budget.exhausted", "grant.pending", "grant.approved"
+    "budget.exhausted", "grant.pending", "grant.approved", "sweep.ended", "sweep.cancelled"
 ]
 WebhookMessageType = Literal[
     "job.succeeded", "job.failed", "job.cancelled", "dataset.imported", "budget.low",
-    "budget.exhausted", "grant.pending", "grant.approved", "webhook.test"
+    "budget.exhausted", "grant.pending", "grant.approved", "sweep.ended", "sweep.cancelled",
+    "webhook.test"
 ]
 WebhookUrl = str
 Vector = list[float | None]
