@@ -177,6 +177,9 @@ static void what_is_bad_is_refused_at_its_place(void **state)
     assert_problem(declare_points(client, "points", "{'epsilon':8,'delta':1e-5}"), 409,
                    "already_exists");
     ready_points(client, "whole", 300, 2, SAMPLE_BUDGET(4));
+    assert_problem(
+        declare_points(client, "whole", "{'epsilon':4,'delta':1e-5},'holdout':0.1"),
+        409, "already_exists");
     assert_invalid_at(client_create(client, "/v1/jobs", MEASURED, "whole", 1., 5, 50.0),
                       "/evaluation/holdout");
     assert_problem(client_get(client, "/v1/datasets/whole/budget/history?part=holdout"),
