@@ -116,7 +116,8 @@ static void read_features(enum feature_use *features, struct json_node node)
     json_refuse(node, "must be cached or streamed");
 }
 
-static void read_learning(struct job_request *request, const struct json_node *root)
+static void read_learning(struct job_request *request, const struct json_node *root,
+                          bool kept)
 {
     struct json_node averaging = json_member(root, "averaging");
     struct json_node weights = json_member(root, "class_weights");
@@ -130,6 +131,9 @@ static void read_learning(struct job_request *request, const struct json_node *r
     struct json_node augmentation = json_member(root, "augmentation");
     if (json_present(augmentation))
         augmentation_request_read(&request->train.views, &augmentation);
+    struct json_node scaling = json_member(root, "scaling");
+    if (json_present(scaling))
+        scaling_request_read(&request->scaling, scaling, kept);
 }
 
 /* A power of two, so that nobody's rows lie in two products. */
@@ -204,21 +208,22 @@ static void read_privacy(struct job_request *request, struct json_node node,
 }
 
 static void read_request(struct job_request *request, const struct json_node *root,
-                         double epsilon_max)
+                         bool kept)
 {
+    double epsilon_max = kept ? HUGE_VAL : LIMIT_EPSILON;
     struct json_node model = json_member(root, "model");
     struct json_node algorithm = json_member(root, "algorithm");
     json_read_object(
-        *root,
-        (const char *const[]){"dataset", "evaluation", "model", "algorithm",
-                              "optimizer", "averaging", "class_weights", "features",
-                              "batch_size", "rows_per_person", "augmentation", "epochs",
-                              "steps", "privacy", "display_name", "tags", NULL});
+        *root, (const char *const[]){"dataset", "evaluation", "model", "algorithm",
+                                     "optimizer", "averaging", "class_weights",
+                                     "features", "scaling", "batch_size",
+                                     "rows_per_person", "augmentation", "epochs",
+                                     "steps", "privacy", "display_name", "tags", NULL});
     read_names(request, root, epsilon_max);
     model_request_read(&request->train.model, &request->has_loss, &model);
     algorithm_request_read(&request->train.algorithm, &algorithm);
     read_optimizer(request, json_member(root, "optimizer"));
-    read_learning(request, root);
+    read_learning(request, root, kept);
     read_length(request, root);
     read_rows_per_person(&request->train.unit_rows,
                          json_member(root, "rows_per_person"));
@@ -229,7 +234,7 @@ static void read_request(struct job_request *request, const struct json_node *ro
 struct text { /* a request as it came, or as it was kept */
     const char *body;
     size_t size;
-    double epsilon_max;
+    bool kept;
 };
 
 static enum status parse(struct job_request *request, const struct text *text,
@@ -239,7 +244,7 @@ static enum status parse(struct job_request *request, const struct text *text,
     struct json_reader reader;
     struct json_node root;
     if (json_reader_open(&reader, &root, text->body, text->size, error) == ST_OK)
-        read_request(&read, &root, text->epsilon_max);
+        read_request(&read, &root, text->kept);
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
         *request = read;
@@ -251,18 +256,19 @@ static enum status parse(struct job_request *request, const struct text *text,
 enum status job_request_parse(struct job_request *request, const char *body,
                               size_t size, struct error *error)
 {
-    return parse(request, &(struct text){body, size, LIMIT_EPSILON}, error);
+    return parse(request, &(struct text){body, size, false}, error);
 }
 
 enum status job_request_restore(struct job_request *request, const char *text,
                                 struct error *error)
 {
-    return parse(request, &(struct text){text, strlen(text), INFINITY}, error);
+    return parse(request, &(struct text){text, strlen(text), true}, error);
 }
 
 void job_request_fini(struct job_request *request)
 {
     train_spec_fini(&request->train);
+    scaling_request_fini(&request->scaling);
     caption_fini(&request->caption);
     memset(request, 0, sizeof *request);
 }
@@ -288,6 +294,7 @@ void job_request_write_run(struct json_writer *writer,
     class_weights_request_write(writer, "class_weights", &train->class_weights);
     if (train->features != FEATURES_ANY)
         json_write_text(writer, "features", feature_uses[train->features]);
+    scaling_request_write(writer, "scaling", &request->scaling);
     json_write_count(writer, "batch_size", train->batch_size);
     if (train->unit == UNIT_PERSON)
         json_write_count(writer, "rows_per_person", train->unit_rows);

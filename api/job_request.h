@@ -6,7 +6,7 @@
  *
  *   {"dataset","evaluation"?:id|{"holdout":true,"epsilon","error_clip"?},"model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"averaging"?:{"kind",...},
- *    "class_weights"?:[number,...],"features"?:cached|streamed,"batch_size"?,"rows_per_person"?,
+ *    "class_weights"?:[number,...],"features"?:cached|streamed,"scaling"?:{"statistics"},"batch_size"?,"rows_per_person"?,
  *    "augmentation"?:{"views"?,"flip"?,"shift"?},"epochs"|"steps"?,
  *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
  *              "accountant"?:rdp|pld},
@@ -26,6 +26,7 @@
 
 #include "api/caption.h"
 #include "api/model_request.h" /* model_spec_render, model_spec_parse */
+#include "api/scaling_request.h"
 #include "base/id.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
@@ -56,6 +57,7 @@ struct job_request {
     bool has_evaluation; /* on a public dataset */
     struct dataset_id evaluation;
     struct job_measurement measurement; /* or, instead, on a holdout */
+    struct scaling_request scaling;     /* owned; resolved: with its ranges */
     bool has_loss, has_learning_rate;   /* named by the client; resolving sets both */
     uint64_t epochs;                    /* 0: not given */
     bool has_steps;                     /* steps were given, in train.steps */
@@ -72,12 +74,12 @@ struct job_request {
 enum status job_request_parse(struct job_request *request, const char *body,
                               size_t size, struct error *error);
 /* Parses a text that was rendered and kept: its epsilon may be above LIMIT_EPSILON, as
- * earlier versions took it. */
+ * earlier versions took it, and its scaling is resolved. */
 enum status job_request_restore(struct job_request *request, const char *text,
                                 struct error *error);
 void job_request_fini(struct job_request *request); /* a zeroed one is allowed */
 
-/* Renders the canonical text of a resolved request, to be freed. Parsed, and resolved
+/* Renders the canonical text of a resolved request, to be freed. Restored, and resolved
  * on the same dataset, it gives the same struct. */
 char *job_request_render(const struct job_request *request);
 

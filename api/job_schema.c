@@ -325,6 +325,15 @@ static void write_rules(struct json_writer *writer, const struct offers *offers,
     json_write_object_end(writer);
 }
 
+/* Whether any feature is a column of numbers, whose range statistics may be of. */
+static bool has_number(const struct schema *schema)
+{
+    for (size_t i = 0; i < schema->column_count; i++)
+        if (schema->columns[i].kind == COLUMN_NUMERIC)
+            return true;
+    return false;
+}
+
 char *job_schema_render(const struct job_schema_view *view)
 {
     struct json_writer writer;
@@ -349,6 +358,8 @@ char *job_schema_render(const struct job_schema_view *view)
     class_weights_schema_write(&writer, "class_weights", view->facts.schema->classes);
     job_features_schema_write(&writer);
     augmentation_schema_write(&writer, view->facts.schema);
+    if (!is_public && has_number(view->facts.schema))
+        scaling_schema_write(&writer, "scaling");
     write_length(&writer, usual);
     write_privacy(&writer, view, &offers);
     caption_schema_write(&writer);

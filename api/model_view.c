@@ -145,6 +145,7 @@ char *certificate_render(const struct model_view *view)
     json_write_count(&writer, "steps", view->steps);
     algorithm_request_write(&writer, "algorithm", &view->request->train.algorithm);
     write_post_processing(&writer, &view->request->train);
+    scaling_request_write(&writer, "scaling", &view->request->scaling);
     if (view->ancestry != NULL)
         ancestry_write(&writer, view->ancestry);
     write_frozen(&writer, view);

@@ -38,16 +38,19 @@ static enum status open_export(struct onnx_export **out, struct context *context
     const struct job_request *asked = &job_plan(job)->request;
     const struct schema *schema =
         &dataset_spec(datasets_find(context->datasets, asked->dataset.text))->schema;
+    struct schema taken;
     struct onnx_properties properties;
+    column_ranges_narrow(&taken, &asked->scaling.ranges, schema);
     onnx_properties_init(&properties, row, asked->dataset.text, &asked->train.model,
-                         schema);
+                         &taken);
     const struct onnx_source source = {
         .file_take = file_take,
         .model = &asked->train.model,
-        .schema = schema,
+        .schema = &taken,
         .head = {EPSILOND_VERSION, properties.items, properties.count}};
     enum status status = onnx_export_open(out, &source, error);
     onnx_properties_fini(&properties);
+    column_ranges_release(&taken, schema);
     return status;
 }
 

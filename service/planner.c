@@ -15,6 +15,7 @@
 #include "service/access.h"
 #include "service/policy.h"
 #include "service/ready_dataset.h"
+#include "service/released_ranges.h"
 #include "service/start_weights.h"
 
 /* Where the search for a noise multiplier starts; never its answer. */
@@ -213,6 +214,9 @@ static enum status complete(const struct planning *planning, struct trainer_cost
     status = job_defaults_fill(request, &facts, error);
     if (status == ST_OK)
         status = check_evaluation(planning, spec, error);
+    if (status == ST_OK)
+        status = released_ranges_find(context, planning->principal, &request->scaling,
+                                      spec, error);
     if (status == ST_OK)
         status =
             start_weights_check(context, planning->principal, &request->train, error);

@@ -22,7 +22,8 @@ struct planner_inquiry { /* what is asked, and by whom */
  * what the run takes. The same call answers :estimate and starts a job; it changes
  * nothing.
  *   ST_NOT_FOUND          a dataset is named that never was, was deleted, or that the
- *                         principal does not see; so too the weights to begin with
+ *                         principal does not see; so too the weights to begin with, and
+ *                         the statistics to take ranges from
  *   ST_FORBIDDEN          the principal may submit nothing
  *   ST_POLICY_VIOLATION   the policy of the principal's key does not allow it (policy.h)
  *   ST_DATASET_NOT_READY  a dataset is named that is not imported

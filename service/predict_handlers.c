@@ -14,13 +14,19 @@
 static const double flops_per_ns = 40;
 enum { READING_NS = 8 }; /* a byte of a body, from text to features */
 
-/* A prediction needs this of the model's job and dataset. All of it outlives
- * requests. */
+/* A prediction needs this of the model's job and dataset. All of it outlives requests but
+ * what the schema has of its own. */
 struct prediction {
     const struct model_row *row;
     const struct model_spec *model;
-    const struct schema *schema;
+    const struct schema *declared;
+    struct schema schema; /* over the ranges that the model takes */
 };
+
+static void prediction_fini(struct prediction *prediction)
+{
+    column_ranges_release(&prediction->schema, prediction->declared);
+}
 
 static enum status find(struct context *context, const struct request *request,
                         struct prediction *prediction, struct error *error)
@@ -36,7 +42,9 @@ static enum status find(struct context *context, const struct request *request,
     const struct dataset *dataset =
         datasets_find(context->datasets, asked->dataset.text);
     prediction->model = &asked->train.model;
-    prediction->schema = &dataset_spec(dataset)->schema;
+    prediction->declared = &dataset_spec(dataset)->schema;
+    column_ranges_narrow(&prediction->schema, &asked->scaling.ranges,
+                         prediction->declared);
     return ST_OK;
 }
 
@@ -44,7 +52,7 @@ static double row_flops(const struct prediction *prediction)
 {
     double flops = 0;
     /* The model compiled when it was trained. */
-    CHECK(predictor_flops(&flops, prediction->model, schema_shape(prediction->schema),
+    CHECK(predictor_flops(&flops, prediction->model, schema_shape(&prediction->schema),
                           NULL) == ST_OK);
     return flops;
 }
@@ -54,9 +62,10 @@ uint64_t cost_model_predict(struct context *context, const struct request *reque
     struct prediction prediction = {0};
     if (find(context, request, &prediction, NULL) != ST_OK)
         return 0;
-    size_t rows = predict_rows_most(request->body_size, prediction.schema);
+    size_t rows = predict_rows_most(request->body_size, &prediction.schema);
     size_t blocks = (rows + PREDICTOR_ROWS - 1) / PREDICTOR_ROWS;
     double flops = (double)(blocks * PREDICTOR_ROWS) * row_flops(&prediction);
+    prediction_fini(&prediction);
     double run_ns =
         fmin(flops, LIMIT_PREDICT_FLOPS) / flops_per_ns; /* more is refused */
     return request->body_size * READING_NS + (uint64_t)run_ns;
@@ -115,7 +124,7 @@ static enum status load(struct context *context, const struct prediction *predic
     struct error local = {0};
     const struct file_seal seal = model_row_seal(prediction->row);
     const struct predictor_source source = {path, &seal, prediction->model,
-                                            schema_shape(prediction->schema)};
+                                            schema_shape(&prediction->schema)};
     blob_fetch(context->blobs, path, &name);
     enum status status = loaded_models_take(
         context->loaded_models, &prediction->row->id, &source, predictor, &local);
@@ -142,14 +151,15 @@ enum status handle_model_predict(struct context *context, struct request *reques
     const struct predict_body body = {
         .text = request->body != NULL ? request->body : "",
         .size = request->body_size,
-        .schema = prediction.schema,
+        .schema = &prediction.schema,
         .row_flops = row_flops(&prediction),
     };
     status = load(context, &prediction, &predictor, error);
-    if (status != ST_OK)
-        return status;
-    status = answer_body(&body, predictor, &text, error);
-    loaded_models_give(context->loaded_models, &prediction.row->id, predictor);
+    if (status == ST_OK) {
+        status = answer_body(&body, predictor, &text, error);
+        loaded_models_give(context->loaded_models, &prediction.row->id, predictor);
+    }
+    prediction_fini(&prediction);
     if (status == ST_OK)
         reply_json(&request->reply, MHD_HTTP_OK, text);
     return status;

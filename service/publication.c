@@ -81,7 +81,10 @@ static enum status save(struct publication *publication, struct context *context
     const struct schema *schema =
         &dataset_spec(datasets_find(context->datasets, request->dataset.text))->schema;
     char *arch = model_spec_render(&request->train.model);
-    char *inputs = inputs_render(schema);
+    struct schema taken;
+    column_ranges_narrow(&taken, &request->scaling.ranges, schema);
+    char *inputs = inputs_render(&taken);
+    column_ranges_release(&taken, schema);
     const struct metadata items[] = {
         {"format", "epsilond/1"},
         {"arch", arch},

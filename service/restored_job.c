@@ -21,6 +21,9 @@ static enum status restore_plan(struct job *job, const struct job_detail *detail
     enum status status = job_defaults_fill(request, &facts, error);
     if (status != ST_OK)
         return status;
+    status = column_ranges_check(&request->scaling.ranges, facts.schema, error);
+    if (status != ST_OK)
+        return status;
     request->train.noise_multiplier = detail->noise_multiplier;
     job->regression = facts.schema->task == TASK_REGRESSION;
     job->project = dataset_owner(dataset)->project;

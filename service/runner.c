@@ -32,6 +32,7 @@ struct run {
     const struct train_spec *train;
     bool is_private;
     struct matrix data, evaluation; /* evaluation: a public one, or the holdout */
+    struct rescaling rescaling;     /* of both, where the job names ranges */
     struct start_weights weights;   /* where the model starts from any */
     struct trainer *trainer;
     uint64_t authorised;      /* steps */
@@ -67,6 +68,18 @@ static enum status create_trainer(struct run *run, struct trainer_options *optio
     return status;
 }
 
+/* Has the records read over the ranges that the job names. */
+static void rescale(struct run *run)
+{
+    const struct job_request *request = &job_plan(run->job)->request;
+    const struct dataset *dataset =
+        datasets_find(run->context->datasets, request->dataset.text);
+    column_ranges_rescale(&run->rescaling, &request->scaling.ranges,
+                          &dataset_spec(dataset)->schema);
+    run->data.rescaling = &run->rescaling;
+    run->evaluation.rescaling = &run->rescaling;
+}
+
 /* Opens what is trained on and what the model is evaluated on. */
 static enum status open_data(struct run *run, struct error *error)
 {
@@ -86,6 +99,8 @@ static enum status open_data(struct run *run, struct error *error)
     if (status == ST_OK && request->has_evaluation)
         status = sealed_matrix_open(run->context, &request->evaluation, cancel,
                                     &run->evaluation, error);
+    if (status == ST_OK && request->scaling.ranges.count > 0)
+        rescale(run);
     return status;
 }
 
@@ -126,6 +141,7 @@ static void run_close(struct run *run)
     run_filter_fini(&run->filter);
     matrix_close(&run->evaluation);
     matrix_close(&run->data);
+    rescaling_fini(&run->rescaling);
 }
 
 /* The length of a block: a hundredth of the job's steps, rounded up. */

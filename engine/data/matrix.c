@@ -173,6 +173,8 @@ void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
                    const uint32_t *indices, size_t count)
 {
     size_t features = matrix->features;
+    CHECK(matrix->rescaling == NULL ||
+          (matrix->element == ELEMENT_F32 && matrix->rescaling->features == features));
     for (size_t i = 0; i < count; i++) {
         CHECK(indices[i] < matrix->records);
         size_t first = matrix_row(matrix, indices[i]) * features;
@@ -182,6 +184,8 @@ void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
         else
             memcpy(out + i * stride, (const float *)matrix->rows + first,
                    features * sizeof *out);
+        if (matrix->rescaling != NULL)
+            rescaling_apply(matrix->rescaling, out + i * stride);
     }
 }
 

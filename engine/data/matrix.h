@@ -39,6 +39,7 @@
 #include "base/hash.h"
 #include "base/part.h"
 #include "base/status.h"
+#include "engine/data/rescaling.h"
 
 #define MATRIX_RECORDS_MAX INT32_MAX /* api.md, Limits */
 
@@ -64,6 +65,7 @@ struct matrix {
     const uint32_t *starts;  /* (units + 1) rows of all before each, or NULL */
     uint32_t slots;          /* rows that each person takes; 0: those that they have */
     uint64_t units;          /* persons that are seen; unused without starts */
+    const struct rescaling *rescaling; /* of what is gathered, or NULL: as stored */
     struct division division;
     enum part part; /* of which the records are, where it is divided */
     void *map;      /* the mapping itself, and its size */
@@ -111,8 +113,9 @@ static inline float matrix_value(const struct matrix *matrix, uint32_t index)
     return matrix->values[matrix_row(matrix, index)];
 }
 
-/* out[i, j] = feature j of record indices[i], as float32; rows of out are stride floats
- * apart, and what lies between features and stride is left alone. */
+/* out[i, j] = feature j of record indices[i], as float32, over the other ranges where the
+ * matrix, which then holds float32, is given any; rows of out are stride floats apart, and
+ * what lies between features and stride is left alone. */
 void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
                    const uint32_t *indices, size_t count);
 

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import sys
+import time
 
 import numpy
 import onnx
@@ -253,6 +254,30 @@ def a_private_model_says_its_guarantee(daemon):
     return a_word_that_is_not_declared_fails(daemon, job)
 
 
+def ranges_that_were_released_are_in_the_graph(daemon):
+    schema, files, rows = table({"values": ["no", "yes"]}, ["no", "yes"])  # other records
+    daemon.register("released", schema, files, {"epsilon": 8, "delta": 1e-5})
+    asked = daemon.post("/v1/statistics", {
+        "dataset": "released", "privacy": {"epsilon": 4},
+        "statistics": [{"kind": "quantiles", "column": column, "probabilities": [0.2, 0.8], "bins": 16}
+                       for column in ("x", "when")]})
+    while daemon.get(f"/v1/statistics/{asked['id']}")["state"] == "RUNNING":
+        time.sleep(0.1)
+    job, _ = daemon.run_job({"dataset": "released", "model": {"preset": "linear"},
+                             "algorithm": {"name": "dpsgd"}, "batch_size": 60, "epochs": 20,
+                             "privacy": {"epsilon": 2}, "scaling": {"statistics": asked["id"]}})
+    content, properties = fetch(daemon, job["model"])
+    declared = {column["name"]: column.get("range") for column in json.loads(properties["inputs"])["columns"]}
+    for range in job["scaling"]["ranges"]:
+        assert declared[range["column"]] == range["range"]
+    assert declared["x"] != [-2, 6] and declared["wide"] == [-8e307, 8e307]
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    answer = daemon.post(f"/v1/models/{job['model']}/predict", {"inputs": rows})["outputs"]
+    worst = differs(session, feeds(session, rows, schema["columns"]), answer, ["no", "yes"])
+    print(f"  released ranges: largest difference {worst:.1e}", flush=True)
+    return worst <= TOLERANCE
+
+
 def main(binary):
     with Daemon(binary) as daemon:
         for name, (schema, files, _) in DATASETS.items():
@@ -261,6 +286,7 @@ def main(binary):
         for name, model in MODELS:
             right = check(daemon, name, model) and right
         right = a_private_model_says_its_guarantee(daemon) and right
+        right = ranges_that_were_released_are_in_the_graph(daemon) and right
     return 0 if right else 1
 
 

@@ -122,6 +122,20 @@ class Predicting(unittest.TestCase):
                 self.assertEqual(local.n_features_in_, 64)
 
     @kit.lacks("numpy")
+    def test_a_model_of_released_ranges_predicts_by_them(self):
+        client = kit.client()
+        asked = client.statistics("digits", [{"kind": "quantiles", "column": "cell10", "bins": 16,
+                                              "probabilities": [0.1, 0.9]}], epsilon=0.3).wait()
+        model = trained("digits", "linear", scaling=asked)
+        scaling = model.certificate["scaling"]
+        self.assertEqual(scaling, client.jobs[model.certificate["job"]].data["scaling"])
+        self.assertEqual(scaling["statistics"], asked.id)
+        self.assertEqual(scaling["reserve"], asked.guarantee["reserve"])
+        self.assertNotEqual(scaling["ranges"][0]["range"], [0, 16])
+        there, here = model.predict_proba(self.rows), model.as_sklearn().predict_proba(self.rows)
+        self.assertLess(abs(here - there).max(), TOLERANCE)
+
+    @kit.lacks("numpy")
     def test_a_predictor_scores_and_knows_its_classes(self):
         local = self.model.as_sklearn()
         self.assertEqual(local.classes_.tolist(), [str(digit) for digit in range(10)])

@@ -84,6 +84,7 @@ class Client:
         optimizer: str | _types.Optimizer | None = None,
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | None = None,
+        scaling: Statistics | str | None = None,
         batch_size: int | None = None,
         rows_per_person: int | None = None,
         augmentation: _types.Augmentation | None = None,
@@ -100,8 +101,8 @@ class Client:
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
-            class_weights=class_weights, batch_size=batch_size, rows_per_person=rows_per_person,
-            augmentation=augmentation, epochs=epochs, steps=steps)
+            class_weights=class_weights, scaling=scaling, batch_size=batch_size,
+            rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps)
         return Estimate.of(self._transport.post("/v1/jobs:estimate", request, query={"runs": runs}).json())
 
     def train(
@@ -119,6 +120,7 @@ class Client:
         optimizer: str | _types.Optimizer | None = None,
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | None = None,
+        scaling: Statistics | str | None = None,
         batch_size: int | None = None,
         rows_per_person: int | None = None,
         augmentation: _types.Augmentation | None = None,
@@ -143,6 +145,8 @@ class Client:
         averaging           "tail" or "ema", or either with its share or decay: the model is the mean of
                             the last points of training. It costs no privacy
         class_weights       what the loss of each class is multiplied by: public numbers of yours
+        scaling             statistics of the dataset, whose outer quantiles of a column become its range
+                            in place of the declared one; what they cost was paid
         rows_per_person     of a dataset of persons: the most rows of each that a step reads
         augmentation        of images: {"views": 4, "flip": True, "shift": 2}, in how many views a step
                             sees each; the mean of their gradients counts once, at no further cost
@@ -158,8 +162,8 @@ class Client:
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
-            class_weights=class_weights, batch_size=batch_size, rows_per_person=rows_per_person,
-            augmentation=augmentation, epochs=epochs, steps=steps,
+            class_weights=class_weights, scaling=scaling, batch_size=batch_size,
+            rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps,
             display_name=display_name, tags=tags)
         answer = self._transport.post("/v1/jobs", request,
                                       idempotency_key=idempotency_key or uuid.uuid4().hex)
@@ -346,7 +350,7 @@ class Client:
 
 PRIVACY = ("epsilon", "noise_multiplier", "budget_fraction", "delta", "accountant")
 NAMED = {"model": "preset", "algorithm": "name", "optimizer": "name",
-         "averaging": "kind"}  # by one word or an object
+         "averaging": "kind", "scaling": "statistics"}  # by one word or an object
 
 
 def _job_request(**told: Any) -> dict[str, Any]:
@@ -355,12 +359,14 @@ def _job_request(**told: Any) -> dict[str, Any]:
     for name, value in told.items():
         if value is None:
             continue
+        if isinstance(value, (Dataset, Statistics)):
+            value = value.id
         if name in PRIVACY:
             request.setdefault("privacy", {})[name] = value
         elif name in NAMED and isinstance(value, str):
             request[name] = {NAMED[name]: value}
         else:
-            request[name] = value.id if isinstance(value, Dataset) else value
+            request[name] = value
     return request
 
 

@@ -1120,6 +1120,27 @@ class JobPrivacy(TypedDict):
     accountant: NotRequired[Literal["rdp", "pld"]]
 
 
+class ScalingRequest(TypedDict):
+    """Take numeric columns over ranges that were released, in place of the declared ones: from the
+    quantile of the lowest to that of the highest probability that the statistics have of a column.
+    They are of the same dataset, and have answers. What was released is not charged again."""
+
+    statistics: StatisticsId
+
+
+class ScalingRangesItem(TypedDict):
+    column: str
+    range: list[float]
+
+
+class Scaling(TypedDict):
+    """Over which ranges the model takes numeric columns, from which statistics."""
+
+    statistics: StatisticsId
+    reserve: LedgerHead
+    ranges: list[ScalingRangesItem]
+
+
 class JobRequest(TypedDict):
     dataset: DatasetId
     evaluation: NotRequired[DatasetId | HoldoutEvaluation]
@@ -1129,6 +1150,7 @@ class JobRequest(TypedDict):
     averaging: NotRequired[Averaging]
     class_weights: NotRequired[ClassWeights]
     features: NotRequired[Features]
+    scaling: NotRequired[ScalingRequest]
     batch_size: NotRequired[BatchSize]
     rows_per_person: NotRequired[RowsPerPerson]
     augmentation: NotRequired[Augmentation]
@@ -1413,6 +1435,7 @@ class Job(TypedDict):
     averaging: NotRequired[Averaging]
     class_weights: NotRequired[ClassWeights]
     features: NotRequired[Features]
+    scaling: NotRequired[Scaling]
     batch_size: BatchSize
     rows_per_person: NotRequired[RowsPerPerson]
     augmentation: NotRequired[Augmentation]
@@ -1837,6 +1860,7 @@ class Certificate(TypedDict):
     optimizer: NotRequired[Optimizer]
     averaging: NotRequired[Averaging]
     class_weights: NotRequired[ClassWeights]
+    scaling: NotRequired[Scaling]
     ancestors: NotRequired[list[CertificateAncestorsItem]]
     frozen: NotRequired[CertificateFrozen]
     guarantee: CertificateGuarantee | None
