@@ -2109,7 +2109,7 @@ class Problem(TypedDict):
 
 DatasetId = str
 PageToken = str
-PageTokenOrNull = PageToken | None
+PageTokenOrNull = str | None
 JobId = str
 StatisticsId = str
 HolderIdOrNull = str | None
@@ -2117,7 +2117,7 @@ FileId = str
 SweepId = str
 ModelId = str
 Time = str
-TimeOrNull = Time | None
+TimeOrNull = str | None
 Digest = str
 PlainText = str
 PathPart = str
