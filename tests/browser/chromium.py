@@ -189,10 +189,10 @@ class Chromium:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}, {"name": "forced-colors", "value": forced},
                                                           {"name": "prefers-reduced-motion", "value": "reduce"}])
 
-    def shoot(self, path):
-        """The whole page as a PNG."""
+    def shoot(self, path, height_max=16384):
+        """The page as a PNG, from its top."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], height_max), "scale": 1}
         picture = self.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
         with open(path, "wb") as file:
             file.write(base64.b64decode(picture["data"]))

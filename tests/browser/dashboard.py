@@ -27,9 +27,12 @@ DIGITS = os.path.join(HERE, "../../deploy/digits/digits.csv.gz")
 DIGITS_SCHEMA = {"format": "csv", "task": "classification", "header": False,
                  "columns": [{"name": f"cell{i}", "kind": "numeric", "range": [0, 16]} for i in range(64)]
                  + [{"name": "digit", "kind": "label", "values": [str(i) for i in range(10)]}]}
+SLOW = {"input": {"shape": [8, 8, 1]}, "layers": [  # few parameters, which little noise hides, and much work
+    {"type": "conv2d", "out": 16, "kernel": 3, "padding": 1}, {"type": "relu"}, {"type": "max_pool2d", "kernel": 2},
+    {"type": "flatten"}, {"type": "dense", "out": 10}]}
 RECEIVER = os.path.join(HERE, "../e2e/receiver.py")
 STATIC_MAX, CONTRACT_MAX, NODES_MAX = 64 << 10, 100000, 3000
-PICTURES, DOCUMENTED = "build/browser", ("datasets-light", "running-dark", "exhausted-light")
+PICTURES, DOCUMENTED, DOCUMENTED_HEIGHT = "build/browser", ("datasets-light", "running-dark", "exhausted-light"), 1180
 failures = []
 
 
@@ -44,10 +47,12 @@ class Walk:
         self.daemon, self.browser, self.folder = daemon, browser, folder
         self.shots, self.axe = shots, axe
 
-    def look_at(self, name):
-        """What holds of every page, as it stands now; pictures of it where wanted."""
+    def look_at(self, name, again=False):
+        """What holds of every page, as it stands now, with pictures of it. again: a page that was
+        looked at light and dark shows more, which is looked at light."""
         browser = self.browser
-        for scheme in ("light", "dark"):
+        schemes = ("light",) if again else ("light", "dark")
+        for scheme in schemes:
             browser.scheme(scheme)
             self.shoot(f"{name}-{scheme}")
         browser.scheme("light")
@@ -81,19 +86,19 @@ class Walk:
             .filter((e) => e.checkVisibility() && ['borderStyle', 'outlineStyle'].every((edge) => getComputedStyle(e)[edge] == 'none')).map((e) => e.outerHTML.slice(0, 80))""")
         check(plain == [], f"{name}: told apart by a colour that is not there: {plain}")
         browser.scheme("light")
-        self.ask_axe(name)
+        self.ask_axe(name, schemes)
         for fault in browser.faults:
             check(False, f"{name}: {fault}")
         browser.faults.clear()
         print(f"  {name}: {size} bytes of files, {nodes} elements")
 
-    def ask_axe(self, name):
-        """What axe-core finds, light and dark, to WCAG 2.2 AA and best practice."""
+    def ask_axe(self, name, schemes):
+        """What axe-core finds, to WCAG 2.2 AA and best practice."""
         if not self.axe:
             return
         if not self.browser.run("typeof axe == 'object'"):
             self.browser.run(self.axe + ";0")
-        for scheme in ("light", "dark"):
+        for scheme in schemes:
             self.browser.scheme(scheme)
             found = self.browser.run("""axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa',
                 'best-practice']}).then((all) => all.violations.flatMap((one) => one.nodes.map((node) => one.id + ' ' + node.html.slice(0, 160))))""")
@@ -106,7 +111,7 @@ class Walk:
         os.makedirs(PICTURES, exist_ok=True)
         self.browser.shoot(os.path.join(PICTURES, f"{name}.png"))
         if self.shots and name in DOCUMENTED:
-            self.browser.shoot(os.path.join(self.shots, f"dashboard-{name}.png"))
+            self.browser.shoot(os.path.join(self.shots, f"dashboard-{name}.png"), DOCUMENTED_HEIGHT)
 
     # --- the pages ---
 
@@ -231,12 +236,11 @@ class Walk:
     def watch_and_cancel(self):
         browser = self.browser
         job = self.daemon.post("/v1/jobs", {
-            "dataset": "digits", "evaluation": "digits-public", "model": {"preset": "mlp", "hidden": [1024, 256]},
-            "algorithm": {"name": "dcsgd_e"}, "optimizer": {"name": "sgd", "learning_rate": 0.5},
-            "batch_size": 1024, "epochs": 2000, "privacy": {"epsilon": 1.2}})
+            "dataset": "digits", "evaluation": "digits-public", "model": SLOW, "algorithm": {"name": "dcsgd_e"},
+            "optimizer": {"name": "sgd", "learning_rate": 0.2}, "batch_size": 1024, "epochs": 2000, "privacy": {"epsilon": 1.2}})
         browser.go(f"/ui/jobs/{job['id']}")
         browser.await_text("Running")
-        browser.await_that("parseInt(document.title) >= 8", "progress in the title")
+        browser.await_that("parseInt(document.title) >= 10", "progress in the title")
         browser.await_that("document.querySelectorAll('ui-chart canvas').length == 2", "accuracy and clip norm")
         self.look_at("running")
         browser.go("/ui/jobs")
@@ -282,7 +286,7 @@ class Walk:
         browser.click_text("Save")
         browser.await_text("is no tag")
         browser.type("#caption-tags", "team:north")
-        self.look_at("rename")
+        self.look_at("rename", again=True)
         self.daemon.patch(f"/v1/jobs/{job['id']}", {"tags": {"run": "7"}})
         browser.click_text("Save")
         browser.await_text("renamed by somebody else meanwhile")
@@ -323,7 +327,7 @@ class Walk:
         browser.run("[...document.querySelectorAll('summary')].find((e) => e.innerText.startsWith('What was seen')).click()")
         browser.await_text("steps authorised")
         check(browser.run("document.querySelector('.log li').innerText.includes('succeeded')"), "the log ends with the end")
-        self.look_at("log")
+        self.look_at("log", again=True)
         browser.click_text("Delete model")
         browser.await_text("stays spent, and its entries stay in the ledger")
         browser.click_text("Delete it")
@@ -333,7 +337,7 @@ class Walk:
         browser.await_text("Delete model")
         browser.run("[...document.querySelectorAll('.actions button')].find((e) => e.innerText == 'Delete').click()")
         browser.await_text("Its model and its course go for good")
-        self.look_at("delete")
+        self.look_at("delete", again=True)
         browser.click_text("Delete it")
         browser.await_that("location.pathname == '/ui/jobs'", "the list of jobs")
         left = [job["id"] for job in self.daemon.get("/v1/jobs")["jobs"]]
@@ -367,6 +371,7 @@ class Walk:
         check(browser.run("document.documentElement.dataset.theme") == "dark", "the theme turns")
         browser.go("/ui/")
         check(browser.run("document.documentElement.dataset.theme") == "dark", "and stays")
+        browser.run("localStorage.clear()")
         browser.go("/ui/datasets/nothing")
         browser.await_that("document.querySelector('[role=alert]')", "a dataset that is not there says so")
         browser.expect_faults("404 (Not Found)")
@@ -393,7 +398,7 @@ class Walk:
         browser.run("[...document.querySelectorAll('#job_create details.within')].forEach((part) => { part.open = true })")
         browser.await_that("document.querySelector('#job_create pre')?.innerText.includes('mnist')", "an example")
         browser.run("[...document.querySelectorAll('.operation')].forEach((part) => { part.open = part.id == 'job_create' || part.id == 'dataset_get' })")
-        self.look_at("docs-open")
+        self.look_at("docs-open", again=True)
         browser.type("input[type=search]", "job_cancel")
         browser.await_that("[...document.querySelectorAll('.operation')].filter((part) => part.checkVisibility()).map((part) => part.id).join() == 'job_cancel'", "the route that was looked for")
         browser.type("input[type=search]", "")
@@ -423,40 +428,6 @@ class Walk:
         made = subprocess.run([self.daemon.binary, "key", "create", "--owner", owner, "--role", role, "--project", "default",
                                "--data-dir", os.path.join(self.daemon.directory, "data")], check=True, capture_output=True, text=True)
         return {"Authorization": "Bearer " + made.stdout.split()[0]}
-
-    def approve(self):
-        """Two people: one proposes, the other looks and decides. The browser is the other's."""
-        browser = self.browser
-        ana, bob = self.key("ana", "data_owner"), self.key("bob", "privacy_officer")
-        for dataset, privacy in (("visitors", {"epsilon": 3, "delta": 1e-6}), ("streets", "public")):
-            self.daemon.call("POST", "/v1/datasets", json.dumps({"id": dataset, **DIGITS_SCHEMA, "privacy": privacy}).encode(),
-                             {"Content-Type": "application/json", "Idempotency-Key": dataset, **ana})
-        browser.call("Network.setExtraHTTPHeaders", headers=bob)
-        browser.go("/ui/approvals")
-        browser.await_text("visitors")
-        browser.await_text("Everybody may see these records.")
-        check(browser.run("[...document.querySelectorAll('main button')].every((e) => e.disabled)"), "nothing is decided without a reason")
-        self.look_at("approvals")
-        browser.type("main section:nth-of-type(1) input", "as agreed with the data protection office")
-        browser.await_that("!document.querySelector('main section:nth-of-type(1) button').disabled", "a reason is enough")
-        browser.click("main section:nth-of-type(1) button")
-        browser.await_that("document.querySelector('tbody')?.innerText.includes('Approved')", "what was approved")
-        browser.type("main section:nth-of-type(1) input", "these are people")
-        browser.await_that("!document.querySelector('main section:nth-of-type(1) button').disabled", "a reason is enough")
-        browser.click_text("Reject")
-        browser.await_text("Nothing waits")
-        self.look_at("approvals-done")
-        grants = {grant["dataset"]: grant["state"] for grant in self.daemon.call("GET", "/v1/grants", headers=bob)["grants"]}
-        check(grants == {"visitors": "APPROVED", "streets": "REJECTED"}, f"what was decided: {grants}")
-        browser.go("/ui/datasets")
-        browser.await_text("rejected")
-        browser.go("/ui/datasets/visitors")
-        browser.await_text("What is public")
-        check("Import" not in browser.run("document.querySelector('.actions').innerText"), "an officer imports nothing")
-        browser.call("Network.setExtraHTTPHeaders", headers=ana)
-        browser.go("/ui/datasets/visitors")
-        browser.await_text("Import")
-        check(browser.faults == [], f"after the approvals: {browser.faults}")
 
     def hidden(self):
         """A hidden tab asks for nothing."""
@@ -491,8 +462,10 @@ def main():
         browser.scheme("light")
         walk = Walk(daemon, browser, folder, shots[0] if shots else None, axe)
         digits(daemon)
-        for part in (walk.register, walk.train, walk.statistics, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.fetch, walk.hidden, lambda: forms.walk(walk, check, daemon, browser, folder), walk.approve):
+        for part in (walk.register, walk.train, walk.statistics, walk.watch_and_cancel, walk.exhaust, walk.names, walk.audit, walk.the_rest, walk.delete, walk.docs, walk.fetch, walk.hidden):
             part()
+        forms.walk(walk, check, daemon, browser, folder)
+        login.approve(walk, check, daemon, browser, DIGITS_SCHEMA)
     with tempfile.TemporaryDirectory() as folder, Daemon(epsilond, "--head-file", os.path.join(folder, "head")) as daemon:
         login.freeze(daemon, folder)
         with Chromium(chromium, daemon.base) as browser:

@@ -162,7 +162,7 @@ def sweep(walk, check, daemon, browser):
     fill(browser, {"/grid/~1batch_size": "300 500"})
     browser.await_text("all 4 runs together")
     ready(browser)
-    walk.look_at("train-sweep")
+    walk.look_at("train-sweep", again=True)
     browser.click("#submit")
     browser.await_that("location.pathname.startsWith('/ui/sweeps/swp_')", "the sweep's page")
     browser.await_text("4 of 4")

@@ -158,7 +158,7 @@ def keys(walk, check, browser):
         browser.type(".limits [id='/policy/max_epsilon_per_job']", limit)
         browser.click("#limit")
         browser.await_text(then)
-    walk.look_at("keys-limits")
+    walk.look_at("keys-limits", again=True)
     return second
 
 
@@ -186,3 +186,38 @@ def ended(check, daemon, browser, operator):
     browser.await_that("location.pathname == '/ui/login'", "the page to log in")
     browser.expect_faults("401 (Unauthorized)")
     check(browser.faults == [], f"at the end of the login: {browser.faults}")
+
+
+def approve(walk, check, daemon, browser, schema):
+    """Two people: one proposes, the other looks and decides. The browser is the other's."""
+    browser.call("Page.navigate", url="about:blank")  # or what is shown asks on, without a key
+    ana, bob = walk.key("ana", "data_owner"), walk.key("bob", "privacy_officer")
+    for dataset, privacy in (("visitors", {"epsilon": 3, "delta": 1e-6}), ("streets", "public")):
+        daemon.call("POST", "/v1/datasets", json.dumps({"id": dataset, **schema, "privacy": privacy}).encode(),
+                    {"Content-Type": "application/json", "Idempotency-Key": dataset, **ana})
+    browser.call("Network.setExtraHTTPHeaders", headers=bob)
+    browser.go("/ui/approvals")
+    browser.await_text("visitors")
+    browser.await_text("Everybody may see these records.")
+    check(browser.run("[...document.querySelectorAll('main button')].every((e) => e.disabled)"), "nothing is decided without a reason")
+    walk.look_at("approvals")
+    browser.type("main section:nth-of-type(1) input", "as agreed with the data protection office")
+    browser.await_that("!document.querySelector('main section:nth-of-type(1) button').disabled", "a reason is enough")
+    browser.click("main section:nth-of-type(1) button")
+    browser.await_that("document.querySelector('tbody')?.innerText.includes('Approved')", "what was approved")
+    browser.type("main section:nth-of-type(1) input", "these are people")
+    browser.await_that("!document.querySelector('main section:nth-of-type(1) button').disabled", "a reason is enough")
+    browser.click_text("Reject")
+    browser.await_text("Nothing waits")
+    walk.look_at("approvals-done", again=True)
+    grants = {grant["dataset"]: grant["state"] for grant in daemon.call("GET", "/v1/grants", headers=bob)["grants"]}
+    check(grants == {"visitors": "APPROVED", "streets": "REJECTED"}, f"what was decided: {grants}")
+    browser.go("/ui/datasets")
+    browser.await_text("rejected")
+    browser.go("/ui/datasets/visitors")
+    browser.await_text("What is public")
+    check("Import" not in browser.run("document.querySelector('.actions').innerText"), "an officer imports nothing")
+    browser.call("Network.setExtraHTTPHeaders", headers=ana)
+    browser.go("/ui/datasets/visitors")
+    browser.await_text("Import")
+    check(browser.faults == [], f"after the approvals: {browser.faults}")
