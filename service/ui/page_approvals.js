@@ -61,8 +61,7 @@ export function open(view) {
   };
   const card = (grant) => html`<section class="card"><h2><a href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></h2>
       <p>${promise(grant)}</p>
-      <p class="quiet">Proposed by ${grant.proposed_by}, ${age(grant.propose_time)}. What its columns may hold is on its page, and becomes public with it.
-      It lapses on ${grant.lapse_time.slice(0, 10)}.</p>${answers(`/v1/grants/${grant.id}`, grant.id, grant.dataset, 'ledger')}</section>`;
+      <p class="quiet">Proposed by ${grant.proposed_by}, ${age(grant.propose_time)}. ${grant.kind === 'regrant' ? '' : 'What its columns may hold is on its page, and becomes public with it. '}It lapses on ${grant.lapse_time.slice(0, 10)}.</p>${answers(`/v1/grants/${grant.id}`, grant.id, grant.dataset, 'ledger')}</section>`;
   const policyCard = (one) => html`<section class="card"><h2>The limits of ${one.owner ? `${one.owner}’s key` : 'a key'} <span class="id">${one.id}</span></h2>
       <p><b>${policyWords(one.policy)}</b>, which is more than it may now.</p>
       <p class="quiet">Proposed by ${one.proposed_by}, ${age(one.time)}. It lapses after 14 days, or when the daemon starts again.</p>
