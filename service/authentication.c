@@ -117,13 +117,13 @@ static enum status identify(struct context *context, struct request *request,
 {
     bool everybody = request->match.route->scope == SCOPE_EVERYBODY;
     const char *header = request_header(request, "Authorization");
-    const char *cookie = login_cookie_of(request, context->config);
     if (header != NULL)
         return authentication_show(context, request, bearer_of(header),
                                    &request->principal, error);
     if (sign_on_claimed(said))
         return sign_on_read(context->sign_on, said, &request->principal, error);
     struct error ended = {0};
+    const char *cookie = login_cookie_of(request, context->config);
     if (cookie != NULL &&
         find_login(context, request, cookie, everybody ? &ended : error) == ST_OK)
         return ST_OK;
