@@ -44,7 +44,7 @@ function entryLine(entry) {
   const what = elsewhere ? word.replace('a job', `work elsewhere${entry.external ? `, ${entry.external}` : ''}`)
     : counts ? word.replace('a job', 'statistics') : entry.evaluation ? word.replace('a job', 'a look at the holdout') : word;
   return html`<li>${swatch(colour)}<span><b>${what}</b> <small>entry ${entry.seq}${entry.job
-    ? html` · <a href=${place}>${tail(entry.job)}</a>` : nothing} · by ${entry.actor}</small></span>
+    ? html` · <a href=${place}>${tail(entry.job)}</a>` : entry.replaces ? html` · in the place of entry ${entry.replaces}` : nothing} · by ${entry.actor}</small></span>
     <small>${age(entry.time)}</small></li>`;
 }
 
