@@ -116,7 +116,7 @@ e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-packages deb layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-packages check-image deb layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -232,6 +232,8 @@ check-metrics: all                         ## /metrics and the rules by the real
 	@tests/watch/check $(BUILD)/epsilond || [ $$? = 77 ]
 check-packages: all                        ## the .deb, units, manual page, manifests, image
 	@tests/packages/check $(BUILD)/epsilond $(VERSION) || [ $$? = 77 ]
+check-image:                               ## the image, by docker or buildah, and the daemon in it (BASE=)
+	@tests/packages/image $(VERSION) || [ $$? = 77 ]
 deb: all                                   ## build/deb/epsilond_VERSION_ARCH.deb
 	@mkdir -p build/deb && deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
