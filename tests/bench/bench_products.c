@@ -54,7 +54,8 @@ static float *numbers(size_t count)
 
 static struct product product_of(const struct shape *shape)
 {
-    size_t in = rows_stride(shape->inputs), out = rows_stride(shape->outputs);
+    size_t in = rows_spread_stride(shape->inputs),
+           out = rows_spread_stride(shape->outputs);
     float *a = numbers(shape->rows * in), *b = numbers(shape->rows * out),
           *w = numbers(shape->inputs * shape->outputs);
     switch (shape->form) {
