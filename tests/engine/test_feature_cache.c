@@ -3,6 +3,7 @@
  * free disk are arguments. */
 #include "tests/expect.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +33,18 @@ static struct feature_cache *cache_of(uint64_t files)
     return feature_cache_create(&limits);
 }
 
-/* All features are number. */
+static size_t files_in(const char *path)
+{
+    size_t count = 0;
+    DIR *entries = opendir(path);
+    assert_non_null(entries);
+    while (readdir(entries) != NULL)
+        count++;
+    closedir(entries);
+    return count - 2; /* . and .. */
+}
+
+/* All features are number; the file has no name. */
 static struct feature_file *file_of(float number)
 {
     struct feature_file *file = NULL;
@@ -44,6 +56,7 @@ static struct feature_file *file_of(float number)
         assert_true(feature_file_write(file, i, row));
     assert_int_equal(feature_file_map(file, NULL), ST_OK);
     assert_int_equal(feature_file_size(file), SIZE);
+    assert_int_equal(files_in(folder), 0);
     return file;
 }
 

@@ -140,7 +140,7 @@ MODELS = [
     ("colour", layers("layer_norm", conv(2, 3), dense(3), "relu", "global_avg_pool", dense(3))),
     ("small", layers({"type": "scatter", "centre": 0.45}, {"type": "group_norm", "groups": 27},
                      "flatten", dense(3))),
-    ("grey", layers({"type": "crop", "size": 20}, "scatter", dense(3))),
+    ("grey", layers({"type": "crop", "size": 20}, "scatter", "global_avg_pool", dense(3))),
     ("grey", layers({"type": "replicate", "channels": 3}, conv(2, 5, stride=3), "relu", dense(4),
                     "flatten", dense(3))),
     ("grey", layers({"type": "crop", "size": 20}, "relu", conv(2, 5, stride=3), "flatten", dense(3))),
