@@ -36,6 +36,9 @@ function toSlider(value) {
   return Number.isFinite(place) ? Math.max(0, Math.min(SLIDER, place)) : 0;
 }
 
+// The hundredth below: rounded up, an epsilon that fits would not.
+const below = (value) => Math.floor(100 * value) / 100;
+
 // Whether a field shows what is wrong at the pointer.
 function stands(pointer) {
   for (let at = pointer; at; at = at.slice(0, at.lastIndexOf('/'))) if (document.getElementById(at)) return true;
@@ -186,7 +189,7 @@ class Page {
   verdict() {
     const {fits, largest_epsilon: largest} = this.estimate;
     if (fits === 'yes') return 'It fits.';
-    const most = largest == null ? '' : `With these settings at most ${epsilon(largest)}.`;
+    const most = largest == null ? '' : `With these settings at most ${epsilon(below(largest))}.`;
     return fits === 'held' ? `Not now: open jobs hold what it would need. ${most}` : `It does not fit. ${most}`;
   }
 
@@ -247,7 +250,7 @@ class Page {
         : html`<div class="field"><label for="slider">Stronger privacy ↔ better model</label><input id="slider" type="range" min="0" max=${SLIDER}
           .value=${String(toSlider(read(form.privacy.epsilon)))} aria-valuetext=${epsilon(read(form.privacy.epsilon))}
           @input=${(event) => changed(String(fromSlider(Number(event.target.value))))}>
-          <small>${largest == null ? '' : `at most ${epsilon(largest)} fits with these settings`}</small></div>`}</div>
+          <small>${largest == null ? '' : `at most ${epsilon(below(largest))} fits with these settings`}</small></div>`}</div>
       <details ?open=${this.isOpen('exact', '/privacy/delta', '/privacy/accountant')}><summary>Delta, and how epsilon is figured</summary><div class="fields">
       ${this.text('/privacy/delta', 'delta', 'Delta', 'At most the dataset’s, which is the default.', delta(this.budget?.delta))}
       ${this.select('/privacy/accountant', 'accountant', 'Figured by', accountants, 'Of this job’s own epsilon: numerically takes less noise for the same one. The ledger charges the Rényi curve either way.')}
@@ -344,13 +347,13 @@ class Page {
     const {estimate, form} = this;
     const use = () => {
       form.way = 'epsilon';
-      form.privacy.epsilon = String(Math.floor(estimate.largest_epsilon * 100) / 100);
+      form.privacy.epsilon = String(below(estimate.largest_epsilon));
       this.ask(0);
     };
     const kind = {yes: 'good', held: 'warn', no: 'bad'}[estimate.fits];
     const offers = estimate.fits !== 'yes' && estimate.largest_epsilon >= 0.01;
     return html`<div class="notice ${kind}" id="verdict"><b>${estimate.fits === 'yes' ? '✓ ' : ''}</b>${this.verdict()}
-      ${offers ? html`<button type="button" class="button" @click=${use}>Use ε ${bare(Math.floor(estimate.largest_epsilon * 100) / 100)}</button>` : nothing}</div>`;
+      ${offers ? html`<button type="button" class="button" @click=${use}>Use ε ${bare(below(estimate.largest_epsilon))}</button>` : nothing}</div>`;
   }
 
   shares() {
