@@ -240,9 +240,13 @@ void importer_run(void *argument, void *item)
     const struct dataset_spec *spec = dataset_spec(dataset);
     int64_t begin = clock_wall_s();
 
+    if (!spec->is_public)
+        process_figures_pause(&context->process_figures);
     enum status status = convert(context, dataset, &info, &failure);
     if (!await_end(context, spec, begin, &info, status))
         status = ST_CANCELLED;
+    if (!spec->is_public)
+        process_figures_resume(&context->process_figures);
     if (status == ST_OK) {
         info.state = DATASET_READY;
         info.detail.import_ms = clock_wall_s() * 1000;

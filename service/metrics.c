@@ -319,7 +319,9 @@ static const struct family {
      "Files of features that are kept for later jobs, as of the last tick.",
      write_features},
     {"process_cpu_seconds_total", EXPOSE_COUNTER,
-     "Processor time, in whole seconds as of the last tick.", write_processor},
+     "Processor time, in whole seconds as of the last tick. It stands still while "
+     "private files are imported.",
+     write_processor},
     {"process_resident_memory_bytes", EXPOSE_GAUGE,
      "Resident memory but that of files, in steps of 16 MiB as of the last tick.",
      write_resident},

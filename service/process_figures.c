@@ -31,6 +31,16 @@ static void measure_resident(struct process_figures *figures)
     fclose(file);
 }
 
+void process_figures_pause(struct process_figures *figures)
+{
+    atomic_fetch_add(&figures->pauses, 1);
+}
+
+void process_figures_resume(struct process_figures *figures)
+{
+    atomic_fetch_sub(&figures->pauses, 1);
+}
+
 void process_figures_measure(struct process_figures *figures)
 {
     enum { US_PER_S = 1000000 };
@@ -39,6 +49,10 @@ void process_figures_measure(struct process_figures *figures)
     if (getrusage(RUSAGE_SELF, &usage) != 0)
         return;
     int64_t us = (int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
-    int64_t s = (int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + us / US_PER_S;
-    atomic_store(&figures->processor_s, (uint64_t)s);
+    int64_t s = (int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
+    uint64_t used = (uint64_t)(s * US_PER_S + us);
+    if (atomic_load(&figures->pauses) == 0)
+        figures->told_us += used - figures->used_us;
+    figures->used_us = used;
+    atomic_store(&figures->processor_s, figures->told_us / US_PER_S);
 }

@@ -11,7 +11,11 @@
  * hides one: a matrix is closed before the end of its run is known, and where the two were
  * seen at different ticks the run ended within the clock's last 50 ms.
  *
- * Threads: the tick's measures; any may read.
+ * What an import of private files takes of a processor tells how many rows they have, and
+ * whole seconds do not hide gigabytes. So processor time stands still while one is under way,
+ * until the tick that shows its end: what everybody used meanwhile is left out.
+ *
+ * Threads: the tick's measures; any may read, pause and resume.
  */
 #ifndef SERVICE_PROCESS_FIGURES_H
 #define SERVICE_PROCESS_FIGURES_H
@@ -22,10 +26,18 @@
 struct process_figures { /* zeroed: not measured */
     atomic_uint_fast64_t processor_s;
     atomic_uint_fast64_t resident; /* bytes */
+    atomic_uint pauses;            /* that have not ended */
+    uint64_t used_us,
+        told_us; /* of processors, by the last tick; told: but for pauses */
 };
 
 /* To be called at a tick. What cannot be read stays as it was. */
 void process_figures_measure(struct process_figures *figures);
+
+/* From the last tick before the one to the last tick before the other processor time stands
+ * still. Pauses may overlap. */
+void process_figures_pause(struct process_figures *figures);
+void process_figures_resume(struct process_figures *figures);
 
 /* The next multiple of 16 MiB, up. */
 uint64_t coarse_up(uint64_t bytes);

@@ -22,6 +22,7 @@ static struct faked { /* an import that reads nothing, by a clock that stands */
     int64_t takes, now; /* seconds */
     uint64_t size;
     unsigned waits, stop_at; /* ticks; the one at which the service is stopped */
+    unsigned pauses;         /* ticks at which processor time stood still */
 } faked;
 
 enum status __real_import_run(const struct import *import, struct import_result *result,
@@ -60,6 +61,7 @@ void __wrap_public_clock_wait(struct public_clock *clock)
 {
     __real_public_clock_wait(clock);
     faked.now++;
+    faked.pauses += atomic_load(&scene.context.process_figures.pauses) > 0;
     if (++faked.waits == faked.stop_at)
         atomic_store(&scene.context.import_cancel, true);
 }
@@ -200,6 +202,8 @@ static void how_long_persons_take_and_where_a_file_is_bad_is_not_seen(void **sta
         assert_int_equal(ended, cases[i].import.status == ST_OK ? DATASET_READY
                                                                 : DATASET_FAILED);
         assert_int_equal(faked.waits, cases[i].waits);
+        assert_int_equal(faked.pauses, cases[i].privacy == budget ? faked.waits : 0);
+        assert_int_equal(atomic_load(&scene.context.process_figures.pauses), 0);
     }
 }
 

@@ -1,11 +1,12 @@
-/* Goal: what the process takes is told in steps of 16 MiB and whole seconds, and never less
- * than it is. */
+/* Goal: what the process takes is told in steps of 16 MiB and whole seconds, memory never as
+ * less than it is, and nothing of what it used in a pause. */
 #include "service/process_figures.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "tests/expect.h"
 
@@ -62,12 +63,53 @@ static void what_is_mapped_of_a_file_is_not_told(void **state)
     close(file);
 }
 
+static uint64_t used_us(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* Uses a processor for so long. */
+static void work(uint64_t us)
+{
+    uint64_t end = used_us() + us;
+    while (used_us() < end)
+        continue;
+}
+
+static void what_is_used_in_a_pause_is_never_told(void **state)
+{
+    (void)state;
+    enum { WORK_US = 50000 };
+    struct process_figures figures = {0};
+    work(WORK_US);
+    process_figures_measure(&figures);
+    uint64_t told = figures.told_us;
+    assert_true(told >= WORK_US);
+    process_figures_pause(&figures);
+    process_figures_pause(&figures);
+    work(WORK_US);
+    process_figures_resume(&figures);
+    process_figures_measure(&figures);
+    assert_int_equal(figures.told_us, told);
+    process_figures_resume(&figures);
+    uint64_t before = used_us();
+    work(WORK_US);
+    process_figures_measure(&figures);
+    assert_true(figures.told_us >= told + WORK_US);
+    assert_true(figures.used_us - figures.told_us >= WORK_US);
+    assert_true(figures.used_us >= before + WORK_US);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_and_disk_are_rounded),
         cmocka_unit_test(what_is_measured_is_coarse_and_enough),
         cmocka_unit_test(what_is_mapped_of_a_file_is_not_told),
+        cmocka_unit_test(what_is_used_in_a_pause_is_never_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
