@@ -6,6 +6,11 @@
 void sights_draw(struct sights *sights, const struct matrix *matrix, uint32_t unit,
                  const struct sights_draw *draw, struct stream *stream)
 {
+    if (matrix->starts == NULL && draw->views == NULL) { /* a record as it is */
+        sights->all[0] = (struct sight){.index = unit};
+        sights->count = 1;
+        return;
+    }
     uint32_t rows[UNIT_ROWS_MAX] = {unit};
     struct image_view views[UNIT_ROWS_MAX] = {{0}};
     size_t each = draw->views != NULL ? draw->views->count : 1, count = 1;
