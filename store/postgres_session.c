@@ -1,0 +1,314 @@
+/*
+ * What a transaction has written is kept until it ends, statement and parameters: should
+ * the connection break, it is written again on the next one, where the writer's row says
+ * that nothing else has happened.
+ */
+#include "store/postgres_session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <libpq-fe.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+
+enum {
+    NAME_SIZE = 16,
+    RETURN_MS = 60000, /* for a server that is gone to come back */
+    RETURN_WAIT_NS = 100000000,
+    NS_PER_MS = 1000000,
+};
+
+enum database_class postgres_session_fail(struct postgres *postgres, const char *said)
+{
+    snprintf(postgres->said, sizeof postgres->said, "%s", said);
+    return DB_FAILED;
+}
+
+/* --- what was written --- */
+
+void postgres_session_forget(struct postgres *postgres)
+{
+    for (size_t i = 0; i < postgres->written_count; i++)
+        for (int at = 0; at < postgres->written[i].count; at++)
+            free(postgres->written[i].values[at]);
+    postgres->written_count = 0;
+}
+
+void postgres_session_remember(struct postgres *postgres, size_t at,
+                               const struct wire_values *values)
+{
+    if (postgres->written_count == postgres->written_capacity) {
+        postgres->written_capacity = 2 * postgres->written_capacity + 8;
+        postgres->written = reallocarray(postgres->written, postgres->written_capacity,
+                                         sizeof *postgres->written);
+        CHECK(postgres->written != NULL);
+    }
+    struct written *written = &postgres->written[postgres->written_count++];
+    *written = (struct written){.text = at, .count = values->count};
+    for (int i = 0; i < values->count; i++) {
+        const char *value = values->at[i];
+        written->sizes[i] = values->sizes[i];
+        written->formats[i] = values->formats[i];
+        if (value == NULL)
+            continue;
+        size_t size = values->formats[i] ? (size_t)values->sizes[i] : strlen(value) + 1;
+        written->values[i] = malloc(size > 0 ? size : 1);
+        CHECK(written->values[i] != NULL);
+        memcpy(written->values[i], value, size);
+    }
+}
+
+/* --- statements on the wire --- */
+
+/* A copy of the SQL with $1, $2 .. for its question marks; there are none in its texts. */
+static char *number_parameters(const char *sql)
+{
+    size_t size = strlen(sql) + 3 * POSTGRES_PARAMETERS_MAX, used = 0;
+    int count = 0;
+    char *numbered = malloc(size);
+    CHECK(numbered != NULL);
+    for (; *sql != '\0'; sql++) {
+        if (*sql != '?')
+            numbered[used++] = *sql;
+        else
+            used += (size_t)snprintf(numbered + used, size - used, "$%d", ++count);
+    }
+    CHECK(count <= POSTGRES_PARAMETERS_MAX);
+    numbered[used] = '\0';
+    return numbered;
+}
+
+size_t postgres_session_text(struct postgres *postgres, const char *sql)
+{
+    size_t at = 0;
+    while (at < postgres->text_count && strcmp(postgres->texts[at].seen, sql) != 0)
+        at++;
+    if (at < postgres->text_count)
+        return at;
+    postgres->texts = reallocarray(postgres->texts, at + 1, sizeof *postgres->texts);
+    CHECK(postgres->texts != NULL);
+    char *seen = strdup(sql);
+    CHECK(seen != NULL);
+    postgres->texts[at] = (struct text){seen, number_parameters(sql), 0};
+    postgres->text_count++;
+    return at;
+}
+
+enum wire_end postgres_session_say(struct postgres *postgres, size_t at,
+                                   const struct wire_values *values,
+                                   struct pg_result **answer)
+{
+    char name[NAME_SIZE];
+    struct text *text = &postgres->texts[at];
+    *answer = NULL;
+    if (postgres->wire == NULL)
+        return WIRE_LOST;
+    snprintf(name, sizeof name, "s%zu", at);
+    if (text->connection != postgres->connection) {
+        enum wire_end end = wire_prepare(postgres->wire, name, text->numbered);
+        if (end != WIRE_DONE)
+            return end;
+        text->connection = postgres->connection;
+    }
+    return wire_execute(postgres->wire, name, values, answer);
+}
+
+/* --- a new connection --- */
+
+static void drop_wire(struct postgres *postgres)
+{
+    if (postgres->wire != NULL)
+        postgres_session_fail(postgres, wire_said(postgres->wire));
+    wire_close(postgres->wire);
+    postgres->wire = NULL;
+    postgres->writer.locked = false;
+}
+
+static bool connect_again(struct postgres *postgres)
+{
+    struct error error = {0};
+    if (wire_open(&postgres->wire, &postgres->server, false, &error) != ST_OK) {
+        postgres_session_fail(postgres, error.text);
+        return false;
+    }
+    postgres->connection++;
+    postgres->writer.locked = writer_lock(postgres->wire);
+    return true;
+}
+
+/* Whether what was found is what may be: of the writer's transactions n are durable, or,
+ * where the last COMMIT is in doubt, one more. */
+static bool is_ours(struct postgres *postgres, const struct writer_found *found,
+                    bool doubt)
+{
+    int64_t n = postgres->writer.n;
+    if (found->exists && found->fenced)
+        postgres_session_fail(postgres, "another daemon has taken over the store");
+    else if (!found->exists || found->n < n)
+        postgres_session_fail(
+            postgres, "the store has lost history: it was restored, or failed over to "
+                      "a server that did not have it all");
+    else if (found->n > n + doubt)
+        postgres_session_fail(
+            postgres, "the store has transactions of this writer that it did not make");
+    else
+        return true;
+    return false;
+}
+
+/* Connects until the writer's row has answered, for RETURN_MS. False: it did not, or what
+ * it says ends this daemon. *done: the COMMIT that was in doubt is durable. */
+static bool come_back(struct postgres *postgres, bool doubt, bool *done)
+{
+    static const struct timespec wait = {.tv_nsec = RETURN_WAIT_NS};
+    int64_t end_ns = clock_monotonic_ns() + (int64_t)RETURN_MS * NS_PER_MS;
+    struct writer_found found;
+    drop_wire(postgres);
+    if (postgres->read_only)
+        return false;
+    while (!connect_again(postgres) ||
+           writer_find(postgres->wire, postgres->writer.id, &found) != WIRE_DONE) {
+        drop_wire(postgres);
+        if (clock_monotonic_ns() >= end_ns)
+            return false;
+        nanosleep(&wait, NULL);
+    }
+    if (!is_ours(postgres, &found, doubt)) {
+        wire_close(postgres->wire);
+        postgres->wire = NULL;
+        return false;
+    }
+    *done = found.n > postgres->writer.n;
+    postgres->writer.n = found.n;
+    return true;
+}
+
+/* --- transactions --- */
+
+static enum wire_end send_begin(struct postgres *postgres, uint64_t *changed)
+{
+    char sql[224];
+    if (postgres->wire == NULL)
+        return WIRE_LOST;
+    if (postgres->scope == STORE_READ || postgres->read_only)
+        return wire_run(postgres->wire,
+                        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", changed);
+    if (!postgres->writer.locked)
+        postgres->writer.locked = writer_lock(postgres->wire);
+    snprintf(sql, sizeof sql,
+             "BEGIN;UPDATE writer SET n=n+1,seen=clock_timestamp() WHERE id=%" PRId64
+             " AND n=%" PRId64 " AND NOT fenced%s",
+             postgres->writer.id, postgres->writer.n,
+             postgres->scope == STORE_LEDGER ? ";SELECT 1 FROM head FOR UPDATE" : "");
+    return wire_run(postgres->wire, sql, changed);
+}
+
+static bool send_written(struct postgres *postgres)
+{
+    enum wire_end end = WIRE_DONE;
+    for (size_t i = 0; end == WIRE_DONE && i < postgres->written_count; i++) {
+        const struct written *written = &postgres->written[i];
+        const char *values[POSTGRES_PARAMETERS_MAX];
+        PGresult *answer = NULL;
+        for (int at = 0; at < written->count; at++)
+            values[at] = written->values[at];
+        const struct wire_values all = {written->count, values, written->sizes,
+                                        written->formats};
+        end = postgres_session_say(postgres, written->text, &all, &answer);
+        PQclear(answer);
+    }
+    return end == WIRE_DONE;
+}
+
+/* Begins the open transaction, or begins it again with all that it has written. Not DB_OK
+ * where the server does not come back or does not let it. */
+static enum database_class begin_anew(struct postgres *postgres)
+{
+    for (int tries = 0; tries < POSTGRES_TRIES; tries++) {
+        bool done = false;
+        uint64_t changed = 0;
+        enum wire_end end = send_begin(postgres, &changed);
+        bool writes = postgres->scope != STORE_READ && !postgres->read_only;
+        if (end == WIRE_DONE && (!writes || changed == 1) && send_written(postgres))
+            return DB_OK;
+        if (end == WIRE_DONE && writes && changed != 1)
+            wire_run(postgres->wire, "ROLLBACK", NULL); /* come_back says why */
+        if (!come_back(postgres, false, &done))
+            return DB_FAILED;
+    }
+    return postgres_session_fail(postgres,
+                                 "the store does not let a transaction begin");
+}
+
+enum database_class postgres_session_again(struct postgres *postgres, bool lost)
+{
+    bool done = false;
+    if (!lost && wire_run(postgres->wire, "ROLLBACK", NULL) != WIRE_DONE)
+        drop_wire(postgres);
+    if (lost && !come_back(postgres, false, &done))
+        return DB_FAILED;
+    return begin_anew(postgres);
+}
+
+enum database_class postgres_session_begin(struct postgres *postgres,
+                                           enum store_scope scope)
+{
+    postgres_session_forget(postgres);
+    postgres->scope = scope;
+    enum database_class class = begin_anew(postgres);
+    postgres->open = class == DB_OK;
+    return class;
+}
+
+/* Sends COMMIT; *doubt: whether it happened cannot be told from the answer. */
+static enum database_class send_commit(struct postgres *postgres, bool *doubt)
+{
+    PGresult *answer = NULL;
+    CHECK(postgres->wire != NULL);
+    enum wire_end end = wire_ask(postgres->wire, "COMMIT", &answer);
+    bool kept = end == WIRE_DONE && strcmp(PQcmdStatus(answer), "COMMIT") == 0;
+    *doubt = end == WIRE_LOST || (kept && wire_warned(postgres->wire));
+    PQclear(answer);
+    if (end == WIRE_REFUSED)
+        return postgres_session_fail(postgres, wire_said(postgres->wire));
+    return kept ? DB_OK
+                : postgres_session_fail(postgres, "the transaction was given up");
+}
+
+/* A transaction that was not done, and never will be, is written once more. */
+enum database_class postgres_session_commit(struct postgres *postgres)
+{
+    bool writes = postgres->scope != STORE_READ && !postgres->read_only;
+    for (int tries = 0; tries < POSTGRES_TRIES; tries++) {
+        bool doubt = false, done = false;
+        enum database_class class = send_commit(postgres, &doubt);
+        if (!doubt || !writes) { /* of what only read nothing is lost */
+            postgres->writer.n += class == DB_OK && writes;
+            postgres->open = false;
+            return writes ? class : DB_OK;
+        }
+        if (!come_back(postgres, true, &done))
+            return DB_FAILED;
+        if (done) {
+            postgres->open = false;
+            return DB_OK;
+        }
+        if (begin_anew(postgres) != DB_OK)
+            return DB_FAILED;
+    }
+    return postgres_session_fail(postgres, "the store does not answer a COMMIT");
+}
+
+/* A connection that is lost has rolled back. */
+enum database_class postgres_session_rollback(struct postgres *postgres)
+{
+    if (postgres->open && postgres->wire != NULL &&
+        wire_run(postgres->wire, "ROLLBACK", NULL) != WIRE_DONE)
+        drop_wire(postgres);
+    postgres->open = false;
+    return DB_OK;
+}

@@ -1,0 +1,75 @@
+/*
+ * postgres_session.h - the connection of a database of PostgreSQL as its transactions see
+ * it: one that may break and is made anew under them (postgres.h). Inside store only.
+ *
+ * Threads: as database.h.
+ */
+#ifndef STORE_POSTGRES_SESSION_H
+#define STORE_POSTGRES_SESSION_H
+
+#include "store/database.h"
+#include "store/writer.h"
+
+enum {
+    POSTGRES_PARAMETERS_MAX = 24,
+    POSTGRES_TRIES = 3, /* of a transaction that another stood in the way of */
+};
+
+struct text { /* of a statement, as it was first seen */
+    char *seen, *numbered;
+    unsigned connection; /* on which it was prepared last */
+};
+
+struct written { /* a statement of the open transaction, with copies of its values */
+    size_t text;
+    int count;
+    char *values[POSTGRES_PARAMETERS_MAX];
+    int sizes[POSTGRES_PARAMETERS_MAX], formats[POSTGRES_PARAMETERS_MAX];
+};
+
+struct postgres {
+    struct database base;
+    struct store_server server; /* its URL is ours */
+    struct wire *wire;          /* NULL: it is lost */
+    unsigned connection;        /* counts them, from 1 */
+    bool read_only;             /* there is no writer */
+    struct writer writer;
+    enum store_scope scope;
+    bool open; /* a transaction is */
+    struct text *texts;
+    size_t text_count;
+    struct written *written;
+    size_t written_count, written_capacity;
+    char said[256]; /* of the last failure */
+};
+
+/* Keeps what is said of a failure, and is DB_FAILED. */
+enum database_class postgres_session_fail(struct postgres *postgres, const char *said);
+
+/* The place of a statement's text among those seen so far. */
+size_t postgres_session_text(struct postgres *postgres, const char *sql);
+
+/* Runs the statement whose text is at that place; as wire_execute. */
+enum wire_end postgres_session_say(struct postgres *postgres, size_t at,
+                                   const struct wire_values *values,
+                                   struct pg_result **answer);
+
+/* Keeps a statement that the open transaction has written by, until it ends. */
+void postgres_session_remember(struct postgres *postgres, size_t at,
+                               const struct wire_values *values);
+
+/* Begins the open transaction once more, with all that it has written: on a new connection
+ * where lost says that the old one is gone. Not DB_OK where the server does not come back
+ * or does not let it. */
+enum database_class postgres_session_again(struct postgres *postgres, bool lost);
+
+/* As in struct driver. */
+enum database_class postgres_session_begin(struct postgres *postgres,
+                                           enum store_scope scope);
+enum database_class postgres_session_commit(struct postgres *postgres);
+enum database_class postgres_session_rollback(struct postgres *postgres);
+
+/* Forgets what the transaction that has ended has written. */
+void postgres_session_forget(struct postgres *postgres);
+
+#endif
