@@ -422,23 +422,13 @@ static double layer_products(const struct weight_layer *layer)
     return products * (double)layer->positions;
 }
 
-/* Of nodes that are no weight layers. */
-static double other_flops(const struct network *network)
-{
-    double flops = 0.0;
-    for (size_t i = 0; i < network->node_count; i++)
-        if (network->nodes[i].kind->flops != NULL)
-            flops += network->nodes[i].kind->flops(&network->nodes[i]);
-    return flops;
-}
-
 double network_flops(const struct network *network)
 {
-    double flops = other_flops(network);
+    double flops = network_forward_flops(network);
     for (size_t i = 0; i < network->layer_count; i++) {
         const struct weight_layer *layer = &network->layers[i];
         bool goes_back = network->values[layer->from].has_gradient;
-        flops += (2.0 + (goes_back ? 2.0 : 0.0) + (layer->frozen ? 0.0 : 2.0)) *
+        flops += ((goes_back ? 2.0 : 0.0) + (layer->frozen ? 0.0 : 2.0)) *
                  layer_products(layer);
     }
     return flops;
@@ -446,9 +436,12 @@ double network_flops(const struct network *network)
 
 double network_forward_flops(const struct network *network)
 {
-    double flops = other_flops(network);
+    double flops = 0.0;
     for (size_t i = 0; i < network->layer_count; i++)
         flops += 2.0 * layer_products(&network->layers[i]);
+    for (size_t i = 0; i < network->node_count; i++)
+        if (network->nodes[i].kind->flops != NULL)
+            flops += network->nodes[i].kind->flops(&network->nodes[i]);
     return flops;
 }
 
