@@ -237,7 +237,7 @@ class Walk:
         browser = self.browser
         job = self.daemon.post("/v1/jobs", {
             "dataset": "digits", "evaluation": "digits-public", "model": SLOW, "algorithm": {"name": "dcsgd_e"},
-            "optimizer": {"name": "sgd", "learning_rate": 0.2}, "batch_size": 1024, "epochs": 2000, "privacy": {"epsilon": 1.2}})
+            "optimizer": {"name": "sgd", "learning_rate": 0.15}, "batch_size": 1024, "epochs": 4000, "privacy": {"epsilon": 1.2}})
         browser.go(f"/ui/jobs/{job['id']}")
         browser.await_text("Running")
         browser.await_that("parseInt(document.title) >= 10", "progress in the title")
