@@ -189,6 +189,9 @@ static void the_models_file_says_its_ranges(void **state)
     char *header = strndup(file->body + sizeof size, (size_t)size);
     const char *inputs = strstr(header, "\"inputs\":");
     assert_non_null(inputs);
+    char *behind = strstr(header, "\"certificate\":");
+    assert_true(behind > inputs);
+    *behind = '\0';
     if (strstr(inputs, wanted) == NULL)
         fail_msg("no %s in %s", wanted, inputs);
     free(header);

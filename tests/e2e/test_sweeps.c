@@ -158,6 +158,13 @@ static void expect_room(struct client *client, const struct reply *refused,
     assert_true(most > 20 && most < 60 && largest > 1.5 && largest <= 2);
     assert_int_equal(json_array_size(reply_at(refused, "needed")),
                      json_array_size(reply_at(refused, "orders")));
+    const struct reply *whole = client_create(
+        client, "/v1/sweeps",
+        "{" RUNS ",'runs':[{'/privacy':{'noise_multiplier':%.17g},'/steps':60}]}",
+        noise);
+    assert_problem(whole, 409, "budget_exhausted");
+    assert_close(reply_number(refused, "needed.9"), reply_number(whole, "needed.9"),
+                 1e-9);
     for (int more = 0; more < 2; more++)
         assert_string_equal(
             reply_text(client_post(client, "/v1/sweeps:estimate", NULL,
