@@ -31,27 +31,33 @@ static enum status refuse_file(const struct schema *schema, struct error *error)
                      schema->reader->name, count == 1 ? "one file, " : "", names);
 }
 
-/* Finds the dataset that has a file of that name. */
+/* Finds the dataset that has a file of that name, and the blob that the file is. The
+ * dataset is looked up once: a second look might find it declared in another format, which
+ * has no such file. */
 static enum status find(struct context *context, const struct route_match *place,
-                        struct dataset_info *info, struct error *error)
+                        struct dataset_info *info, struct blob_name *name,
+                        struct error *error)
 {
     struct dataset *dataset = datasets_find(context->datasets, place->id);
     if (dataset == NULL)
         return error_set(error, ST_NOT_FOUND, "no dataset \"%s\"", place->id);
     dataset_read(context->datasets, dataset, info);
-    const struct schema *schema = &dataset_spec(dataset)->schema;
+    const struct dataset_spec *spec = dataset_spec(dataset);
     if (info->state == DATASET_DELETED)
         return error_set(error, ST_NOT_FOUND, "the dataset was deleted");
-    if (upload_kind_find(schema, place->name) == NULL)
-        return refuse_file(schema, error);
+    const struct upload_kind *kind = upload_kind_find(&spec->schema, place->name);
+    if (kind == NULL)
+        return refuse_file(&spec->schema, error);
+    *name = blob_of_dataset(&spec->id, kind->blob);
     return ST_OK;
 }
 
-enum status upload_check(struct context *context, const struct route_match *place,
-                         struct error *error)
+/* The same as upload_check; name = the blob that the file will be. */
+static enum status check(struct context *context, const struct route_match *place,
+                         struct blob_name *name, struct error *error)
 {
     struct dataset_info info;
-    enum status status = find(context, place, &info, error);
+    enum status status = find(context, place, &info, name, error);
     if (status != ST_OK)
         return status;
     if (info.state == DATASET_IMPORTING)
@@ -61,23 +67,19 @@ enum status upload_check(struct context *context, const struct route_match *plac
     return disk_room_check(&context->disk_room, error);
 }
 
+enum status upload_check(struct context *context, const struct route_match *place,
+                         struct error *error)
+{
+    struct blob_name name;
+    return check(context, place, &name, error);
+}
+
 static enum status check_disk(const struct context *context, uint64_t size,
                               struct error *error)
 {
     if (disk_room_left(&context->disk_room) < size)
         return error_set(error, ST_DISK_FULL, "the disk has no room for the file");
     return ST_OK;
-}
-
-/* Names the blob that is uploaded there. The dataset has such a file. */
-static struct blob_name name_of(struct context *context,
-                                const struct route_match *place)
-{
-    const struct dataset_spec *spec =
-        dataset_spec(datasets_find(context->datasets, place->id));
-    const struct upload_kind *kind = upload_kind_find(&spec->schema, place->name);
-    CHECK(kind != NULL);
-    return blob_of_dataset(&spec->id, kind->blob);
 }
 
 /* --- where a body goes --- */
@@ -124,10 +126,10 @@ static enum status read_claim(const struct context *context,
 }
 
 static enum status begin_piece(struct context *context, struct upload *upload,
-                               const struct upload_start *start, struct error *error)
+                               const struct upload_start *start,
+                               const struct blob_name *name, struct error *error)
 {
-    struct upload_claim claim = {.name = name_of(context, start->place),
-                                 .principal = *start->principal};
+    struct upload_claim claim = {.name = *name, .principal = *start->principal};
     enum status status = read_claim(context, start, &claim, error);
     if (status == ST_OK)
         status = check_disk(context, claim.length - claim.offset, error);
@@ -163,14 +165,13 @@ static enum status begin_whole(struct context *context, struct upload *upload,
 enum status upload_begin(struct context *context, struct upload *upload,
                          const struct upload_start *start, struct error *error)
 {
-    enum status status = upload_check(context, start->place, error);
+    struct blob_name name;
+    enum status status = check(context, start->place, &name, error);
     if (status != ST_OK)
         return status;
     bool is_piece = start->offset != NULL || start->length != NULL;
-    if (is_piece)
-        return begin_piece(context, upload, start, error);
-    const struct blob_name name = name_of(context, start->place);
-    return begin_whole(context, upload, start, &name, error);
+    return is_piece ? begin_piece(context, upload, start, &name, error)
+                    : begin_whole(context, upload, start, &name, error);
 }
 
 enum status upload_begin_new(struct context *context, struct upload *upload,
@@ -356,12 +357,12 @@ enum status upload_read(struct context *context, const struct route_match *place
                         struct error *error)
 {
     struct dataset_info info;
-    enum status status = find(context, place, &info, error);
+    struct blob_name name;
+    enum status status = find(context, place, &info, &name, error);
     if (status != ST_OK)
         return status;
     if (info.state == DATASET_READY)
         return error_set(error, ST_DATASET_IMMUTABLE, "it is imported");
-    const struct blob_name name = name_of(context, place);
     *view = (struct upload_view){.dataset = place->id, .file = place->name};
     view->is_begun = unfinished_uploads_find(context->unfinished_uploads, &name,
                                              principal, &view->offset, &view->length);

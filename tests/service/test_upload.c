@@ -1,6 +1,8 @@
 /* Goal: what breaks off of an upload in pieces is kept as long as its dataset waits for it,
- * and no longer, whichever comes first. Method: uploads that were taken as a request takes
- * them, abandoned before and after their dataset moves. */
+ * and no longer, whichever comes first; and a dataset that is declared in another format
+ * while an upload of it begins stops that upload alone. Method: uploads that were taken as a
+ * request takes them, abandoned before and after their dataset moves; and a dataset_read
+ * that declares the dataset anew just after it was read, as the desk may. */
 #include "tests/expect.h"
 
 #include <unistd.h>
@@ -9,6 +11,39 @@
 #include "tests/service/service_fixture.h"
 
 static struct scene scene;
+
+static const char *overtaken; /* is declared anew after the next read; NULL: none is */
+
+static void declare_arrays(const char *id)
+{
+    char text[256];
+    struct dataset_spec spec;
+    struct dataset *dataset = NULL;
+    snprintf(text, sizeof text,
+             "{\"id\":\"%s\",\"format\":\"idx\",\"task\":\"classification\","
+             "\"classes\":2,\"features\":{\"shape\":[1],\"scale\":1},"
+             "\"privacy\":\"public\"}",
+             id);
+    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    const struct dataset_renewal renewal = {.spec_take = &spec};
+    struct store_tx *tx = scene_begin(&scene);
+    scene_commit(tx, datasets_declare_anew(scene.context.datasets, tx, &renewal,
+                                           &dataset, NULL));
+}
+
+void __real_dataset_read(struct datasets *datasets, const struct dataset *dataset,
+                         struct dataset_info *info);
+void __wrap_dataset_read(struct datasets *datasets, const struct dataset *dataset,
+                         struct dataset_info *info);
+void __wrap_dataset_read(struct datasets *datasets, const struct dataset *dataset,
+                         struct dataset_info *info)
+{
+    const char *id = overtaken;
+    overtaken = NULL;
+    __real_dataset_read(datasets, dataset, info);
+    if (id != NULL)
+        declare_arrays(id);
+}
 
 static int begin(void **state)
 {
@@ -135,6 +170,72 @@ static void a_write_that_fails_leaves_nothing(void **state)
     assert_false(is_kept(dataset, BLOB_DATA));
 }
 
+/* The route of the file "data" of a new dataset, which is overtaken at the next read. */
+static struct route_match overtaken_place(const char *id)
+{
+    struct route_match place = {.name = "data"};
+    snprintf(place.id, sizeof place.id, "%s", id);
+    scene_declare(&scene, id, "\"public\"");
+    overtaken = id;
+    return place;
+}
+
+/* Begins an upload whose dataset is declared in another format after it was found. */
+static struct upload begun_overtaken(const struct route_match *place,
+                                     const char *offset, const char *length)
+{
+    struct upload upload = {0};
+    struct error error = {0};
+    const struct upload_start start = {.place = place,
+                                       .principal = &principal_local,
+                                       .offset = offset,
+                                       .length = length};
+    if (upload_begin(&scene.context, &upload, &start, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    assert_null(overtaken);
+    assert_true(upload.open);
+    assert_int_equal(upload_write(&scene.context, &upload, "abc", 3, &error), ST_OK);
+    return upload;
+}
+
+static void a_file_of_a_format_that_goes_as_it_begins_is_not_published(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    const struct route_match place = overtaken_place("whole");
+    struct upload upload = begun_overtaken(&place, NULL, NULL);
+    const struct blob_name name = upload.draft.name;
+    assert_int_equal(upload_publish(&scene.context, &upload, &place, &error),
+                     ST_NOT_FOUND);
+    assert_string_equal(error.text, "a dataset of format idx has files/features and "
+                                    "files/labels");
+    upload_abandon(&scene.context, &upload);
+    assert_false(blob_is_there(scene.context.blobs, &name));
+}
+
+static void a_piece_of_a_format_that_goes_as_it_begins_is_not_kept(void **state)
+{
+    (void)state;
+    const struct route_match place = overtaken_place("piece");
+    struct upload upload = begun_overtaken(&place, "0", "9");
+    assert_int_equal(upload_pause(&scene.context, &upload, &place, NULL), ST_NOT_FOUND);
+    upload_abandon(&scene.context, &upload);
+    assert_false(is_kept(datasets_find(scene.context.datasets, "piece"), BLOB_DATA));
+}
+
+static void a_format_that_goes_as_its_file_is_read_shows_nothing(void **state)
+{
+    (void)state;
+    struct upload_view view = {0};
+    const struct route_match place = overtaken_place("asked");
+    assert_int_equal(upload_read(&scene.context, &place, &principal_local, &view, NULL),
+                     ST_OK);
+    assert_null(overtaken);
+    assert_false(view.is_begun || view.is_whole);
+    assert_int_equal(upload_read(&scene.context, &place, &principal_local, &view, NULL),
+                     ST_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +244,9 @@ int main(void)
         cmocka_unit_test(removing_a_file_takes_its_piece_along),
         cmocka_unit_test(a_body_beyond_its_length_leaves_what_fitted),
         cmocka_unit_test(a_write_that_fails_leaves_nothing),
+        cmocka_unit_test(a_file_of_a_format_that_goes_as_it_begins_is_not_published),
+        cmocka_unit_test(a_piece_of_a_format_that_goes_as_it_begins_is_not_kept),
+        cmocka_unit_test(a_format_that_goes_as_its_file_is_read_shows_nothing),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
