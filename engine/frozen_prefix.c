@@ -35,12 +35,26 @@ static void feed_layer(struct sha256 *hash, const struct layer_spec *layer)
         feed_member(hash, layer, &kind->members[m]);
 }
 
+static void feed_rescaling(struct sha256 *hash, const struct rescaling *rescaling)
+{
+    size_t features = rescaling != NULL ? rescaling->features : 0;
+    feed_number(hash, features);
+    if (features == 0)
+        return;
+    sha256_update(hash, rescaling->gain, features * sizeof *rescaling->gain);
+    sha256_update(hash, rescaling->offset, features * sizeof *rescaling->offset);
+}
+
 static void feed_matrix(struct sha256 *hash, const struct matrix *matrix)
 {
     feed_number(hash, matrix->records);
     feed_number(hash, matrix->features);
-    feed_number(hash, matrix->division.holdout > 0);
+    feed_number(hash, (uint64_t)matrix->element);
+    sha256_update(hash, &matrix->scale, sizeof matrix->scale);
+    sha256_update(hash, &matrix->division.holdout, sizeof matrix->division.holdout);
+    feed_number(hash, matrix->division.seed);
     feed_number(hash, (uint64_t)matrix->part);
+    feed_rescaling(hash, matrix->rescaling);
 }
 
 void frozen_prefix_digest(const struct frozen_prefix *prefix,
@@ -57,6 +71,7 @@ void frozen_prefix_digest(const struct frozen_prefix *prefix,
     feed_number(hash, model->input.width);
     feed_number(hash, model->input.channels);
     feed_number(hash, layers);
+    feed_number(hash, network_frozen_nodes(network));
     for (size_t l = 0; l < layers; l++)
         feed_layer(hash, &model->layers[l]);
     sha256_update(hash, prefix->parameters + trained,

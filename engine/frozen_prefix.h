@@ -1,10 +1,14 @@
 /*
- * frozen_prefix.h - a digest of all that the features of a dataset's rows follow from: the
- * layers that make them and their weights, to the bit, which of the rows are seen, and how
- * many rows the products take that round them.
+ * frozen_prefix.h - a digest of all that the features of a dataset's rows follow from:
+ *
+ *   layers    that make them, where among their nodes the features are taken, and weights,
+ *             to the bit
+ *   rows      which of them are seen, how they are stored, and the ranges over which this
+ *             job reads them (rescaling.h)
+ *   products  how many rows they take, as these round together
  *
  * Two runs with equal digests on one dataset make the same features, bit for bit. The BLAS
- * is the process's, and no digest outlives that.
+ * and the kernel of dense products are the process's, and no digest outlives that.
  *
  * Threads: pure.
  */

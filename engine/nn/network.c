@@ -167,6 +167,11 @@ size_t network_frozen_list(const struct network *network)
     return network->frozen_nodes == 0 ? 0 : last + 1;
 }
 
+size_t network_frozen_nodes(const struct network *network)
+{
+    return network->frozen_nodes;
+}
+
 bool network_drops_frozen(const struct network *network)
 {
     for (size_t i = 0; i < network->node_count; i++)

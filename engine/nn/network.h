@@ -101,6 +101,10 @@ size_t network_frozen_width(const struct network *network);
 /* How many entries of the model's list of layers those are, the others before them counted. */
 size_t network_frozen_list(const struct network *network);
 
+/* How many nodes those are. The last entry of the list may have more: the scale of a norm is
+ * a node of its own, which may be trained where the norm before it cannot be. */
+size_t network_frozen_nodes(const struct network *network);
+
 /* Whether activations are dropped below the first trained layer. */
 bool network_drops_frozen(const struct network *network);
 

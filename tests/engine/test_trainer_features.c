@@ -196,6 +196,108 @@ static void nothing_else_is_found(void **state)
     feature_cache_destroy(cache);
 }
 
+/* Ways to read the same records. */
+enum manner {
+    AS_STORED,
+    OVER_ITS_OWN_RANGES, /* clipped, and else the same */
+    OVER_WIDER_RANGES,
+    OVER_MOVED_RANGES,
+    AS_BYTES,
+    AS_LARGER_BYTES,
+    TRAINED_ON,
+    HELD_OUT,
+    TRAINED_ON_OF_A_SMALLER_HOLDOUT,
+    TRAINED_ON_OF_ANOTHER_SEED,
+    MANNERS
+};
+
+static void read_bytes(struct matrix *data, float scale)
+{
+    data->element = ELEMENT_U8;
+    data->scale = scale;
+}
+
+static void read_part(struct world *world, double holdout, uint64_t seed,
+                      enum part part)
+{
+    matrix_select(&world->data, &(struct division){holdout, seed}, part);
+    world->spec.records = matrix_units(&world->data);
+}
+
+static void read_over(struct matrix *data, struct rescaling *ranges, float gain,
+                      float offset)
+{
+    rescaling_init(ranges, FEATURES);
+    ranges->gain[FEATURES - 1] = gain;
+    ranges->offset[0] = offset;
+    data->rescaling = ranges;
+}
+
+/* A world of the records read so, whose ranges, if any, stand in *ranges. */
+static struct world *world_of(enum manner manner, struct rescaling *ranges)
+{
+    struct world *world = world_create("dpsgd");
+    freeze(world, TRAINABLE_HEAD, NULL, 0);
+    *ranges = (struct rescaling){0};
+    switch (manner) {
+    case OVER_ITS_OWN_RANGES: read_over(&world->data, ranges, 1, 0); break;
+    case OVER_WIDER_RANGES: read_over(&world->data, ranges, 0.5F, 0); break;
+    case OVER_MOVED_RANGES: read_over(&world->data, ranges, 1, 0.5F); break;
+    case AS_BYTES: read_bytes(&world->data, 127); break;
+    case AS_LARGER_BYTES: read_bytes(&world->data, 255); break;
+    case TRAINED_ON: read_part(world, 0.5, 1, PART_TRAIN); break;
+    case HELD_OUT: read_part(world, 0.5, 1, PART_HOLDOUT); break;
+    case TRAINED_ON_OF_A_SMALLER_HOLDOUT:
+        read_part(world, 0.499999, 1, PART_TRAIN);
+        break;
+    case TRAINED_ON_OF_ANOTHER_SEED: read_part(world, 0.5, 2, PART_TRAIN); break;
+    case AS_STORED:
+    case MANNERS: break;
+    }
+    return world;
+}
+
+/* No job's records are read as another's were: not over the ranges that it chose. */
+static void each_manner_of_reading_records_has_features_of_its_own(void **state)
+{
+    uint8_t digest[SHA256_SIZE];
+    struct rescaling ranges;
+    struct feature_cache *cache = feature_cache_create(&limits);
+    (void)state;
+    for (int k = 0; k < MANNERS; k++) {
+        struct world *world = world_of((enum manner)k, &ranges);
+        assert_false(finds(world, cache, "people", digest));
+        bool alike = leave(world, cache);
+        assert_int_equal(finds(world, cache, "people", digest), alike);
+        world_destroy(world);
+        rescaling_fini(&ranges);
+    }
+    feature_cache_destroy(cache);
+}
+
+/* The numbers of a norm are frozen where its scale is trained. */
+static void features_that_end_inside_a_layer_are_others(void **state)
+{
+    const struct layer_spec dense = {.kind = &layer_dense, .out = 9, .bias = true};
+    const struct layer_spec norm = {.kind = &layer_layer_norm, .epsilon = 1e-5};
+    const struct layer_spec layers[] = {
+        dense, norm, dense, norm, {.kind = &layer_dense, .out = CLASSES}};
+    char below[2][TENSOR_NAME_SIZE] = {"0.*", "3.*"};
+    char above[2][TENSOR_NAME_SIZE] = {"0.*", "1.*"};
+    uint8_t digest[SHA256_SIZE];
+    struct feature_cache *cache = feature_cache_create(&limits);
+    struct world *world = world_create("dpsgd");
+    (void)state;
+    set_layers(world, layers, 5, (struct model_input){0});
+    freeze(world, TRAINABLE_EXCEPT, below, 2);
+    leave(world, cache);
+    set_layers(world, layers, 5, (struct model_input){0});
+    freeze(world, TRAINABLE_EXCEPT, above, 2);
+    assert_false(finds(world, cache, "people", digest));
+    feature_cache_destroy(cache);
+    world_destroy(world);
+}
+
 /* The scattering transform has no weights, and is worth keeping all the same. */
 static void maps_of_images_are_features(void **state)
 {
@@ -328,6 +430,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_later_run_finds_them_and_no_bit_changes),
         cmocka_unit_test(a_head_of_another_kind_finds_them_too),
         cmocka_unit_test(nothing_else_is_found),
+        cmocka_unit_test(each_manner_of_reading_records_has_features_of_its_own),
+        cmocka_unit_test(features_that_end_inside_a_layer_are_others),
         cmocka_unit_test(maps_of_images_are_features),
         cmocka_unit_test(an_evaluation_is_of_the_whole_model),
         cmocka_unit_test(they_are_made_anew_where_there_is_no_room_or_no_wish),
