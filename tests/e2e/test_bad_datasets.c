@@ -400,7 +400,7 @@ static void an_unknown_file_or_dataset_is_not_found(void **state)
 static void an_id_is_never_free_again(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
-    assert_status(declare_points(client, "once", SAMPLE_BUDGET(1)), 201);
+    ready_points(client, "once", 300, 9, SAMPLE_BUDGET(1));
     assert_problem(declare_points(client, "once", SAMPLE_BUDGET(2)), 409,
                    "already_exists");
     assert_status(client_delete(client, "/v1/datasets/once"), 204);
