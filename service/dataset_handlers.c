@@ -18,15 +18,6 @@
 
 /* --- create --- */
 
-static bool same_declaration(const struct dataset_spec *a, const struct dataset_spec *b)
-{
-    char *one = dataset_spec_render(a), *other = dataset_spec_render(b);
-    bool same = strcmp(one, other) == 0;
-    free(one);
-    free(other);
-    return same;
-}
-
 /* This is all that is said of another project's dataset, whose id cannot be had. */
 static enum status refuse_used(const struct dataset_spec *spec, struct error *error)
 {
@@ -57,7 +48,7 @@ static enum status check_anew(struct context *context, struct declaration *decla
     if (status != ST_OK)
         return status == ST_DATASET_IMMUTABLE ? ST_ALREADY_EXISTS : status;
     if (state == DATASET_CREATED && declaration->promise == PROMISE_STANDS &&
-        same_declaration(dataset_spec(known), spec))
+        declaration_same(dataset_spec(known), spec))
         return error_set_at(error, ST_ALREADY_EXISTS, "/id",
                             "\"%s\" is declared so already", spec->id.text);
     return ST_OK;
@@ -192,7 +183,7 @@ enum status handle_dataset_put(struct context *context, struct request *request,
     bool changes = declaration.info.state == DATASET_FAILED ||
                    declaration.promise != PROMISE_STANDS ||
                    !caption_is_empty(&spec.caption) ||
-                   !same_declaration(dataset_spec(dataset), &spec);
+                   !declaration_same(dataset_spec(dataset), &spec);
     if (status == ST_OK && changes)
         status = put_anew(context, &declaration, &spec, &dataset, error);
     else

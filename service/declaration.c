@@ -1,6 +1,7 @@
 #include "service/declaration.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "accountant/ledger_view.h"
 #include "api/audit_view.h"
@@ -15,6 +16,15 @@ enum status declaration_may_promise(const struct request *request, struct error 
         return ST_OK;
     return error_set(error, ST_FORBIDDEN, "this takes the scope %s too",
                      scope_name(SCOPE_GRANTS_PROPOSE));
+}
+
+bool declaration_same(const struct dataset_spec *a, const struct dataset_spec *b)
+{
+    char *one = dataset_spec_render(a), *other = dataset_spec_render(b);
+    bool same = strcmp(one, other) == 0;
+    free(one);
+    free(other);
+    return same;
 }
 
 /* --- what becomes of the promise --- */
@@ -32,14 +42,18 @@ static bool read_granted(struct context *context, const struct dataset_id *id,
     return true;
 }
 
-/* Whether the privacy is that of before, and not one that was refused. */
+/* Whether the privacy is that of before, and not one that was refused; and whoever is asked
+ * about it has read this declaration. */
 static bool stands(const struct declaration *declaration,
                    const struct dataset_spec *spec)
 {
     enum proposal_state state =
         proposal_state_at(&declaration->info.detail.proposal, clock_wall_ms());
-    return dataset_spec_same_privacy(dataset_spec(declaration->known), spec) &&
-           state != PROPOSAL_REJECTED && state != PROPOSAL_LAPSED;
+    const struct dataset_spec *known = dataset_spec(declaration->known);
+    return state == PROPOSAL_PENDING
+               ? declaration_same(known, spec)
+               : dataset_spec_same_privacy(known, spec) && state != PROPOSAL_REJECTED &&
+                     state != PROPOSAL_LAPSED;
 }
 
 /* A budget in the ledger is a promise to people, and nothing there would say that they are

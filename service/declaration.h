@@ -4,7 +4,8 @@
  * As long as a dataset never had content it may be declared anew, its promise too: no
  * record was there to compute anything from. What becomes of the promise:
  *
- *   STANDS    it is the same privacy; whoever was asked to agree to it still is
+ *   STANDS    it is the same privacy, and nobody is asked to agree to it, or whoever is
+ *             has read all that is declared now
  *   GRANTED   the ledger has granted it before: what was proposed since is taken back
  *   PROPOSED  a second person is asked (api/proposal.h); what was granted or proposed
  *             before is of no use any more
@@ -36,6 +37,9 @@ struct declaration {
  *   ST_INVALID            there is no budget of these numbers */
 enum status declaration_weigh(struct context *context, struct declaration *declaration,
                               const struct dataset_spec *spec, struct error *error);
+
+/* Whether both declare the same, whatever they are called. */
+bool declaration_same(const struct dataset_spec *a, const struct dataset_spec *b);
 
 /* Writes the declaration, its promise or who is asked about it, and the act; takes spec (on
  * failure too).

@@ -230,12 +230,11 @@ static void what_is_rejected_is_never_granted(void **state)
     assert_problem(decide(bob, "approve", deleted), 404, "not_found");
 }
 
-/* Declares the dataset as the bearer of this key, in the place of what it was. */
-static const struct reply *put(const char *key, const char *id, const char *privacy)
+/* Declares the dataset so as the bearer of this key, in the place of what it was. */
+static const struct reply *put_text(const char *key, const char *id, char *text)
 {
-    char path[64], text[512];
+    char path[64];
     snprintf(path, sizeof path, "/v1/datasets/%s", id);
-    snprintf(text, sizeof text, DECLARATION, id, privacy);
     for (char *quote = text; (quote = strchr(quote, '\'')) != NULL;)
         *quote = '"';
     return client_send(as(key),
@@ -244,6 +243,50 @@ static const struct reply *put(const char *key, const char *id, const char *priv
                                          .headers = {"Content-Type: application/json"},
                                          .body = text,
                                          .size = strlen(text)});
+}
+
+static const struct reply *put(const char *key, const char *id, const char *privacy)
+{
+    char text[512];
+    snprintf(text, sizeof text, DECLARATION, id, privacy);
+    return put_text(key, id, text);
+}
+
+/* The same with another range of a column. */
+static const struct reply *put_wider(const char *key, const char *id,
+                                     const char *privacy)
+{
+    char text[512];
+    snprintf(text, sizeof text, DECLARATION, id, privacy);
+    char *range = strstr(text, "[-1,1]");
+    assert_non_null(range);
+    memcpy(range, "[-9,9]", strlen("[-9,9]"));
+    return put_text(key, id, text);
+}
+
+/* A schema is a part of what an officer reads, and what is declared in its place waits under
+ * another id; what the dataset is called is not. */
+static void a_schema_that_was_exchanged_is_not_approved(void **state)
+{
+    (void)state;
+    char minted[KEY_SIZE];
+    mint(minted, "datasets:admin");
+    const char *first = propose("exchanged", SAMPLE_BUDGET(4), 62);
+    const struct reply *same = put(minted, "exchanged", SAMPLE_BUDGET(4));
+    assert_string_equal(reply_text(same, "grant.id"), first);
+    same = put(ana, "exchanged", SAMPLE_BUDGET(4) ",'display_name':'Points'");
+    assert_status(same, 200);
+    assert_string_equal(reply_text(same, "grant.id"), first);
+
+    assert_problem(put_wider(minted, "exchanged", SAMPLE_BUDGET(4)), 403, "forbidden");
+    const struct reply *anew = put_wider(ana, "exchanged", SAMPLE_BUDGET(4));
+    assert_status(anew, 200);
+    assert_string_equal(reply_text(anew, "grant.state"), "PENDING");
+    assert_problem(decide(bob, "approve", first), 404, "not_found");
+    assert_string_equal(put_wider(ana, "exchanged", SAMPLE_BUDGET(4))->body,
+                        anew->body);
+    assert_status(decide(bob, "approve", reply_text(anew, "grant.id")), 200);
+    assert_status(client_act(as(ana), "/v1/datasets/exchanged:import"), 200);
 }
 
 /* Another promise is nobody's before it is approved, and meanwhile the first is no use: two
@@ -645,6 +688,7 @@ int main(void)
         cmocka_unit_test(public_records_need_a_second_person_too),
         cmocka_unit_test(what_is_rejected_is_never_granted),
         cmocka_unit_test(another_promise_takes_a_second_person_again),
+        cmocka_unit_test(a_schema_that_was_exchanged_is_not_approved),
         cmocka_unit_test(a_promise_that_is_taken_back_leaves_the_one_that_was_granted),
         cmocka_unit_test(a_repeated_registration_is_one_grant),
         cmocka_unit_test(a_promise_that_cannot_be_made_is_not_proposed),
