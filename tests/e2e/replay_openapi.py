@@ -171,6 +171,7 @@ def npy(values, *shape):
 FILES = {"mnist": images(3000, 1), "mnist-test": images(200, 2),
          "adult": {"data": b"39, State-gov, 77516, <=50K\n51,, 1, >50K\n"},
          "a9a": {"data": b"-1 3:1 11:1\n1 5:1\n"},
+         "visits": {"data": b"-1 3:1 11:1\n1 5:1\n1 7:1\n", "privacy_id": b"ana\nbo\nana\n"},
          "waves": {"features": npy(range(256), 2, 128), "labels": npy((2.5, 7), 2)},
          "cifar": {"data": bytes((19, 99)) + bytes(3072) + bytes((0, 3)) + bytes(3072)},
          "housing": {"data": b"rooms,value\n6,250000\n,100000\n"}}
