@@ -12,7 +12,6 @@
 #include "service/dataset_text.h"
 #include "service/handlers.h"
 #include "service/importer.h"
-#include "service/twins.h"
 #include "service/upload_kind.h"
 
 static const int64_t import_answer_ns = INT64_C(10000000000);
@@ -112,8 +111,8 @@ enum status poll_dataset_import(struct context *context, struct request *request
     struct dataset *dataset = datasets_find(context->datasets, request->match.id);
     CHECK(dataset != NULL);
     dataset_read(context->datasets, dataset, &info);
-    const struct import_failure failure =
-        twins_told(&info.detail.failure, dataset_owner(dataset), &request->principal);
+    const struct import_failure failure = importer_told(
+        &info.detail.failure, dataset_owner(dataset), &request->principal);
     if (request->deadline_ns == 0)
         request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
     if (info.state == DATASET_IMPORTING &&
@@ -143,8 +142,8 @@ enum status handle_dataset_import_get(struct context *context, struct request *r
     enum status status = access_read_dataset(context, request, &dataset, &info, error);
     if (status != ST_OK)
         return status;
-    const struct import_failure failure =
-        twins_told(&info.detail.failure, dataset_owner(dataset), &request->principal);
+    const struct import_failure failure = importer_told(
+        &info.detail.failure, dataset_owner(dataset), &request->principal);
     reply_header_add(&request->reply, "Cache-Control", "no-store");
     request_answer(request, dataset_import_text(dataset, &info, &failure));
     return ST_OK;

@@ -189,8 +189,8 @@ static void remove_uploads(struct context *context, const struct dataset_spec *s
     }
 }
 
-/* What the owner is told. Of our own failures it is no more than that. */
-static struct import_failure told(const struct import_failure *failure)
+/* What is kept for the owner. Of our own failures it is no more than that. */
+static struct import_failure reason_of(const struct import_failure *failure)
 {
     struct import_failure ours = {.status = ST_INTERNAL};
     if (failure->status == ST_IMPORT_FAILED || failure->status == ST_DUPLICATE_CONTENT)
@@ -202,6 +202,23 @@ static struct import_failure told(const struct import_failure *failure)
                  ? "the disk of the service has no room for the imported records"
                  : "the service could not read or write its files");
     return ours;
+}
+
+struct import_failure importer_told(const struct import_failure *failure,
+                                    const struct principal *owner,
+                                    const struct principal *reader)
+{
+    if (principal_equal(owner, reader))
+        return *failure;
+    if (failure->status == ST_IMPORT_FAILED)
+        return (struct import_failure){
+            .status = ST_IMPORT_FAILED,
+            .text = "the files are not as declared; the dataset's "
+                    "owner may read where and why"};
+    if (failure->status == ST_DUPLICATE_CONTENT)
+        return (struct import_failure){.status = ST_DATASET_UNAVAILABLE,
+                                       .text = "the dataset cannot be used"};
+    return *failure;
 }
 
 /* Whether how long the import took could tell more of private records than n does: of
@@ -254,7 +271,7 @@ void importer_run(void *argument, void *item)
         info = (struct dataset_info){.state = DATASET_CREATED};
     } else {
         info = (struct dataset_info){.state = DATASET_FAILED};
-        info.detail.failure = told(&failure);
+        info.detail.failure = reason_of(&failure);
     }
     if (move(context, dataset, &info, NULL, &moving) == ST_OK && status == ST_OK)
         remove_uploads(context, spec);

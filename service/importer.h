@@ -2,8 +2,8 @@
  * importer.h - the import of a dataset, one at a time, on a thread of its own.
  *
  * The matrix is written to a draft, which is published; then, in one transaction, the
- * dataset becomes READY. A failure leaves nothing behind but its reason, which is told
- * to the owner. Either is seen at a tick of the public clock, and the next import
+ * dataset becomes READY. A failure leaves nothing behind but its reason, which the owner
+ * alone reads whole. Either is seen at a tick of the public clock, and the next import
  * begins then, for how long an import takes depends on the records. Where that would tell
  * more than n, few ticks can be that one (import_pace.h).
  *
@@ -34,6 +34,14 @@ enum { IMPORTS_MAX = 65 };
 enum status importer_start(struct context *context, struct dataset *dataset,
                            const struct audit_row *act, struct import_failure *failure,
                            struct error *error);
+
+/* What reader may know of why an import failed. The owner of the dataset may know all of
+ * it (privacy.md P6). Anybody else reads neither where a file is bad nor what stands there;
+ * and of records that are another dataset's, which has the same owner, that the dataset
+ * cannot be used. */
+struct import_failure importer_told(const struct import_failure *failure,
+                                    const struct principal *owner,
+                                    const struct principal *reader);
 
 /* The pool's run function: argument is the context, item the dataset. */
 void importer_run(void *argument, void *item);

@@ -45,16 +45,6 @@ enum status twins_refuse(const struct twin *self, const struct twin *other,
                         harm(self, other));
 }
 
-struct import_failure twins_told(const struct import_failure *failure,
-                                 const struct principal *owner,
-                                 const struct principal *reader)
-{
-    if (failure->status != ST_DUPLICATE_CONTENT || principal_equal(owner, reader))
-        return *failure;
-    return (struct import_failure){.status = ST_DATASET_UNAVAILABLE,
-                                   .text = "the dataset cannot be used"};
-}
-
 static struct twin twin_of(struct ledger *ledger, const struct dataset *dataset,
                            const struct dataset_info *info)
 {

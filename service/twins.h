@@ -47,12 +47,6 @@ enum status twins_refuse(const struct twin *self, const struct twin *other,
                          const struct principal *caller, const char *pointer,
                          struct error *error);
 
-/* What reader may know of why an import failed: where the content was another dataset's,
- * that is for the owner of both alone, and both have one owner. */
-struct import_failure twins_told(const struct import_failure *failure,
-                                 const struct principal *owner,
-                                 const struct principal *reader);
-
 struct twins_search {
     struct datasets *datasets;
     struct ledger *ledger;

@@ -329,6 +329,37 @@ static void keys_outlast_a_restart_and_elsewhere_needs_them(void **state)
     daemon_fini(&fresh);
 }
 
+/* privacy.md P6: which line of the file is bad says something of the records. */
+static void a_refused_line_is_named_to_who_declared_the_dataset_alone(void **state)
+{
+    (void)state;
+    struct client *client = access_client();
+    char second[KEY_SIZE];
+    access_make_key(second, "second", "data_owner", "fraud");
+    access_show(access_scene.own.owner);
+    assert_status(declare_points(client, "torn", SAMPLE_BUDGET(1)), 201);
+    assert_status(client_put(client, "/v1/datasets/torn/files/data", "torn\n", 5), 204);
+    const struct reply *refused = client_act(client, "/v1/datasets/torn:import");
+    assert_problem(refused, 422, "import_failed");
+    const char *why = reply_text(refused, "detail");
+    assert_true(reply_number(refused, "line") == 1);
+    const struct reply *told = client_get(client, "/v1/datasets/torn/import");
+    assert_true(reply_number(told, "failure.line") == 1);
+    assert_string_equal(reply_text(told, "failure.detail"), why);
+
+    access_show(second);
+    told = client_get(client, "/v1/datasets/torn/import");
+    assert_string_equal(reply_text(told, "failure.code"), "import_failed");
+    assert_true(json_is_null(reply_at(told, "failure.file")));
+    assert_true(json_is_null(reply_at(told, "failure.line")));
+    assert_true(json_is_null(reply_at(told, "failure.column")));
+    assert_null(strstr(told->body, why));
+    refused = client_act(client, "/v1/datasets/torn:import");
+    assert_problem(refused, 422, "import_failed");
+    assert_null(json_object_get(refused->json, "line"));
+    assert_null(strstr(refused->body, why));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +368,7 @@ int main(void)
         cmocka_unit_test(without_a_key_nothing_but_what_is_everybodys_is_answered),
         cmocka_unit_test(
             an_analyst_cancels_its_own_jobs_and_a_data_owner_all_of_the_project),
+        cmocka_unit_test(a_refused_line_is_named_to_who_declared_the_dataset_alone),
         cmocka_unit_test(a_remembered_answer_is_for_whoever_was_answered),
         cmocka_unit_test(every_route_answers_every_role_as_was_planned),
         cmocka_unit_test(keys_outlast_a_restart_and_elsewhere_needs_them),

@@ -1,6 +1,6 @@
 /* Goal: an import leaves the matrix and nothing else: no uploaded file, no words about a
  * row in the log, no second copy of the records under another budget; and how long it took
- * is not seen by when it ends. Method: a service on a directory of its own whose importer
+ * is not seen by when it ends; and where a file is bad its owner alone reads. Method: a service on a directory of its own whose importer
  * the test calls; its log in a file; the linker's --wrap puts the test between the importer,
  * the clock and what reads files. */
 #include "service/importer.h"
@@ -216,6 +216,34 @@ static void a_stop_does_not_show_that_an_import_had_ended(void **state)
     assert_int_equal(faked.waits, 2);
 }
 
+static void only_the_owner_reads_where_and_why_an_import_failed(void **state)
+{
+    (void)state;
+    static const struct principal ward = {.name = "ward", .project = "fraud"},
+                                  mallory = {.name = "mallory", .project = "fraud"};
+    static const struct import_failure bad = {.status = ST_IMPORT_FAILED,
+                                              .text = "no number",
+                                              .file = "data",
+                                              .line = 3,
+                                              .column = 2};
+    static const struct import_failure clash = {.status = ST_DUPLICATE_CONTENT,
+                                                .text = "those of \"patients\""};
+    static const struct import_failure full = {.status = ST_DISK_FULL,
+                                               .text = "no room"};
+    assert_int_equal(importer_told(&bad, &ward, &ward).line, 3);
+    assert_string_equal(importer_told(&bad, &ward, &ward).text, bad.text);
+    struct import_failure told = importer_told(&bad, &ward, &mallory);
+    assert_int_equal(told.status, ST_IMPORT_FAILED);
+    assert_true(told.line == 0 && told.column == 0 && told.file[0] == '\0');
+    assert_null(strstr(told.text, bad.text));
+
+    assert_string_equal(importer_told(&clash, &ward, &ward).text, clash.text);
+    told = importer_told(&clash, &ward, &mallory);
+    assert_int_equal(told.status, ST_DATASET_UNAVAILABLE);
+    assert_null(strstr(told.text, "patients"));
+    assert_string_equal(importer_told(&full, &ward, &mallory).text, full.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +254,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_same_records_have_one_budget, begin, end),
         cmocka_unit_test_setup_teardown(
             how_long_persons_take_and_where_a_file_is_bad_is_not_seen, begin, end),
+        cmocka_unit_test(only_the_owner_reads_where_and_why_an_import_failed),
         cmocka_unit_test_setup_teardown(a_stop_does_not_show_that_an_import_had_ended,
                                         begin, end),
     };

@@ -164,19 +164,6 @@ static void who_registered_one_of_them_is_anybody_else(void **state)
     }
 }
 
-static void only_the_owner_of_both_reads_why_an_import_failed_for_a_twin(void **state)
-{
-    (void)state;
-    const struct import_failure clash = {.status = ST_DUPLICATE_CONTENT,
-                                         .text = "those of \"patients\""};
-    const struct import_failure other = {.status = ST_IMPORT_FAILED, .line = 3};
-    assert_string_equal(twins_told(&clash, &ward, &ward).text, clash.text);
-    struct import_failure told = twins_told(&clash, &ward, &mallory);
-    assert_int_equal(told.status, ST_DATASET_UNAVAILABLE);
-    assert_null(strstr(told.text, "patients"));
-    assert_int_equal(twins_told(&other, &ward, &mallory).line, 3);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,7 +175,6 @@ int main(void)
         cmocka_unit_test(the_owner_of_both_is_told_which_and_why),
         cmocka_unit_test(anybody_else_reads_that_it_cannot_be_used),
         cmocka_unit_test(who_registered_one_of_them_is_anybody_else),
-        cmocka_unit_test(only_the_owner_of_both_reads_why_an_import_failed_for_a_twin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
