@@ -16,10 +16,15 @@ export function filesOf({format, privacy_id}) {
   return privacy_id && format !== 'csv' ? [...files, 'privacy_id'] : files;
 }
 
+// Whether something says whose each record is.
+export function isOfPersons({format, columns, privacy_id}) {
+  return format === 'csv' ? columns.some(({kind}) => kind === 'privacy_id') : privacy_id;
+}
+
 // Every figure and every range starts empty: they are the owner's to state.
 export function emptyDeclaration() {
   return {id: '', format: 'csv', task: 'classification', classes: '', header: false, columns: [], shape: '', scale: '', count: '',
-    low: '', high: '', target_low: '', target_high: '', privacy_id: false, privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', holdout: ''};
+    low: '', high: '', target_low: '', target_high: '', privacy_id: false, rows_kept: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', holdout: ''};
 }
 
 function numbers(text) {
@@ -64,6 +69,7 @@ function privacyOf(form) {
 export function declarationOf(form) {
   const body = {id: form.id.trim(), format: form.format, task: form.task, privacy: privacyOf(form)};
   if (form.privacy === 'private' && read(form.holdout) !== undefined) body.holdout = read(form.holdout);
+  if (form.privacy === 'private' && isOfPersons(form) && form.rows_kept) body.rows_kept = read(form.rows_kept);
   if (form.format === 'csv') {
     body.header = form.header;
     body.columns = form.columns.map((column) => columnOf(column, form.task));

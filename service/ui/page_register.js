@@ -3,7 +3,7 @@ import {html, nothing} from './lit-html.js';
 import {get, keyring, post, upload} from './api.js';
 import {barred} from './badge.js';
 import {guess, head} from './csv_guess.js';
-import {declarationOf, emptyDeclaration, filesOf, formats} from './declaration.js';
+import {declarationOf, emptyDeclaration, filesOf, formats, isOfPersons} from './declaration.js';
 import {bytes, epsilon, percent, plain} from './format.js';
 import {bar} from './gauge.js';
 import {trouble} from './notice.js';
@@ -12,6 +12,7 @@ import {watch} from './watch.js';
 
 const kinds = [['numeric', 'number'], ['categorical', 'words'], ['label', 'predicted'], ['ignored', 'not used'],
   ['privacy_id', 'whose row it is']];
+const kept = [['', '16 (default)'], ...['1', '2', '4', '8'].map((rows) => [rows, rows])];
 const COLUMNS_SHOWN = 200;
 
 // What is told of an import that failed, with the place in the file.
@@ -232,7 +233,9 @@ class Page {
           ? `Any outcome is at most ${plain(Math.exp(value), 2)} times as likely with a person's record as without it, δ aside.` : '')}
         ${this.text('/privacy/delta', 'delta', 'Delta', 'The probability left for bad luck: well below one over the number of records.')}
         ${this.select('/privacy/relation', 'relation', 'Neighbours', [['zero_out', 'with a record, or with nothing in its place'], ['replace_one', 'with a record, or with another one']])}
-        ${this.text('/holdout', 'holdout', 'Hold out', 'A share of the records, for good, on which quality can be measured: 0.1. They have the same budget again. Leave it empty to train on all.')}</div>`}</section>`;
+        ${this.text('/holdout', 'holdout', 'Hold out', 'A share of the records, for good, on which quality can be measured: 0.1. They have the same budget again. Leave it empty to train on all.')}
+        ${isOfPersons(form) ? this.select('/rows_kept', 'rows_kept', 'Rows kept of each person', kept,
+          'At random, of whoever has more. Everybody takes the room of so many, so that nothing tells how many there are; no step reads more.') : nothing}</div>`}</section>`;
   }
 
   sendCard() {

@@ -160,15 +160,15 @@ class Page {
 
   // Where the request goes: to jobs, or to sweeps where several settings are to be tried.
   path() {
-    return this.sweep.grid() ? '/v1/sweeps' : '/v1/jobs';
+    return this.sweep.part() ? '/v1/sweeps' : '/v1/jobs';
   }
 
   body() {
     const job = bodyOf(this.form, this.algorithm);
-    const grid = this.sweep.grid();
-    if (!grid) return job;
-    if (Object.keys(grid).some((pointer) => pointer.startsWith('/optimizer/'))) job.optimizer ??= {name: this.form.optimizer};
-    return {job, grid};
+    const part = this.sweep.part();
+    if (!part) return job;
+    if (Object.keys(part.grid ?? part.random.settings).some((pointer) => pointer.startsWith('/optimizer/'))) job.optimizer ??= {name: this.form.optimizer};
+    return {job, ...part};
   }
 
   async submit() {
@@ -404,7 +404,7 @@ class Page {
       return this.view.draw(html`<h1>New job</h1><div class="card empty"><b>There is no dataset to train on</b><br><a href="/ui/register">Register one first.</a></div>`);
     this.view.draw(html`<div class="head"><div><h1>New job</h1><p class="quiet">Empty fields take the daemon's defaults. Nothing is charged until you submit.</p></div></div>
       <div class="main-aside"><div>${this.dataCard()}${this.privacyCard()}${this.modelCard()}${this.algorithmCard()}${this.start(this.errors, this.isOpen('start', '/model/weights', '/model/trainable', '/model/fresh', '/features'))}${
-        this.sweep.card(this.algorithm, this.errors, this.isOpen('sweep', '/grid'))}</div><div>${this.costCard()}
+        this.sweep.card(this.algorithm, this.errors, this.isOpen('sweep', '/grid', '/random'))}</div><div>${this.costCard()}
       ${this.earlier?.length ? html`<section class="card"><ui-chart .chart=${{...scatter(this.earlier, this.form.dataset), title: 'What earlier jobs got', height: 190}}></ui-chart></section>` : nothing}</div></div>`);
   }
 }

@@ -1,8 +1,8 @@
 // What a job begins with: random weights, or public ones, of which all or a part is trained.
 import {html, nothing} from './lit-html.js';
-import {get, upload} from './api.js';
+import {get, remove, upload} from './api.js';
 import {bytes, percent, shortId} from './format.js';
-import {trouble} from './notice.js';
+import {question, trouble} from './notice.js';
 import {choice, field, input} from './schema_form.js';
 import {may} from './who.js';
 
@@ -17,6 +17,7 @@ export function startCard({form, set, draw}) {
   let known = null; // [id, words] of each model and file
   let problem = null;
   let share = null; // of a file that is being sent
+  let asking = null; // the file of which it is asked whether it goes
 
   const list = async () => {
     const [{models}, {files}] = await Promise.all([get(`/v1/models?page_size=${LISTED}`), get(`/v1/files?page_size=${LISTED}`)]);
@@ -51,6 +52,24 @@ export function startCard({form, set, draw}) {
     target.value = '';
   };
 
+  const ask = (id) => () => {
+    asking = id;
+    draw();
+  };
+  const drop = () => attempt(async () => {
+    const id = asking;
+    asking = null;
+    await remove(`/v1/files/${id}`);
+    await list();
+    set('weights', '');
+  });
+  const deletion = () => {
+    const {weights} = form();
+    if (!weights.startsWith('fil_') || !may('datasets:admin')) return nothing;
+    return asking === weights ? question('Delete this file?', 'Models that began with it stay, and name it. A job that waits to begin with it will fail.', ['Delete it', drop], ['Keep it', ask(null)])
+      : html`<p><button type="button" class="button danger" id="drop-file" @click=${ask(weights)}>Delete this file</button></p>`;
+  };
+
   function options() {
     const now = form().weights;
     const other = now && !known?.some(([id]) => id === now) ? [[now, shortId(now)]] : [];
@@ -76,5 +95,5 @@ export function startCard({form, set, draw}) {
     <div class="fields">${select('/model/weights', 'weights', 'Begin with', options(), errors, 'A published model, or a file that you say is public. It costs nothing, and no guarantee covers it.')}
     ${may('datasets:admin') ? html`<div class="field"><label for="weights-file">Upload public weights</label><input type="file" id="weights-file" accept=".safetensors" @change=${send}>
       <small>${share == null ? 'A safetensors file. Whoever uploads it says that it is public.' : `${percent(share)} sent`}</small></div>` : nothing}
-    ${parts(errors)}</div></details></section>`;
+    ${parts(errors)}</div>${deletion()}</details></section>`;
 }

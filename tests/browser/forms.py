@@ -25,8 +25,10 @@ def walk(walk, check, daemon, browser, folder):
     persons(walk, check, daemon, browser, folder)
     job = settings(walk, check, daemon, browser)
     predictions(walk, check, browser)
-    again(check, daemon, browser, folder, job)
+    begun = again(check, daemon, browser, folder, job)
+    delete_file(walk, check, daemon, browser, begun)
     sweep(walk, check, daemon, browser)
+    draws(walk, check, daemon, browser)
 
 
 def persons(walk, check, daemon, browser, folder):
@@ -51,6 +53,8 @@ def persons(walk, check, daemon, browser, folder):
     browser.click("input[value=private]")
     browser.type("[id='/privacy/epsilon']", "4")
     browser.type("[id='/holdout']", "0.2")
+    browser.choose("[id='/rows_kept']", "4")
+    walk.look_at("register-persons", again=True)
     browser.click("#state")
     browser.click("#register")
     browser.await_that("location.pathname == '/ui/datasets/clinic'", "the page of the new dataset")
@@ -59,7 +63,7 @@ def persons(walk, check, daemon, browser, folder):
     browser.await_text("each person, with all of their rows")
     walk.look_at("persons")
     dataset = daemon.get("/v1/datasets/clinic")
-    check(dataset["unit"] == "person" and dataset["holdout"] == 0.2, f"what is protected: {dataset['unit']}")
+    check((dataset["unit"], dataset["holdout"], dataset["rows_kept"]) == ("person", 0.2, 4), f"what is protected: {dataset['unit']}, rows kept: {dataset['rows_kept']}")
 
 
 def fold_out(browser):
@@ -147,6 +151,25 @@ def again(check, daemon, browser, folder, job):
     begun = daemon.get(f"/v1/jobs/{submit(browser)}")["model_spec"]
     check(begun["weights"].startswith("fil_") and begun["trainable"] == {"only": ["0.*"]}, f"what it began with: {begun}")
     browser.await_text("only 0.*")
+    return begun["weights"]
+
+
+def delete_file(walk, check, daemon, browser, file):
+    browser.go("/ui/train?dataset=clinic")
+    browser.await_text("It fits.")
+    fold_out(browser)
+    browser.await_that(f"document.querySelector(\"option[value='{file}']\")", "the file in the list")
+    check(not browser.run("document.getElementById('drop-file')"), "no file is chosen, so none can be deleted")
+    browser.choose("[id='/model/weights']", file)
+    browser.click("#drop-file")
+    browser.await_text("Models that began with it stay")
+    walk.look_at("file-delete", again=True)
+    browser.click_text("Keep it")
+    check([one["id"] for one in daemon.get("/v1/files")["files"]] == [file], "nothing is deleted before the answer")
+    browser.click("#drop-file")
+    browser.click_text("Delete it")
+    browser.await_that(f"!document.getElementById('/model/weights').value && !document.querySelector(\"option[value='{file}']\")", "the file is gone from the list")
+    check(daemon.get("/v1/files")["files"] == [], "the file is deleted")
 
 
 def sweep(walk, check, daemon, browser):
@@ -182,3 +205,35 @@ def sweep(walk, check, daemon, browser):
     walk.look_at("sweeps")
     found = daemon.get("/v1/sweeps")["sweeps"]
     check([one["run_count"] for one in found] == [4], f"one sweep of four: {json.dumps(found)[:200]}")
+
+
+def draws(walk, check, daemon, browser):
+    """Two runs, whose settings are drawn: between two numbers, of whole ones, of a list."""
+    browser.go("/ui/train?dataset=clinic")
+    browser.await_text("It fits.")
+    browser.click_text("By noise")
+    fold_out(browser)
+    browser.choose("#way", "random")
+    rate, batch, decay = (f"/random/settings/~1{name}" for name in ("optimizer~1learning_rate", "batch_size", "optimizer~1weight_decay"))
+    fill(browser, {"/privacy/noise_multiplier": "20", "/epochs": "2", "/random/count": "2", "/random/seed": "7", rate: "0.1 1 10"})
+    browser.await_that(f"document.getElementById('{rate}').getAttribute('aria-invalid')", "three numbers are no span")
+    browser.expect_faults("400 (Bad Request)")
+    fill(browser, {rate: "0.1 10"})
+    browser.click("#another")
+    browser.choose("#scale-1", "linear")
+    fill(browser, {batch: "300 500"})
+    browser.click("#another")
+    browser.choose("#setting-2", "/optimizer/weight_decay")
+    browser.choose("#scale-2", "values")
+    fill(browser, {decay: "0 0.001"})
+    browser.await_text("all 2 runs together")
+    ready(browser)
+    walk.look_at("train-draws", again=True)
+    browser.click("#submit")
+    browser.await_that("location.pathname.startsWith('/ui/sweeps/swp_')", "the sweep's page")
+    browser.await_text("2 of 2")
+    settings = [run["settings"] for run in daemon.get(f"/v1/sweeps/{browser.run('location.pathname.split(String.fromCharCode(47)).at(-1)')}")["runs"]]
+    for drawn in settings:
+        check(0.1 <= drawn["/optimizer/learning_rate"] <= 10 and drawn["/batch_size"] in range(300, 501) and drawn["/optimizer/weight_decay"] in (0, 0.001),
+              f"what was drawn: {drawn}")
+    check(len(settings) == 2 and settings[0] != settings[1], "two draws")
