@@ -93,13 +93,15 @@ static const char *wavelets_of(const struct scatter_work *work, size_t scale)
     size_t height = work->torus.height, width = work->torus.width;
     const int64_t shape[] = {1, WAVELET_DIRECTIONS, (int64_t)height, (int64_t)width};
     float *values = room_for(WAVELET_DIRECTIONS * height * width);
-    for (size_t l = 0; l < WAVELET_DIRECTIONS; l++)
+    for (size_t l = 0; l < WAVELET_DIRECTIONS; l++) {
+        const struct wavelet_spectrum spectrum = wavelet_spectrum_of(
+            (struct wavelet){scale, l}, (struct torus){height, width});
         for (size_t y = 0; y < height; y++)
             for (size_t x = 0; x < width; x++)
                 values[(l * height + y) * width + x] =
-                    (float)(wavelet_spectrum((struct wavelet){scale, l},
-                                             (struct torus){height, width}, y, x) /
+                    (float)(wavelet_spectrum_at(&spectrum, y, x) /
                             (double)(height * width));
+    }
     const char *name =
         onnx_floats(work->graph, values, WAVELET_DIRECTIONS * height * width);
     free(values);

@@ -5,6 +5,8 @@
 #include "engine/nn/layers/scattering.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +22,19 @@ struct level {
     float *columns; /* (width, stride of out_width): along a row */
 };
 
+/* Each wavelet (directions, width, stride of height), divided by the number of pixels.
+ * They are filled by whoever transforms the first image: most networks are compiled only to
+ * say what they cost, or wait, and then room that nobody wrote to is none. */
+struct wavelets {
+    float *of[WAVELET_SCALES];
+    pthread_mutex_t lock; /* held while they are filled */
+    atomic_bool filled;   /* from then on nothing changes */
+};
+
 struct scattering {
     size_t height, width, out_height, out_width;
     struct level levels[WAVELET_SCALES];
-    float
-        *wavelets[WAVELET_SCALES]; /* (directions, width, stride of height), divided by
-                                        the number of pixels */
+    struct wavelets *wavelets;
 };
 
 /* (height, width) of an image, or (width, height) of a spectrum. */
@@ -86,22 +95,61 @@ static bool is_whole(const struct level *level)
            level->columns != NULL;
 }
 
-static float *make_wavelets(const struct level *level, size_t scale)
+static void fill_wavelet(float *to, const struct level *level, struct wavelet wavelet)
 {
     size_t height = level->height, width = level->width;
     size_t stride = fourier_stride(height);
     double pixels = (double)(height * width);
-    float *wavelets = floats(WAVELET_DIRECTIONS * width * stride);
+    const struct wavelet_spectrum spectrum =
+        wavelet_spectrum_of(wavelet, (struct torus){height, width});
+    for (size_t x = 0; x < width; x++)
+        for (size_t y = 0; y < height; y++)
+            to[x * stride + y] = (float)(wavelet_spectrum_at(&spectrum, y, x) / pixels);
+}
+
+static size_t wavelet_size(const struct level *level)
+{
+    return level->width * fourier_stride(level->height);
+}
+
+static void fill_wavelets(struct wavelets *wavelets, const struct level *level)
+{
+    size_t size = wavelet_size(level);
+    pthread_mutex_lock(&wavelets->lock);
+    if (!atomic_load_explicit(&wavelets->filled, memory_order_relaxed))
+        for (size_t k = 0; k < WAVELET_SCALES; k++)
+            for (size_t l = 0; l < WAVELET_DIRECTIONS; l++)
+                fill_wavelet(wavelets->of[k] + l * size, level, (struct wavelet){k, l});
+    atomic_store_explicit(&wavelets->filled, true, memory_order_release);
+    pthread_mutex_unlock(&wavelets->lock);
+}
+
+static void destroy_wavelets(struct wavelets *wavelets)
+{
     if (wavelets == NULL)
+        return;
+    for (size_t k = 0; k < WAVELET_SCALES; k++)
+        free(wavelets->of[k]);
+    pthread_mutex_destroy(&wavelets->lock);
+    free(wavelets);
+}
+
+/* NULL: no memory. */
+static struct wavelets *create_wavelets(const struct level *level)
+{
+    struct wavelets *wavelets = calloc(1, sizeof *wavelets);
+    bool whole = wavelets != NULL;
+    if (!whole)
         return NULL;
-    for (size_t l = 0; l < WAVELET_DIRECTIONS; l++)
-        for (size_t x = 0; x < width; x++)
-            for (size_t y = 0; y < height; y++)
-                wavelets[(l * width + x) * stride + y] =
-                    (float)(wavelet_spectrum((struct wavelet){scale, l},
-                                             (struct torus){height, width}, y, x) /
-                            pixels);
-    return wavelets;
+    pthread_mutex_init(&wavelets->lock, NULL);
+    for (size_t k = 0; k < WAVELET_SCALES; k++) {
+        wavelets->of[k] = floats(WAVELET_DIRECTIONS * wavelet_size(level));
+        whole = whole && wavelets->of[k] != NULL;
+    }
+    if (whole)
+        return wavelets;
+    destroy_wavelets(wavelets);
+    return NULL;
 }
 
 struct scattering *scattering_create(size_t height, size_t width)
@@ -116,10 +164,10 @@ struct scattering *scattering_create(size_t height, size_t width)
     s->out_width = width / SCATTERING_STEP;
     for (size_t k = 0; k < WAVELET_SCALES; k++) {
         make_level(&s->levels[k], s, k);
-        s->wavelets[k] = make_wavelets(&s->levels[0], k);
-        whole = whole && is_whole(&s->levels[k]) && s->wavelets[k] != NULL;
+        whole = whole && is_whole(&s->levels[k]);
     }
-    if (whole)
+    s->wavelets = create_wavelets(&s->levels[0]);
+    if (whole && s->wavelets != NULL)
         return s;
     scattering_destroy(s);
     return NULL;
@@ -135,8 +183,8 @@ void scattering_destroy(struct scattering *scattering)
         fourier_destroy(level->across);
         free(level->rows);
         free(level->columns);
-        free(scattering->wavelets[k]);
     }
+    destroy_wavelets(scattering->wavelets);
     free(scattering);
 }
 
@@ -343,8 +391,7 @@ static void continue_image(const struct work *work, struct scattering_channel ch
 
 static const float *wavelet_of(const struct scattering *s, size_t scale, size_t l)
 {
-    const struct level *level = &s->levels[0];
-    return s->wavelets[scale] + l * level->width * fourier_stride(level->height);
+    return s->wavelets->of[scale] + l * wavelet_size(&s->levels[0]);
 }
 
 void scattering_run(const struct scattering *scattering, float *maps,
@@ -353,6 +400,8 @@ void scattering_run(const struct scattering *scattering, float *maps,
     const struct work work = work_in(scattering, scratch);
     size_t positions = scattering_positions(scattering);
     float *first = maps + positions, *second;
+    if (!atomic_load_explicit(&scattering->wavelets->filled, memory_order_acquire))
+        fill_wavelets(scattering->wavelets, &scattering->levels[0]);
     continue_image(&work, channel);
     transform(&work, work.image);
     smooth(&work, 0, &maps);

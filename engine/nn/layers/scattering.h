@@ -17,7 +17,8 @@
  * What a record gets depends on that record alone: sums in a fixed order, in float
  * (fourier.h), and square roots, which are rounded correctly.
  *
- * Threads: constant once created; scratch belongs to the caller.
+ * Threads: any may run it, for scratch belongs to the caller, and it is constant but for its
+ * filters, which the first run makes.
  */
 #ifndef ENGINE_NN_LAYERS_SCATTERING_H
 #define ENGINE_NN_LAYERS_SCATTERING_H
@@ -34,7 +35,7 @@ enum {
         1 + 2 * WAVELET_DIRECTIONS + WAVELET_DIRECTIONS * WAVELET_DIRECTIONS,
     SCATTERING_SIDE_MIN =
         2 * SCATTERING_STEP,  /* a reflection needs more than its margin */
-    SCATTERING_SIDE_MAX = 256 /* filters take 4.5 MB */
+    SCATTERING_SIDE_MAX = 256 /* filters take 4.5 MB, from the first run on */
 };
 
 /* For images of height x width, multiples of SCATTERING_STEP in the range above. NULL: no

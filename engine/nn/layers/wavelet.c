@@ -16,10 +16,10 @@ struct point { /* along the direction, and across it */
     double along, across;
 };
 
-static struct point turned(double y, double x, double theta)
+static struct point turned(const struct wavelet_spectrum *spectrum, double y, double x)
 {
-    return (struct point){y * cos(theta) + x * sin(theta),
-                          x * cos(theta) - y * sin(theta)};
+    double sine = spectrum->sine, cosine = spectrum->cosine;
+    return (struct point){y * cosine + x * sine, x * cosine - y * sine};
 }
 
 /* The spectrum of an envelope at frequency p from its middle. */
@@ -32,31 +32,42 @@ static double envelope(struct point p, double along)
 }
 
 /* The folded spectrum of an envelope that is moved by xi along theta. */
-static double folded(double y, double x, double theta, double along, double xi)
+static double folded(const struct wavelet_spectrum *spectrum, double y, double x,
+                     double xi)
 {
     double sum = 0.0;
     for (int v = -TURNS; v <= TURNS; v++)
         for (int u = -TURNS; u <= TURNS; u++) {
-            struct point p = turned(y + 2 * M_PI * v, x + 2 * M_PI * u, theta);
+            struct point p = turned(spectrum, y + 2 * M_PI * v, x + 2 * M_PI * u);
             p.along -= xi;
-            sum += envelope(p, along);
+            sum += envelope(p, spectrum->along);
         }
     return sum;
 }
 
-double wavelet_spectrum(struct wavelet wavelet, struct torus torus, size_t y, size_t x)
+struct wavelet_spectrum wavelet_spectrum_of(struct wavelet wavelet, struct torus torus)
 {
     double factor = (double)((size_t)1 << wavelet.scale);
     double theta = (3.0 - (double)wavelet.direction) * M_PI / WAVELET_DIRECTIONS;
-    double along = deviation * factor, xi = 0.75 * M_PI / factor;
-    double fy = 2 * M_PI * (double)y / (double)torus.height;
-    double fx = 2 * M_PI * (double)x / (double)torus.width;
+    struct wavelet_spectrum spectrum = {.torus = torus,
+                                        .sine = sin(theta),
+                                        .cosine = cos(theta),
+                                        .along = deviation * factor,
+                                        .xi = 0.75 * M_PI / factor};
+    spectrum.less = folded(&spectrum, 0, 0, spectrum.xi) / folded(&spectrum, 0, 0, 0.0);
+    return spectrum;
+}
+
+double wavelet_spectrum_at(const struct wavelet_spectrum *spectrum, size_t y, size_t x)
+{
+    double fy = 2 * M_PI * (double)y / (double)spectrum->torus.height;
+    double fx = 2 * M_PI * (double)x / (double)spectrum->torus.width;
     if (fy > M_PI)
         fy -= 2 * M_PI;
     if (fx > M_PI)
         fx -= 2 * M_PI;
-    double less = folded(0, 0, theta, along, xi) / folded(0, 0, theta, along, 0.0);
-    return folded(fy, fx, theta, along, xi) - less * folded(fy, fx, theta, along, 0.0);
+    return folded(spectrum, fy, fx, spectrum->xi) -
+           spectrum->less * folded(spectrum, fy, fx, 0.0);
 }
 
 double wavelet_low_pass(size_t distance, size_t length)

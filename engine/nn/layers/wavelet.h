@@ -29,8 +29,17 @@ struct torus {
     size_t height, width;
 };
 
-/* The spectrum of a wavelet at frequency (2 pi y / height, 2 pi x / width). */
-double wavelet_spectrum(struct wavelet wavelet, struct torus torus, size_t y, size_t x);
+struct wavelet_spectrum { /* what is the same at each of its frequencies */
+    struct torus torus;
+    double sine, cosine; /* of theta */
+    double along;        /* deviation of the envelope along theta */
+    double xi, less;     /* less: K above */
+};
+
+struct wavelet_spectrum wavelet_spectrum_of(struct wavelet wavelet, struct torus torus);
+
+/* The spectrum at frequency (2 pi y / height, 2 pi x / width). */
+double wavelet_spectrum_at(const struct wavelet_spectrum *spectrum, size_t y, size_t x);
 
 /* phi at a distance, around a circle of length. A low pass of an image is two of these, one
  * along each axis; of an image of which every step-th pixel is there, each has the factor

@@ -4,6 +4,7 @@
  * company. That gradients behind it are right is test_gradients.c's. */
 #include "tests/expect.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "engine/nn/layers/registry.h"
@@ -49,6 +50,78 @@ static void run(struct transform *t, const double *image, size_t step, float cen
     scattering_run(t->scattering, t->maps,
                    (struct scattering_channel){lying, step, centre}, t->scratch);
     free(lying);
+}
+
+static size_t spectra; /* that were begun */
+
+struct wavelet_spectrum __real_wavelet_spectrum_of(struct wavelet wavelet,
+                                                   struct torus torus);
+struct wavelet_spectrum __wrap_wavelet_spectrum_of(struct wavelet wavelet,
+                                                   struct torus torus);
+struct wavelet_spectrum __wrap_wavelet_spectrum_of(struct wavelet wavelet,
+                                                   struct torus torus)
+{
+    spectra++; /* under the lock of the filters */
+    return __real_wavelet_spectrum_of(wavelet, torus);
+}
+
+/* What is compiled to be priced, or waits in the queue, takes neither time nor memory for
+ * them. */
+static void filters_are_made_by_the_first_run_alone(void **state)
+{
+    enum { FILTERS = WAVELET_SCALES * WAVELET_DIRECTIONS };
+    static const double image[16 * 20];
+    struct transform t;
+    (void)state;
+    spectra = 0;
+    open_transform(&t, 16, 20);
+    assert_int_equal(spectra, 0);
+    run(&t, image, 1, 0.0F);
+    assert_int_equal(spectra, FILTERS);
+    run(&t, image, 1, 0.0F);
+    assert_int_equal(spectra, FILTERS);
+    close_transform(&t);
+}
+
+enum { RUNNERS = 2, RUNNER_SIDE = 64 };
+
+static pthread_barrier_t ready;
+
+static void *run_once(void *context)
+{
+    double image[RUNNER_SIDE * RUNNER_SIDE];
+    for (size_t p = 0; p < RUNNER_SIDE * RUNNER_SIDE; p++)
+        image[p] = (double)(p % 7);
+    pthread_barrier_wait(&ready);
+    run(context, image, 1, 0.375F);
+    return NULL;
+}
+
+/* However many begin at once, each has whole filters. */
+static void first_runs_at_once_have_the_same_maps(void **state)
+{
+    struct transform of[RUNNERS];
+    pthread_t threads[RUNNERS];
+    (void)state;
+    assert_int_equal(pthread_barrier_init(&ready, NULL, RUNNERS), 0);
+    open_transform(&of[0], RUNNER_SIDE, RUNNER_SIDE);
+    for (size_t i = 1; i < RUNNERS; i++) {
+        open_transform(&of[i], RUNNER_SIDE, RUNNER_SIDE);
+        scattering_destroy(of[i].scattering);
+        of[i].scattering = of[0].scattering;
+    }
+    for (size_t i = 0; i < RUNNERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_once, &of[i]), 0);
+    for (size_t i = 0; i < RUNNERS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&ready);
+    for (size_t i = 1; i < RUNNERS; i++) {
+        for (size_t j = 0; j < SCATTERING_MAPS * of[0].positions; j++)
+            assert_true(of[i].maps[j] == of[0].maps[j]);
+        of[i].scattering = NULL;
+        close_transform(&of[i]);
+    }
+    close_transform(&of[0]);
 }
 
 static void the_maps_are_those_of_the_definition(void **state)
@@ -219,6 +292,8 @@ static void sides_and_places_that_do_not_fit_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filters_are_made_by_the_first_run_alone),
+        cmocka_unit_test(first_runs_at_once_have_the_same_maps),
         cmocka_unit_test(the_maps_are_those_of_the_definition),
         cmocka_unit_test(of_an_image_of_one_colour_only_the_low_pass_is_left),
         cmocka_unit_test(a_wavelet_answers_to_its_direction),
