@@ -178,8 +178,20 @@ static void write_promise(struct json_writer *writer, const struct proposal *pro
     dataset_privacy_write(writer, &promised);
 }
 
+static void write_replaced(struct json_writer *writer, const struct grant *replaces)
+{
+    if (replaces == NULL) {
+        json_write_null(writer, "replaces");
+        return;
+    }
+    json_write_object(writer, "replaces");
+    json_write_real(writer, "epsilon", replaces->epsilon);
+    json_write_real(writer, "delta", replaces->delta);
+    json_write_object_end(writer);
+}
+
 char *proposal_render(const struct proposal *proposal, const struct dataset_spec *spec,
-                      int64_t now_ms)
+                      const struct grant *replaces, int64_t now_ms)
 {
     struct json_writer writer;
     json_writer_open(&writer, JSON_EXACT);
@@ -189,6 +201,7 @@ char *proposal_render(const struct proposal *proposal, const struct dataset_spec
     json_write_text(&writer, "kind",
                     proposal_is_further(proposal) ? "regrant" : "declaration");
     write_promise(&writer, proposal, spec);
+    write_replaced(&writer, replaces);
     show_members(&writer, proposal, now_ms);
     json_write_object_end(&writer);
     return json_writer_close(&writer);

@@ -67,12 +67,13 @@ void proposal_write(struct json_writer *writer, const struct proposal *proposal)
 void proposal_read(struct proposal *proposal, struct json_node node);
 
 /* As it is answered: the member "grant" of a dataset, null where there is none (NULL); and by itself, to be freed:
- * {"id","dataset","kind","privacy","state","proposed_by","decided_by","reason",
- * "propose_time","lapse_time","decide_time"}. */
+ * {"id","dataset","kind","privacy","replaces","state","proposed_by","decided_by","reason",
+ * "propose_time","lapse_time","decide_time"}. replaces: the grant in whose place it would
+ * stand, NULL where there is none. */
 void proposal_show(struct json_writer *writer, const struct proposal *proposal,
                    int64_t now_ms);
 char *proposal_render(const struct proposal *proposal, const struct dataset_spec *spec,
-                      int64_t now_ms);
+                      const struct grant *replaces, int64_t now_ms);
 
 /* The detail of the act that decided it, to be freed. */
 char *proposal_act_render(const struct proposal *proposal,

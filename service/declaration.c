@@ -29,8 +29,7 @@ bool declaration_same(const struct dataset_spec *a, const struct dataset_spec *b
 
 /* --- what becomes of the promise --- */
 
-/* The first grant of the dataset; false where it has none. */
-static bool read_granted(struct context *context, const struct dataset_id *id,
+bool declaration_granted(struct context *context, const struct dataset_id *id,
                          struct grant *granted)
 {
     struct epochs epochs = {0};
@@ -81,7 +80,7 @@ enum status declaration_weigh(struct context *context, struct declaration *decla
     if (stands(declaration, spec))
         return ST_OK;
     enum status status = declaration_may_promise(declaration->request, error);
-    bool has_budget = read_granted(context, &spec->id, &granted);
+    bool has_budget = declaration_granted(context, &spec->id, &granted);
     declaration->promise = second_person_is_asked(context, declaration->request)
                                ? PROMISE_PROPOSED
                                : PROMISE_MADE;
@@ -100,7 +99,7 @@ enum status declaration_grant(struct context *context, struct store_tx *tx,
                               const struct ledger_promise *promise, struct error *error)
 {
     struct grant before;
-    return read_granted(context, promise->dataset, &before)
+    return declaration_granted(context, promise->dataset, &before)
                ? ledger_grant_anew(context->ledger, tx, promise, error)
                : ledger_grant(context->ledger, tx, promise, error);
 }

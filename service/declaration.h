@@ -51,6 +51,10 @@ enum status declaration_make(struct context *context, struct store_tx *tx,
                              struct dataset_spec *spec_take, struct dataset **out,
                              struct error *error);
 
+/* What the ledger grants the dataset, before any further epoch; false where that is nothing. */
+bool declaration_granted(struct context *context, const struct dataset_id *id,
+                         struct grant *granted);
+
 /* Grants what a dataset declares: for the first time, or in the place of the first.
  *   others  as ledger_grant and ledger_grant_anew */
 enum status declaration_grant(struct context *context, struct store_tx *tx,

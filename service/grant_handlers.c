@@ -52,9 +52,18 @@ static enum status find(struct context *context, const struct request *request,
     return error_set(error, ST_NOT_FOUND, "no grant \"%s\"", id);
 }
 
-static char *grant_text(const struct proposal *proposal, const struct dataset *dataset)
+/* What waits says in whose place it would stand, so that an officer knows that somebody
+ * else has agreed to another promise. */
+static char *grant_text(struct context *context, const struct proposal *proposal,
+                        const struct dataset *dataset)
 {
-    return proposal_render(proposal, dataset_spec(dataset), clock_wall_ms());
+    struct grant granted;
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    const int64_t now_ms = clock_wall_ms();
+    bool replaces = !proposal_is_further(proposal) &&
+                    proposal_state_at(proposal, now_ms) == PROPOSAL_PENDING &&
+                    declaration_granted(context, &spec->id, &granted);
+    return proposal_render(proposal, spec, replaces ? &granted : NULL, now_ms);
 }
 
 enum status handle_grant_get(struct context *context, struct request *request,
@@ -65,7 +74,7 @@ enum status handle_grant_get(struct context *context, struct request *request,
     if (status != ST_OK)
         return status;
     reply_header_add(&request->reply, "Cache-Control", "no-store");
-    request_answer(request, grant_text(&found.proposal, found.dataset));
+    request_answer(request, grant_text(context, &found.proposal, found.dataset));
     return ST_OK;
 }
 
@@ -73,6 +82,7 @@ enum status handle_grant_get(struct context *context, struct request *request,
 
 struct grant_list {
     const struct request *request; /* of who asks */
+    struct context *context;
     struct datasets *datasets;
     unsigned states; /* a bit for each, from PENDING on */
     int64_t now_ms;
@@ -100,7 +110,7 @@ static char *grant_line(void *context, size_t place)
 {
     const struct grant_list *list = context;
     const struct found found = grant_at(list->datasets, place);
-    return grant_text(&found.proposal, found.dataset);
+    return grant_text(list->context, &found.proposal, found.dataset);
 }
 
 /* A grant lapses without a change of anything, so the tag tells the hour too. */
@@ -111,7 +121,7 @@ enum status handle_grant_list(struct context *context, struct request *request,
     static const char *const directions[] = {"desc", "asc", NULL};
     char tag[80];
     unsigned direction = DESCENDING;
-    struct grant_list list = {request, context->datasets,
+    struct grant_list list = {request, context, context->datasets,
                               (1u << PROPOSAL_STATE_COUNT) - 1, clock_wall_ms()};
     uint64_t version = datasets_version(context->datasets);
     struct page_source source = {
@@ -258,7 +268,7 @@ static enum status decide(struct context *context, struct request *request,
     }
     if (status == ST_OK)
         reply_json(&request->reply, MHD_HTTP_OK,
-                   grant_text(&decision.decided, decision.found.dataset));
+                   grant_text(context, &decision.decided, decision.found.dataset));
     return status;
 }
 

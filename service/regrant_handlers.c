@@ -113,7 +113,7 @@ static enum status reply(struct context *context, struct request *request,
     char *text;
     if (asking->proposal.state == PROPOSAL_PENDING) {
         reply_json(&request->reply, MHD_HTTP_ACCEPTED,
-                   proposal_render(&asking->proposal, spec, clock_wall_ms()));
+                   proposal_render(&asking->proposal, spec, NULL, clock_wall_ms()));
         return ST_OK;
     }
     enum status status = budget_text(&text, context->ledger, spec, error);

@@ -10,10 +10,11 @@ import {may} from './who.js';
 
 const decided = {APPROVED: ['✓', 'Approved', 'good'], REJECTED: ['✕', 'Rejected', 'bad'], LAPSED: ['■', 'Lapsed', 'calm']};
 
-function promise({kind, privacy}) {
+function promise({kind, privacy, replaces}) {
   if (kind === 'regrant') return html`<b>A further ${epsilon(privacy.epsilon)} at δ ${delta(privacy.delta)}</b>, after a restored backup has frozen the budget. What was promised before counts whole beside it.`;
   if (privacy === 'public') return html`<b>Everybody may see these records.</b> Nothing protects them from then on.`;
-  return html`<b>${epsilon(privacy.epsilon)} at δ ${delta(privacy.delta)}</b>, for all jobs on it together. Nothing was promised before, and nothing is spent.`;
+  const before = replaces ? html`It takes the place of <b>${epsilon(replaces.epsilon)} at δ ${delta(replaces.delta)}</b>, which was granted before` : 'Nothing was promised before';
+  return html`<b>${epsilon(privacy.epsilon)} at δ ${delta(privacy.delta)}</b>, for all jobs on it together. ${before}, and nothing is spent.`;
 }
 
 function past(grant) {

@@ -91,13 +91,15 @@ static void a_further_epoch_is_kept_beside_the_declarations(void **state)
     assert_true(back.regrant.further.epsilon == 1.25 &&
                 back.regrant.further.delta == 1e-6 && back.regrant.further.order == 6);
     free(text);
-    text = proposal_render(&back.regrant, &spec, 0);
+    text = proposal_render(&back.regrant, &spec, NULL, 0);
     assert_non_null(strstr(text, "\"kind\":\"regrant\""));
     assert_non_null(strstr(text, "\"epsilon\":1.25"));
+    assert_non_null(strstr(text, "\"replaces\":null"));
     free(text);
-    text = proposal_render(&back.proposal, &spec, 0);
+    text = proposal_render(&back.proposal, &spec, &back.regrant.further, 0);
     assert_non_null(strstr(text, "\"kind\":\"declaration\""));
     assert_non_null(strstr(text, "\"epsilon\":4"));
+    assert_non_null(strstr(text, "\"replaces\":{\"epsilon\":1.25,"));
     free(text);
 }
 

@@ -304,7 +304,11 @@ static void another_promise_takes_a_second_person_again(void **state)
     assert_status(anew, 200);
     assert_problem(decide(bob, "approve", first), 404, "not_found");
     const char *grant = reply_text(anew, "grant.id");
-    assert_status(decide(bob, "approve", grant), 200);
+    const struct reply *waiting = client_get(as(bob), "/v1/grants/%s", grant);
+    assert_true(json_is_null(reply_at(waiting, "replaces")));
+    waiting = decide(bob, "approve", grant);
+    assert_status(waiting, 200);
+    assert_true(json_is_null(reply_at(waiting, "replaces")));
     const struct reply *head = client_get(as(bob), "/v1/ledger/head");
 
     assert_problem(put(minted, "mistyped", SAMPLE_BUDGET(2)), 403, "forbidden");
@@ -326,7 +330,12 @@ static void another_promise_takes_a_second_person_again(void **state)
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
     daemon_start(&stage->daemon, NULL);
 
+    /* Whoever approves is told what somebody has agreed to before. */
     grant = reply_text(anew, "grant.id");
+    list = client_get(as(bob), "/v1/grants?state=PENDING");
+    assert_string_equal(reply_text(list, "grants.0.id"), grant);
+    assert_true(reply_number(list, "grants.0.replaces.epsilon") == 3);
+    assert_true(reply_number(list, "grants.0.replaces.delta") > 0);
     assert_problem(decide(dora_officer, "approve", grant), 403, "second_person");
     assert_status(decide(bob, "approve", grant), 200);
     assert_status(decide(bob, "approve", grant), 200);

@@ -694,11 +694,17 @@ class RegrantRequest(TypedDict):
     order: NotRequired[GridOrder]
 
 
+class GrantReplaces(TypedDict):
+    epsilon: float
+    delta: float
+
+
 class Grant(TypedDict):
     id: GrantId
     dataset: DatasetId
     kind: Literal["declaration", "regrant"]
     privacy: DatasetPrivacy
+    replaces: GrantReplaces | None
     state: GrantState
     proposed_by: str
     decided_by: str | None
