@@ -31,7 +31,7 @@ class Registering(unittest.TestCase):
         client = kit.client()
         rows = b"".join(b"p%d,%d,%s\n" % (row % 30, row * 7 % 101, b"yes" if row % 3 else b"no") for row in range(100))
         columns = [{"name": "who", "kind": "privacy_id"}, *COLUMNS]
-        people = client.datasets.register("people", rows, epsilon=4, delta=1e-5, format="csv", columns=columns)
+        people = client.datasets.register("persons", rows, epsilon=4, delta=1e-5, format="csv", columns=columns)
         self.assertEqual((people.unit, people.records, people.data["size"]), ("person", 30, None))
         self.assertIn("30 persons", repr(people))
         job = client.train(people, noise_multiplier=8, batch_size=10, steps=5, rows_per_person=2).wait()
