@@ -15,7 +15,8 @@
 #include "service/jobs.h"
 #include "service/request.h"
 
-/* Of all runs, in their order; zeroed but for the first two: nothing yet. */
+/* The plans of all runs, in their order. Zeroed but for the first two members it holds
+ * nothing yet. */
 struct sweep_plan {
     struct context *context;
     struct request *request;

@@ -75,7 +75,7 @@ struct database { /* what every driver's own struct begins with */
     const struct driver *driver;
     char identity[DATABASE_IDENTITY_SIZE]; /* of a server's; "" of a file */
     atomic_bool poisoned;
-    /* Of the open transaction: the first constraint that stood in its way. What it did
+    /* The first constraint that stood in the way of the open transaction. What it did
      * before is lost, and it can only be rolled back (statement.h). */
     enum database_class refused;
 };

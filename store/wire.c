@@ -374,7 +374,7 @@ static enum status set_up(struct wire *wire, const struct store_server *server,
     size_t count =
         reads ? sizeof reading / sizeof *reading : sizeof writing / sizeof *writing;
     enum status status = ST_OK;
-    /* Of a connection of the host's own these have no effect. A peer that is gone without
+    /* These have no effect on a connection of the host's own. A peer that is gone without
      * a word is so for 25 s at most, and then its transaction and its lock. */
     if (wire_run(wire,
                  "SET tcp_keepalives_idle=10;SET tcp_keepalives_interval=5;"

@@ -64,9 +64,9 @@ struct wire_values { /* of the parameters of a statement */
 enum wire_end wire_execute(struct wire *wire, const char *name,
                            const struct wire_values *values, struct pg_result **out);
 
-/* Of the last question: whether the server warned while it answered; and of one that was
- * refused or lost, why, with the five letters of the server. The texts live until the
- * next. */
+/* They tell of the last question: whether the server warned while it answered; and, where
+ * it was refused or lost, why, with the five letters of the server. The texts live until
+ * the next. */
 bool wire_warned(const struct wire *wire);
 const char *wire_sqlstate(const struct wire *wire);
 const char *wire_said(const struct wire *wire);

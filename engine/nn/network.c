@@ -19,8 +19,7 @@
  * (README.md). */
 enum { TILE_FLOATS = 262144, DENSE_TILE_FLOATS = 32768, TILE_ROWS_STEP = 16 };
 
-/* The kappa that sums in double allow: 2 M kappa times their rounding stays below
- * 1e-6. */
+/* The kappa that doubles allow: 2 M kappa times their rounding stays below 1e-6. */
 static const double spread_of_doubles = 1024.0;
 
 void network_destroy(struct network *network)

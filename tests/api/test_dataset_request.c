@@ -380,7 +380,7 @@ static void ids_of_persons_make_the_unit(void **state)
     dataset_spec_fini(&again);
 }
 
-/* Of formats without columns they come in a file of their own. */
+/* Where a format has no columns, ids come in a file of their own. */
 static void so_do_ids_in_a_file(void **state)
 {
     (void)state;

@@ -52,8 +52,8 @@ static float *floats(size_t count)
     return calloc(count, sizeof(float));
 }
 
-/* Of weights of phi from each of length pixels to each of count outputs: step pixels lie
- * between outputs, and weights of neighbours so many floats apart. */
+/* Says how weights of phi lie, from each of length pixels to each of count outputs: step
+ * pixels lie between outputs, and weights of neighbours so many floats apart. */
 struct low_pass {
     size_t length, count, step, output_stride, pixel_stride;
 };
