@@ -71,8 +71,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(meta != NULL);
     memcpy(meta, data, meta_size);
     struct ledger_row row = {
-        .meta = meta, .curve = end + 1, .curve_size = size - meta_size};
+        .job = "", .meta = meta, .curve = end + 1, .curve_size = size - meta_size};
     read_grant(&row);
+    row.job = "job_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    read_reserve(&row);
+    row.job = "chg_01ARZ3NDEKTSV4RRFFQ69G5FAV";
     read_reserve(&row);
     read_charge(&row);
     row.released = row.curve;
