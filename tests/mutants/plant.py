@@ -15,6 +15,7 @@ import glob
 import os
 import queue
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,8 @@ PLACE = os.path.join(ROOT, "build", "mutants")
 RELEASE = os.path.join("build", "release")
 FIELDS = ("mutant", "category", "file", "tests", "harm")
 BUILD_SECONDS = 1800
+FAILED = b"[  FAILED  ]"  # as cmocka says it of a claim
+CLEAN_UP_SECONDS = 20
 # Of a test that has not been timed; one that has gets a minute more than twenty times that.
 TEST_SECONDS = 600
 
@@ -162,15 +165,31 @@ def run(command, tree, seconds):
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT)
         groups.add(child.pid)
-    try:
-        output, code = child.communicate(timeout=seconds)[0], child.returncode
-    except subprocess.TimeoutExpired:
+    output, ended = read_output(child.stdout, start + seconds)
+    if not ended:
         end_group(child.pid)
-        output, code = child.communicate()[0], None
+    code = child.wait()
     with groups_lock:
         end_group(child.pid)
         groups.discard(child.pid)
+    child.stdout.close()
+    if not ended:
+        code = 1 if FAILED in output else None
     return code, output.decode(errors="replace"), time.monotonic() - start
+
+
+def read_output(stream, deadline):
+    """(what it wrote, whether it ended by itself). Once a claim has failed, what else it has
+    to say tells nothing new: it gets the time to clean up behind itself, and no more."""
+    output = b""
+    while select.select([stream], [], [], max(0, deadline - time.monotonic()))[0]:
+        piece = os.read(stream.fileno(), 65536)
+        if not piece:
+            return output, True
+        if FAILED not in output and FAILED in output + piece:
+            deadline = min(deadline, time.monotonic() + CLEAN_UP_SECONDS)
+        output += piece
+    return output, False
 
 
 def program(test):
