@@ -104,6 +104,32 @@ static void a_record_that_is_not_finite_adds_nothing(void **state)
     bench_fini(&bench);
 }
 
+/* Where rows round unlike, rows are left empty so that each record stands in one of its own
+ * class. Rows of dense layers round alike, so that the sum shows what empty ones add. */
+static void rows_left_empty_between_records_add_nothing(void **state)
+{
+    (void)state;
+    static const uint32_t shape[] = {20, 16, 4};
+    const struct row_classes apart = {
+        .block = 16, .count = 2, .safe = true, .period = 2, .of = {0, 1}};
+    struct bench bench;
+    bench_init(&bench, shape, 201);
+    fill_generic(&bench);
+    int64_t *close_by = calloc(bench.dim, sizeof *close_by);
+    int64_t *spread = calloc(bench.dim, sizeof *spread);
+    bench_rows(&bench, row_classes_alike(16));
+    sum_without(&bench, 100, SIZE_MAX,
+                close_by); /* a gap: two neighbours of one class */
+    bench_rows(&bench, apart);
+    sum_without(&bench, SIZE_MAX, SIZE_MAX, spread);
+    /* In another order of its records each cell may round otherwise, and no more. */
+    size_t cells = cell_of(&bench, bench.records - 1) + 1;
+    assert_true(moved(&bench, spread, close_by) <= (double)cells * (bound(&bench) - 1));
+    free(close_by);
+    free(spread);
+    bench_fini(&bench);
+}
+
 /* ---- a kernel that rounds by place ---- */
 
 enum { PLACES = 12, PROBE_ROWS = 48 };
@@ -240,6 +266,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_record_moves_its_own_cell_by_at_most_the_bound),
         cmocka_unit_test(one_record_moves_no_other_through_norms_and_masks),
         cmocka_unit_test(a_record_that_is_not_finite_adds_nothing),
+        cmocka_unit_test(rows_left_empty_between_records_add_nothing),
         cmocka_unit_test(rows_that_round_by_place_would_break_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
