@@ -197,7 +197,7 @@ static void a_server_that_has_lost_history_is_noticed_at_once(void **state)
     store_close(store);
 }
 
-/* Of a transaction that the server ends because nobody used it, or somebody killed. */
+/* A server ends a transaction that nobody used for long, or that somebody kills. */
 static void what_was_written_before_the_connection_broke_is_written_again(void **state)
 {
     (void)state;

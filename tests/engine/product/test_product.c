@@ -43,8 +43,8 @@ static void multiply_plainly(const struct product *p, enum form form)
         }
 }
 
-/* Of many sizes and both signs, so that most additions round, and now and then a zero of
- * either sign or a number below the normal range. */
+/* Makes numbers of many sizes and both signs, so that most additions round, and now and then
+ * a zero of either sign or a number below the normal range. */
 static float value_at(uint64_t *state)
 {
     *state = *state * 6364136223846793005U + 1442695040888963407U;

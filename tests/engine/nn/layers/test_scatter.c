@@ -233,8 +233,8 @@ static void its_maps_are_features_though_it_has_no_weights(void **state)
     }
 }
 
-/* Of a channel of 32 x 32: 17 transforms of 40 x 40 in 5 + 8 terms a
- * side, and 72 of 20 x 20 in 4 + 5; and the head's products. */
+/* A channel of 32 x 32 takes 17 transforms of 40 x 40 in 5 + 8 terms a side, and 72 of
+ * 20 x 20 in 4 + 5. The head's products come on top. */
 static void its_operations_are_counted(void **state)
 {
     struct batch batch;
