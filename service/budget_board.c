@@ -82,12 +82,15 @@ static void read_balance(struct ledger *ledger, struct budget_line *line)
 static void figure(struct budget_board *board, struct datasets *datasets,
                    struct ledger *ledger)
 {
+    struct visit visit;
+    datasets_enter(datasets, &visit);
     size_t total = datasets_count(datasets);
     struct budget_line *lines = calloc(PARTS_MAX * total + 1, sizeof *lines);
     CHECK(lines != NULL);
     size_t count = 0;
     for (size_t i = 0; i < total; i++)
         count += read_shares(datasets, datasets_at(datasets, i), ledger, &lines[count]);
+    datasets_leave(datasets, &visit);
     qsort(lines, count, sizeof *lines, compare_left);
     free(board->lines);
     board->lines = lines;

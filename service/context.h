@@ -5,7 +5,7 @@
  *
  * Locks, outermost first: the public clock's gate; the store's transaction; the long
  * polls or the followers; then one of datasets, jobs, models, pool, ledger, sessions,
- * unfinished uploads, refusals or downloads at a time.
+ * unfinished uploads, refusals, downloads or visits at a time.
  *
  * Threads
  *   desk        one: whatever writes to the store on behalf of a request, so that twins

@@ -53,12 +53,9 @@ enum status dataset_record_read(struct dataset **out, const struct dataset_row *
 
 void dataset_record_destroy(struct dataset *dataset)
 {
-    for (struct dataset *before; dataset != NULL; dataset = before) {
-        before = dataset->before;
-        dataset_spec_fini(&dataset->spec);
-        caption_fini(&dataset->caption);
-        free(dataset);
-    }
+    dataset_spec_fini(&dataset->spec);
+    caption_fini(&dataset->caption);
+    free(dataset);
 }
 
 enum status dataset_record_write(struct store_tx *tx, const struct dataset *dataset,

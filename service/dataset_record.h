@@ -18,7 +18,6 @@ struct dataset {
     struct principal owner;   /* name and project */
     struct dataset_info info; /* guarded by the lock of datasets, */
     struct caption caption;   /* and so is this */
-    struct dataset *before;   /* as declared before, for whoever still holds it */
 };
 
 /* A dataset as its row says it, without its caption; *out is released with
@@ -27,7 +26,6 @@ struct dataset {
 enum status dataset_record_read(struct dataset **out, const struct dataset_row *row,
                                 struct error *error);
 
-/* Releases the dataset, and what it was declared as before. */
 void dataset_record_destroy(struct dataset *dataset);
 
 enum writing { ROW_INSERT, ROW_DECLARE, ROW_UPDATE };

@@ -13,6 +13,7 @@
 struct datasets {
     pthread_rwlock_t lock; /* guards all below, and every dataset's info */
     struct registry registry;
+    struct visits *visits;    /* has a lock of its own */
     uint64_t version;         /* grows with every change */
     struct dataset **publics; /* (public_count), oldest first */
     size_t public_count;
@@ -85,6 +86,7 @@ enum status datasets_open(struct datasets **out, struct store_tx *tx,
     struct datasets *datasets = calloc(1, sizeof *datasets);
     CHECK(datasets != NULL);
     pthread_rwlock_init(&datasets->lock, NULL);
+    datasets->visits = visits_create(destroy);
     struct loading loading = {.datasets = datasets, .status = ST_OK, .error = error};
     enum status status = dataset_rows_walk(tx, load_row, &loading, error);
     if (status != ST_OK)
@@ -107,6 +109,7 @@ void datasets_close(struct datasets *datasets)
     if (datasets == NULL)
         return;
     registry_fini(&datasets->registry, destroy);
+    visits_destroy(datasets->visits);
     free(datasets->publics);
     pthread_rwlock_destroy(&datasets->lock);
     free(datasets);
@@ -118,6 +121,16 @@ void datasets_watch(struct datasets *datasets,
 {
     datasets->changed = changed;
     datasets->changed_context = context;
+}
+
+void datasets_enter(struct datasets *datasets, struct visit *visit)
+{
+    visits_enter(datasets->visits, visit);
+}
+
+void datasets_leave(struct datasets *datasets, struct visit *visit)
+{
+    visits_leave(datasets->visits, visit);
 }
 
 struct dataset *datasets_find(struct datasets *datasets, const char *id)
@@ -207,12 +220,13 @@ static void declared_anew(void *context)
     struct change *change = context;
     struct datasets *datasets = change->datasets;
     pthread_rwlock_wrlock(&datasets->lock);
-    change->dataset->before = registry_replace(&datasets->registry, change->dataset);
+    struct dataset *before = registry_replace(&datasets->registry, change->dataset);
     datasets->public_count = 0;
     for (size_t i = 0; i < datasets->registry.count; i++)
         list_public(datasets, datasets->registry.items[i]);
     datasets->version++;
     pthread_rwlock_unlock(&datasets->lock);
+    visits_leave_behind(datasets->visits, before);
     tell_take(change);
 }
 

@@ -10,10 +10,11 @@
  *   CREATED, FAILED --> CREATED: declared anew, and then a struct dataset of its own
  *
  * Invariants
- *   (1) A struct dataset's spec never changes, and pointers to both are good until
- *       datasets_close. After a dataset is declared anew, old pointers show what it
- *       was, so only one that is neither CREATED nor FAILED may be held across
- *       requests.
+ *   (1) A struct dataset's spec never changes. Pointers to both are good until the end of
+ *       the visit in which they were found (datasets_enter): one that is declared anew
+ *       meanwhile shows what it was, and goes after that. Those to a dataset that is
+ *       neither CREATED nor FAILED, and so never declared anew, are good without a
+ *       visit, until datasets_close.
  *   (2) State moves inside a store transaction; memory follows when it is durable.
  *
  * Threads: any. The lock guards what may change; long polls are not involved.
@@ -30,6 +31,7 @@
 #include "api/limits.h"
 #include "base/principal.h"
 #include "service/dataset_info.h"
+#include "service/visits.h"
 #include "store/store.h"
 
 struct datasets; /* opaque */
@@ -47,6 +49,12 @@ void datasets_close(struct datasets *datasets); /* NULL is allowed */
 void datasets_watch(struct datasets *datasets,
                     void (*changed)(void *context, const struct dataset_id *id),
                     void *context);
+
+/* Begin and end a stretch of one thread's work in which what it finds stays there. It
+ * holds up nobody, and should be short: what was declared before takes memory until then.
+ * While only one thread knows the datasets it needs none. */
+void datasets_enter(struct datasets *datasets, struct visit *visit);
+void datasets_leave(struct datasets *datasets, struct visit *visit);
 
 /* The dataset of that id; NULL if there never was one. */
 struct dataset *datasets_find(struct datasets *datasets, const char *id);

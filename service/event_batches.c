@@ -62,6 +62,7 @@ void event_batches_destroy(struct event_batches *batches)
 static bool same(const struct event_key *a, const struct event_key *b)
 {
     return a->subject == b->subject && a->histograms == b->histograms &&
+           strcmp(a->dataset.text, b->dataset.text) == 0 &&
            strcmp(a->project, b->project) == 0 && a->version == b->version &&
            a->from.begun == b->from.begun && a->from.version == b->from.version &&
            a->from.points == b->from.points && a->from.released == b->from.released;

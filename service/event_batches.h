@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/id.h"
 #include "base/principal.h"
 
 struct event_cursor {        /* how far a follower has come; zeroed: nothing was sent */
@@ -28,7 +29,8 @@ struct event_cursor {        /* how far a follower has come; zeroed: nothing was
 };
 
 struct event_key {                     /* what a batch is of */
-    const void *subject;               /* a job; or the dataset of a list, or NULL */
+    const void *subject;               /* a job; NULL: a list */
+    struct dataset_id dataset;         /* of a list of jobs on it alone; "": of all */
     char project[PRINCIPAL_NAME_SIZE]; /* of the jobs of a list; "": of all */
     bool histograms;
     uint64_t version; /* the newest of its subject when it was composed */

@@ -34,8 +34,9 @@ struct event_feed {
     bool histograms;           /* of a job's: what it releases comes with its lists */
     struct dataset_id dataset; /* of the lists': of jobs on it alone; "": of all jobs */
     char project[PRINCIPAL_NAME_SIZE]; /* likewise: of jobs in it alone; "": in all */
-    const void *subject; /* the same for all that compose the same batches */
-    uint64_t order;      /* those of lower order are woken first, at one tick */
+    const void
+        *subject;   /* what the job is known by among batches; NULL of the lists' */
+    uint64_t order; /* those of lower order are woken first, at one tick */
 };
 
 #endif

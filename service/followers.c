@@ -92,6 +92,7 @@ static void take_news(struct follower *follower)
     const struct event_feed *feed = &follower->feed;
     struct event_batches *batches = follower->all->batches;
     struct event_key key = {.subject = feed->subject,
+                            .dataset = feed->dataset,
                             .histograms = feed->histograms,
                             .version = feed->kind->version(feed),
                             .from = follower->cursor};

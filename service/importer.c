@@ -134,6 +134,18 @@ static enum status check_parts(const struct dataset_spec *spec, uint64_t records
     return ST_OK;
 }
 
+static enum status check_twins(struct context *context, const struct dataset *dataset,
+                               const struct dataset_info *info, struct error *error)
+{
+    struct visit visit;
+    const struct twins_search search = {context->datasets, context->ledger,
+                                        dataset_owner(dataset), ""};
+    datasets_enter(context->datasets, &visit);
+    enum status status = twins_check(&search, dataset, info, error);
+    datasets_leave(context->datasets, &visit);
+    return status;
+}
+
 /* Reads the uploads, writes the matrix and publishes it. Fills in info or, where that
  * does not succeed, failure; what info says of the content is then to be dropped. */
 static enum status convert(struct context *context, const struct dataset *dataset,
@@ -169,9 +181,7 @@ static enum status convert(struct context *context, const struct dataset *datase
         blob_discard(context->blobs, &draft);
         return status;
     }
-    const struct twins_search search = {context->datasets, context->ledger,
-                                        dataset_owner(dataset), ""};
-    status = twins_check(&search, dataset, info, &error);
+    status = check_twins(context, dataset, info, &error);
     if (status == ST_OK)
         status = blob_publish(context->blobs, &draft, &error);
     if (status == ST_OK)
@@ -247,13 +257,32 @@ static bool await_end(struct context *context, const struct dataset_spec *spec,
     return ticks == 1;
 }
 
+/* Shows what the import came to. From then on a dataset that is FAILED may be declared
+ * anew: this is a visit. */
+static void show(struct context *context, struct dataset *dataset,
+                 const struct dataset_info *info, enum status status,
+                 const struct import_failure *failure)
+{
+    struct visit visit;
+    struct error moving = {0};
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    datasets_enter(context->datasets, &visit);
+    if (move(context, dataset, info, NULL, &moving) == ST_OK && status == ST_OK)
+        remove_uploads(context, spec);
+    /* Texts of a failed import may speak of private rows: they are the owner's. */
+    log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
+              status_wire(status), "detail", status == ST_IO ? failure->text : "",
+              (char *)NULL);
+    long_polls_wake(context->long_polls, dataset);
+    datasets_leave(context->datasets, &visit);
+}
+
 void importer_run(void *argument, void *item)
 {
     struct context *context = argument;
     struct dataset *dataset = item;
     struct dataset_info info = {0};
     struct import_failure failure = {0};
-    struct error moving = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
     int64_t begin = clock_wall_s();
 
@@ -273,12 +302,6 @@ void importer_run(void *argument, void *item)
         info = (struct dataset_info){.state = DATASET_FAILED};
         info.detail.failure = reason_of(&failure);
     }
-    if (move(context, dataset, &info, NULL, &moving) == ST_OK && status == ST_OK)
-        remove_uploads(context, spec);
-    /* Texts of a failed import may speak of private rows: they are the owner's. */
-    log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
-              status_wire(status), "detail", status == ST_IO ? failure.text : "",
-              (char *)NULL);
-    long_polls_wake(context->long_polls, dataset);
+    show(context, dataset, &info, status, &failure);
     context_guard(context);
 }

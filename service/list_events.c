@@ -118,18 +118,22 @@ static void write_jobs(void *context, const struct changed_jobs *changed)
 
 static void write_datasets(struct composing *composing)
 {
+    struct visit visit;
     struct dataset_info info;
     const struct event_feed *feed = composing->feed;
+    struct datasets *datasets = feed->context->datasets;
+    datasets_enter(datasets, &visit);
     for (size_t i = 0; i < composing->changed_count; i++) {
         const char *id = composing->changed[i].text;
-        const struct dataset *dataset = datasets_find(feed->context->datasets, id);
+        const struct dataset *dataset = datasets_find(datasets, id);
         if (dataset == NULL || !is_wanted(feed->dataset.text, id) ||
             !is_wanted(feed->project, dataset_owner(dataset)->project))
             continue;
-        dataset_read(feed->context->datasets, dataset, &info);
+        dataset_read(datasets, dataset, &info);
         event_write(&composing->writer, "dataset",
                     event_dataset_render(id, dataset_state_names[info.state]));
     }
+    datasets_leave(datasets, &visit);
 }
 
 static void write_sweeps(struct composing *composing)
@@ -190,7 +194,6 @@ struct event_feed list_events_feed(struct context *context,
     static const struct event_feed_kind kind = {version_of, compose};
     struct event_feed feed = {.kind = &kind,
                               .context = context,
-                              .subject = dataset,
                               .order = UINT64_MAX}; /* behind those of jobs */
     if (dataset != NULL)
         feed.dataset = dataset_spec(dataset)->id;

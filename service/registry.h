@@ -3,7 +3,7 @@
  *
  * An id is never removed, so that none is ever free again. An item may be replaced by
  * another of its id; the old one is handed back, for the caller to keep as long as
- * somebody may hold its pointer. Every item starts with its id, an array of char.
+ * somebody may hold its pointer (visits.h). Every item starts with its id, an array of char.
  *
  * Threads: the caller's lock guards a registry.
  */

@@ -94,12 +94,25 @@ static void resume(struct session *session)
     sessions_resume(session->sessions, session->request.connection);
 }
 
+/* A prediction takes long, and reads of no dataset that may yet be declared anew: it is no
+ * visit. */
+static void run(struct context *context, struct request *request)
+{
+    struct visit visit;
+    bool visits = request->match.route->run != RUN_ON_PREDICTORS;
+    if (visits)
+        datasets_enter(context->datasets, &visit);
+    handler_handle(context, request);
+    if (visits)
+        datasets_leave(context->datasets, &visit);
+}
+
 void session_run(void *argument, void *item)
 {
     struct context *context = argument;
     struct session *session = session_of(item);
     if (may_stay(session))
-        handler_handle(context, &session->request);
+        run(context, &session->request);
     exchange_body(session);
     resume(session);
     context_guard(context);
@@ -469,10 +482,8 @@ static enum MHD_Result complete(struct session *session)
     return session_reply(session);
 }
 
-enum MHD_Result session_step(struct session *session, const char *method,
-                             const char *data, size_t *size)
+static enum MHD_Result step(struct session *session, const char *data, size_t *size)
 {
-    session->request.method = method;
     if (session->stage == STAGE_HEADERS)
         return admit(session);
     if (*size == 0)
@@ -480,4 +491,16 @@ enum MHD_Result session_step(struct session *session, const char *method,
     size_t received = *size;
     *size = 0;
     return receive(session, data, received);
+}
+
+enum MHD_Result session_step(struct session *session, const char *method,
+                             const char *data, size_t *size)
+{
+    struct visit visit;
+    struct datasets *datasets = session->sessions->context->datasets;
+    session->request.method = method;
+    datasets_enter(datasets, &visit);
+    enum MHD_Result result = step(session, data, size);
+    datasets_leave(datasets, &visit);
+    return result;
 }

@@ -31,10 +31,9 @@ static enum status refuse_file(const struct schema *schema, struct error *error)
                      schema->reader->name, count == 1 ? "one file, " : "", names);
 }
 
-/* Finds the dataset that has a file of that name, and the blob that the file is. The
- * dataset is looked up once: a second look might find it declared in another format, which
- * has no such file. */
-static enum status find(struct context *context, const struct route_match *place,
+/* The dataset is looked up once: a second look might find it declared in another format,
+ * which has no such file. */
+static enum status look(struct context *context, const struct route_match *place,
                         struct dataset_info *info, struct blob_name *name,
                         struct error *error)
 {
@@ -50,6 +49,18 @@ static enum status find(struct context *context, const struct route_match *place
         return refuse_file(&spec->schema, error);
     *name = blob_of_dataset(&spec->id, kind->blob);
     return ST_OK;
+}
+
+/* Finds the dataset that has a file of that name, and the blob that the file is. */
+static enum status find(struct context *context, const struct route_match *place,
+                        struct dataset_info *info, struct blob_name *name,
+                        struct error *error)
+{
+    struct visit visit;
+    datasets_enter(context->datasets, &visit);
+    enum status status = look(context, place, info, name, error);
+    datasets_leave(context->datasets, &visit);
+    return status;
 }
 
 /* The same as upload_check; name = the blob that the file will be. */
@@ -254,7 +265,9 @@ static void close_draft(struct upload *upload)
 /* Whether the dataset still takes this file. */
 static bool is_awaited(struct context *context, const struct blob_name *name)
 {
+    struct visit visit;
     struct dataset_info info;
+    datasets_enter(context->datasets, &visit);
     const struct dataset *dataset = datasets_find(context->datasets, name->id);
     CHECK(dataset != NULL);
     dataset_read(context->datasets, dataset, &info);
@@ -262,6 +275,7 @@ static bool is_awaited(struct context *context, const struct blob_name *name)
     for (size_t i = 0; i < UPLOAD_KINDS; i++)
         awaited |= upload_kinds[i].blob == name->kind &&
                    upload_kind_is_of(&upload_kinds[i], &dataset_spec(dataset)->schema);
+    datasets_leave(context->datasets, &visit);
     return awaited && info.state != DATASET_READY && info.state != DATASET_DELETED;
 }
 

@@ -2,6 +2,7 @@
  * which the ledger knows nothing, or another privacy, which is another entry of it. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -299,6 +300,74 @@ static void a_declaration_is_put_in_the_place_of_another(void **state)
     assert_problem(put_declared(client, path, right), 409, "dataset_immutable");
 }
 
+/* --- what was declared before takes no memory --- */
+
+enum { WIDE_COLUMNS = 1000, CORRECTIONS = 100, CORRECTIONS_GROWTH_MAX = 4096 };
+
+/* A declaration whose columns are named after number. */
+static char *wide_table(unsigned number)
+{
+    size_t size;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fprintf(out, "{'id':'wide','format':'csv','task':'classification','columns':[");
+    for (unsigned i = 0; i < WIDE_COLUMNS; i++)
+        fprintf(out, "{'name':'x%u-%u','kind':'numeric','range':[-1,1]},", number, i);
+    fprintf(out, "{'name':'above','kind':'label','values':['no','yes']}],"
+                 "'privacy':" SAMPLE_PUBLIC "}");
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void correct(struct client *client, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++) {
+        char *text = wide_table(i);
+        assert_status(put_declared(client, "/v1/datasets/wide", text), 200);
+        free(text);
+    }
+}
+
+struct reading { /* goes on while others declare */
+    struct client client;
+    atomic_bool over;
+};
+
+static void *read_on(void *context)
+{
+    struct reading *reading = context;
+    while (!atomic_load(&reading->over)) {
+        client_get(&reading->client, "/v1/datasets/wide");
+        client_get(&reading->client, "/v1/datasets?page_size=100");
+        client_get(&reading->client, "/metrics");
+    }
+    return NULL;
+}
+
+static void corrections_take_no_memory_for_good(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    struct reading reading = {.over = false};
+    pthread_t reader;
+    char *text = wide_table(0);
+    assert_status(client_create(client, "/v1/datasets", "%s", text), 201);
+    free(text);
+    client_init(&reading.client, &stage->daemon);
+    assert_int_equal(pthread_create(&reader, NULL, read_on, &reading), 0);
+    correct(client, 1, 20);
+    long before = daemon_resident(&stage->daemon);
+    correct(client, 21, CORRECTIONS);
+    long after = daemon_resident(&stage->daemon);
+    atomic_store(&reading.over, true);
+    pthread_join(reader, NULL);
+    client_fini(&reading.client);
+    const struct reply *now = client_get(client, "/v1/datasets/wide");
+    assert_string_equal(reply_text(now, "columns.0.name"), "x120-0");
+    assert_growth(after - before, CORRECTIONS_GROWTH_MAX);
+}
+
 /* --- another privacy --- */
 
 static const struct reply *put_privacy(struct client *client, const char *id,
@@ -519,6 +588,7 @@ int main(void)
         cmocka_unit_test(each_key_answers_its_own_declaration_again),
         cmocka_unit_test(after_a_failed_import_it_may_be_declared_as_it_was),
         cmocka_unit_test(a_declaration_is_put_in_the_place_of_another),
+        cmocka_unit_test(corrections_take_no_memory_for_good),
         cmocka_unit_test(the_same_privacy_put_again_is_one_grant),
         cmocka_unit_test(what_was_drawn_on_elsewhere_is_not_granted_anew),
         cmocka_unit_test(an_import_is_under_the_promise_that_the_ledger_has),

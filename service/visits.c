@@ -1,0 +1,97 @@
+#include "service/visits.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+
+struct remnant { /* of something that was left behind */
+    struct remnant *next;
+    uint64_t number; /* visits since a smaller one may hold the item */
+    void *item;
+};
+
+struct visits {
+    void (*destroy)(void *item);
+    pthread_mutex_t lock; /* guards all below */
+    uint64_t count;       /* of all that was ever left behind */
+    struct visit *oldest, *newest;
+    struct remnant *first, *last; /* in the order in which they were left */
+};
+
+struct visits *visits_create(void (*destroy)(void *item))
+{
+    struct visits *visits = calloc(1, sizeof *visits);
+    CHECK(visits != NULL);
+    visits->destroy = destroy;
+    pthread_mutex_init(&visits->lock, NULL);
+    return visits;
+}
+
+void visits_destroy(struct visits *visits)
+{
+    if (visits == NULL)
+        return;
+    CHECK(visits->oldest == NULL && visits->first == NULL);
+    pthread_mutex_destroy(&visits->lock);
+    free(visits);
+}
+
+void visits_enter(struct visits *visits, struct visit *visit)
+{
+    pthread_mutex_lock(&visits->lock);
+    *visit = (struct visit){.older = visits->newest, .since = visits->count};
+    if (visits->newest != NULL)
+        visits->newest->newer = visit;
+    else
+        visits->oldest = visit;
+    visits->newest = visit;
+    pthread_mutex_unlock(&visits->lock);
+}
+
+/* Takes out what nobody may hold. The lock is held. */
+static struct remnant *take_free(struct visits *visits)
+{
+    struct remnant *taken = visits->first, **end = &taken;
+    while (*end != NULL &&
+           (visits->oldest == NULL || visits->oldest->since >= (*end)->number))
+        end = &(*end)->next;
+    visits->first = *end;
+    if (visits->first == NULL)
+        visits->last = NULL;
+    *end = NULL;
+    return taken;
+}
+
+static void free_all(const struct visits *visits, struct remnant *remnant)
+{
+    for (struct remnant *next; remnant != NULL; remnant = next) {
+        next = remnant->next;
+        visits->destroy(remnant->item);
+        free(remnant);
+    }
+}
+
+void visits_leave(struct visits *visits, struct visit *visit)
+{
+    pthread_mutex_lock(&visits->lock);
+    *(visit->older != NULL ? &visit->older->newer : &visits->oldest) = visit->newer;
+    *(visit->newer != NULL ? &visit->newer->older : &visits->newest) = visit->older;
+    struct remnant *taken = take_free(visits);
+    pthread_mutex_unlock(&visits->lock);
+    free_all(visits, taken);
+}
+
+void visits_leave_behind(struct visits *visits, void *item_take)
+{
+    struct remnant *remnant = calloc(1, sizeof *remnant);
+    CHECK(remnant != NULL);
+    remnant->item = item_take;
+    pthread_mutex_lock(&visits->lock);
+    remnant->number = ++visits->count;
+    *(visits->last != NULL ? &visits->last->next : &visits->first) = remnant;
+    visits->last = remnant;
+    struct remnant *taken = take_free(visits);
+    pthread_mutex_unlock(&visits->lock);
+    free_all(visits, taken);
+}
