@@ -102,21 +102,32 @@ static void describe(struct dataset_info *info, const struct import_result *resu
     memcpy(info->sha256, result->sha256, SHA256_SIZE);
 }
 
-/* Where the files of the dataset are. */
-static struct import_files fetch_uploads(const struct context *context,
-                                         const struct dataset_spec *spec,
-                                         char paths[SCHEMA_FILES_MAX][BLOB_PATH_SIZE])
+/* Borrows the files of the dataset, and says where they are. */
+static enum status borrow_uploads(const struct context *context,
+                                  const struct dataset_spec *spec,
+                                  struct blob_loan loans[SCHEMA_FILES_MAX],
+                                  struct import_files *files,
+                                  struct import_failure *failure)
 {
-    struct import_files files = {{NULL}};
     for (size_t i = 0; i < schema_file_count(&spec->schema); i++) {
         const struct upload_kind *kind =
             upload_kind_find(&spec->schema, schema_file_name(&spec->schema, i));
         CHECK(kind != NULL);
+        struct error error = {0};
         const struct blob_name name = blob_of_dataset(&spec->id, kind->blob);
-        blob_fetch(context->blobs, paths[i], &name);
-        files.paths[i] = paths[i];
+        enum status status = blob_fetch(context->blobs, &loans[i], &name, &error);
+        if (status != ST_OK)
+            return fail(failure, status, error.text);
+        files->paths[i] = loans[i].path;
     }
-    return files;
+    return ST_OK;
+}
+
+static void give_back_uploads(const struct context *context,
+                              struct blob_loan loans[SCHEMA_FILES_MAX])
+{
+    for (size_t i = 0; i < SCHEMA_FILES_MAX; i++)
+        blob_give_back(context->blobs, &loans[i]);
 }
 
 /* A part without records would leave nothing to train on, or nothing to measure. */
@@ -146,12 +157,35 @@ static enum status check_twins(struct context *context, const struct dataset *da
     return status;
 }
 
+/* Reads the uploads and writes the matrix to path. */
+static enum status read_uploads(struct context *context,
+                                const struct dataset_spec *spec, const char *path,
+                                struct import_result *result,
+                                struct import_failure *failure)
+{
+    struct blob_loan loans[SCHEMA_FILES_MAX] = {{.is_lent = false}};
+    struct import import = {
+        .schema = &spec->schema,
+        .limits = {.unpacked_size_max = context->config->unpacked_size_max,
+                   .disk_room = disk_room_left(&context->disk_room)},
+        .path = path,
+        .cancel = &context->import_cancel,
+    };
+    if (import.limits.disk_room == 0)
+        return fail(failure, ST_DISK_FULL, "the disk is nearly full");
+    enum status status = borrow_uploads(context, spec, loans, &import.files, failure);
+    if (status == ST_OK)
+        status = import_run(&import, result, failure);
+    give_back_uploads(context, loans);
+    return status;
+}
+
 /* Reads the uploads, writes the matrix and publishes it. Fills in info or, where that
  * does not succeed, failure; what info says of the content is then to be dropped. */
 static enum status convert(struct context *context, const struct dataset *dataset,
                            struct dataset_info *info, struct import_failure *failure)
 {
-    char paths[SCHEMA_FILES_MAX][BLOB_PATH_SIZE], path[BLOB_PATH_SIZE];
+    char path[BLOB_PATH_SIZE];
     struct blob_draft draft;
     struct import_result result;
     struct error error = {0};
@@ -160,19 +194,9 @@ static enum status convert(struct context *context, const struct dataset *datase
     enum status status = check_uploads(context, spec, failure);
     if (status != ST_OK)
         return status;
-    uint64_t room = disk_room_left(&context->disk_room);
-    if (room == 0)
-        return fail(failure, ST_DISK_FULL, "the disk is nearly full");
-    const struct import import = {
-        .schema = &spec->schema,
-        .files = fetch_uploads(context, spec, paths),
-        .limits = {context->config->unpacked_size_max, room},
-        .path = path,
-        .cancel = &context->import_cancel,
-    };
     blob_draft_init(&draft, &matrix);
     blob_draft_path(context->blobs, path, &draft);
-    status = import_run(&import, &result, failure);
+    status = read_uploads(context, spec, path, &result, failure);
     if (status != ST_OK)
         return status;
     describe(info, &result);

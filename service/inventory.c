@@ -349,9 +349,8 @@ struct sealed_blob { /* a file, and what the row of its id in the table says of 
 static enum status check_file(const struct blobs *blobs, const struct sealed_blob *blob,
                               struct error *error)
 {
-    char path[BLOB_PATH_SIZE], file_name[BLOB_FILE_NAME_SIZE];
-    blob_fetch(blobs, path, &blob->name);
-    enum status status = file_seal_check_path(&blob->seal, path, NULL, error);
+    char file_name[BLOB_FILE_NAME_SIZE];
+    enum status status = blob_check(blobs, &blob->name, &blob->seal, error);
     if (status == ST_OK)
         return ST_OK;
     blob_file_name(file_name, &blob->name);

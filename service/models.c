@@ -277,18 +277,23 @@ enum status models_open_file(struct models *models, const struct blobs *blobs,
                              const struct model_row *row, enum check_kind kind,
                              int *file, struct error *error)
 {
-    char path[BLOB_PATH_SIZE];
+    struct blob_loan loan = {.is_lent = false};
     const struct blob_name name = blob_of_model(&row->id);
     const struct file_seal seal = model_row_seal(row);
     struct error local = {0};
     struct model *model = find_ever(models, row->id.text);
-    blob_fetch(blobs, path, &name);
-    enum status status =
-        checked_file_open(&model->checked, path, &seal, kind, file, &local);
+    enum status status = blob_fetch(blobs, &loan, &name, &local);
+    if (status == ST_OK)
+        status =
+            checked_file_open(&model->checked, loan.path, &seal, kind, file, &local);
+    blob_give_back(blobs, &loan);
     if (status == ST_OK)
         return ST_OK;
     if (atomic_load(&model->removed)) /* since it was found */
         return error_set(error, ST_NOT_FOUND, "no model \"%s\"", row->id.text);
-    return error_set(error, status == ST_CORRUPT ? ST_MODEL_CORRUPT : ST_INTERNAL,
-                     "model %s: %s", row->id.text, local.text);
+    if (status == ST_CORRUPT || status == ST_NOT_FOUND)
+        status = ST_MODEL_CORRUPT;
+    else if (status != ST_DISK_FULL)
+        status = ST_INTERNAL;
+    return error_set(error, status, "model %s: %s", row->id.text, local.text);
 }

@@ -73,6 +73,7 @@ struct file_seal model_row_seal(const struct model_row *row);
 /* Opens the model's file to serve it; *file is the caller's to close.
  *   ST_NOT_FOUND      the model was deleted meanwhile
  *   ST_MODEL_CORRUPT  it is missing, cannot be read, or is not what its row says
+ *   ST_DISK_FULL      the cache has no room for it
  *   ST_INTERNAL       it cannot be opened for another reason */
 enum status models_open_file(struct models *models, const struct blobs *blobs,
                              const struct model_row *row, enum check_kind kind,

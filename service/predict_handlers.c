@@ -119,21 +119,25 @@ static enum status answer_body(const struct predict_body *body,
 static enum status load(struct context *context, const struct prediction *prediction,
                         struct predictor **predictor, struct error *error)
 {
-    char path[BLOB_PATH_SIZE];
+    struct blob_loan loan = {.is_lent = false};
     const struct blob_name name = blob_of_model(&prediction->row->id);
     struct error local = {0};
     const struct file_seal seal = model_row_seal(prediction->row);
-    const struct predictor_source source = {path, &seal, prediction->model,
+    const struct predictor_source source = {loan.path, &seal, prediction->model,
                                             schema_shape(&prediction->schema)};
-    blob_fetch(context->blobs, path, &name);
-    enum status status = loaded_models_take(
-        context->loaded_models, &prediction->row->id, &source, predictor, &local);
+    enum status status = blob_fetch(context->blobs, &loan, &name, &local);
+    if (status == ST_IO)
+        status = ST_INTERNAL; /* where it is kept does not answer */
+    if (status == ST_OK)
+        status = loaded_models_take(context->loaded_models, &prediction->row->id,
+                                    &source, predictor, &local);
+    blob_give_back(context->blobs, &loan);
     if (status == ST_OK)
         return ST_OK;
     if (models_find(context->models, prediction->row->id.text) == NULL)
         return error_set(error, ST_NOT_FOUND, "the model was deleted meanwhile");
     /* A model's file is no part of the ledger: its loss must not read as one. */
-    if (status == ST_IO || status == ST_CORRUPT)
+    if (status == ST_IO || status == ST_CORRUPT || status == ST_NOT_FOUND)
         status = ST_MODEL_CORRUPT;
     return error_set(error, status, "model %s: %s", prediction->row->id.text,
                      local.text);

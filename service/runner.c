@@ -31,9 +31,10 @@ struct run {
     struct job *job;
     const struct train_spec *train;
     bool is_private;
-    struct matrix data, evaluation; /* evaluation: a public one, or the holdout */
-    struct rescaling rescaling;     /* of both, where the job names ranges */
-    struct start_weights weights;   /* where the model starts from any */
+    struct sealed_matrix data,
+        evaluation;               /* evaluation: a public one, or the holdout */
+    struct rescaling rescaling;   /* of both, where the job names ranges */
+    struct start_weights weights; /* where the model starts from any */
     struct trainer *trainer;
     uint64_t authorised;      /* steps */
     double spent;             /* what they cost, an epsilon */
@@ -43,15 +44,6 @@ struct run {
 };
 
 /* --- opening --- */
-
-/* folder = that of the dataset's matrix. */
-static void find_folder(const struct run *run, const struct dataset_id *id,
-                        char folder[BLOB_PATH_SIZE])
-{
-    const struct blob_name name = blob_of_dataset(id, BLOB_MATRIX);
-    blob_fetch(run->context->blobs, folder, &name);
-    *strrchr(folder, '/') = '\0';
-}
 
 /* What is found of the model's rows is remembered for the next run of such a model. */
 static enum status create_trainer(struct run *run, struct trainer_options *options,
@@ -76,8 +68,8 @@ static void rescale(struct run *run)
         datasets_find(run->context->datasets, request->dataset.text);
     column_ranges_rescale(&run->rescaling, &request->scaling.ranges,
                           &dataset_spec(dataset)->schema);
-    run->data.rescaling = &run->rescaling;
-    run->evaluation.rescaling = &run->rescaling;
+    run->data.rows.rescaling = &run->rescaling;
+    run->evaluation.rows.rescaling = &run->rescaling;
 }
 
 /* Opens what is trained on and what the model is evaluated on. */
@@ -89,12 +81,12 @@ static enum status open_data(struct run *run, struct error *error)
     enum status status =
         sealed_matrix_open(run->context, &request->dataset, cancel, &run->data, error);
     if (status == ST_OK)
-        matrix_select(&run->data, &plan->division, PART_TRAIN);
+        matrix_select(&run->data.rows, &plan->division, PART_TRAIN);
     if (status == ST_OK && request->measurement.is_asked) {
         status = sealed_matrix_open(run->context, &request->dataset, cancel,
                                     &run->evaluation, error);
         if (status == ST_OK)
-            matrix_select(&run->evaluation, &plan->division, PART_HOLDOUT);
+            matrix_select(&run->evaluation.rows, &plan->division, PART_HOLDOUT);
     }
     if (status == ST_OK && request->has_evaluation)
         status = sealed_matrix_open(run->context, &request->evaluation, cancel,
@@ -117,13 +109,13 @@ static enum status run_open(struct run *run, struct error *error)
         status = open_data(run, error);
     if (status != ST_OK)
         return status;
-    const struct weights_source weights = {run->weights.path, run->weights.seal};
+    const struct weights_source weights = {run->weights.loan.path, run->weights.seal};
     char folder[BLOB_PATH_SIZE];
-    find_folder(run, &request->dataset, folder);
+    blobs_features_path(run->context->blobs, folder);
     struct trainer_options options = {
         .spec = run->train,
-        .data = &run->data,
-        .evaluation = request->has_evaluation ? &run->evaluation : NULL,
+        .data = &run->data.rows,
+        .evaluation = request->has_evaluation ? &run->evaluation.rows : NULL,
         .threads = run->context->config->threads,
         .cancel = cancel,
         .features = {folder, run->context->feature_cache, request->dataset.text},
@@ -139,8 +131,9 @@ static void run_close(struct run *run)
 {
     trainer_destroy(run->trainer);
     run_filter_fini(&run->filter);
-    matrix_close(&run->evaluation);
-    matrix_close(&run->data);
+    sealed_matrix_close(&run->evaluation, run->context);
+    sealed_matrix_close(&run->data, run->context);
+    start_weights_release(&run->weights, run->context);
     rescaling_fini(&run->rescaling);
 }
 
@@ -390,8 +383,8 @@ static enum status measure(struct run *run, struct error *error)
     CHECK(released != NULL);
     enum status status = authorise_measurement(run, error);
     if (status == ST_OK)
-        status =
-            trainer_measure(run->trainer, quality, &run->evaluation, released, error);
+        status = trainer_measure(run->trainer, quality, &run->evaluation.rows, released,
+                                 error);
     if (status == ST_OK)
         job_record_quality(run->context->jobs, run->job, quality_text(run, released));
     free(released);

@@ -3,23 +3,36 @@
 #include "base/file_seal.h"
 
 enum status sealed_matrix_open(struct context *context, const struct dataset_id *id,
-                               const atomic_bool *cancel, struct matrix *matrix,
+                               const atomic_bool *cancel, struct sealed_matrix *matrix,
                                struct error *error)
 {
-    char path[BLOB_PATH_SIZE];
     const struct blob_name name = blob_of_dataset(id, BLOB_MATRIX);
     struct error local = {0};
     struct dataset_info info;
     dataset_read(context->datasets, datasets_find(context->datasets, id->text), &info);
     const struct file_seal seal = dataset_info_seal(&info);
-    blob_fetch(context->blobs, path, &name);
-    enum status status = file_seal_check_path(&seal, path, cancel, &local);
+    const char *path = matrix->loan.path;
+    enum status status = blob_fetch(context->blobs, &matrix->loan, &name, &local);
     if (status == ST_OK)
-        status = matrix_open(matrix, path, &local);
-    if (status == ST_OK || status == ST_CANCELLED)
+        status = file_seal_check_path(&seal, path, cancel, &local);
+    if (status == ST_OK)
+        status = matrix_open(&matrix->rows, path, &local);
+    if (status == ST_OK)
+        return ST_OK;
+    blob_give_back(context->blobs, &matrix->loan);
+    if (status == ST_CANCELLED)
         return status;
+    if (status == ST_DISK_FULL)
+        return error_set(error, status, "dataset %s: %s", id->text, local.text);
     /* A dataset's file is no part of the ledger, so its loss must not read as damage to
      * the ledger. */
-    return error_set(error, status == ST_CORRUPT ? ST_DATASET_CORRUPT : ST_INTERNAL,
+    bool damaged = status == ST_CORRUPT || status == ST_NOT_FOUND;
+    return error_set(error, damaged ? ST_DATASET_CORRUPT : ST_INTERNAL,
                      "dataset %s: %s", id->text, local.text);
+}
+
+void sealed_matrix_close(struct sealed_matrix *matrix, const struct context *context)
+{
+    matrix_close(&matrix->rows);
+    blob_give_back(context->blobs, &matrix->loan);
 }

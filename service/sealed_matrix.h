@@ -13,12 +13,20 @@
 #include "engine/data/matrix.h"
 #include "service/context.h"
 
-/* The caller closes the matrix.
+struct sealed_matrix {
+    struct matrix rows;
+    struct blob_loan loan; /* of the file that they are mapped from */
+};
+
+/* The caller closes it; after a failure it is as it was.
  *   ST_CANCELLED        cancel was set while the file was read
  *   ST_DATASET_CORRUPT  it is not what its row says
- *   ST_INTERNAL         it cannot be read */
+ *   ST_DISK_FULL        the cache has no room for it
+ *   ST_INTERNAL         it cannot be read, or brought here */
 enum status sealed_matrix_open(struct context *context, const struct dataset_id *id,
-                               const atomic_bool *cancel, struct matrix *matrix,
+                               const atomic_bool *cancel, struct sealed_matrix *matrix,
                                struct error *error);
+/* A zeroed one is allowed. */
+void sealed_matrix_close(struct sealed_matrix *matrix, const struct context *context);
 
 #endif

@@ -7,6 +7,21 @@
 
 static const char pointer[] = "/model/weights";
 
+/* A file that cannot be brought here is no part of the ledger, so its loss must not read as
+ * the ledger's. */
+static enum status borrow(struct start_weights *weights, const struct context *context,
+                          const struct blob_name *name, struct error *error)
+{
+    struct error local = {0};
+    enum status status = blob_fetch(context->blobs, &weights->loan, name, &local);
+    if (status == ST_OK)
+        return ST_OK;
+    if (status == ST_DISK_FULL)
+        return error_set(error, status, "%s: %s", name->id, local.text);
+    return error_set_at(error, status == ST_IO ? ST_INTERNAL : ST_MODEL_CORRUPT,
+                        pointer, "%s: %s", name->id, local.text);
+}
+
 static enum status find_model(struct start_weights *weights, struct context *context,
                               const char *id, struct error *error)
 {
@@ -15,11 +30,11 @@ static enum status find_model(struct start_weights *weights, struct context *con
     if (row == NULL)
         return error_set_at(error, ST_MODEL_CORRUPT, pointer, "%s was deleted", id);
     const struct blob_name name = blob_of_model(&row->id);
-    blob_fetch(context->blobs, weights->path, &name);
     weights->seal = model_row_seal(row);
     snprintf(parent.id, sizeof parent.id, "%s", row->id.text);
     sha256_render(parent.sha256, row->sha256);
-    return ancestry_of(&weights->ancestry, row->card, &parent, error);
+    enum status status = ancestry_of(&weights->ancestry, row->card, &parent, error);
+    return status == ST_OK ? borrow(weights, context, &name, error) : status;
 }
 
 static enum status find_file(struct start_weights *weights, struct context *context,
@@ -30,12 +45,12 @@ static enum status find_file(struct start_weights *weights, struct context *cont
     if (row == NULL)
         return error_set_at(error, ST_MODEL_CORRUPT, pointer, "%s was deleted", id);
     const struct blob_name name = blob_of_weights(&row->id);
-    blob_fetch(context->blobs, weights->path, &name);
     weights->seal = weights_row_seal(row);
     snprintf(parent.id, sizeof parent.id, "%s", row->id.text);
     snprintf(parent.note, sizeof parent.note, "%s", row->note);
     sha256_render(parent.sha256, row->sha256);
-    return ancestry_of(&weights->ancestry, NULL, &parent, error);
+    enum status status = ancestry_of(&weights->ancestry, NULL, &parent, error);
+    return status == ST_OK ? borrow(weights, context, &name, error) : status;
 }
 
 static bool is_file(const char *id)
@@ -49,6 +64,11 @@ enum status start_weights_find(struct start_weights *weights, struct context *co
 {
     return is_file(id) ? find_file(weights, context, id, error)
                        : find_model(weights, context, id, error);
+}
+
+void start_weights_release(struct start_weights *weights, const struct context *context)
+{
+    blob_give_back(context->blobs, &weights->loan);
 }
 
 /* Whether the principal may begin with them. */
@@ -70,7 +90,7 @@ enum status start_weights_check(struct context *context,
                                 const struct train_spec *train, struct error *error)
 {
     const char *id = train->model.start.weights;
-    struct start_weights weights;
+    struct start_weights weights = {.loan = {.is_lent = false}};
     struct error local = {0};
     if (id[0] == '\0')
         return ST_OK;
@@ -79,7 +99,8 @@ enum status start_weights_check(struct context *context,
         status = start_weights_find(&weights, context, id, error);
     if (status != ST_OK)
         return status;
-    status = model_file_check_start(weights.path, train->network, &local);
+    status = model_file_check_start(weights.loan.path, train->network, &local);
+    start_weights_release(&weights, context);
     if (status == ST_OK)
         return ST_OK;
     return error_set_at(error, status == ST_INVALID ? ST_INVALID : ST_MODEL_CORRUPT,

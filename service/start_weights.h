@@ -13,16 +13,21 @@
 #include "store/blob.h"
 
 struct start_weights {
-    char path[BLOB_PATH_SIZE];
+    struct blob_loan loan; /* of their file */
     struct file_seal seal;
     struct ancestry ancestry; /* what a model that begins with them descends from */
 };
 
-/* Finds weights by their id.
- *   ST_MODEL_CORRUPT  they are there no more
- *   ST_INVALID        they have too many ancestors ("/model/weights") */
+/* Finds weights by their id and borrows their file, which start_weights_release gives back.
+ *   ST_MODEL_CORRUPT  they are there no more, or are not what was published
+ *   ST_INVALID        they have too many ancestors ("/model/weights")
+ *   ST_DISK_FULL      the cache has no room for them
+ *   ST_INTERNAL       they cannot be brought here */
 enum status start_weights_find(struct start_weights *weights, struct context *context,
                                const char *id, struct error *error);
+/* Those that were never found are allowed, zeroed. */
+void start_weights_release(struct start_weights *weights,
+                           const struct context *context);
 
 /* Whether a job of the principal's may begin with the weights that its model names, if it
  * names any, and whether they fit the model, which is compiled.

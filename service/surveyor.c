@@ -51,14 +51,14 @@ static enum status measure(struct context *context, struct survey *survey,
 static enum status run(struct context *context, struct survey *survey, char **answers,
                        struct error *error)
 {
-    struct matrix matrix = {0};
+    struct sealed_matrix matrix = {.loan = {.is_lent = false}};
     enum status status =
         sealed_matrix_open(context, &survey->dataset, &survey->stop, &matrix, error);
     if (status == ST_OK)
         status = authorise(context, survey, error);
     if (status == ST_OK)
-        status = measure(context, survey, &matrix, answers, error);
-    matrix_close(&matrix);
+        status = measure(context, survey, &matrix.rows, answers, error);
+    sealed_matrix_close(&matrix, context);
     return status;
 }
 

@@ -34,40 +34,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/id.h"
+#include "base/file_seal.h"
 #include "base/status.h"
-
-enum {
-    BLOB_PATH_SIZE = 4096,
-    BLOB_FILE_NAME_SIZE = 96,
-    BLOB_ID_SIZE = DATASET_ID_LENGTH_MAX + 1,
-};
-
-/* --- names --- */
-
-enum blob_kind {
-    BLOB_MODEL,
-    BLOB_WEIGHTS,
-    BLOB_MATRIX,
-    BLOB_FEATURES,
-    BLOB_LABELS,
-    BLOB_DATA,
-    BLOB_PRIVACY_ID
-};
-
-struct blob_name {
-    enum blob_kind kind;
-    char id[BLOB_ID_SIZE];
-};
-
-struct blob_name blob_of_model(const struct model_id *id);
-struct blob_name blob_of_weights(const struct file_id *id);
-/* kind is that of a dataset's file. */
-struct blob_name blob_of_dataset(const struct dataset_id *id, enum blob_kind kind);
-
-/* out = where the blob stands in the data directory, "models/ID.safetensors": for
- * messages. */
-void blob_file_name(char out[BLOB_FILE_NAME_SIZE], const struct blob_name *name);
+#include "store/blob_name.h"
 
 /* --- the directory --- */
 
@@ -78,8 +47,8 @@ struct blobs; /* the data directory, opaque */
  *   ST_IO  it cannot be made, read or locked ("in use by another process") */
 enum status blobs_open(struct blobs **out, const char *directory, struct error *error);
 
-/* Opens the directory beside the process that serves it: only blob_fetch, blob_is_there
- * and blobs_database_path may be called. Nothing is made, locked or removed.
+/* Opens the directory beside the process that serves it: only blob_fetch, blob_is_there,
+ * blob_check and blobs_database_path may be called. Nothing is made, locked or removed.
  *   ST_IO  the path is empty or too long */
 enum status blobs_open_read(struct blobs **out, const char *directory,
                             struct error *error);
@@ -100,13 +69,17 @@ void blobs_close(struct blobs *blobs); /* NULL is allowed; gives the lock back *
 /* path = where the database is. */
 void blobs_database_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE]);
 
+/* path = the folder for what is made of the rows of datasets, to be used again while the
+ * process lives; a start empties it of that. */
+void blobs_features_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE]);
+
 /* path = where the door of a data directory is. */
 void blob_door_path(const char *directory, char path[BLOB_PATH_SIZE]);
 
 /* Removes the blobs that keep does not want, and every file beside them whose name is
  * no blob's. What cannot be removed is logged and left for the next sweep.
  *   ST_IO  a folder cannot be read */
-enum status blobs_sweep(struct blobs *blobs,
+enum status blobs_sweep(const struct blobs *blobs,
                         bool (*keep)(void *context, const struct blob_name *name),
                         void *context, struct error *error);
 
@@ -119,13 +92,26 @@ enum status blobs_free(struct blobs *blobs, uint64_t *bytes, struct error *error
 
 /* --- blobs --- */
 
-/* path = a file of this machine that holds the blob, for readers that take a path. The
- * blobs are in a folder, so nothing is copied; whoever opens the path finds out whether
- * the blob is there. */
-void blob_fetch(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
-                const struct blob_name *name);
+/* Sees to it that a file of this machine holds the blob, and lends it until
+ * blob_give_back: it may be opened and mapped meanwhile. Blobs in a folder are where they
+ * are, and whoever opens the path finds out whether there is one; blobs elsewhere are
+ * brought here first.
+ *   ST_NOT_FOUND   there is none of that name (of blobs elsewhere)
+ *   ST_DISK_FULL   the cache has no room for it
+ *   ST_CORRUPT     what is elsewhere is not what was put there
+ *   ST_IO          it cannot be brought here */
+enum status blob_fetch(const struct blobs *blobs, struct blob_loan *loan,
+                       const struct blob_name *name, struct error *error);
+void blob_give_back(const struct blobs *blobs,
+                    struct blob_loan *loan); /* one that is not lent is allowed */
 
 bool blob_is_there(const struct blobs *blobs, const struct blob_name *name);
+
+/* Whether the blob is there and is of this seal.
+ *   ST_CORRUPT  it is not, or is missing
+ *   ST_IO       it cannot be read */
+enum status blob_check(const struct blobs *blobs, const struct blob_name *name,
+                       const struct file_seal *seal, struct error *error);
 
 /* Copies the blob from one directory into another, where it must not be, and syncs it;
  * its name there is durable after blobs_sync.
@@ -135,15 +121,10 @@ enum status blob_copy(const struct blobs *from, const struct blobs *to,
                       const struct blob_name *name, struct error *error);
 
 /* Removes the blob durably; one that is not there is ST_OK. */
-enum status blob_remove(struct blobs *blobs, const struct blob_name *name,
+enum status blob_remove(const struct blobs *blobs, const struct blob_name *name,
                         struct error *error);
 
 /* --- drafts --- */
-
-struct blob_draft {        /* a blob that is being written, where nobody looks for it */
-    struct blob_name name; /* to be published under */
-    char file_name[BLOB_FILE_NAME_SIZE]; /* in the data directory */
-};
 
 /* The draft that a writer makes who takes a path. There is one for each blob, and a
  * second writer replaces what the first has written. */
@@ -160,7 +141,7 @@ enum status blob_draft_create(struct blobs *blobs, struct blob_draft *draft,
 
 /* Makes the draft its blob, in the place of one of that name.
  *   ST_IO  the draft cannot be synced or renamed, or a folder cannot be synced */
-enum status blob_publish(struct blobs *blobs, const struct blob_draft *draft,
+enum status blob_publish(const struct blobs *blobs, const struct blob_draft *draft,
                          struct error *error);
 
 /* Removes the draft, if it is there. */

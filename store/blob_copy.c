@@ -5,13 +5,9 @@
 #include <unistd.h>
 
 #include "store/blob.h"
+#include "store/blob_place.h"
 
 enum { PIECE = 1 << 20 };
-
-static enum status failed(struct error *error, const char *path)
-{
-    return error_set(error, ST_IO, "%s: %s", path, strerror(errno));
-}
 
 static bool write_all(int to, const char *bytes, size_t size)
 {
@@ -39,17 +35,18 @@ static bool copy_rest(int from, int to)
 enum status blob_copy(const struct blobs *from, const struct blobs *to,
                       const struct blob_name *name, struct error *error)
 {
-    char source[BLOB_PATH_SIZE], target[BLOB_PATH_SIZE];
-    blob_fetch(from, source, name);
-    blob_fetch(to, target, name);
+    char file_name[BLOB_FILE_NAME_SIZE], source[BLOB_PATH_SIZE], target[BLOB_PATH_SIZE];
+    blob_file_name(file_name, name);
+    blobs_path_of(from, source, file_name);
+    blobs_path_of(to, target, file_name);
     int read_from = open(source, O_RDONLY | O_CLOEXEC);
     if (read_from < 0)
         return errno == ENOENT ? error_set(error, ST_NOT_FOUND, "%s is gone", source)
-                               : failed(error, source);
+                               : blob_failed(error, source);
     int write_to = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    enum status status = write_to >= 0 ? ST_OK : failed(error, target);
+    enum status status = write_to >= 0 ? ST_OK : blob_failed(error, target);
     if (status == ST_OK && (!copy_rest(read_from, write_to) || fsync(write_to) != 0))
-        status = failed(error, target);
+        status = blob_failed(error, target);
     if (write_to >= 0)
         close(write_to);
     close(read_from);

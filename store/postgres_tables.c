@@ -194,6 +194,13 @@ static const char own[] =
     "  seen timestamptz NOT NULL DEFAULT clock_timestamp());"
     "CREATE TRIGGER writer_keep BEFORE DELETE OR TRUNCATE ON writer"
     "  " REFUSE "('a writer is fenced, never deleted');";
+
+static const char objects[] =
+    "CREATE TABLE blob("
+    "  name text COLLATE \"C\" PRIMARY KEY, object " TEXT " UNIQUE,"
+    "  size bigint NOT NULL CHECK(size>=0),"
+    "  chunks bytea NOT NULL CHECK(length(chunks)>0 AND length(chunks)%32=0),"
+    "  wrapped bytea NOT NULL CHECK(length(wrapped)=60), create_ms bigint NOT NULL);";
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -201,7 +208,8 @@ static const struct step {
     int number;
     const char *sql;
 } steps[] = {
-    {11, functions}, {11, own}, {11, things}, {11, budgets}, {11, acts}, {11, leases},
+    {11, functions}, {11, own},    {11, things},  {11, budgets},
+    {11, acts},      {11, leases}, {12, objects},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

@@ -225,8 +225,18 @@ static const char step_11[] =
     "  OR NEW.created_by<>OLD.created_by OR NEW.spec<>OLD.spec"
     "  BEGIN SELECT RAISE(ABORT,'a charge only moves on'); END;";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5, step_6,
-                                    step_7, step_8, step_9, step_10, step_11};
+/* Blobs that are kept in an object store, and with them the keys that they are encrypted
+ * under. A directory that keeps them in its folders has no rows here. */
+static const char step_12[] =
+    "CREATE TABLE blob("
+    "  name TEXT PRIMARY KEY, object TEXT NOT NULL UNIQUE,"
+    "  size INTEGER NOT NULL CHECK(size>=0),"
+    "  chunks BLOB NOT NULL CHECK(length(chunks)>0 AND length(chunks)%32=0),"
+    "  wrapped BLOB NOT NULL CHECK(length(wrapped)=60),"
+    "  create_ms INTEGER NOT NULL) STRICT;";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5,  step_6,
+                                    step_7, step_8, step_9, step_10, step_11, step_12};
 
 const struct sqlite_tables *sqlite_tables_current(void)
 {
@@ -334,6 +344,8 @@ static const struct constraint {
     {"survey", "id", "state IN('RUNNING','SUCCEEDED','FAILED')", 9},
     {"weights", "id", "length(sha256)=32", 10},
     {"charge", "id", "state IN('OPEN','SETTLED','LAPSED') AND blocks>=0", 11},
+    {"blob", "name", "size>=0 AND length(wrapped)=60", 12},
+    {"blob", "name", "length(chunks)>0 AND length(chunks)%32=0", 12},
 };
 
 static enum status check_rows(struct database *database,

@@ -127,9 +127,10 @@ static void an_upload_goes_on_where_it_stopped(void **state)
     assert_false(found(scene, "a", &ann, 9, 9));
     assert_int_equal(drafts(scene), 0);
 
-    char path[BLOB_PATH_SIZE], bytes[16];
-    blob_fetch(scene->blobs, path, &claim.name);
-    FILE *file = fopen(path, "rb");
+    struct blob_loan loan;
+    char bytes[16];
+    assert_int_equal(blob_fetch(scene->blobs, &loan, &claim.name, NULL), ST_OK);
+    FILE *file = fopen(loan.path, "rb");
     assert_non_null(file);
     assert_int_equal(fread(bytes, 1, sizeof bytes, file), 9);
     assert_memory_equal(bytes, "\0\0\0\0\0wxyz", 9);

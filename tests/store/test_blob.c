@@ -149,8 +149,9 @@ static void names_and_places_are_those_on_disk(void **state)
         struct blob_draft draft;
         blob_file_name(file_name, &all[i].name);
         assert_string_equal(file_name, all[i].file);
-        blob_fetch(blobs, path, &all[i].name);
-        assert_string_equal(path, path_in(place.folder, all[i].file));
+        struct blob_loan loan;
+        assert_int_equal(blob_fetch(blobs, &loan, &all[i].name, NULL), ST_OK);
+        assert_string_equal(loan.path, path_in(place.folder, all[i].file));
         blob_draft_init(&draft, &all[i].name);
         blob_draft_path(blobs, path, &draft);
         assert_string_equal(path, path_in(place.folder, all[i].draft));
@@ -172,7 +173,8 @@ static void a_published_file_replaces_the_one_of_its_name(void **state)
     struct blobs *blobs = open_at(place.folder);
     const struct blob_name name = model_named("m");
     struct blob_draft draft;
-    char path[BLOB_PATH_SIZE], text[16] = "";
+    struct blob_loan loan;
+    char text[16] = "";
     blob_draft_init(&draft, &name);
     assert_false(blob_is_there(blobs, &name));
     write_in(place.folder, "scratch/m.safetensors", "old");
@@ -181,11 +183,12 @@ static void a_published_file_replaces_the_one_of_its_name(void **state)
     write_in(place.folder, "scratch/m.safetensors", "new");
     assert_int_equal(blob_publish(blobs, &draft, NULL), ST_OK);
     assert_int_equal(mode_of(place.folder, "scratch/m.safetensors"), -1);
-    blob_fetch(blobs, path, &name);
-    FILE *file = fopen(path, "rb");
+    assert_int_equal(blob_fetch(blobs, &loan, &name, NULL), ST_OK);
+    FILE *file = fopen(loan.path, "rb");
     assert_non_null(fgets(text, sizeof text, file));
     fclose(file);
     assert_string_equal(text, "new");
+    blob_give_back(blobs, &loan);
     assert_int_equal(blob_publish(blobs, &draft, NULL), ST_IO);
     write_in(place.folder, "scratch/m.safetensors", "lost");
     assert_int_equal(unlink(path_in(place.folder, "models/m.safetensors")), 0);

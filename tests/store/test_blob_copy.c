@@ -50,20 +50,20 @@ static void a_copy_has_every_byte_and_is_private(void **state)
     struct scene scene;
     struct model_id id;
     struct stat info;
-    char path[BLOB_PATH_SIZE];
+    struct blob_loan loan;
     open_both(&scene);
     model_id_make(&id);
     const struct blob_name name = blob_of_model(&id);
-    blob_fetch(scene.from, path, &name);
-    write_file(path, SIZE);
+    assert_int_equal(blob_fetch(scene.from, &loan, &name, NULL), ST_OK);
+    write_file(loan.path, SIZE);
     umask(0);
     assert_int_equal(blob_copy(scene.from, scene.to, &name, NULL), ST_OK);
     assert_int_equal(blobs_sync(scene.to, NULL), ST_OK);
-    blob_fetch(scene.to, path, &name);
-    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(blob_fetch(scene.to, &loan, &name, NULL), ST_OK);
+    assert_int_equal(stat(loan.path, &info), 0);
     assert_int_equal(info.st_size, SIZE);
     assert_int_equal(info.st_mode & 0777, 0600);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(loan.path, "r");
     assert_non_null(file);
     for (size_t i = 0; i < SIZE; i++)
         if (fgetc(file) != (int)(i * 7 % 251))
@@ -78,14 +78,14 @@ static void what_is_gone_or_there_is_told_apart(void **state)
     struct scene scene;
     struct model_id id;
     struct blobs *again = NULL;
-    char path[BLOB_PATH_SIZE];
+    struct blob_loan loan;
     open_both(&scene);
     model_id_make(&id);
     const struct blob_name name = blob_of_model(&id);
     assert_int_equal(blob_copy(scene.from, scene.to, &name, NULL), ST_NOT_FOUND);
     assert_false(blob_is_there(scene.to, &name));
-    blob_fetch(scene.from, path, &name);
-    write_file(path, 10);
+    assert_int_equal(blob_fetch(scene.from, &loan, &name, NULL), ST_OK);
+    write_file(loan.path, 10);
     assert_int_equal(blob_copy(scene.from, scene.to, &name, NULL), ST_OK);
     assert_int_equal(blob_copy(scene.from, scene.to, &name, NULL), ST_IO);
     assert_int_equal(blobs_make(&again, scene.target, NULL), ST_ALREADY_EXISTS);

@@ -698,6 +698,49 @@ static void weights_come_back_in_order_until_they_are_deleted(void **state)
     assert_refused(weights_row_delete(tx, &row.id, NULL), ST_NOT_FOUND);
 }
 
+static bool see_blob(void *context, const struct blob_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count], sizeof seen->texts[0],
+             "%s %s %llu %zu %u %u %lld", row->name, row->object,
+             (unsigned long long)row->size, row->chunk_count,
+             row->chunks[row->chunk_count * SHA256_SIZE - 1],
+             row->wrapped[BLOB_WRAPPED_SIZE - 1], (long long)row->create_ms);
+    return ++seen->count != seen->stop_at;
+}
+
+static void a_blob_of_a_name_is_replaced_and_found_by_its_object(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    bool have = true;
+    uint8_t chunks[3 * SHA256_SIZE] = {[63] = 7, [95] = 9};
+    struct blob_row row = {"models/m", "ab12", 5, chunks, 2, {[59] = 4}, 1700};
+    assert_int_equal(blob_row_set(tx, &row, NULL), ST_OK);
+    row = (struct blob_row){"uploads/d", "cd34", 6, chunks, 3, {[59] = 5}, 1800};
+    assert_int_equal(blob_row_set(tx, &row, NULL), ST_OK);
+    row.object = "ef56";
+    row.size = INT64_C(1) << 40;
+    assert_int_equal(blob_row_set(tx, &row, NULL), ST_OK);
+    assert_int_equal(blob_rows_walk(tx, see_blob, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[0], "models/m ab12 5 2 7 4 1700");
+    assert_string_equal(seen.texts[1], "uploads/d ef56 1099511627776 3 9 5 1800");
+    assert_int_equal(blob_rows_have_object(tx, "cd34", &have, NULL), ST_OK);
+    assert_false(have);
+    assert_int_equal(blob_rows_have_object(tx, "ef56", &have, NULL), ST_OK);
+    assert_true(have);
+    row.name = "models/m";
+    assert_refused(blob_row_set(tx, &row, NULL), ST_ALREADY_EXISTS);
+    assert_int_equal(blob_row_delete(tx, "uploads/d", NULL), ST_OK);
+    seen.count = 0;
+    assert_int_equal(blob_row_find(tx, "uploads/d", see_blob, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 0);
+    assert_int_equal(blob_row_find(tx, "models/m", see_blob, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+    assert_refused(blob_row_delete(tx, "uploads/d", NULL), ST_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -726,6 +769,8 @@ int main(void)
                                         begin, end),
         cmocka_unit_test_setup_teardown(
             weights_come_back_in_order_until_they_are_deleted, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_blob_of_a_name_is_replaced_and_found_by_its_object, begin, end),
     };
     int failed = cmocka_run_group_tests_name("in SQLite", tests, NULL, NULL);
     if (!postgres_make_for_stores(&server, true))

@@ -1,0 +1,144 @@
+/*
+ * Blobs as files in folders of the data directory.
+ *
+ * What makes a publication safe against a power cut is the order of its four calls. The
+ * draft is synced first, so that its name can never stand before its bytes. The rename
+ * is atomic: the blob's name stands for the old file or for the new one. The folder
+ * that the name is now in is synced, so that the name stays; and last the folder that
+ * it has left. Whoever inserts a row for the blob does so after that.
+ */
+#include "store/blob.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "store/blob_place.h"
+
+static void path_of(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
+                    const struct blob_name *name)
+{
+    char file_name[BLOB_FILE_NAME_SIZE];
+    blob_file_name(file_name, name);
+    blobs_path_of(blobs, path, file_name);
+}
+
+/* Whoever opens the path finds out whether the blob is there. */
+static enum status fetch(const struct blobs *blobs, struct blob_loan *loan,
+                         const struct blob_name *name, struct error *error)
+{
+    (void)error;
+    path_of(blobs, loan->path, name);
+    return ST_OK;
+}
+
+static void give_back(const struct blobs *blobs, struct blob_loan *loan)
+{
+    (void)blobs;
+    (void)loan;
+}
+
+static bool is_there(const struct blobs *blobs, const struct blob_name *name)
+{
+    char path[BLOB_PATH_SIZE];
+    path_of(blobs, path, name);
+    return access(path, R_OK) == 0;
+}
+
+static enum status check(const struct blobs *blobs, const struct blob_name *name,
+                         const struct file_seal *seal, struct error *error)
+{
+    char path[BLOB_PATH_SIZE];
+    path_of(blobs, path, name);
+    return file_seal_check_path(seal, path, NULL, error);
+}
+
+static enum status remove_file(const struct blobs *blobs, const char *file_name,
+                               struct error *error)
+{
+    char path[BLOB_PATH_SIZE];
+    blobs_path_of(blobs, path, file_name);
+    if (unlink(path) != 0)
+        return errno == ENOENT ? ST_OK : blob_failed(error, path);
+    return blob_sync_folder_of(path, error);
+}
+
+static enum status remove_blob(const struct blobs *blobs, const struct blob_name *name,
+                               struct error *error)
+{
+    char file_name[BLOB_FILE_NAME_SIZE];
+    blob_file_name(file_name, name);
+    return remove_file(blobs, file_name, error);
+}
+
+static enum status publish(const struct blobs *blobs, const struct blob_draft *draft,
+                           struct error *error)
+{
+    char from[BLOB_PATH_SIZE], to[BLOB_PATH_SIZE];
+    blob_draft_path(blobs, from, draft);
+    path_of(blobs, to, &draft->name);
+    enum status status = blob_sync(from, O_RDONLY, error);
+    if (status != ST_OK)
+        return status;
+    if (rename(from, to) != 0)
+        return blob_failed(error, to);
+    status = blob_sync_folder_of(to, error);
+    return status != ST_OK ? status : blob_sync_folder_of(from, error);
+}
+
+struct sweep {
+    const struct blobs *blobs;
+    const char *folder;
+    bool (*keep)(void *context, const struct blob_name *name);
+    void *context;
+};
+
+static bool sweep_file(void *context, const char *file_name)
+{
+    const struct sweep *sweep = context;
+    struct blob_name name;
+    struct error error = {0};
+    char found[BLOB_PATH_SIZE];
+    if (blob_name_parse(&name, sweep->folder, file_name) &&
+        sweep->keep(sweep->context, &name))
+        return true;
+    int length = snprintf(found, sizeof found, "%s/%s", sweep->folder, file_name);
+    CHECK(length > 0 && length < BLOB_PATH_SIZE);
+    if (remove_file(sweep->blobs, found, &error) != ST_OK)
+        log_event(LOG_ERROR, "not_removed", "file", found, "detail", error.text,
+                  (char *)NULL);
+    return true;
+}
+
+static enum status sweep_folders(const struct blobs *blobs,
+                                 bool (*keep)(void *context,
+                                              const struct blob_name *name),
+                                 void *context, struct error *error)
+{
+    static const char *const swept[] = {"models", "datasets", "uploads"};
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < sizeof swept / sizeof *swept; i++) {
+        struct sweep sweep = {blobs, swept[i], keep, context};
+        status = blobs_walk(blobs, swept[i], sweep_file, &sweep, error);
+    }
+    return status;
+}
+
+static void close_folder(struct blobs *blobs)
+{
+    (void)blobs;
+}
+
+const struct blob_driver blob_folder = {
+    .fetch = fetch,
+    .give_back = give_back,
+    .is_there = is_there,
+    .check = check,
+    .remove = remove_blob,
+    .publish = publish,
+    .sweep = sweep_folders,
+    .close = close_folder,
+};

@@ -1,0 +1,57 @@
+/*
+ * blob_place.h - where the blobs of a data directory are: a driver, the functions that
+ * differ between the folders of the directory (blob_folder.c) and another place. Inside store
+ * only; blob.h says what each function does.
+ */
+#ifndef STORE_BLOB_PLACE_H
+#define STORE_BLOB_PLACE_H
+
+#include "base/file_seal.h"
+#include "base/status.h"
+#include "store/blob_name.h"
+
+struct blobs;
+
+struct blob_driver {
+    enum status (*fetch)(const struct blobs *blobs, struct blob_loan *loan,
+                         const struct blob_name *name, struct error *error);
+    void (*give_back)(const struct blobs *blobs, struct blob_loan *loan);
+    bool (*is_there)(const struct blobs *blobs, const struct blob_name *name);
+    enum status (*check)(const struct blobs *blobs, const struct blob_name *name,
+                         const struct file_seal *seal, struct error *error);
+    enum status (*remove)(const struct blobs *blobs, const struct blob_name *name,
+                          struct error *error);
+    enum status (*publish)(const struct blobs *blobs, const struct blob_draft *draft,
+                           struct error *error);
+    enum status (*sweep)(const struct blobs *blobs,
+                         bool (*keep)(void *context, const struct blob_name *name),
+                         void *context, struct error *error);
+    void (*close)(struct blobs *blobs);
+};
+
+struct blobs {
+    char directory[BLOB_PATH_SIZE];
+    int lock; /* file descriptor, -1 if none */
+    const struct blob_driver *driver;
+};
+
+extern const struct blob_driver blob_folder;
+
+/* path = directory/file_name. */
+void blobs_path_of(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
+                   const char *file_name);
+
+/* Calls visit with the name of each file of the folder; false from it stops.
+ *   ST_IO  the folder cannot be read */
+enum status blobs_walk(const struct blobs *blobs, const char *folder,
+                       bool (*visit)(void *context, const char *file_name),
+                       void *context, struct error *error);
+
+/* What failed at path, by errno: ST_IO. */
+enum status blob_failed(struct error *error, const char *path);
+
+/* Syncs what is at path, a file or a folder by its flags; or the folder that it is in. */
+enum status blob_sync(const char *path, int flags, struct error *error);
+enum status blob_sync_folder_of(const char *path, struct error *error);
+
+#endif

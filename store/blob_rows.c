@@ -1,0 +1,84 @@
+#include "store/table_rows.h"
+
+#include "base/check.h"
+#include "store/statement.h"
+
+enum status blob_row_set(struct store_tx *tx, const struct blob_row *row,
+                         struct error *error)
+{
+    struct statement statement;
+    CHECK(row->chunk_count > 0);
+    statement_open(&statement, store_tx_database(tx),
+                   "INSERT INTO blob(name,object,size,chunks,wrapped,create_ms)"
+                   " VALUES(?,?,?,?,?,?) ON CONFLICT(name) DO UPDATE SET"
+                   " object=excluded.object,size=excluded.size,chunks=excluded.chunks,"
+                   "wrapped=excluded.wrapped,create_ms=excluded.create_ms");
+    statement_bind_text(&statement, row->name);
+    statement_bind_text(&statement, row->object);
+    statement_bind_int(&statement, row->size);
+    statement_bind_blob(&statement, row->chunks, row->chunk_count * SHA256_SIZE);
+    statement_bind_blob(&statement, row->wrapped, sizeof row->wrapped);
+    statement_bind_time(&statement, row->create_ms);
+    return statement_run(&statement, error);
+}
+
+enum status blob_row_delete(struct store_tx *tx, const char *name, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx), "DELETE FROM blob WHERE name=?");
+    statement_bind_text(&statement, name);
+    return statement_run_one(&statement, error);
+}
+
+/* Hands the rows of the statement, whose columns are all, to visit. */
+static enum status walk(struct statement *statement,
+                        bool (*visit)(void *context, const struct blob_row *row),
+                        void *context, struct error *error)
+{
+    while (statement_next(statement)) {
+        struct blob_row row = {.name = statement_text(statement, 0),
+                               .object = statement_text(statement, 1),
+                               .size = statement_int(statement, 2),
+                               .chunks = statement_blob(statement, 3),
+                               .create_ms = statement_time(statement, 5)};
+        row.chunk_count = statement_blob_size(statement, 3) / SHA256_SIZE;
+        statement_copy(statement, 4, row.wrapped, sizeof row.wrapped);
+        if (!statement_good(statement) || !visit(context, &row))
+            break;
+    }
+    return statement_end(statement, error);
+}
+
+enum status blob_row_find(struct store_tx *tx, const char *name,
+                          bool (*visit)(void *context, const struct blob_row *row),
+                          void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT name,object,size,chunks,wrapped,create_ms FROM blob"
+                   " WHERE name=?");
+    statement_bind_text(&statement, name);
+    return walk(&statement, visit, context, error);
+}
+
+enum status blob_rows_walk(struct store_tx *tx,
+                           bool (*visit)(void *context, const struct blob_row *row),
+                           void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT name,object,size,chunks,wrapped,create_ms FROM blob"
+                   " ORDER BY name");
+    return walk(&statement, visit, context, error);
+}
+
+enum status blob_rows_have_object(struct store_tx *tx, const char *object, bool *have,
+                                  struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT 1 FROM blob WHERE object=?");
+    statement_bind_text(&statement, object);
+    *have = statement_next(&statement);
+    return statement_end(&statement, error);
+}
