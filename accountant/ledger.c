@@ -34,6 +34,8 @@ enum status ledger_open_in(struct ledger **out, struct store *store,
     struct ledger *ledger = calloc(1, sizeof *ledger);
     CHECK(ledger != NULL);
     CHECK(pthread_mutex_init(&ledger->lock, NULL) == 0);
+    CHECK(pthread_mutex_init(&ledger->head_lock, NULL) == 0);
+    CHECK(pthread_cond_init(&ledger->ended, NULL) == 0);
     ledger->store = store;
     ledger_state_init(&ledger->state);
     enum status status = ledger_replay_read(&ledger->state, &ledger->now, tx, error);
@@ -51,6 +53,8 @@ void ledger_close(struct ledger *ledger)
         return;
     CHECK(!ledger->changing);
     ledger_state_fini(&ledger->state);
+    pthread_cond_destroy(&ledger->ended);
+    pthread_mutex_destroy(&ledger->head_lock);
     pthread_mutex_destroy(&ledger->lock);
     free(ledger->head_path);
     free(ledger);
@@ -126,7 +130,7 @@ static enum status hold(struct ledger *ledger, struct store_tx *tx,
         ledger_state_reserve_take(&ledger->state, account, holding);
     if (claim->engine != NULL)
         ledger_state_change(&ledger->state, account)->external = true;
-    reservation->entry = ledger->next.entry;
+    reservation->entry = ledger->next;
     reservation->principal = *claim->principal;
     return ST_OK;
 }
@@ -163,7 +167,7 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
     else
         status = reserve(ledger, tx, account, claim, error);
     if (status == ST_OK)
-        *entry = ledger->next.entry;
+        *entry = ledger->next;
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }
@@ -200,6 +204,8 @@ enum status ledger_authorise_in(struct ledger *ledger, struct store_tx *tx,
 {
     pthread_mutex_lock(&ledger->lock);
     struct reservation *reservation = ledger_state_reservation(&ledger->state, job);
+    if (reservation != NULL)
+        ledger_change_await(ledger, reservation);
     enum status status = check_authorise(reservation, job, steps, error);
     if (status == ST_OK)
         status = ledger_change_raise(ledger, tx, reservation, steps, error);
@@ -207,19 +213,41 @@ enum status ledger_authorise_in(struct ledger *ledger, struct store_tx *tx,
     return status;
 }
 
+/* The reservation of the job, once no open transaction has changed it or has a claim on it.
+ * It is looked for each time: one that was never durable goes with its transaction. */
+static struct reservation *quiet_reservation(struct ledger *ledger,
+                                             const struct job_id *job)
+{
+    for (;;) {
+        struct reservation *reservation = ledger_state_reservation(&ledger->state, job);
+        if (reservation == NULL || (!reservation->changed && reservation->raising == 0))
+            return reservation;
+        pthread_cond_wait(&ledger->ended, &ledger->lock);
+    }
+}
+
+/* Raises the mark in a transaction that does nothing else. */
+static enum status raise_alone(struct ledger *ledger, struct store_tx *tx,
+                               const struct job_id *job, uint64_t steps,
+                               struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    struct reservation *reservation = quiet_reservation(ledger, job);
+    enum status status = check_authorise(reservation, job, steps, error);
+    if (status == ST_OK)
+        ledger_change_claim(ledger, tx, reservation, steps);
+    pthread_mutex_unlock(&ledger->lock);
+    return status == ST_OK ? mark_row_raise(tx, job->text, steps, error) : status;
+}
+
 enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
                              uint64_t steps, struct error *error)
 {
     struct store_tx *tx;
-    enum status status = store_begin(ledger->store, STORE_JOB, &tx, error);
+    enum status status = store_begin(ledger->store, STORE_MARK, &tx, error);
     if (status != ST_OK)
         return status;
-    status = ledger_authorise_in(ledger, tx, job, steps, error);
-    if (status != ST_OK) {
-        store_rollback(tx);
-        return status;
-    }
-    status = store_commit(tx, error);
+    status = store_end(tx, raise_alone(ledger, tx, job, steps, error), error);
     if (status == ST_OK && store_poisoned(ledger->store))
         return error_set(error, ST_IO, "the head could not be written elsewhere");
     return status;
@@ -284,6 +312,8 @@ enum status ledger_settle(struct ledger *ledger, struct store_tx *tx,
     struct reservation *reservation = ledger_state_reservation(&ledger->state, job);
     bool open = reservation != NULL &&
                 (reservation->changed ? reservation->next.open : reservation->now.open);
+    if (open)
+        ledger_change_await(ledger, reservation);
     if (open)
         status = settle(ledger, tx, reservation, model_sha256, error);
     else

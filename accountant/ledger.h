@@ -27,7 +27,10 @@
  *       durable.
  *
  * Threads: any function may be called from any thread; the ledger locks itself. Lock
- * order: the store's transaction first, then the ledger.
+ * order: the store's transaction first, then the ledger. Authorisations of different jobs
+ * become durable beside each other where the store's database has several connections.
+ * Those of one job follow each other, and its settlement waits for the one that is under
+ * way (ledger_change.h).
  * Ownership: the caller keeps every argument; nothing is retained.
  * Source: ledger.md 2; proofs in ledger.md 3, 6 and 7.
  */
@@ -88,7 +91,8 @@ struct ledger_claim { /* what a job, a survey or a charge asks of a dataset's bu
     /* What the mechanism reads of a divided dataset, and is charged to: each of these. An
      * undivided one has no names of parts. */
     enum parts parts;
-    const char *engine; /* what runs it elsewhere, a good name (entry.h): of a charge; NULL
+    const char
+        *engine; /* what runs it elsewhere, a good name (entry.h): of a charge; NULL
                          * of a job */
 };
 
@@ -108,7 +112,8 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
                            const struct ledger_claim *claim,
                            struct ledger_entry_name *entry, struct error *error);
 
-/* Allows the job its first steps steps; durable on return, in its own transaction. A
+/* Allows the job its first steps steps; durable on return, in its own transaction, which
+ * waits for one that is open and has changed the job's reservation: not the caller's. A
  * mechanism without priced prefixes takes nothing but all its steps.
  *   ST_INVALID         not more than before, or more than were reserved
  *   ST_NOT_FOUND       no open reservation of that job

@@ -4,25 +4,60 @@
 #include <string.h>
 
 #include "accountant/entry.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 
 enum { MS_PER_S = 1000 };
 
+/* --- the head, elsewhere --- */
+
+static bool is_older(const struct head *one, const struct head *other)
+{
+    return one->entry.seq < other->entry.seq || one->authorised < other->authorised;
+}
+
+static struct head head_now(struct ledger *ledger)
+{
+    pthread_mutex_lock(&ledger->lock);
+    struct head now = ledger->now;
+    pthread_mutex_unlock(&ledger->lock);
+    return now;
+}
+
+/* Writes the head where it is kept elsewhere, so that it is as new there as it is now. Who
+ * comes while another writes it waits, and may then find that a third wrote it for both:
+ * syncs are fewer than commits. A write that failed is not tried again. */
+static void keep_head(struct ledger *ledger)
+{
+    struct error error = {0};
+    const struct head mine = head_now(ledger);
+    pthread_mutex_lock(&ledger->head_lock);
+    if (ledger->head_path != NULL && !store_poisoned(ledger->store) &&
+        is_older(&ledger->kept, &mine)) {
+        ledger->kept = head_now(ledger);
+        if (head_file_write(ledger->head_path, &ledger->kept, &error) != ST_OK) {
+            log_event(LOG_ERROR, "head_file_failed", "detail", error.text,
+                      (char *)NULL);
+            store_poison(ledger->store);
+        }
+    }
+    pthread_mutex_unlock(&ledger->head_lock);
+}
+
+/* --- a transaction that joins --- */
+
 static void on_durable(void *context)
 {
     struct ledger *ledger = context;
-    struct error error = {0};
     pthread_mutex_lock(&ledger->lock);
     ledger_state_keep(&ledger->state);
-    ledger->now = ledger->next;
+    ledger->now.entry = ledger->next;
+    ledger->now.authorised += ledger->raised;
     ledger->changing = false;
-    if (ledger->head_path != NULL &&
-        head_file_write(ledger->head_path, &ledger->now, &error) != ST_OK) {
-        log_event(LOG_ERROR, "head_file_failed", "detail", error.text, (char *)NULL);
-        store_poison(ledger->store);
-    }
+    pthread_cond_broadcast(&ledger->ended);
     pthread_mutex_unlock(&ledger->lock);
+    keep_head(ledger);
 }
 
 static void on_undone(void *context)
@@ -31,6 +66,7 @@ static void on_undone(void *context)
     pthread_mutex_lock(&ledger->lock);
     ledger_state_drop(&ledger->state);
     ledger->changing = false;
+    pthread_cond_broadcast(&ledger->ended);
     pthread_mutex_unlock(&ledger->lock);
 }
 
@@ -40,14 +76,15 @@ void ledger_change_join(struct ledger *ledger, struct store_tx *tx)
         return;
     store_tx_on_end(tx, on_durable, on_undone, ledger);
     ledger->changing = true;
-    ledger->next = ledger->now;
+    ledger->next = ledger->now.entry;
+    ledger->raised = 0;
 }
 
 enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
                                  struct ledger_row *row, struct error *error)
 {
     ledger_change_join(ledger, tx);
-    struct ledger_entry_name *head = &ledger->next.entry;
+    struct ledger_entry_name *head = &ledger->next;
     row->seq = head->seq + 1;
     row->time_ms = clock_wall_s() * MS_PER_S;
     memcpy(row->prev, head->hash, SHA256_SIZE);
@@ -106,13 +143,64 @@ enum status ledger_change_raise(struct ledger *ledger, struct store_tx *tx,
                                 struct reservation *reservation, uint64_t steps,
                                 struct error *error)
 {
+    CHECK(reservation->raising == 0);
     enum status status = mark_row_raise(tx, reservation->job.text, steps, error);
     if (status != ST_OK)
         return status;
     ledger_change_join(ledger, tx);
     struct reservation_state *state =
         ledger_state_change_reservation(&ledger->state, reservation);
-    ledger->next.authorised += steps - state->authorised;
+    ledger->raised += steps - state->authorised;
     state->authorised = steps;
     return ST_OK;
+}
+
+/* --- a transaction of one mark --- */
+
+struct claim {
+    struct ledger *ledger;
+    struct reservation *reservation;
+};
+
+static void on_claim_durable(void *context)
+{
+    struct claim *claim = context;
+    struct ledger *ledger = claim->ledger;
+    struct reservation *reservation = claim->reservation;
+    pthread_mutex_lock(&ledger->lock);
+    ledger->now.authorised += reservation->raising - reservation->now.authorised;
+    reservation->now.authorised = reservation->raising;
+    reservation->raising = 0;
+    pthread_cond_broadcast(&ledger->ended);
+    pthread_mutex_unlock(&ledger->lock);
+    free(claim);
+    keep_head(ledger);
+}
+
+static void on_claim_undone(void *context)
+{
+    struct claim *claim = context;
+    struct ledger *ledger = claim->ledger;
+    pthread_mutex_lock(&ledger->lock);
+    claim->reservation->raising = 0;
+    pthread_cond_broadcast(&ledger->ended);
+    pthread_mutex_unlock(&ledger->lock);
+    free(claim);
+}
+
+void ledger_change_await(struct ledger *ledger, const struct reservation *reservation)
+{
+    while (reservation->raising != 0)
+        pthread_cond_wait(&ledger->ended, &ledger->lock);
+}
+
+void ledger_change_claim(struct ledger *ledger, struct store_tx *tx,
+                         struct reservation *reservation, uint64_t steps)
+{
+    CHECK(reservation->raising == 0 && !reservation->changed);
+    struct claim *claim = malloc(sizeof *claim);
+    CHECK(claim != NULL);
+    *claim = (struct claim){ledger, reservation};
+    reservation->raising = steps;
+    store_tx_on_end(tx, on_claim_durable, on_claim_undone, claim);
 }

@@ -3,9 +3,28 @@
  * Inside accountant only: ledger.c writes by it, ledger_freeze.c too, and ledger_view.c
  * reads what is durable.
  *
- * A transaction joins the ledger before its first change. When it ends, the ledger's
- * state and head become what the transaction made of them, or stay as they were
- * (ledger_state.h); a head that is kept elsewhere is written then.
+ * A transaction that is one at a time (scope.h) joins the ledger before its first change.
+ * When it ends, the ledger's state and head become what the transaction made of them, or
+ * stay as they were (ledger_state.h); a head that is kept elsewhere is written then.
+ *
+ * A transaction of STORE_MARK raises one mark beside all others, and does not join. It
+ * claims the reservation instead, for as long as it is open:
+ *
+ *               ledger_change_claim            durable: now.authorised = raising
+ *   raising = 0 -------------------> raising <
+ *                                              undone:  as it was
+ *
+ * Invariants
+ *   (1) A reservation is claimed by one transaction at most, and by none while the one that
+ *       joined has changed it. So the marks of a job are raised one after the other, each
+ *       higher than the one before.
+ *   (2) Whoever joined changes no reservation that is claimed: ledger_change_await comes
+ *       first. So what a settlement charges includes every mark that was or will be
+ *       durable, and whoever claims after it finds the reservation closed. A freeze comes
+ *       before anything is authorised (ledger_head_file).
+ *   (3) A claim ends with its transaction, which waits for nobody who waits for the claim:
+ *       it has a connection of its own or is alone with the only one. So (2) waits for
+ *       as long as one commit takes.
  *
  * Threads: every function here wants the ledger's lock held.
  */
@@ -20,15 +39,20 @@
 #include "store/table_rows.h"
 
 struct ledger {
-    pthread_mutex_t lock; /* guards all that follows but store */
+    pthread_mutex_t lock; /* guards all that follows but store, head_lock and kept */
+    pthread_cond_t ended; /* a transaction that joined, or one that had a claim */
     struct store *store;
     struct ledger_state state;
-    struct head now, next; /* next: what the open transaction makes of it */
-    bool changing;         /* the open transaction has entries or marks of ours */
-    char *head_path;       /* NULL: the head is kept nowhere else */
+    struct head now;
+    bool changing;                 /* a transaction has joined: */
+    struct ledger_entry_name next; /* the newest entry, with its own */
+    uint64_t raised;               /* by how much it raises marks */
+    char *head_path;               /* NULL: the head is kept nowhere else */
+    pthread_mutex_t head_lock; /* taken before lock; guards what head_path names and */
+    struct head kept;          /* what is written there */
 };
 
-/* To be called before the first change inside tx; the functions below do. */
+/* To be called before the first change inside tx; those that change something do. */
 void ledger_change_join(struct ledger *ledger, struct store_tx *tx);
 
 /* Completes row (its number, time and hashes), inserts it and moves the head. */
@@ -42,7 +66,16 @@ enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
                                 const struct ledger_promise *promise, bool anew,
                                 struct error *error);
 
-/* Raises the mark of an open reservation. */
+/* Waits until no transaction has a claim on the reservation. */
+void ledger_change_await(struct ledger *ledger, const struct reservation *reservation);
+
+/* Claims the reservation for tx, which is of STORE_MARK, to raise its mark to steps; the
+ * caller writes the row. No other has a claim on it, and whoever joined has not changed
+ * it. */
+void ledger_change_claim(struct ledger *ledger, struct store_tx *tx,
+                         struct reservation *reservation, uint64_t steps);
+
+/* Raises the mark of an open reservation on which nobody has a claim. */
 enum status ledger_change_raise(struct ledger *ledger, struct store_tx *tx,
                                 struct reservation *reservation, uint64_t steps,
                                 struct error *error);

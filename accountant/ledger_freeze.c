@@ -168,9 +168,10 @@ enum status ledger_head_file(struct ledger *ledger, const char *path, bool *froz
         status = head_file_write(path, &ledger->now, error);
     if (status != ST_OK)
         return status;
-    pthread_mutex_lock(&ledger->lock);
+    pthread_mutex_lock(&ledger->head_lock);
+    ledger->kept = ledger->now;
     ledger->head_path = strdup(path);
     CHECK(ledger->head_path != NULL);
-    pthread_mutex_unlock(&ledger->lock);
+    pthread_mutex_unlock(&ledger->head_lock);
     return ST_OK;
 }

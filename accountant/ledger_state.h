@@ -45,6 +45,8 @@ struct reservation {
     struct principal principal; /* the actor of that entry */
     bool durable;               /* its RESERVE is */
     bool changed;               /* next differs from now */
+    uint64_t raising; /* a transaction of its own raises now.authorised to this;
+                                 * 0: none does */
     struct reservation_state now, next;
 };
 

@@ -8,10 +8,12 @@ void database_close(struct database *database, bool clean)
 
 bool database_poisoned(const struct database *database)
 {
-    return atomic_load(&database->poisoned);
+    const struct database *first = database->first != NULL ? database->first : database;
+    return atomic_load(&first->poisoned);
 }
 
 void database_poison(struct database *database)
 {
-    atomic_store(&database->poisoned, true);
+    struct database *first = database->first != NULL ? database->first : database;
+    atomic_store(&first->poisoned, true);
 }

@@ -1,5 +1,5 @@
 /*
- * database.h - one connection to a database, whichever it is, and what its answers mean.
+ * database.h - a connection to a database, whichever it is, and what its answers mean.
  * Inside store only.
  *
  * A database is a file of SQLite (sqlite.h) or a server of PostgreSQL (postgres.h). What
@@ -32,12 +32,20 @@ enum database_class {
     DB_FAILED,    /* the disk or the server failed, or memory ran out */
 };
 
+/* How many connections there may be beside the first. */
+enum { DATABASE_BESIDE_MAX = 16 };
+
 struct database;
 struct prepared; /* a statement as the driver keeps it; each has its own */
 
 struct driver {
     /* Closes the connection. clean: the database did not fail, and may be tidied. */
     void (*close)(struct database *database, bool clean);
+
+    /* Makes another connection beside the first of a database, for transactions of
+     * STORE_MARK: number counts them, from 1 to DATABASE_BESIDE_MAX. It is closed before
+     * the first. NULL: a database has one connection for all. */
+    struct database *(*beside)(struct database *first, unsigned number);
 
     /* One transaction is open at most. A commit that is not DB_OK has kept nothing, or has
      * failed in a way that poisons; tidy is called after one that was DB_OK. */
@@ -74,7 +82,8 @@ enum { DATABASE_IDENTITY_SIZE = 40 };
 struct database { /* what every driver's own struct begins with */
     const struct driver *driver;
     char identity[DATABASE_IDENTITY_SIZE]; /* of a server's; "" of a file */
-    atomic_bool poisoned;
+    struct database *first; /* that it is beside of; NULL: it is the first */
+    atomic_bool poisoned;   /* of the first: all of its connections are */
     /* The first constraint that stood in the way of the open transaction. What it did
      * before is lost, and it can only be rolled back (statement.h). */
     enum database_class refused;
@@ -84,7 +93,7 @@ struct database { /* what every driver's own struct begins with */
 void database_close(struct database *database, bool clean);
 
 /* Poison: after the first failure that is not a constraint nothing is written any more
- * (store.h). It never goes away. */
+ * (store.h), on whichever connection of the database. It never goes away. */
 bool database_poisoned(const struct database *database);
 void database_poison(struct database *database);
 

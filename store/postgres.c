@@ -229,11 +229,16 @@ static void close_connection(struct database *database, bool clean)
     }
     free(postgres->texts);
     free((char *)(uintptr_t)postgres->server.url);
+    if (postgres->base.first == NULL)
+        free(postgres->writers);
     free(postgres);
 }
 
+static struct database *beside(struct database *first, unsigned number);
+
 static const struct driver driver = {
     .close = close_connection,
+    .beside = beside,
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
@@ -267,17 +272,34 @@ static struct postgres *postgres_create(const struct store_server *server,
     return postgres;
 }
 
+/* It is opened as one that was lost: by the first transaction. */
+static struct database *beside(struct database *first, unsigned number)
+{
+    struct postgres *of = own(first);
+    struct postgres *postgres = postgres_create(&of->server, of->read_only);
+    postgres->base.first = first;
+    if (!of->read_only) {
+        postgres->writers = of->writers;
+        postgres->writer = &of->writers->all[number];
+    }
+    return &postgres->base;
+}
+
 enum status postgres_open(struct database **out, const struct store_server *server,
                           struct error *error)
 {
     struct postgres *postgres = postgres_create(server, false);
+    postgres->writers = calloc(1, sizeof *postgres->writers);
+    CHECK(postgres->writers != NULL);
+    postgres->writer = &postgres->writers->all[0];
     enum status status = wire_open(&postgres->wire, server, false, error);
     if (status == ST_OK)
         status = writer_lock_wait(postgres->wire, error);
+    postgres->locked = status == ST_OK;
     if (status == ST_OK)
         status = postgres_tables_forward(postgres->wire, server->migrate, error);
     if (status == ST_OK)
-        status = writer_take(postgres->wire, &postgres->writer, error);
+        status = writers_take(postgres->wire, postgres->writers, error);
     if (status == ST_OK)
         status =
             postgres_tables_identity(postgres->wire, postgres->base.identity, error);

@@ -1,8 +1,9 @@
 /*
  * postgres.h - a server of PostgreSQL as a database. Inside store only.
  *
- * One connection writes; its transactions follow each other. It may break at any time,
- * and nobody above notices more than that it took longer:
+ * The first connection writes, and others beside it (database.h), each with a row of its
+ * own that counts its transactions. It may break at any time, and nobody above notices more
+ * than that it took longer:
  *
  *   it broke                   what is done
  *   between transactions       a new connection
@@ -12,7 +13,8 @@
  *                              was not and never will be, and is written again
  *
  * A warning at COMMIT is no answer either: it says that a standby may not have it. What
- * was read stays true meanwhile, because nobody else writes.
+ * was read stays true meanwhile: another daemon is kept out, and within this one nobody
+ * else writes what a transaction has read (scope.h).
  *
  * Invariants
  *   (1) DB_OK from a commit: the server has said so without a warning, or a later write

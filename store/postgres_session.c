@@ -125,7 +125,7 @@ static void drop_wire(struct postgres *postgres)
         postgres_session_fail(postgres, wire_said(postgres->wire));
     wire_close(postgres->wire);
     postgres->wire = NULL;
-    postgres->writer.locked = false;
+    postgres->locked = false;
 }
 
 static bool connect_again(struct postgres *postgres)
@@ -136,23 +136,21 @@ static bool connect_again(struct postgres *postgres)
         return false;
     }
     postgres->connection++;
-    postgres->writer.locked = writer_lock(postgres->wire);
     return true;
 }
 
 /* Whether what was found is what may be: of the writer's transactions n are durable, or,
  * where the last COMMIT is in doubt, one more. */
-static bool is_ours(struct postgres *postgres, const struct writer_found *found,
+static bool is_ours(struct postgres *postgres, const struct writers_found *found,
                     bool doubt)
 {
-    int64_t n = postgres->writer.n;
-    if (found->exists && found->fenced)
+    if (found->fenced)
         postgres_session_fail(postgres, "another daemon has taken over the store");
-    else if (!found->exists || found->n < n)
+    else if (found->lost)
         postgres_session_fail(
             postgres, "the store has lost history: it was restored, or failed over to "
                       "a server that did not have it all");
-    else if (found->n > n + doubt)
+    else if (found->n > postgres->writer->n + doubt)
         postgres_session_fail(
             postgres, "the store has transactions of this writer that it did not make");
     else
@@ -166,12 +164,13 @@ static bool come_back(struct postgres *postgres, bool doubt, bool *done)
 {
     static const struct timespec wait = {.tv_nsec = RETURN_WAIT_NS};
     int64_t end_ns = clock_monotonic_ns() + (int64_t)RETURN_MS * NS_PER_MS;
-    struct writer_found found;
+    struct writers_found found;
     drop_wire(postgres);
     if (postgres->read_only)
         return false;
     while (!connect_again(postgres) ||
-           writer_find(postgres->wire, postgres->writer.id, &found) != WIRE_DONE) {
+           writers_find(postgres->wire, postgres->writers, postgres->writer, &found) !=
+               WIRE_DONE) {
         drop_wire(postgres);
         if (clock_monotonic_ns() >= end_ns)
             return false;
@@ -182,8 +181,8 @@ static bool come_back(struct postgres *postgres, bool doubt, bool *done)
         postgres->wire = NULL;
         return false;
     }
-    *done = found.n > postgres->writer.n;
-    postgres->writer.n = found.n;
+    *done = found.n > postgres->writer->n;
+    postgres->writer->n = found.n;
     return true;
 }
 
@@ -197,12 +196,12 @@ static enum wire_end send_begin(struct postgres *postgres, uint64_t *changed)
     if (postgres->scope == STORE_READ || postgres->read_only)
         return wire_run(postgres->wire,
                         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", changed);
-    if (!postgres->writer.locked)
-        postgres->writer.locked = writer_lock(postgres->wire);
+    if (postgres->base.first == NULL && !postgres->locked)
+        postgres->locked = writer_lock(postgres->wire);
     snprintf(sql, sizeof sql,
              "BEGIN;UPDATE writer SET n=n+1,seen=clock_timestamp() WHERE id=%" PRId64
              " AND n=%" PRId64 " AND NOT fenced%s",
-             postgres->writer.id, postgres->writer.n,
+             postgres->writer->id, postgres->writer->n,
              postgres->scope == STORE_LEDGER ? ";SELECT 1 FROM head FOR UPDATE" : "");
     return wire_run(postgres->wire, sql, changed);
 }
@@ -287,7 +286,8 @@ enum database_class postgres_session_commit(struct postgres *postgres)
         bool doubt = false, done = false;
         enum database_class class = send_commit(postgres, &doubt);
         if (!doubt || !writes) { /* of what only read nothing is lost */
-            postgres->writer.n += class == DB_OK && writes;
+            if (class == DB_OK && writes)
+                postgres->writer->n++;
             postgres->open = false;
             return writes ? class : DB_OK;
         }

@@ -32,8 +32,10 @@ struct postgres {
     struct store_server server; /* its URL is ours */
     struct wire *wire;          /* NULL: it is lost */
     unsigned connection;        /* counts them, from 1 */
-    bool read_only;             /* there is no writer */
-    struct writer writer;
+    bool read_only;             /* there are no writers */
+    struct writers *writers;    /* of the daemon; the first connection's to free */
+    struct writer *writer;      /* this connection's of them */
+    bool locked;                /* the first connection holds the daemon's lock */
     enum store_scope scope;
     bool open; /* a transaction is */
     struct text *texts;

@@ -3,17 +3,25 @@
  *
  *   scope          what it may do                                     beside others
  *   STORE_LEDGER   append entries of the ledger, and all below        one at a time
- *   STORE_JOB      write of one job: its row, its mark                one a job
- *   STORE_ROW      write other rows, the audit trail's among them     one a row
- *   STORE_READ     read, as of one moment                             any number
+ *   STORE_JOB      write of one job: its row, its mark                one at a time
+ *   STORE_ROW      write other rows, the audit trail's among them     one at a time
+ *   STORE_READ     read, as of one moment                             one at a time
+ *   STORE_MARK     raise the mark of one job, and no more             any number
  *
- * One connection writes today, and its transactions follow each other. The database is
- * told the scope all the same: a transaction that only reads can write nothing, and one
- * of the ledger locks the ledger's head where a server may have other writers.
+ * What a daemon keeps in memory of jobs, datasets and balances follows a transaction
+ * before the next of the first four begins, so whoever has such a one open sees memory and
+ * rows of the same moment, and nothing of them moves. A mark is a row of its job alone,
+ * which nobody else looks at while the job runs: those transactions wait for nobody where
+ * the database has several connections.
+ *
+ * The database is told the scope too: a transaction that only reads can write nothing, and
+ * one of the ledger locks the ledger's head, where a server may have other writers. What a
+ * transaction locks it locks in this order: its writer's row, the head, datasets, jobs,
+ * marks; one without the head never waits for it.
  */
 #ifndef STORE_SCOPE_H
 #define STORE_SCOPE_H
 
-enum store_scope { STORE_LEDGER, STORE_JOB, STORE_ROW, STORE_READ };
+enum store_scope { STORE_LEDGER, STORE_JOB, STORE_ROW, STORE_READ, STORE_MARK };
 
 #endif

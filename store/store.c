@@ -1,9 +1,10 @@
 /*
- * Transactions, one at a time. The lock is taken by store_begin and given back by the
- * end of the transaction, so whoever holds a struct store_tx is alone with the
- * connection. An end does three things in this order: it makes the rows durable or
- * takes them back; it tells the hooks, with the lock still held, so that memory follows
- * the disk before anybody else can look; and it lets the driver tidy up.
+ * Transactions. One takes a connection and gives it back at its end, so whoever holds a
+ * struct store_tx is alone with it. Most take the first connection, under its lock; those
+ * of marks one of those beside it, where the database has them. An end does three things
+ * in this order: it makes the rows durable or takes them back; it tells the hooks, with the
+ * connection still taken, so that memory follows the disk before anybody else can look; and
+ * it lets the driver tidy up.
  */
 #include "store/store.h"
 
@@ -25,15 +26,24 @@ struct hook {
 
 struct store_tx {
     struct store *store;
+    struct database *database; /* the connection that it is open on */
     size_t hook_count, hook_capacity;
     struct hook *hooks; /* (hook_capacity) */
 };
 
 struct store {
-    pthread_mutex_t lock; /* held by the open transaction; guards the rest */
-    struct database *database;
-    bool tx_open;
-    struct store_tx tx;
+    pthread_mutex_t lock;      /* held by what is open on the first connection */
+    struct database *database; /* the first connection */
+    struct store_tx tx;        /* on it */
+    bool tx_open;              /* guarded by lock */
+    struct {                   /* the connections beside the first */
+        pthread_mutex_t lock;  /* guards the rest */
+        pthread_cond_t freed;  /* one is */
+        unsigned made;         /* how many there are */
+        size_t free_count;     /* how many of them are free: */
+        struct store_tx *free[DATABASE_BESIDE_MAX];
+        struct store_tx all[DATABASE_BESIDE_MAX]; /* by their order */
+    } beside;
 };
 
 /* --- opening --- */
@@ -43,6 +53,8 @@ static enum status take_database(struct store **out, struct database *database_t
     struct store *store = calloc(1, sizeof *store);
     CHECK(store != NULL);
     CHECK(pthread_mutex_init(&store->lock, NULL) == 0);
+    CHECK(pthread_mutex_init(&store->beside.lock, NULL) == 0);
+    CHECK(pthread_cond_init(&store->beside.freed, NULL) == 0);
     store->database = database_take;
     *out = store;
     return ST_OK;
@@ -93,61 +105,108 @@ void store_close(struct store *store)
 {
     if (store == NULL)
         return;
-    CHECK(!store->tx_open);
-    database_close(store->database, !store_poisoned(store));
+    bool clean = !store_poisoned(store);
+    CHECK(!store->tx_open && store->beside.free_count == store->beside.made);
+    for (unsigned i = 0; i < store->beside.made; i++)
+        database_close(store->beside.all[i].database, clean);
+    database_close(store->database, clean);
+    pthread_cond_destroy(&store->beside.freed);
+    pthread_mutex_destroy(&store->beside.lock);
     pthread_mutex_destroy(&store->lock);
     free(store);
 }
 
+/* --- connections --- */
+
+static struct store_tx *take_first(struct store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    store->tx_open = true;
+    store->tx.database = store->database;
+    return &store->tx;
+}
+
+/* One that is free, or a new one while there may be more, or else the next to be free. */
+static struct store_tx *take_beside(struct store *store)
+{
+    struct store_tx *tx;
+    pthread_mutex_lock(&store->beside.lock);
+    while (store->beside.free_count == 0 && store->beside.made == DATABASE_BESIDE_MAX)
+        pthread_cond_wait(&store->beside.freed, &store->beside.lock);
+    if (store->beside.free_count > 0) {
+        tx = store->beside.free[--store->beside.free_count];
+    } else {
+        tx = &store->beside.all[store->beside.made++];
+        tx->database =
+            store->database->driver->beside(store->database, store->beside.made);
+    }
+    pthread_mutex_unlock(&store->beside.lock);
+    return tx;
+}
+
+static void give_back(struct store_tx *tx)
+{
+    struct store *store = tx->store;
+    if (tx == &store->tx) {
+        store->tx_open = false;
+        pthread_mutex_unlock(&store->lock);
+        return;
+    }
+    pthread_mutex_lock(&store->beside.lock);
+    store->beside.free[store->beside.free_count++] = tx;
+    pthread_cond_signal(&store->beside.freed);
+    pthread_mutex_unlock(&store->beside.lock);
+}
+
 /* --- transactions --- */
 
-static const char *message(const struct store *store)
+static enum status failed(const struct database *database, struct error *error)
 {
-    return store->database->driver->message(store->database);
+    return error_set(error, ST_IO, "database: %s", database->driver->message(database));
 }
 
 enum status store_begin(struct store *store, enum store_scope scope,
                         struct store_tx **tx, struct error *error)
 {
-    struct database *database = store->database;
-    pthread_mutex_lock(&store->lock);
+    bool beside = scope == STORE_MARK && store->database->driver->beside != NULL;
+    struct store_tx *taken = beside ? take_beside(store) : take_first(store);
+    struct database *database = taken->database;
+    enum status status = ST_OK;
+    *taken = (struct store_tx){.store = store, .database = database};
     if (store_poisoned(store)) {
-        pthread_mutex_unlock(&store->lock);
-        return error_set(error, ST_IO, "the database failed earlier");
-    }
-    if (database->driver->begin(database, scope) != DB_OK) {
-        error_set(error, ST_IO, "database: %s", message(store));
+        status = error_set(error, ST_IO, "the database failed earlier");
+    } else if (database->driver->begin(database, scope) != DB_OK) {
+        status = failed(database, error);
         store_poison(store);
-        pthread_mutex_unlock(&store->lock);
-        return ST_IO;
+    }
+    if (status != ST_OK) {
+        give_back(taken);
+        return status;
     }
     database->refused = DB_OK;
-    store->tx_open = true;
-    store->tx = (struct store_tx){.store = store};
-    *tx = &store->tx;
+    *tx = taken;
     return ST_OK;
 }
 
 static void finish(struct store_tx *tx, bool durable)
 {
-    struct store *store = tx->store;
+    struct database *database = tx->database;
     for (size_t i = 0; i < tx->hook_count; i++) {
         void (*call)(void *) = durable ? tx->hooks[i].done : tx->hooks[i].undone;
         if (call != NULL)
             call(tx->hooks[i].context);
     }
     free(tx->hooks);
-    if (durable && store->database->driver->tidy(store->database) != DB_OK)
-        store_poison(store);
-    store->tx_open = false;
-    pthread_mutex_unlock(&store->lock);
+    if (durable && database->driver->tidy(database) != DB_OK)
+        database_poison(database);
+    give_back(tx);
 }
 
 /* After a failure the database may or may not hold the transaction; a restart decides. */
 enum status store_commit(struct store_tx *tx, struct error *error)
 {
     struct store *store = tx->store;
-    struct database *database = store->database;
+    struct database *database = tx->database;
     bool durable = false;
     CHECK(database->refused == DB_OK || store_poisoned(store));
     if (store_poisoned(store)) {
@@ -155,7 +214,7 @@ enum status store_commit(struct store_tx *tx, struct error *error)
     } else if (database->driver->commit(database) == DB_OK) {
         durable = true;
     } else {
-        error_set(error, ST_IO, "database: %s", message(store));
+        failed(database, error);
         store_poison(store);
     }
     if (!durable)
@@ -166,9 +225,8 @@ enum status store_commit(struct store_tx *tx, struct error *error)
 
 void store_rollback(struct store_tx *tx)
 {
-    struct store *store = tx->store;
-    if (store->database->driver->rollback(store->database) != DB_OK)
-        store_poison(store);
+    if (tx->database->driver->rollback(tx->database) != DB_OK)
+        database_poison(tx->database);
     finish(tx, false);
 }
 
@@ -204,5 +262,5 @@ void store_poison(struct store *store)
 
 struct database *store_tx_database(struct store_tx *tx)
 {
-    return tx->store->database;
+    return tx->database;
 }

@@ -7,7 +7,9 @@
  *                                   store_rollback  -> as if nothing had been asked
  *
  * Invariants
- *   (1) At most one transaction is open; store_begin waits for the other to end.
+ *   (1) Of those that are one at a time by their scopes (scope.h) at most one is open;
+ *       store_begin waits for the other to end. Of the others as many as the database has
+ *       connections for.
  *   (2) What store_commit answered ST_OK to is on disk.
  *   (3) The first failure inside a transaction that is not a constraint poisons the
  *       store: an I/O error, a full disk, damage, a failed allocation. Every later call
@@ -89,8 +91,9 @@ enum status store_end(struct store_tx *tx, enum status status, struct error *err
 
 /* Calls done(context) when tx has been made durable, before store_commit returns, or
  * undone(context) when it has been rolled back or lost. Either may be NULL. Any number may
- * be asked for, and they are called in the order of asking. They run with the
- * transaction's lock held, and must neither begin another nor ask for calls. */
+ * be asked for, and they are called in the order of asking. They run before another
+ * transaction may begin that is one at a time with tx, and must neither begin one nor ask
+ * for calls. */
 void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(void *),
                      void *context);
 

@@ -55,7 +55,20 @@ enum status writer_lock_wait(struct wire *wire, struct error *error)
     return tell_other(wire, error);
 }
 
-enum status writer_take(struct wire *wire, struct writer *writer, struct error *error)
+/* Takes the ids that a statement has answered. */
+static bool take_ids(struct writers *writers, const PGresult *answer)
+{
+    if (PQntuples(answer) != WRITERS)
+        return false;
+    for (int i = 0; i < WRITERS; i++) {
+        writers->all[i].id = strtoll(PQgetvalue(answer, i, 0), NULL, 10);
+        atomic_store(&writers->all[i].n, 0);
+    }
+    return true;
+}
+
+enum status writers_take(struct wire *wire, struct writers *writers,
+                         struct error *error)
 {
     char host[65] = "", sql[SQL_SIZE];
     PGresult *answer = NULL;
@@ -64,36 +77,64 @@ enum status writer_take(struct wire *wire, struct writer *writer, struct error *
         if (*at == '\'' || *at == '\\')
             *at = '_';
     snprintf(sql, sizeof sql,
-             "INSERT INTO writer(daemon) VALUES('process %ld of %s') RETURNING id",
-             (long)getpid(), host);
-    if (wire_run(wire, "UPDATE writer SET fenced=true WHERE NOT fenced", NULL) !=
-            WIRE_DONE ||
-        wire_ask(wire, sql, &answer) != WIRE_DONE || wire_warned(wire))
-        return error_set(error, ST_IO, "the store: %s", wire_said(wire));
-    *writer = (struct writer){.id = strtoll(PQgetvalue(answer, 0, 0), NULL, 10),
-                              .locked = true};
+             "INSERT INTO writer(daemon) SELECT 'process %ld of %s' FROM "
+             "generate_series(1,%d) RETURNING id",
+             (long)getpid(), host, WRITERS);
+    bool taken = wire_run(wire, "UPDATE writer SET fenced=true WHERE NOT fenced",
+                          NULL) == WIRE_DONE &&
+                 wire_ask(wire, sql, &answer) == WIRE_DONE && !wire_warned(wire) &&
+                 take_ids(writers, answer);
     PQclear(answer);
-    return ST_OK;
+    return taken ? ST_OK : error_set(error, ST_IO, "the store: %s", wire_said(wire));
 }
 
-enum wire_end writer_find(struct wire *wire, int64_t id, struct writer_found *found)
+/* Compares the daemon's rows with what was acknowledged before they were read. */
+static void compare(const struct writers *writers, const int64_t acknowledged[WRITERS],
+                    const PGresult *answer, struct writers_found *found)
+{
+    int rows = PQntuples(answer), ours = 0;
+    for (int row = 0; row < rows; row++) {
+        int64_t id = strtoll(PQgetvalue(answer, row, 0), NULL, 10);
+        int64_t n = strtoll(PQgetvalue(answer, row, 1), NULL, 10);
+        for (int i = 0; i < WRITERS; i++) {
+            if (writers->all[i].id != id)
+                continue;
+            ours++;
+            found->lost = found->lost || n < acknowledged[i];
+            found->fenced = found->fenced || PQgetvalue(answer, row, 2)[0] == 't';
+        }
+    }
+    found->lost = found->lost || ours != WRITERS;
+}
+
+enum wire_end writers_find(struct wire *wire, struct writers *writers,
+                           const struct writer *own, struct writers_found *found)
 {
     char sql[SQL_SIZE];
+    int64_t acknowledged[WRITERS];
     PGresult *answer = NULL;
+    *found = (struct writers_found){0};
+    for (int i = 0; i < WRITERS; i++)
+        acknowledged[i] = atomic_load(&writers->all[i].n);
     snprintf(sql, sizeof sql,
-             "BEGIN;SELECT n,fenced FROM writer WHERE id=%" PRId64 " FOR UPDATE", id);
+             "BEGIN;SELECT n FROM writer WHERE id=%" PRId64 " FOR UPDATE", own->id);
     enum wire_end end = wire_ask(wire, sql, &answer);
     if (end != WIRE_DONE)
         return end;
-    *found = (struct writer_found){.exists = PQntuples(answer) == 1};
-    if (found->exists) {
+    if (PQntuples(answer) == 1)
         found->n = strtoll(PQgetvalue(answer, 0, 0), NULL, 10);
-        found->fenced = strcmp(PQgetvalue(answer, 0, 1), "t") == 0;
-    }
+    PQclear(answer);
+    snprintf(sql, sizeof sql,
+             "SELECT id,n,fenced FROM writer WHERE id BETWEEN %" PRId64 " AND %" PRId64,
+             writers->all[0].id, writers->all[WRITERS - 1].id);
+    end = wire_ask(wire, sql, &answer);
+    if (end != WIRE_DONE)
+        return end;
+    compare(writers, acknowledged, answer, found);
     PQclear(answer);
     snprintf(sql, sizeof sql,
              "UPDATE writer SET seen=clock_timestamp() WHERE id=%" PRId64 ";COMMIT",
-             id);
+             own->id);
     end = wire_run(wire, sql, NULL);
     return end == WIRE_DONE && wire_warned(wire) ? WIRE_LOST : end;
 }

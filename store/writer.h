@@ -1,11 +1,12 @@
 /*
- * writer.h - which connection writes a database of PostgreSQL, and what has become of its
- * transactions. Inside store only.
+ * writer.h - which connections write a database of PostgreSQL, and what has become of
+ * their transactions. Inside store only.
  *
  *   take ---> writing ---> fenced: another has taken the database, and this one is over
  *
- * Each daemon that takes the database has a row of the table `writer`, and every
- * transaction of it that may write begins by counting that row up:
+ * A daemon that takes the database makes a row of the table `writer` for each connection
+ * that it may come to have, and every transaction that may write begins by counting the
+ * row of its connection up:
  *
  *   UPDATE writer SET n=n+1 WHERE id=$me AND n=$n AND NOT fenced
  *
@@ -13,26 +14,38 @@
  *   (1) One row answers three questions after a connection was lost: whether the last
  *       COMMIT happened (n), whether another has taken over (fenced), and whether the
  *       database has lost history (n is below what was acknowledged, or the row is gone).
- *   (2) A writer that is fenced writes nothing more. The UPDATE that fences waits for the
+ *   (2) A connection that comes back looks at the rows of all: what another of them has
+ *       lost, which may be idle, is seen by the first that asks.
+ *   (3) A writer that is fenced writes nothing more. The UPDATE that fences waits for the
  *       transaction that the writer has open, so whatever it wrote is seen by whoever
- *       fenced it.
- *   (3) A lock of the session, which ends with the connection, keeps a second daemon out
- *       while the first is there.
+ *       fenced it. A daemon's rows are all made before it writes, so whoever fences them
+ *       once has fenced what it may ever write by.
+ *   (4) A lock of the session, which ends with the first connection, keeps a second daemon
+ *       out while the first is there.
  *
- * Threads: those of the wire.
+ * Threads: n is written by the one that has the connection, and read by any; else those of
+ * the wire.
  */
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H
 
+#include <stdatomic.h>
+
+#include "store/database.h"
 #include "store/wire.h"
 
-struct writer {
+enum { WRITERS = 1 + DATABASE_BESIDE_MAX }; /* connections of a daemon */
+
+struct writer { /* one connection */
     int64_t id;
-    int64_t n;   /* its transactions that are durable */
-    bool locked; /* this connection holds the lock of (3) */
+    _Atomic int64_t n; /* its transactions that are durable */
 };
 
-/* Takes the lock of (3). False where another session holds it. */
+struct writers { /* a daemon's connections, the first at 0 */
+    struct writer all[WRITERS];
+};
+
+/* Takes the lock of (4). False where another session holds it. */
 bool writer_lock(struct wire *wire);
 
 /* The same, waiting for a moment: a daemon that was killed leaves its session to the
@@ -40,18 +53,21 @@ bool writer_lock(struct wire *wire);
  *   ST_IO  another daemon serves the database; the error names it */
 enum status writer_lock_wait(struct wire *wire, struct error *error);
 
-/* Fences whoever wrote before, and makes a row of one's own. The lock is held.
+/* Fences whoever wrote before, and makes the rows of this daemon. The lock is held.
  *   ST_IO  the server failed */
-enum status writer_take(struct wire *wire, struct writer *writer, struct error *error);
+enum status writers_take(struct wire *wire, struct writers *writers,
+                         struct error *error);
 
-struct writer_found { /* of one's own row, on a new connection */
-    bool exists, fenced;
-    int64_t n;
+struct writers_found { /* of the daemon's rows, on a new connection */
+    bool lost;         /* one is gone, or counts less than was acknowledged */
+    bool fenced;       /* one is */
+    int64_t n;         /* of the connection's own */
 };
 
-/* Reads one's own row, after whatever an older connection still does to it, and then
- * writes to it and sees that acknowledged: the log of the server is in order, so what was
- * read is as durable. */
-enum wire_end writer_find(struct wire *wire, int64_t id, struct writer_found *found);
+/* Reads one's own row, after whatever an older connection still does to it, and those of
+ * the daemon's other connections; then writes to it and sees that acknowledged: the log of
+ * the server is in order, so what was read is as durable. */
+enum wire_end writers_find(struct wire *wire, struct writers *writers,
+                           const struct writer *own, struct writers_found *found);
 
 #endif

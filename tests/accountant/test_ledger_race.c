@@ -1,16 +1,24 @@
 /* Goal: threads that race for a budget get exactly what the filter's arithmetic allows,
- * and jobs on one dataset interleave without disturbing each other. */
+ * jobs on one dataset interleave without disturbing each other, and a settlement charges
+ * what was authorised until then: in a file and on a server, where marks become durable
+ * beside each other. */
 #include "accountant/ledger.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
+#include "accountant/head_file.h"
+#include "accountant/ledger_freeze.h"
 #include "accountant/ledger_view.h"
 #include "tests/expect.h"
 #include "accountant/verify.h"
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/place_fixture.h"
+#include "tests/store/postgres_store_fixture.h"
 
-enum { CLIENTS = 200, WORKERS = 4, STEPS = 40 };
+enum { CLIENTS = 200, WORKERS = 4, STEPS = 40, ROUNDS = 20 };
+
+static struct postgres_server server;
 
 struct client {
     struct kit *kit;
@@ -102,13 +110,16 @@ static void *work(void *context)
     return NULL;
 }
 
-static void jobs_interleave_and_are_charged_their_own_steps(void **state)
+/* The head is kept elsewhere meanwhile, and names all that was authorised. */
+static void check_interleaving(struct kit kit)
 {
-    (void)state;
-    struct kit kit = kit_open(":memory:");
+    struct place place = place_make();
+    struct head head;
     struct worker workers[WORKERS];
     pthread_t threads[WORKERS];
+    bool frozen, found;
     assert_int_equal(kit_grant(&kit, "a", 4, 1e-5, 0), ST_OK);
+    assert_int_equal(ledger_head_file(kit.ledger, place.path, &frozen, NULL), ST_OK);
     for (unsigned i = 0; i < WORKERS; i++) {
         workers[i] = (struct worker){&kit, i, false};
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
@@ -123,7 +134,74 @@ static void jobs_interleave_and_are_charged_their_own_steps(void **state)
         assert_close(balance.committed.at[i], expected, 1e-9);
         assert_true(balance.held.at[i] == 0);
     }
+    assert_int_equal(head_file_read(place.path, &head, &found, NULL), ST_OK);
+    assert_true(found && head.authorised == WORKERS * (STEPS / 2));
+    assert_int_equal(head.entry.seq, 1 + 2 * WORKERS);
     kit_close(&kit);
+    place_remove(&place);
+}
+
+static struct kit kit_on_server(void)
+{
+    const struct postgres_database database = postgres_schema(&server);
+    return kit_take(postgres_store(&database));
+}
+
+static void jobs_interleave_and_are_charged_their_own_steps(void **state)
+{
+    (void)state;
+    check_interleaving(kit_open(":memory:"));
+    if (server.folder[0] != '\0')
+        check_interleaving(kit_on_server());
+}
+
+/* Authorises step after step until the job is settled; last is what was acknowledged. */
+struct authoriser {
+    struct kit *kit;
+    unsigned job;
+    atomic_uint last;
+    enum status status;
+};
+
+static void *authorise_on(void *context)
+{
+    struct authoriser *authoriser = context;
+    for (unsigned step = 1;; step++) {
+        authoriser->status = kit_authorise(authoriser->kit, authoriser->job, step);
+        if (authoriser->status != ST_OK)
+            return NULL;
+        atomic_store(&authoriser->last, step);
+    }
+}
+
+/* verify_store holds each COMMIT entry against its mark. */
+static void check_settlements(struct kit kit)
+{
+    struct verify_report report;
+    assert_int_equal(kit_grant(&kit, "a", 4, 1e-5, 0), ST_OK);
+    for (unsigned job = 0; job < ROUNDS; job++) {
+        struct authoriser authoriser = {.kit = &kit, .job = job};
+        struct job_id id = kit_job(job);
+        pthread_t thread;
+        assert_int_equal(kit_reserve(&kit, "a", job, 1e5, 1 << 20), ST_OK);
+        assert_int_equal(pthread_create(&thread, NULL, authorise_on, &authoriser), 0);
+        while (atomic_load(&authoriser.last) < 1 + job % 5)
+            sched_yield();
+        assert_int_equal(kit_settle(&kit, job), ST_OK);
+        pthread_join(thread, NULL);
+        assert_int_equal(authoriser.status, ST_NOT_FOUND);
+        assert_int_equal(ledger_authorised(kit.ledger, &id), authoriser.last);
+    }
+    assert_int_equal(verify_store(kit.store, &report, NULL), ST_OK);
+    kit_close(&kit);
+}
+
+static void a_settlement_charges_all_that_was_authorised_until_then(void **state)
+{
+    (void)state;
+    check_settlements(kit_open(":memory:"));
+    if (server.folder[0] != '\0')
+        check_settlements(kit_on_server());
 }
 
 int main(void)
@@ -131,6 +209,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_are_admitted_as_the_arithmetic_allows),
         cmocka_unit_test(jobs_interleave_and_are_charged_their_own_steps),
+        cmocka_unit_test(a_settlement_charges_all_that_was_authorised_until_then),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_make_for_stores(&server, true);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_remove(&server);
+    return failed;
 }

@@ -3,6 +3,7 @@
 #define TESTS_STORE_POSTGRES_STORE_FIXTURE_H
 
 #include "store/store.h"
+#include "store/table_rows.h"
 #include "tests/store/postgres_fixture.h"
 
 /* Makes the server. False, aloud, where this machine has none or this program was built
@@ -34,6 +35,33 @@ static inline struct store *postgres_store(const struct postgres_database *datab
     if (store_open_server(&store, &place, &error) != ST_OK)
         fail_msg("%s", error.text);
     return store;
+}
+
+/* Commits a row of a dataset. */
+static inline enum status postgres_put(struct store *store, unsigned number)
+{
+    struct store_tx *tx;
+    struct dataset_row row = {.version = 1,
+                              .state = "s",
+                              .spec = "{}",
+                              .detail = "{}",
+                              .project = "p",
+                              .created_by = "o"};
+    snprintf(row.id.text, sizeof row.id.text, "d%05u", number);
+    enum status status = store_begin(store, STORE_ROW, &tx, NULL);
+    if (status != ST_OK)
+        return status;
+    return store_end(tx, dataset_row_insert(tx, &row, NULL), NULL);
+}
+
+/* How many there are, counted by somebody else. */
+static inline int postgres_count(const struct postgres_server *server,
+                                 const struct postgres_database *database)
+{
+    char answer[64];
+    postgres_ask(server, database, "SELECT count(*) FROM dataset", answer,
+                 sizeof answer);
+    return atoi(answer);
 }
 
 #endif

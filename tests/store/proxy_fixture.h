@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { PROXY_PAIRS = 8, PROXY_EVERY = 3 };
+enum { PROXY_PAIRS = 16, PROXY_EVERY = 3 };
 
 struct proxy_pair {
     int client, server; /* -1: there is none */

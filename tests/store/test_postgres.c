@@ -13,22 +13,6 @@
 
 static struct postgres_server server;
 
-static enum status put(struct store *store, unsigned number)
-{
-    struct store_tx *tx;
-    struct dataset_row row = {.version = 1,
-                              .state = "s",
-                              .spec = "{}",
-                              .detail = "{}",
-                              .project = "p",
-                              .created_by = "o"};
-    snprintf(row.id.text, sizeof row.id.text, "d%05u", number);
-    enum status status = store_begin(store, STORE_ROW, &tx, NULL);
-    if (status != ST_OK)
-        return status;
-    return store_end(tx, dataset_row_insert(tx, &row, NULL), NULL);
-}
-
 static bool count_row(void *context, const struct dataset_row *row)
 {
     (void)row;
@@ -46,15 +30,6 @@ static unsigned count(struct store *store)
     return rows;
 }
 
-/* Counted by somebody else. */
-static int counted(const struct postgres_database *database)
-{
-    char answer[64];
-    postgres_ask(&server, database, "SELECT count(*) FROM dataset", answer,
-                 sizeof answer);
-    return atoi(answer);
-}
-
 static void what_is_committed_is_found_and_what_is_rolled_back_is_not(void **state)
 {
     (void)state;
@@ -62,7 +37,7 @@ static void what_is_committed_is_found_and_what_is_rolled_back_is_not(void **sta
     struct store *store = postgres_store(&database);
     struct store_tx *tx;
     for (unsigned i = 0; i < 5; i++)
-        assert_int_equal(put(store, i), ST_OK);
+        assert_int_equal(postgres_put(store, i), ST_OK);
     assert_int_equal(store_begin(store, STORE_JOB, &tx, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "job_a", 3, NULL), ST_OK);
     store_rollback(tx);
@@ -71,7 +46,7 @@ static void what_is_committed_is_found_and_what_is_rolled_back_is_not(void **sta
     store = postgres_store(&database);
     assert_int_equal(count(store), 5);
     store_close(store);
-    assert_int_equal(counted(&database), 5);
+    assert_int_equal(postgres_count(&server, &database), 5);
 }
 
 static void a_commit_that_is_cut_is_neither_lost_nor_done_twice(void **state)
@@ -84,12 +59,12 @@ static void a_commit_that_is_cut_is_neither_lost_nor_done_twice(void **state)
     postgres_lead(&database, "epsilond", proxy.folder);
     struct store *store = postgres_store(&database);
     for (unsigned i = 0; i < ROWS; i++)
-        assert_int_equal(put(store, i), ST_OK);
+        assert_int_equal(postgres_put(store, i), ST_OK);
     assert_int_equal(count(store), ROWS);
     store_close(store);
     assert_true(proxy.cuts_before >= 4 && proxy.cuts_after >= 4);
     proxy_close(&proxy);
-    assert_int_equal(counted(&direct), ROWS);
+    assert_int_equal(postgres_count(&server, &direct), ROWS);
 }
 
 struct load {
@@ -102,7 +77,7 @@ static void *put_on(void *context)
 {
     struct load *load = context;
     for (unsigned i = 0; !atomic_load(&load->stop); i++) {
-        if (put(load->store, i) != ST_OK)
+        if (postgres_put(load->store, i) != ST_OK)
             break;
         atomic_store(&load->acknowledged, i + 1);
     }
@@ -128,13 +103,14 @@ static void a_server_that_is_killed_loses_nothing_that_was_acknowledged(void **s
         wait_for_more(&load);
         unsigned before = atomic_load(&load.acknowledged);
         postgres_kill(&server);
-        assert_true((unsigned)counted(&database) >= before);
+        assert_true((unsigned)postgres_count(&server, &database) >= before);
     }
     wait_for_more(&load);
     atomic_store(&load.stop, true);
     pthread_join(thread, NULL);
     assert_false(store_poisoned(load.store));
-    assert_int_equal(counted(&database), atomic_load(&load.acknowledged));
+    assert_int_equal(postgres_count(&server, &database),
+                     atomic_load(&load.acknowledged));
     store_close(load.store);
 }
 
@@ -153,9 +129,9 @@ static void a_second_writer_is_refused_by_name(void **state)
         fail_msg("%s", error.text);
     assert_int_equal(store_open_server_read(&second, &place, NULL), ST_OK);
     assert_int_equal(count(second), 0);
-    assert_int_equal(put(second, 1), ST_IO);
+    assert_int_equal(postgres_put(second, 1), ST_IO);
     store_close(second);
-    assert_int_equal(put(store, 1), ST_OK);
+    assert_int_equal(postgres_put(store, 1), ST_OK);
     store_close(store);
     store_close(postgres_store(&database));
 }
@@ -168,16 +144,16 @@ static void a_writer_that_is_fenced_writes_nothing_more(void **state)
     struct store *store = postgres_store(&database);
     struct store_tx *tx;
     struct error error = {0};
-    assert_int_equal(put(store, 1), ST_OK);
+    assert_int_equal(postgres_put(store, 1), ST_OK);
     assert_int_equal(postgres_sql(&server, &database, "UPDATE writer SET fenced=true"),
                      0);
     assert_int_equal(store_begin(store, STORE_JOB, &tx, &error), ST_IO);
     if (strstr(error.text, "taken over") == NULL)
         fail_msg("%s", error.text);
     assert_true(store_poisoned(store));
-    assert_int_equal(put(store, 2), ST_IO);
+    assert_int_equal(postgres_put(store, 2), ST_IO);
     store_close(store);
-    assert_int_equal(counted(&database), 1);
+    assert_int_equal(postgres_count(&server, &database), 1);
 }
 
 static void a_server_that_has_lost_history_is_noticed_at_once(void **state)
@@ -188,7 +164,7 @@ static void a_server_that_has_lost_history_is_noticed_at_once(void **state)
     struct store_tx *tx;
     struct error error = {0};
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(put(store, i), ST_OK);
+        assert_int_equal(postgres_put(store, i), ST_OK);
     assert_int_equal(postgres_sql(&server, &database, "UPDATE writer SET n=n-1"), 0);
     assert_int_equal(store_begin(store, STORE_LEDGER, &tx, &error), ST_IO);
     if (strstr(error.text, "lost history") == NULL)
@@ -374,7 +350,7 @@ static void append_only_tables_cannot_be_edited(void **state)
     struct postgres_database database = postgres_schema(&server);
     struct store *store = postgres_store(&database);
     struct store_tx *tx;
-    assert_int_equal(put(store, 1), ST_OK);
+    assert_int_equal(postgres_put(store, 1), ST_OK);
     assert_int_equal(store_begin(store, STORE_JOB, &tx, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "job_a", 5, NULL), ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
