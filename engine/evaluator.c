@@ -133,7 +133,12 @@ enum status evaluator_run(struct evaluator *evaluator, const float *parameters,
     const struct matrix *matrix = evaluator->setup.matrix;
     double loss = 0, squares = 0, right = 0, records = (double)matrix->records;
     evaluator->parameters = parameters;
-    team_run(evaluator->setup.team, evaluate_member, evaluator);
+    team_run(evaluator->setup.team,
+             &(struct team_work){
+                 .run = evaluate_member,
+                 .context = evaluator,
+                 .shares = evaluator->portion_count,
+                 .flops = records * network_forward_flops(evaluator->setup.network)});
     evaluator->parameters = NULL;
     if (cancelled(evaluator))
         return error_set(error, ST_CANCELLED, "cancelled");

@@ -68,7 +68,11 @@ static enum status compute(struct feature_file *file,
                            struct error *error)
 {
     struct work work = {.setup = setup, .file = file, .step = step_of(setup)};
-    team_run(setup->team, compute_member, &work);
+    team_run(setup->team,
+             &(struct team_work){.run = compute_member,
+                                 .context = &work,
+                                 .shares = team_size(setup->team),
+                                 .flops = TEAM_FLOPS_MIN}); /* once in a job */
     if (cancelled(setup))
         return error_set(error, ST_CANCELLED, "cancelled");
     if (atomic_load(&work.failed))

@@ -184,7 +184,11 @@ enum status measurer_run(const struct measurer_setup *setup, double *released,
     if (status == ST_OK)
         draw_keys(&measuring);
     if (status == ST_OK)
-        team_run(setup->team, measure_member, &measuring);
+        team_run(setup->team,
+                 &(struct team_work){.run = measure_member,
+                                     .context = &measuring,
+                                     .shares = measuring.portions,
+                                     .flops = TEAM_FLOPS_MIN}); /* once in a job */
     if (status == ST_OK && cancelled(&measuring))
         status = error_set(error, ST_CANCELLED, "cancelled");
     if (status == ST_OK)

@@ -8,7 +8,10 @@
 #include "engine/parallel/span.h"
 #include "engine/parallel/vector_math.h"
 
-enum { CHUNK = 16384 }; /* floats: members do not write to one cache line */
+enum {
+    CHUNK = 16384,   /* floats: members do not write to one cache line */
+    MOVE_FLOPS = 10, /* of a float, as team.h counts: memory bounds it */
+};
 
 struct average {
     struct averaging_spec spec;
@@ -130,7 +133,11 @@ void average_take(struct average *average, const float *point, uint64_t step)
         return;
     }
     work.weight = weight_of(average, step);
-    team_run(average->team, take_member, &work);
+    size_t dim = average->extent.dim;
+    team_run(average->team, &(struct team_work){.run = take_member,
+                                                .context = &work,
+                                                .shares = span_shares(dim, CHUNK),
+                                                .flops = MOVE_FLOPS * (double)dim});
 }
 
 const float *average_point(const struct average *average)

@@ -53,6 +53,20 @@ static struct span part_of(const struct release *release, unsigned member)
     return span_of_member(member, team_size(release->team), release->dim, NOISE_CHUNK);
 }
 
+/* Of a coordinate, as team.h counts. */
+enum { NOISE_FLOPS = 100, AVERAGE_FLOPS = 20 };
+
+static void run_on_spans(struct release *release,
+                         void (*run)(void *context, unsigned member),
+                         struct release_work *work, int flops)
+{
+    team_run(release->team,
+             &(struct team_work){.run = run,
+                                 .context = work,
+                                 .shares = span_shares(release->dim, NOISE_CHUNK),
+                                 .flops = flops * (double)release->dim});
+}
+
 static void release_member(void *context, unsigned member)
 {
     const struct release_work *work = context;
@@ -71,7 +85,7 @@ void release_sum(struct release *release, struct reduction *reduction,
         .release = release,
         .reduction = reduction,
         .noise = {.address = address_of(release), .grid = grid, .divisor = divisor}};
-    team_run(release->team, release_member, &work);
+    run_on_spans(release, release_member, &work, NOISE_FLOPS);
 }
 
 void release_counts(struct release *release, struct reduction *reduction, size_t bins,
@@ -116,5 +130,5 @@ void release_average(struct release *release, struct reduction *reduction,
     struct release_work work = {.release = release,
                                 .reduction = reduction,
                                 .unit = 1 / (grid->scale * divisor)};
-    team_run(release->team, average_member, &work);
+    run_on_spans(release, average_member, &work, AVERAGE_FLOPS);
 }

@@ -282,6 +282,15 @@ static void sum_member(void *context, unsigned member)
     }
 }
 
+/* Of a batch of the expected size: the realised one is nobody's to see. */
+static double sum_flops(const struct stepper_setup *setup)
+{
+    size_t views = setup->views.count > 0 ? setup->views.count : 1;
+    double rows =
+        (double)setup->batch_size * (double)(network_unit_rows(setup->network) * views);
+    return network_flops(setup->network) * rows * (setup->uses_differences ? 2 : 1);
+}
+
 enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                         struct error *error)
 {
@@ -312,7 +321,10 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
     else
         batch_cut_evenly(&stepper->batch, even_rows(setup));
     work.shares = share_count(stepper);
-    team_run(setup->team, sum_member, &work);
+    team_run(setup->team, &(struct team_work){.run = sum_member,
+                                              .context = &work,
+                                              .shares = work.shares,
+                                              .flops = sum_flops(setup)});
     if (setup->cancel == NULL || !atomic_load(setup->cancel))
         return ST_OK;
     reduction_clear(&stepper->reduction);
@@ -324,6 +336,20 @@ static struct span part_of(const struct stepper *stepper, unsigned member)
 {
     return span_of_member(member, team_size(stepper->setup.team), stepper->dim,
                           NOISE_CHUNK);
+}
+
+/* Of a coordinate, as team.h counts: memory bounds all of them. */
+enum { MEASURE_FLOPS = 10, FEEDBACK_FLOPS = 40, UPDATE_FLOPS = 20 };
+
+static void run_on_spans(struct stepper *stepper,
+                         void (*run)(void *context, unsigned member), void *context,
+                         int flops)
+{
+    team_run(stepper->setup.team,
+             &(struct team_work){.run = run,
+                                 .context = context,
+                                 .shares = span_shares(stepper->dim, NOISE_CHUNK),
+                                 .flops = flops * (double)stepper->dim});
 }
 
 struct error_feedback_work {
@@ -355,11 +381,11 @@ void stepper_error_feedback(struct stepper *stepper, double radius)
 {
     struct error_memory_squares squares = {0};
     struct error_feedback_work work = {.stepper = stepper};
-    team_run(stepper->setup.team, measure_member, stepper);
+    run_on_spans(stepper, measure_member, stepper, MEASURE_FLOPS);
     for (unsigned k = 0; k < team_size(stepper->setup.team); k++)
         error_memory_squares_add(&squares, &stepper->squares[k]);
     work.share = error_memory_share(&squares, radius);
-    team_run(stepper->setup.team, error_feedback_member, &work);
+    run_on_spans(stepper, error_feedback_member, &work, FEEDBACK_FLOPS);
     hash_zero(&squares, sizeof squares);
     hash_zero(&work, sizeof work);
 }
@@ -430,7 +456,7 @@ static void update_member(void *context, unsigned member)
 
 enum status stepper_update(struct stepper *stepper, struct error *error)
 {
-    team_run(stepper->setup.team, update_member, stepper);
+    run_on_spans(stepper, update_member, stepper, UPDATE_FLOPS);
     for (unsigned k = 0; k < team_size(stepper->setup.team); k++)
         if (!stepper->finite[k])
             return error_set(error, ST_INTERNAL, "diverged");

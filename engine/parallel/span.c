@@ -1,8 +1,13 @@
 #include "engine/parallel/span.h"
 
+size_t span_shares(size_t dim, size_t chunk)
+{
+    return (dim + chunk - 1) / chunk;
+}
+
 struct span span_of_member(unsigned member, unsigned size, size_t dim, size_t chunk)
 {
-    size_t chunks = (dim + chunk - 1) / chunk;
+    size_t chunks = span_shares(dim, chunk);
     size_t first = chunks * member / size * chunk;
     size_t end = chunks * (member + 1) / size * chunk;
     end = end < dim ? end : dim;

@@ -13,6 +13,9 @@ struct span {
     size_t first, count; /* coordinates */
 };
 
+/* How many members of a team can have some of dim coordinates. */
+size_t span_shares(size_t dim, size_t chunk);
+
 /* The part that a member of a team of size has of dim coordinates: a whole number of
  * chunks, but for the vector's end. The members' parts follow each other. */
 struct span span_of_member(unsigned member, unsigned size, size_t dim, size_t chunk);

@@ -20,10 +20,9 @@ struct member {
 struct team {
     unsigned size, started; /* started: threads besides the caller */
     struct member *members;
-    void (*work)(void *context, unsigned member); /* the current piece's */
-    void *context;
-    atomic_uint piece;   /* grows by one with each piece */
-    atomic_uint pending; /* members that have not finished it */
+    struct team_work work; /* the current piece */
+    atomic_uint piece;     /* grows by one with each piece */
+    atomic_uint pending;   /* members that have not finished it */
     atomic_bool stopping;
     pthread_mutex_t lock; /* held to sleep and to wake, guards nothing else */
     pthread_cond_t wake, done;
@@ -66,7 +65,7 @@ static void *member_main(void *argument)
         await_change(team, &team->piece, seen, &team->wake);
         if (atomic_load(&team->stopping))
             return NULL;
-        team->work(team->context, member->index);
+        team->work.run(team->work.context, member->index);
         if (atomic_fetch_sub(&team->pending, 1) == 1)
             announce(team, &team->done);
     }
@@ -121,19 +120,23 @@ unsigned team_size(const struct team *team)
     return team->size;
 }
 
-void team_run(struct team *team, void (*work)(void *context, unsigned member),
-              void *context)
+static bool is_worth_waking(const struct team *team, const struct team_work *work)
+{
+    return team->size > 1 && work->shares > 1 && work->flops >= TEAM_FLOPS_MIN;
+}
+
+void team_run(struct team *team, const struct team_work *work)
 {
     unsigned pending;
-    if (team->size == 1) {
-        work(context, 0);
+    if (!is_worth_waking(team, work)) {
+        for (unsigned k = 0; k < team->size; k++)
+            work->run(work->context, k);
         return;
     }
-    team->work = work;
-    team->context = context;
+    team->work = *work;
     atomic_store(&team->pending, team->size - 1);
     start_piece(team);
-    work(context, 0);
+    work->run(work->context, 0);
     while ((pending = atomic_load_explicit(&team->pending, memory_order_acquire)) != 0)
         await_change(team, &team->pending, pending, &team->done);
 }

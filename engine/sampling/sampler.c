@@ -6,6 +6,8 @@
 #include "base/check.h"
 #include "base/hash.h"
 
+enum { COIN_FLOPS = 16 }; /* of a record, as team.h counts: a byte of key stream */
+
 struct sampler {
     struct team *team;
     struct poisson **poissons; /* (team size) */
@@ -47,10 +49,15 @@ struct draw {
     const struct noise_key *key;
 };
 
+static size_t part_count(uint32_t records)
+{
+    return ((size_t)records + POISSON_PART - 1) / POISSON_PART;
+}
+
 static uint32_t first_of(const struct draw *draw, unsigned member)
 {
     unsigned size = team_size(draw->sampler->team);
-    uint64_t parts = ((uint64_t)draw->records + POISSON_PART - 1) / POISSON_PART;
+    uint64_t parts = part_count(draw->records);
     uint64_t first = parts * member / size * POISSON_PART;
     return first < draw->records ? (uint32_t)first : draw->records;
 }
@@ -72,7 +79,10 @@ size_t sampler_draw(struct sampler *sampler, uint32_t *indices, uint32_t records
 {
     struct draw draw = {sampler, indices, records, rate, key};
     size_t drawn = 0;
-    team_run(sampler->team, draw_member, &draw);
+    team_run(sampler->team, &(struct team_work){.run = draw_member,
+                                                .context = &draw,
+                                                .shares = part_count(records),
+                                                .flops = COIN_FLOPS * (double)records});
     for (unsigned k = 0; k < team_size(sampler->team); k++) {
         size_t first = first_of(&draw, k), count = sampler->counts[k];
         size_t end = drawn + count;

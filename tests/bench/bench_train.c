@@ -130,7 +130,10 @@ static void pair_member(void *context, unsigned member)
 static void run_pair(void *context)
 {
     struct pair *pair = context;
-    team_run(pair->team, pair_member, pair);
+    team_run(pair->team, &(struct team_work){.run = pair_member,
+                                             .context = pair,
+                                             .shares = 2,
+                                             .flops = TEAM_FLOPS_MIN});
 }
 
 /* Rows that the busiest of threads is given, each share in whole blocks of 16 and taken

@@ -154,7 +154,10 @@ static inline void products_member(void *context, unsigned member)
 static inline void run_products(void *context)
 {
     struct bench_floor *f = context;
-    team_run(f->team, products_member, f);
+    team_run(f->team, &(struct team_work){.run = products_member,
+                                          .context = f,
+                                          .shares = team_size(f->team),
+                                          .flops = TEAM_FLOPS_MIN});
 }
 
 static inline void noise_member(void *context, unsigned member)
@@ -172,7 +175,10 @@ static inline void noise_member(void *context, unsigned member)
 static inline void run_noise(void *context)
 {
     struct bench_floor *f = context;
-    team_run(f->team, noise_member, f);
+    team_run(f->team, &(struct team_work){.run = noise_member,
+                                          .context = f,
+                                          .shares = team_size(f->team),
+                                          .flops = TEAM_FLOPS_MIN});
 }
 
 /* Multiplications and additions of the products of one record. */

@@ -49,7 +49,10 @@ static void the_sum_does_not_know_who_added(void **state)
         struct adding adding = {&reduction, blocks, stride, members};
         assert_int_equal(team_create(&team, members, NULL), ST_OK);
         assert_int_equal(reduction_init(&reduction, network, false, NULL), ST_OK);
-        team_run(team, add_member, &adding);
+        team_run(team, &(struct team_work){.run = add_member,
+                                           .context = &adding,
+                                           .shares = members,
+                                           .flops = TEAM_FLOPS_MIN});
         if (members == 1)
             memcpy(first, reduction.sum, dim * sizeof *first);
         assert_memory_equal(reduction.sum, first, dim * sizeof *first);
