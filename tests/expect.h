@@ -16,6 +16,18 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+/* Whether a sanitizer runs in this program. Memory is then its own too, so that what is free,
+ * resident or anywhere in it proves nothing; and every step takes many times as long, so
+ * that a series of draws whose bound is computed from its length is a shorter one. Races are
+ * what the thread sanitizer seeks, and what runs on one thread has none. */
+#if defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1, RACES_SOUGHT = 1 };
+#elif defined(__SANITIZE_ADDRESS__)
+enum { SANITIZED = 1, RACES_SOUGHT = 0 };
+#else
+enum { SANITIZED = 0, RACES_SOUGHT = 0 };
+#endif
+
 /* |actual - expected| <= tolerance * |expected|; equal values, infinities too, pass. */
 #define assert_close(actual, expected, tolerance)                                      \
     expect_close((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)

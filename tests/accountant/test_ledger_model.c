@@ -20,11 +20,7 @@ enum {
     STEPS_MAX = 30,
     RACERS = 3,
     SERVER_HISTORIES = 6, /* each has a database of its own, and waits for a disk */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    HISTORIES = 2000, /* sanitizers are slow */
-#else
-    HISTORIES = 20000,
-#endif
+    HISTORIES = SANITIZED ? 2000 : 20000,
 };
 
 /* ---- the model ---- */

@@ -202,9 +202,8 @@ static void bad_questions_are_refused(void **state)
 static void a_lack_of_memory_is_said(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* their own memory does not fit under the limit */
-#endif
+    if (SANITIZED)
+        skip(); /* their own memory does not fit under the limit */
     struct mechanism_run run = {0.001, 5, 10000000};
     struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
                           .relation = RELATION_ZERO_OUT,

@@ -290,12 +290,9 @@ long daemon_resident_peak(const struct daemon *daemon)
 
 void assert_growth(long grown, long most)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    print_message("not compared under a sanitizer: %ld KiB, of %ld\n", grown, most);
-#else
-    print_message("resident memory grew by %ld KiB, of %ld\n", grown, most);
-    assert_true(grown < most);
-#endif
+    print_message("resident memory grew by %ld KiB, of %ld%s\n", grown, most,
+                  SANITIZED ? ": not compared under a sanitizer" : "");
+    assert_true(SANITIZED || grown < most);
 }
 
 /* The second number of schedstat counts nanoseconds on a run queue. */

@@ -11,11 +11,7 @@
 /* A cancellation that is durable takes effect at the next tick and its end is known at the
  * one after: the second after next, on a machine that others leave alone. A sanitizer makes
  * the work of one step that much longer. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { CANCEL_TICKS_MAX = 15 };
-#else
-enum { CANCEL_TICKS_MAX = 2 };
-#endif
+enum { CANCEL_TICKS_MAX = SANITIZED ? 15 : 2 };
 
 static int begin(void **state)
 {

@@ -58,9 +58,8 @@ static double accuracy_of(const struct mnist *mnist, const struct workload *work
 static void check(const struct workload *workload)
 {
     struct mnist mnist;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* nothing runs here that test_trainer does not run, and this is slow */
-#endif
+    if (SANITIZED)
+        skip(); /* nothing runs here that test_trainer does not run, and this is slow */
     mnist_open(&mnist);
     assert_true(accuracy_of(&mnist, workload) >= workload->accuracy_min);
     mnist_close(&mnist);

@@ -215,9 +215,8 @@ static void parameters_that_do_not_fit_are_refused(void **state)
         .preset = PRESET_LINEAR, .loss = LOSS_SQUARED, LOSS_HUBER};
     struct predictor *predictor = NULL;
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* their allocators abort */
-#endif
+    if (SANITIZED)
+        skip(); /* their allocators abort */
     struct rlimit before, small;
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     small = before;

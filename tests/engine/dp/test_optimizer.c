@@ -174,9 +174,8 @@ static void state_that_cannot_be_had_is_refused(void **state)
     (void)state;
     struct optimizer *optimizer = NULL;
     struct error error = {0};
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* their allocators abort */
-#endif
+    if (SANITIZED)
+        skip(); /* their allocators abort */
     assert_int_equal(
         optimizer_create(&optimizer, &specs[3], SIZE_MAX / 8, STEPS, &error),
         ST_NO_MEMORY);
