@@ -145,6 +145,7 @@ traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_ma
           workspace_layer_spreads noise_release noise_release_counts
 $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%=-Wl,--wrap=%)
 $(BUILD)/tests/engine/test_trainer_views: wrapped := -Wl,--wrap=views_draw
+$(BUILD)/tests/engine/test_trainer_ranks: wrapped := -Wl,--wrap=group_records,--wrap=noise_release
 $(BUILD)/tests/engine/nn/layers/test_scatter: wrapped := -Wl,--wrap=wavelet_spectrum_of
 # Those that run with each kernel of engine/product.
 $(call programs,$(shell grep -l product_fixture.h -r tests/engine --include=test_*.c)): wrapped := -Wl,--wrap=product_choice_best

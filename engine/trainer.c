@@ -32,6 +32,7 @@ static const uint64_t blas_buffer_size = UINT64_C(4) << 20;
 struct trainer {
     const struct algorithm *algorithm;
     uint64_t steps, steps_done;
+    const struct group *group;
     const atomic_bool *cancel;
     void *state;                   /* the algorithm's */
     const struct network *network; /* the spec's */
@@ -199,6 +200,7 @@ static enum status create_stepper(struct trainer *trainer,
     struct stepper_setup setup = {.network = trainer->network,
                                   .data = options->data,
                                   .team = trainer->team,
+                                  .group = trainer->group,
                                   .parameters = trainer->parameters,
                                   .optimizer = &spec->optimizer,
                                   .class_weights = spec->class_weights.values,
@@ -234,7 +236,8 @@ static enum status create_features(struct trainer *trainer,
                                    struct error *error)
 {
     const struct frozen_features_setup setup = features_setup(trainer, options);
-    if (!frozen_features_serve(&setup))
+    /* A rank reads its own records alone, and would make the features of all. */
+    if (!frozen_features_serve(&setup) || trainer->group->size > 1)
         return ST_OK;
     enum status status = frozen_features_make(&trainer->features, &setup, error);
     if (trainer->features != NULL)
@@ -291,6 +294,10 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
     if (status == ST_OK)
         status = start(&trainer->state, spec, error);
     if (status == ST_OK)
+        status = algorithm_check_ranks(
+            trainer->algorithm, algorithm_noise(trainer->algorithm, trainer->state),
+            trainer->group->size, error);
+    if (status == ST_OK)
         status = run_rows_find(&trainer->rows, spec, options->rows, error);
     if (status == ST_OK)
         status = start_point_make(
@@ -317,6 +324,7 @@ enum status trainer_create(struct trainer **out, const struct trainer_options *o
     trainer->algorithm = options->spec->algorithm.algorithm;
     trainer->network = options->spec->network;
     trainer->steps = options->spec->steps;
+    trainer->group = options->group != NULL ? options->group : &group_alone;
     trainer->cancel = options->cancel;
     blas_use_one_thread();
     enum status status = ST_INTERNAL;
@@ -350,7 +358,10 @@ void trainer_destroy(struct trainer *trainer)
 enum status trainer_step(struct trainer *trainer, struct error *error)
 {
     CHECK(trainer->steps_done < trainer->steps);
-    if (trainer->cancel != NULL && atomic_load(trainer->cancel))
+    /* A rank that saw the flag alone would leave the others waiting: they agree on it where
+     * their sums do (stepper_sum). */
+    if (trainer->group->size == 1 && trainer->cancel != NULL &&
+        atomic_load(trainer->cancel))
         return error_set(error, ST_CANCELLED, "cancelled");
     stepper_begin_step(trainer->stepper, trainer->steps_done);
     enum status status =

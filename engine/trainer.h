@@ -11,7 +11,8 @@
  *   (1) The caller has authorised a step, durably, before it calls trainer_step for it.
  *   (2) Between the weighted sum and the noise nothing is kept, logged or returned.
  *   (3) Each run draws its own keys (getrandom), never stored, zeroed by destroy.
- *   (4) The same test key gives the same model, bit for bit, at any number of threads.
+ *   (4) The same test key gives the same model, bit for bit, at any number of threads, and
+ *       of ranks. All ranks of a group have the same model after a step.
  *   (5) Memory has no term batch x parameters.
  *
  * Threads: one caller; the trainer has its own team of spec threads. *cancel may be set
@@ -36,6 +37,7 @@
 #include "engine/train_spec.h"
 
 struct trainer; /* opaque */
+struct group;
 struct row_classes;
 
 struct trainer_options {
@@ -43,6 +45,7 @@ struct trainer_options {
     const struct matrix *data;
     const struct matrix *evaluation; /* public, same features and targets; or NULL */
     unsigned threads;                /* >= 1 */
+    const struct group *group;       /* that takes the run's steps; NULL: alone */
     const atomic_bool *cancel;       /* or NULL */
     const struct weights_source
         *weights;                  /* what to begin with; NULL: init_seed alone */
@@ -98,7 +101,7 @@ void trainer_destroy(struct trainer *trainer); /* NULL is allowed */
  * calls trainer_step. */
 bool trainer_next(const struct trainer *trainer, struct mechanism_run *step);
 
-/* One noisy step.
+/* One noisy step. Over ranks it returns the same to all of them.
  *   ST_CANCELLED  the flag was seen: the step released nothing, the model is as before
  *   ST_INTERNAL   parameters are no longer finite ("diverged") */
 enum status trainer_step(struct trainer *trainer, struct error *error);

@@ -69,3 +69,20 @@ enum status algorithm_check_views(const struct algorithm *algorithm,
                             algorithm->records_only);
     return ST_OK;
 }
+
+enum status algorithm_check_ranks(const struct algorithm *algorithm,
+                                  const struct noise_plan *noise, unsigned ranks,
+                                  struct error *error)
+{
+    if (ranks == 1)
+        return ST_OK;
+    if (algorithm->one_rank_only != NULL)
+        return error_set_at(error, ST_INVALID, "/ranks", "%s runs in one process: %s",
+                            algorithm->name, algorithm->one_rank_only);
+    if (ranks > noise->grid.cells)
+        return error_set_at(error, ST_INVALID, "/ranks",
+                            "each rank takes whole cells of records, and batches of "
+                            "this size have %llu: give at most so many ranks",
+                            (unsigned long long)noise->grid.cells);
+    return ST_OK;
+}

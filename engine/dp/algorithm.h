@@ -100,6 +100,9 @@ struct algorithm {
      * are. NULL where a unit's mean gradient may stand wherever a record's does (noise.md
      * 2.6). */
     const char *records_only;
+    /* Why its steps are not taken by several ranks (group.h). NULL where each rank may sum
+     * the records of its own cells, and release its own slice of the parameters. */
+    const char *one_rank_only;
     uint64_t epochs; /* for a job that names neither epochs nor steps; 0: the usual */
     const struct algorithm_parameter *parameters;
     size_t parameter_count;
@@ -176,6 +179,14 @@ enum status algorithm_check_unit(const struct algorithm *algorithm, enum unit un
  *   ST_INVALID  it is not private, or its proof is about rows as they are
  *               ("/augmentation") */
 enum status algorithm_check_views(const struct algorithm *algorithm,
+                                  struct error *error);
+
+/* Whether so many ranks may take the steps of a run of algorithm together (group.h).
+ *   noise  the plan of the run, as started; NULL where algorithm is not private
+ *   ST_INVALID  its proof or its bits need one process, or there are fewer cells than
+ *               ranks ("/ranks") */
+enum status algorithm_check_ranks(const struct algorithm *algorithm,
+                                  const struct noise_plan *noise, unsigned ranks,
                                   struct error *error);
 
 /* batch_size / records: the one double that sampler and accountant both use. */

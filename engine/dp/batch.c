@@ -1,6 +1,7 @@
 #include "engine/dp/batch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -42,6 +43,18 @@ void batch_take_range(struct batch *batch, struct index_range range)
     for (size_t k = 0; k < range.count; k++)
         batch->indices[k] = (uint32_t)(range.first + k);
     batch_drawn(batch, range.count);
+}
+
+void batch_keep(struct batch *batch, struct index_range range)
+{
+    uint32_t *indices = batch->indices;
+    size_t first = 0, end = batch->count;
+    while (first < end && indices[first] < range.first)
+        first++;
+    while (end > first && indices[end - 1] >= range.first + range.count)
+        end--;
+    memmove(indices, indices + first, (end - first) * sizeof *indices);
+    batch_drawn(batch, end - first);
 }
 
 static void add_piece(struct batch *batch, size_t first, size_t count)

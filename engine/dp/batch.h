@@ -41,6 +41,9 @@ void batch_drawn(struct batch *batch, size_t count);
 /* indices = those of range, and says that they were drawn. */
 void batch_take_range(struct batch *batch, struct index_range range);
 
+/* Leaves out what was drawn outside range; no pieces yet. */
+void batch_keep(struct batch *batch, struct index_range range);
+
 /* Pieces are the grid's cells. */
 void batch_cut_cells(struct batch *batch, const struct grid *grid);
 

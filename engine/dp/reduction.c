@@ -6,10 +6,14 @@
 #include "base/hash.h"
 
 enum status reduction_init(struct reduction *reduction, const struct network *network,
-                           bool has_error_memory, struct error *error)
+                           const struct group *group, bool has_error_memory,
+                           struct error *error)
 {
     size_t dim = network_parameters(network), tiles = network_tile_count(network);
-    *reduction = (struct reduction){.network = network, .dim = dim};
+    *reduction = (struct reduction){.network = network,
+                                    .group = group,
+                                    .dim = dim,
+                                    .slice = group_slice(group, group->rank, dim)};
     reduction->sum = calloc(dim, sizeof *reduction->sum);
     reduction->locks = calloc(tiles, sizeof *reduction->locks);
     if (has_error_memory)
@@ -58,8 +62,17 @@ void reduction_count(struct reduction *reduction, const int64_t *counts, size_t 
         atomic_fetch_add(&reduction->counts[j], counts[j]);
 }
 
+void reduction_meet(struct reduction *reduction)
+{
+    if (reduction->has_met)
+        return;
+    group_meet(reduction->group, reduction->sum, reduction->dim);
+    reduction->has_met = true;
+}
+
 void reduction_clear(struct reduction *reduction)
 {
+    reduction->has_met = false;
     memset(reduction->sum, 0, reduction->dim * sizeof *reduction->sum);
     for (size_t j = 0; j < HISTOGRAM_BINS_MAX; j++)
         atomic_store(&reduction->counts[j], 0);

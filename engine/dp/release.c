@@ -10,7 +10,7 @@
 enum status release_init(struct release *release, struct team *team,
                          const struct noise_key *key, size_t dim, struct error *error)
 {
-    *release = (struct release){.team = team, .key = key, .dim = dim};
+    *release = (struct release){.team = team, .key = key};
     release->noises = calloc(team_size(team), sizeof(struct noise *));
     release->gradient = calloc(dim, sizeof *release->gradient);
     if (release->noises == NULL || release->gradient == NULL)
@@ -48,9 +48,11 @@ struct release_work {
     double unit; /* of a public sum */
 };
 
-static struct span part_of(const struct release *release, unsigned member)
+/* A member's part of what this process releases. */
+static struct span part_of(const struct release_work *work, unsigned member)
 {
-    return span_of_member(member, team_size(release->team), release->dim, NOISE_CHUNK);
+    return span_part(work->reduction->slice, member, team_size(work->release->team),
+                     NOISE_CHUNK);
 }
 
 /* Of a coordinate, as team.h counts. */
@@ -60,18 +62,19 @@ static void run_on_spans(struct release *release,
                          void (*run)(void *context, unsigned member),
                          struct release_work *work, int flops)
 {
+    size_t count = work->reduction->slice.count;
     team_run(release->team,
              &(struct team_work){.run = run,
                                  .context = work,
-                                 .shares = span_shares(release->dim, NOISE_CHUNK),
-                                 .flops = flops * (double)release->dim});
+                                 .shares = span_shares(count, NOISE_CHUNK),
+                                 .flops = flops * (double)count});
 }
 
 static void release_member(void *context, unsigned member)
 {
     const struct release_work *work = context;
     struct release *release = work->release;
-    struct span span = part_of(release, member);
+    struct span span = part_of(work, member);
     int64_t *sum = work->reduction->sum + span.first;
     noise_release(release->noises[member], release->gradient + span.first, sum, span,
                   &work->noise);
@@ -85,38 +88,53 @@ void release_sum(struct release *release, struct reduction *reduction,
         .release = release,
         .reduction = reduction,
         .noise = {.address = address_of(release), .grid = grid, .divisor = divisor}};
+    reduction_meet(reduction);
     run_on_spans(release, release_member, &work, NOISE_FLOPS);
+    reduction->has_met = false;
 }
 
 void release_counts(struct release *release, struct reduction *reduction, size_t bins,
                     const struct grid *grid, double *out)
 {
     int64_t counts[HISTOGRAM_BINS_MAX];
+    const struct group *group = reduction->group;
     struct noise_release noise = {
         .address = address_of(release), .grid = grid, .divisor = 1};
     for (size_t j = 0; j < bins; j++)
         counts[j] = atomic_exchange(&reduction->counts[j], 0);
-    noise_release_counts(release->noises[0], out, counts, bins, &noise);
+    group_collect(group, counts, bins);
+    if (group->rank == 0)
+        noise_release_counts(release->noises[0], out, counts, bins, &noise);
     hash_zero(counts, sizeof counts);
+    group_tell(group, out, bins * sizeof *out);
 }
 
-double release_norm(struct release *release, const struct reduction *reduction,
+double release_norm(struct release *release, struct reduction *reduction,
                     const struct norm_grid *norm)
 {
     static const struct grid whole = {.scale = 1};
-    int64_t steps = norm_measure(norm, reduction->sum, release->dim);
+    const struct group *group = reduction->group;
+    const struct span slice = reduction->slice;
     double released;
     struct noise_release noise = {
         .address = address_of(release), .grid = &whole, .divisor = norm->scale};
-    noise_release_counts(release->noises[0], &released, &steps, 1, &noise);
+    reduction_meet(reduction);
+    struct norm_squares squares =
+        norm_squares_of(reduction->sum + slice.first, slice.count);
+    group_collect(group, squares.limbs, NORM_LIMBS);
+    int64_t steps = norm_measure(norm, &squares);
+    if (group->rank == 0)
+        noise_release_counts(release->noises[0], &released, &steps, 1, &noise);
     hash_zero(&steps, sizeof steps);
+    hash_zero(&squares, sizeof squares);
+    group_tell(group, &released, sizeof released);
     return released;
 }
 
 static void average_member(void *context, unsigned member)
 {
     const struct release_work *work = context;
-    struct span span = part_of(work->release, member);
+    struct span span = part_of(work, member);
     int64_t *sum = work->reduction->sum + span.first;
     float *out = work->release->gradient + span.first;
     for (size_t j = 0; j < span.count; j++)

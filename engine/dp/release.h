@@ -5,6 +5,9 @@
  *
  *   sum, counts, norm of the sum  -->  + noise  -->  gradient, numbers
  *
+ * What several processes have summed meets first (group.h). Each adds noise of its own to
+ * its own slice of the sum, and nobody has the whole of it before that.
+ *
  * Invariants
  *   (1) No (key, query) serves two releases: every step has its own key, every release in
  *       it the next query.
@@ -30,8 +33,7 @@ struct release {
     const struct noise_key *key; /* this step's */
     uint64_t query;              /* of the step's next release */
     struct noise **noises;       /* (team size) */
-    size_t dim;
-    float *gradient; /* (dim) as it was released last */
+    float *gradient;             /* (dim) as it was released last */
 };
 
 /* key is where each step's key will stand; it and team are borrowed until fini.
@@ -43,17 +45,19 @@ void release_fini(struct release *release); /* a zeroed one is allowed */
 /* Begins a step, whose key stands where it was said. */
 void release_begin_step(struct release *release);
 
-/* gradient = (sum + noise) / divisor (noise_release). */
+/* gradient = (sum + noise) / divisor (noise_release), in the slice of this process. */
 void release_sum(struct release *release, struct reduction *reduction,
                  const struct grid *grid, double divisor);
 
-/* out[j] = counts[j] + noise, j in [0, bins)
+/* out[j] = counts[j] + noise, j in [0, bins): all processes get what the group's rank 0
+ * draws.
  *   grid  planned by grid_plan_counts */
 void release_counts(struct release *release, struct reduction *reduction, size_t bins,
                     const struct grid *grid, double *out);
 
-/* Returns the norm of the sum, plus noise, in the sum's unit. The sum stays. */
-double release_norm(struct release *release, const struct reduction *reduction,
+/* Returns the norm of the sum, plus noise, in the sum's unit: to all processes what the
+ * group's rank 0 draws. The sum stays. */
+double release_norm(struct release *release, struct reduction *reduction,
                     const struct norm_grid *norm);
 
 /* gradient = sum / divisor: of public data alone, which the caller checks. */

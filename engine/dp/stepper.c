@@ -125,12 +125,15 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
     /* By these numbers dropout knows the rows of a micro-batch. */
     CHECK(setup->records <= UINT32_MAX / network_unit_rows(setup->network));
     stepper->setup = *setup;
+    if (setup->group == NULL)
+        stepper->setup.group = &group_alone;
     stepper->dim = network_parameters(setup->network);
     stepper->sampler = sampler_create(setup->team);
     step_keys_open(&stepper->keys, setup->seed);
     stepper->setup.seed = NULL;
-    enum status status = reduction_init(&stepper->reduction, setup->network,
-                                        setup->uses_error_memory, error);
+    enum status status =
+        reduction_init(&stepper->reduction, setup->network, stepper->setup.group,
+                       setup->uses_error_memory, error);
     if (status == ST_OK)
         status = release_init(&stepper->release, setup->team, &stepper->keys.noise,
                               stepper->dim, error);
@@ -206,11 +209,21 @@ void stepper_begin_step(struct stepper *stepper, uint64_t step)
     batch_drawn(&stepper->batch, 0);
 }
 
+/* The records of this rank, and those before them of the part that they begin in. */
+static struct poisson_range drawn_range(const struct stepper *stepper)
+{
+    const struct stepper_setup *setup = &stepper->setup;
+    if (setup->group->size == 1)
+        return (struct poisson_range){0, (uint32_t)setup->records};
+    struct index_range own = group_records(setup->group, &setup->noise->grid);
+    return (struct poisson_range){(uint32_t)own.first / POISSON_PART * POISSON_PART,
+                                  (uint32_t)(own.first + own.count)};
+}
+
 void stepper_sample(struct stepper *stepper, double rate)
 {
-    size_t count =
-        sampler_draw(stepper->sampler, stepper->batch.indices,
-                     (uint32_t)stepper->setup.records, rate, &stepper->keys.sampling);
+    size_t count = sampler_draw(stepper->sampler, stepper->batch.indices,
+                                drawn_range(stepper), rate, &stepper->keys.sampling);
     hash_zero(&stepper->keys.sampling, sizeof stepper->keys.sampling);
     batch_drawn(&stepper->batch, count);
 }
@@ -234,8 +247,11 @@ void stepper_take_range(struct stepper *stepper, struct index_range range)
 
 void stepper_draw_subset(struct stepper *stepper, struct index_range range, size_t size)
 {
-    fixed_size_subset_draw(&stepper->subset, stepper->batch.indices, range, size,
-                           &stepper->keys.sampling);
+    const struct group *group = stepper->setup.group;
+    if (group->rank == 0)
+        fixed_size_subset_draw(&stepper->subset, stepper->batch.indices, range, size,
+                               &stepper->keys.sampling);
+    group_tell(group, stepper->batch.indices, size * sizeof *stepper->batch.indices);
     hash_zero(&stepper->keys.sampling, sizeof stepper->keys.sampling);
     batch_drawn(&stepper->batch, size);
 }
@@ -315,27 +331,32 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
     CHECK((sum->histogram == NULL && sum->parameter_step == NULL) || sum->clip != NULL);
     CHECK(sum->clip_rest == NULL || (sum->clip != NULL && !sum->by_layer &&
                                      stepper->reduction.error_memory != NULL));
+    CHECK(!stepper->reduction.has_met);
     stepper->bins = sum->histogram != NULL ? sum->histogram->bins : 0;
+    if (setup->group->size > 1)
+        batch_keep(&stepper->batch, group_records(setup->group, sum->grid));
     if (setup->noise != NULL)
         batch_cut_cells(&stepper->batch, sum->grid);
     else
         batch_cut_evenly(&stepper->batch, even_rows(setup));
     work.shares = share_count(stepper);
-    team_run(setup->team, &(struct team_work){.run = sum_member,
-                                              .context = &work,
-                                              .shares = work.shares,
-                                              .flops = sum_flops(setup)});
-    if (setup->cancel == NULL || !atomic_load(setup->cancel))
+    team_run(setup->team,
+             &(struct team_work){.run = sum_member,
+                                 .context = &work,
+                                 .shares = work.shares,
+                                 .flops = sum_flops(setup) / setup->group->size});
+    if (group_all(setup->group, setup->cancel == NULL || !atomic_load(setup->cancel)))
         return ST_OK;
     reduction_clear(&stepper->reduction);
     return error_set(error, ST_CANCELLED, "cancelled");
 }
 
-/* A member's part of the parameters, and of everything else that has their length. */
+/* A member's part of the parameters that this rank moves, and of everything else that has
+ * their length. */
 static struct span part_of(const struct stepper *stepper, unsigned member)
 {
-    return span_of_member(member, team_size(stepper->setup.team), stepper->dim,
-                          NOISE_CHUNK);
+    return span_part(stepper->reduction.slice, member, team_size(stepper->setup.team),
+                     NOISE_CHUNK);
 }
 
 /* Of a coordinate, as team.h counts: memory bounds all of them. */
@@ -345,11 +366,12 @@ static void run_on_spans(struct stepper *stepper,
                          void (*run)(void *context, unsigned member), void *context,
                          int flops)
 {
+    size_t count = stepper->reduction.slice.count;
     team_run(stepper->setup.team,
              &(struct team_work){.run = run,
                                  .context = context,
-                                 .shares = span_shares(stepper->dim, NOISE_CHUNK),
-                                 .flops = flops * (double)stepper->dim});
+                                 .shares = span_shares(count, NOISE_CHUNK),
+                                 .flops = flops * (double)count});
 }
 
 struct error_feedback_work {
@@ -424,10 +446,11 @@ float *stepper_gradient(struct stepper *stepper)
 }
 
 /* The squares are added in one order whatever the threads. */
-double stepper_gradient_square(const struct stepper *stepper)
+double stepper_gradient_square(struct stepper *stepper)
 {
-    const float *gradient = stepper->release.gradient;
+    float *gradient = stepper->release.gradient;
     double total = 0;
+    group_gather(stepper->setup.group, gradient, stepper->dim);
     for (size_t first = 0; first < stepper->dim; first += NOISE_CHUNK) {
         size_t left = stepper->dim - first;
         size_t end = first + (left < NOISE_CHUNK ? left : NOISE_CHUNK);
@@ -456,10 +479,14 @@ static void update_member(void *context, unsigned member)
 
 enum status stepper_update(struct stepper *stepper, struct error *error)
 {
+    const struct stepper_setup *setup = &stepper->setup;
+    bool finite = true;
     run_on_spans(stepper, update_member, stepper, UPDATE_FLOPS);
-    for (unsigned k = 0; k < team_size(stepper->setup.team); k++)
-        if (!stepper->finite[k])
-            return error_set(error, ST_INTERNAL, "diverged");
+    for (unsigned k = 0; k < team_size(setup->team); k++)
+        finite = finite && stepper->finite[k];
+    if (!group_all(setup->group, finite))
+        return error_set(error, ST_INTERNAL, "diverged");
+    group_gather(setup->group, setup->parameters, stepper->dim);
     return ST_OK;
 }
 

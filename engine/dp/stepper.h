@@ -19,7 +19,8 @@
  *       through stepper_release_norm.
  *   (3) Each step has its own keys for noise, sampling and dropout; each release in it
  *       has its own query.
- *   (4) The same seed gives the same parameters, bit for bit, at any number of threads.
+ *   (4) The same seed gives the same parameters, bit for bit, at any number of threads
+ *       and of ranks (group.h), which must make the same calls in the same order.
  *   (5) Sums, the error memory, batches and records are zeroed by destroy (privacy.md
  *       P9); the error memory has no way out but into the sum.
  *
@@ -64,7 +65,8 @@ const float *stepper_parameters(const struct stepper *stepper);
 /* Fresh keys and an empty batch, for step, counted from 0. */
 void stepper_begin_step(struct stepper *stepper, uint64_t step);
 
-/* The batch = each record of the data independently with probability rate. */
+/* The batch = each record of the data independently with probability rate. Over ranks
+ * each draws from its own records, with a key of its own. */
 void stepper_sample(struct stepper *stepper, double rate);
 
 /* Deals every record to one of batches; stepper_take then makes the batch the records of
@@ -75,7 +77,8 @@ void stepper_take(struct stepper *stepper, size_t batch);
 /* The batch = all records of range. */
 void stepper_take_range(struct stepper *stepper, struct index_range range);
 
-/* The batch = size records of range, a uniform subset (fixed_size_subset.h). */
+/* The batch = size records of range, a uniform subset (fixed_size_subset.h). Over ranks it
+ * is rank 0's draw, for subsets of a fixed size are not drawn in parts. */
 void stepper_draw_subset(struct stepper *stepper, struct index_range range,
                          size_t size);
 
@@ -86,8 +89,9 @@ const struct parameter_step *stepper_move_from(struct stepper *stepper,
                                                const float *previous);
 
 /* sum += the clipped gradients of the batch, on the grid. A record whose gradient is
- * not finite contributes zero.
- *   ST_CANCELLED  the flag was seen: the sum is zero, nothing was released */
+ * not finite contributes zero. Over ranks each sums the records of its own cells.
+ *   ST_CANCELLED  the flag was seen, by one rank at least: the sum is zero, nothing was
+ *                 released */
 enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                         struct error *error);
 
@@ -98,7 +102,8 @@ void stepper_error_feedback(struct stepper *stepper, double radius);
 /* error memory = 0, as it is at the start. */
 void stepper_forget_error(struct stepper *stepper);
 
-/* gradient = (sum + noise) / divisor (noise_release); the sum is zero afterwards. */
+/* gradient = (sum + noise) / divisor (noise_release); the sum is zero afterwards. Over ranks
+ * each has its own slice of the gradient, and zeros elsewhere. */
 void stepper_release(struct stepper *stepper, const struct grid *grid, double divisor);
 
 /* out[j] = the number of records in bin j of the sum's histogram + noise; the counts are
@@ -115,15 +120,16 @@ double stepper_release_norm(struct stepper *stepper, const struct norm_grid *nor
 /* The gradient as it was released, to be changed in place: post-processing. */
 float *stepper_gradient(struct stepper *stepper);
 
-/* The first is the squared norm of the gradient as it was released; the second multiplies
- * that gradient by factor. */
-double stepper_gradient_square(const struct stepper *stepper);
+/* The first is the squared norm of the gradient as it was released, which all ranks then
+ * have as a whole; the second multiplies that gradient by factor. */
+double stepper_gradient_square(struct stepper *stepper);
 void stepper_gradient_scale(struct stepper *stepper, double factor);
 
 /* gradient = sum / divisor, without noise. The data must be public. */
 void stepper_average(struct stepper *stepper, const struct grid *grid, double divisor);
 
-/* Moves the parameters by the gradient.
+/* Moves the parameters by the gradient. Over ranks each moves its own slice, and then all
+ * have all of them.
  *   ST_INTERNAL  one of them is no longer finite */
 enum status stepper_update(struct stepper *stepper, struct error *error);
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "engine/data/matrix.h"
+#include "engine/dp/group.h"
 #include "engine/dp/noise_plan.h"
 #include "engine/dp/optimizer.h"
 #include "engine/dp/views.h"
@@ -21,7 +22,8 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     const struct network *network;
     const struct matrix *data;
     struct team *team;
-    float *parameters; /* (network_parameters) moved by stepper_update */
+    const struct group *group; /* NULL: alone */
+    float *parameters;         /* (network_parameters) moved by stepper_update */
     const struct optimizer_spec *optimizer;
     const double *class_weights; /* (classes) see workspace_weigh_classes; NULL: none */
     uint64_t steps;

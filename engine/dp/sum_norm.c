@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+enum { LIMB_BITS = 32, BEYOND = 126 };
+
 __extension__ typedef unsigned __int128 wide;
 
 enum status norm_grid_plan(struct norm_grid *out, const struct grid *grid,
@@ -26,20 +28,36 @@ enum status norm_grid_plan(struct norm_grid *out, const struct grid *grid,
     return ST_OK;
 }
 
-/* The sum of squares. It is exact until it is beyond any limit, which is at most 2^62. */
-static wide squares(const int64_t *sum, size_t count)
+/* A limit is at most 2^62, so squares from 2^124 on need not be exact. */
+struct norm_squares norm_squares_of(const int64_t *sum, size_t count)
 {
+    struct norm_squares squares;
     wide total = 0;
-    for (size_t j = 0; j < count && total >> 126 == 0; j++) {
+    for (size_t j = 0; j < count && total >> BEYOND == 0; j++) {
         uint64_t size = sum[j] < 0 ? 0 - (uint64_t)sum[j] : (uint64_t)sum[j];
         total += (wide)size * size;
     }
-    return total;
+    for (size_t k = 0; k < NORM_LIMBS; k++, total >>= LIMB_BITS)
+        squares.limbs[k] = (int64_t)(total & UINT32_MAX);
+    return squares;
 }
 
-int64_t norm_measure(const struct norm_grid *norm, const int64_t *sum, size_t count)
+/* The limbs may each be larger than 32 bits hold, but for the highest, which then says that
+ * the whole is beyond any limit. */
+static double length_of(const struct norm_squares *squares)
 {
-    double length = sqrt((double)squares(sum, count));
+    wide total = 0;
+    int64_t highest = squares->limbs[NORM_LIMBS - 1];
+    if (highest >> (BEYOND - (NORM_LIMBS - 1) * LIMB_BITS) != 0)
+        return INFINITY;
+    for (size_t k = NORM_LIMBS; k-- > 0;)
+        total = (total << LIMB_BITS) + (uint64_t)squares->limbs[k];
+    return sqrt((double)total);
+}
+
+int64_t norm_measure(const struct norm_grid *norm, const struct norm_squares *squares)
+{
+    double length = length_of(squares);
     return (int64_t)rint(norm->unit * fmin(length, norm->limit));
 }
 

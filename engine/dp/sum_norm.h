@@ -33,8 +33,18 @@ struct norm_grid {
 enum status norm_grid_plan(struct norm_grid *out, const struct grid *grid,
                            double noise_multiplier, double batch, struct error *error);
 
-/* n of sum[0..count). */
-int64_t norm_measure(const struct norm_grid *norm, const int64_t *sum, size_t count);
+/* A sum of squares in limbs of 32 bits, lowest first. Those of the parts of a vector add
+ * limb by limb, up to 2^31 of them (group_collect). */
+enum { NORM_LIMBS = 4 };
+struct norm_squares {
+    int64_t limbs[NORM_LIMBS];
+};
+
+/* The squares of sum[0..count): exact, or at least 2^126, which is beyond any limit. */
+struct norm_squares norm_squares_of(const int64_t *sum, size_t count);
+
+/* n of the vector whose squares these are. */
+int64_t norm_measure(const struct norm_grid *norm, const struct norm_squares *squares);
 
 /* (z^-2 + z_norm^-2)^(-1/2), with z and z_norm the two multipliers. */
 double norm_joint_multiplier(double sum_multiplier, double norm_multiplier);

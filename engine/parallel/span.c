@@ -13,3 +13,9 @@ struct span span_of_member(unsigned member, unsigned size, size_t dim, size_t ch
     end = end < dim ? end : dim;
     return (struct span){.first = first, .count = first < end ? end - first : 0};
 }
+
+struct span span_part(struct span whole, unsigned member, unsigned size, size_t chunk)
+{
+    struct span part = span_of_member(member, size, whole.count, chunk);
+    return (struct span){.first = whole.first + part.first, .count = part.count};
+}

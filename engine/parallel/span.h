@@ -20,4 +20,7 @@ size_t span_shares(size_t dim, size_t chunk);
  * chunks, but for the vector's end. The members' parts follow each other. */
 struct span span_of_member(unsigned member, unsigned size, size_t dim, size_t chunk);
 
+/* The same of the coordinates of whole, whose own first one begins a chunk. */
+struct span span_part(struct span whole, unsigned member, unsigned size, size_t chunk);
+
 #endif

@@ -37,7 +37,7 @@ size_t poisson_draw(struct poisson *poisson, uint32_t *indices, uint32_t records
  * indices[0] on: ranges that cover all records draw that same batch. */
 enum { POISSON_PART = 1 << 14 };
 struct poisson_range {
-    uint32_t first, end; /* first: a multiple of POISSON_PART; end: one too, or all */
+    uint32_t first, end; /* first: a multiple of POISSON_PART; end: anywhere */
 };
 size_t poisson_draw_range(struct poisson *poisson, uint32_t *indices,
                           struct poisson_range range, double rate,

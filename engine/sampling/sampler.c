@@ -44,22 +44,27 @@ void sampler_destroy(struct sampler *sampler)
 struct draw {
     struct sampler *sampler;
     uint32_t *indices;
-    uint32_t records;
+    struct poisson_range range;
     double rate;
     const struct noise_key *key;
 };
 
-static size_t part_count(uint32_t records)
+static uint32_t count_of(const struct poisson_range *range)
 {
-    return ((size_t)records + POISSON_PART - 1) / POISSON_PART;
+    return range->end - range->first;
+}
+
+static size_t part_count(const struct poisson_range *range)
+{
+    return ((size_t)count_of(range) + POISSON_PART - 1) / POISSON_PART;
 }
 
 static uint32_t first_of(const struct draw *draw, unsigned member)
 {
     unsigned size = team_size(draw->sampler->team);
-    uint64_t parts = part_count(draw->records);
-    uint64_t first = parts * member / size * POISSON_PART;
-    return first < draw->records ? (uint32_t)first : draw->records;
+    const struct poisson_range *all = &draw->range;
+    uint64_t first = all->first + part_count(all) * member / size * POISSON_PART;
+    return first < all->end ? (uint32_t)first : all->end;
 }
 
 static void draw_member(void *context, unsigned member)
@@ -70,21 +75,23 @@ static void draw_member(void *context, unsigned member)
     *count = 0;
     if (range.first < range.end)
         *count = poisson_draw_range(draw->sampler->poissons[member],
-                                    draw->indices + range.first, range, draw->rate,
-                                    draw->key);
+                                    draw->indices + (range.first - draw->range.first),
+                                    range, draw->rate, draw->key);
 }
 
-size_t sampler_draw(struct sampler *sampler, uint32_t *indices, uint32_t records,
-                    double rate, const struct noise_key *key)
+size_t sampler_draw(struct sampler *sampler, uint32_t *indices,
+                    struct poisson_range range, double rate,
+                    const struct noise_key *key)
 {
-    struct draw draw = {sampler, indices, records, rate, key};
+    struct draw draw = {sampler, indices, range, rate, key};
     size_t drawn = 0;
-    team_run(sampler->team, &(struct team_work){.run = draw_member,
-                                                .context = &draw,
-                                                .shares = part_count(records),
-                                                .flops = COIN_FLOPS * (double)records});
+    team_run(sampler->team,
+             &(struct team_work){.run = draw_member,
+                                 .context = &draw,
+                                 .shares = part_count(&range),
+                                 .flops = COIN_FLOPS * (double)count_of(&range)});
     for (unsigned k = 0; k < team_size(sampler->team); k++) {
-        size_t first = first_of(&draw, k), count = sampler->counts[k];
+        size_t first = first_of(&draw, k) - range.first, count = sampler->counts[k];
         size_t end = drawn + count;
         size_t left = first > end ? first : end; /* zeroed from here on */
         memmove(indices + drawn, indices + first, count * sizeof *indices);

@@ -16,9 +16,10 @@ struct sampler; /* opaque */
 struct sampler *sampler_create(struct team *team);
 void sampler_destroy(struct sampler *sampler); /* NULL is allowed; zeroes */
 
-/* Draws what poisson_draw draws, bit for bit. Each member may touch one index beyond what
- * is drawn; what is touched there is zeroed. */
-size_t sampler_draw(struct sampler *sampler, uint32_t *indices, uint32_t records,
-                    double rate, const struct noise_key *key);
+/* Draws what poisson_draw_range draws, bit for bit. Each member may touch one index beyond
+ * what is drawn; what is touched there is zeroed. */
+size_t sampler_draw(struct sampler *sampler, uint32_t *indices,
+                    struct poisson_range range, double rate,
+                    const struct noise_key *key);
 
 #endif

@@ -351,6 +351,9 @@ const struct algorithm dicesgd = {
         "Poisson batches usually needs two to five times less noise.",
     .is_private = true,
     .uses_error_memory = true,
+    .one_rank_only =
+        "its proof is about one error memory, and nothing is proved of one "
+        "that is kept in slices",
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,

@@ -55,6 +55,8 @@ const struct algorithm sgd = {
     .charge = "nothing: only on a dataset declared public",
     .when_to_use = "To see what the same model reaches on public data without noise.",
     .is_private = false,
+    .one_rank_only = "it cuts a batch evenly and not by index, so that each number of "
+                     "ranks would leave other bits",
     .plan = plan,
     .state_size = sizeof(struct state),
     .start = start,

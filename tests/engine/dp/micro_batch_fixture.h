@@ -49,8 +49,9 @@ static inline void bench_make(struct bench *bench, struct network *network,
                                   .element = ELEMENT_F32,
                                   .rows = bench->x,
                                   .targets = bench->targets};
-    assert_int_equal(reduction_init(&bench->reduction, bench->network, false, NULL),
-                     ST_OK);
+    assert_int_equal(
+        reduction_init(&bench->reduction, bench->network, &group_alone, false, NULL),
+        ST_OK);
     bench->clip = (struct flat_clip){.clip_norm = 1, .spread = 1};
     struct grid_spec spec = {.clip_norm = 1,
                              .noise_multiplier = 1.1,

@@ -46,6 +46,27 @@ static void pieces_are_the_cells(void **state)
     batch_fini(&batch);
 }
 
+static void what_is_kept_is_what_lies_in_the_range(void **state)
+{
+    (void)state;
+    static const struct index_range ranges[] = {
+        {0, RECORDS}, {0, 1}, {3001, 2002}, {RECORDS - 9, 9}, {500, 0}};
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+        struct batch batch, all;
+        size_t kept = 0;
+        draw(&batch, 7, 0);
+        draw(&all, 7, 0);
+        batch_keep(&batch, ranges[r]);
+        for (size_t k = 0; k < all.count; k++)
+            if (all.indices[k] >= ranges[r].first &&
+                all.indices[k] < ranges[r].first + ranges[r].count)
+                assert_int_equal(batch.indices[kept++], all.indices[k]);
+        assert_int_equal(batch.count, kept);
+        batch_fini(&batch);
+        batch_fini(&all);
+    }
+}
+
 static void even_pieces_cover_the_batch(void **state)
 {
     (void)state;
@@ -111,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_the_cells),
+        cmocka_unit_test(what_is_kept_is_what_lies_in_the_range),
         cmocka_unit_test(even_pieces_cover_the_batch),
         cmocka_unit_test(shares_are_contiguous_and_even),
         cmocka_unit_test(an_empty_batch_has_no_pieces),

@@ -220,8 +220,9 @@ static void what_is_cut_off_is_of_the_mean_too(void **state)
     struct bench *bench = &people.bench;
     choose_rows(bench);
     reduction_fini(&bench->reduction);
-    assert_int_equal(reduction_init(&bench->reduction, bench->network, true, NULL),
-                     ST_OK);
+    assert_int_equal(
+        reduction_init(&bench->reduction, bench->network, &group_alone, true, NULL),
+        ST_OK);
     const struct rest_clip rest = {bench->clip, .whole = 3, .rest = 2};
     struct batch_sum sum = {.grid = &bench->grid,
                             .clip = clip_flat,

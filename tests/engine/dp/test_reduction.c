@@ -48,7 +48,8 @@ static void the_sum_does_not_know_who_added(void **state)
         struct reduction reduction;
         struct adding adding = {&reduction, blocks, stride, members};
         assert_int_equal(team_create(&team, members, NULL), ST_OK);
-        assert_int_equal(reduction_init(&reduction, network, false, NULL), ST_OK);
+        assert_int_equal(reduction_init(&reduction, network, &group_alone, false, NULL),
+                         ST_OK);
         team_run(team, &(struct team_work){.run = add_member,
                                            .context = &adding,
                                            .shares = members,
@@ -76,7 +77,8 @@ static void the_error_memory_is_a_sum_of_its_own(void **state)
     struct network *network = small_network_dense(5, 2, 3);
     size_t dim = network_parameters(network);
     struct reduction reduction;
-    assert_int_equal(reduction_init(&reduction, network, true, NULL), ST_OK);
+    assert_int_equal(reduction_init(&reduction, network, &group_alone, true, NULL),
+                     ST_OK);
     float *block = calloc(network_tile_floats_max(network), sizeof *block);
     block[0] = 2.5F;
     reduction_add(&reduction, reduction.error_memory, 0, block, &grid);

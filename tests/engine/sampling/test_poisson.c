@@ -195,9 +195,40 @@ static void a_team_draws_the_same_batch(void **state)
             memset(expected, 0, sizeof expected);
             memset(actual, 0, sizeof actual);
             size_t count = poisson_draw(poisson, expected, records, rates[k / 2], &key);
-            assert_int_equal(sampler_draw(sampler, actual, records, rates[k / 2], &key),
+            assert_int_equal(sampler_draw(sampler, actual,
+                                          (struct poisson_range){0, records},
+                                          rates[k / 2], &key),
                              count);
             assert_memory_equal(actual, expected, sizeof expected);
+        }
+        sampler_destroy(sampler);
+        team_destroy(team);
+    }
+    poisson_destroy(poisson);
+}
+
+/* A range that begins with a part and ends anywhere. */
+static void a_team_draws_a_range_as_it_is_in_the_batch(void **state)
+{
+    (void)state;
+    static const double rates[] = {64.0 / RECORDS, 0.1234567, 1};
+    static uint32_t all[RECORDS + 1], part[RECORDS + 1];
+    const struct poisson_range range = {PART, 2 * PART + 77};
+    struct poisson *poisson = poisson_create();
+    for (unsigned size = 1; size <= 3; size++) {
+        struct team *team;
+        assert_int_equal(team_create(&team, size, NULL), ST_OK);
+        struct sampler *sampler = sampler_create(team);
+        for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
+            struct noise_key key = key_of((uint32_t)k);
+            size_t next = 0;
+            size_t count = poisson_draw(poisson, all, RECORDS, rates[k], &key);
+            size_t drawn = sampler_draw(sampler, part, range, rates[k], &key);
+            for (size_t j = 0; j < count; j++)
+                if (all[j] >= range.first && all[j] < range.end)
+                    assert_int_equal(part[next++], all[j]);
+            assert_true(next > 0);
+            assert_int_equal(drawn, next);
         }
         sampler_destroy(sampler);
         team_destroy(team);
@@ -215,6 +246,7 @@ int main(void)
         cmocka_unit_test(counts_and_neighbours_are_binomial),
         cmocka_unit_test(another_key_is_another_batch),
         cmocka_unit_test(a_team_draws_the_same_batch),
+        cmocka_unit_test(a_team_draws_a_range_as_it_is_in_the_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,12 @@
 #include "engine/dp/sum_norm.h"
 #include "tests/engine/dp/line_fixture.h"
 
+static int64_t measure(const struct norm_grid *norm, const int64_t *sum, size_t count)
+{
+    const struct norm_squares squares = norm_squares_of(sum, count);
+    return norm_measure(norm, &squares);
+}
+
 static void the_joint_noise_is_the_published_one(void **state)
 {
     (void)state;
@@ -78,8 +84,7 @@ static void one_record_moves_the_norm_by_no_more_than_planned(void **state)
         sum[0] = (int64_t)fmin(length, 0x1p61);
         memcpy(other, sum, sizeof other);
         other[axis] += (int64_t)(sign * floor(delta));
-        double moved =
-            (double)(norm_measure(&norm, other, DIM) - norm_measure(&norm, sum, DIM));
+        double moved = (double)(measure(&norm, other, DIM) - measure(&norm, sum, DIM));
         assert_true(fabs(moved) * norm.multiplier <= GRID_NOISE_STDDEV);
         most = fmax(most, fabs(moved) * norm.multiplier / GRID_NOISE_STDDEV);
     }
@@ -91,14 +96,39 @@ static void a_norm_is_that_of_the_integers(void **state)
     (void)state;
     static const int64_t sum[] = {3, -4, 12, INT64_MIN, INT64_MAX};
     struct norm_grid norm = {.unit = 1, .limit = 0x1p62};
-    assert_int_equal(norm_measure(&norm, sum, 0), 0);
-    assert_int_equal(norm_measure(&norm, sum, 2), 5);
-    assert_int_equal(norm_measure(&norm, sum, 3), 13);
-    assert_true(norm_measure(&norm, sum, 4) == INT64_C(1) << 62);
-    assert_true(norm_measure(&norm, sum, 5) == INT64_C(1) << 62);
+    assert_int_equal(measure(&norm, sum, 0), 0);
+    assert_int_equal(measure(&norm, sum, 2), 5);
+    assert_int_equal(measure(&norm, sum, 3), 13);
+    assert_true(measure(&norm, sum, 4) == INT64_C(1) << 62);
+    assert_true(measure(&norm, sum, 5) == INT64_C(1) << 62);
     norm = (struct norm_grid){.unit = 0.3, .limit = 10};
-    assert_int_equal(norm_measure(&norm, sum, 2), 2); /* 1.5, to even */
-    assert_int_equal(norm_measure(&norm, sum, 3), 3);
+    assert_int_equal(measure(&norm, sum, 2), 2); /* 1.5, to even */
+    assert_int_equal(measure(&norm, sum, 3), 3);
+}
+
+/* So a norm is bounded by all ranks' squares (ranks.md 4). */
+static void squares_of_parts_add_to_those_of_the_whole(void **state)
+{
+    (void)state;
+    enum { COUNT = 64, PARTS = 4, SHARE = COUNT / PARTS };
+    int64_t sum[COUNT];
+    struct norm_grid norm = {.unit = 1, .limit = 0x1p62};
+    uint64_t seed = 7;
+    for (size_t k = 0; k < COUNT; k++)
+        sum[k] = (int64_t)(draw_uniform(&seed) * 0x1p57) - (INT64_C(1) << 56);
+    struct norm_squares added = {{0}};
+    for (size_t part = 0; part < PARTS; part++) {
+        const struct norm_squares own = norm_squares_of(sum + part * SHARE, SHARE);
+        for (size_t k = 0; k < NORM_LIMBS; k++)
+            added.limbs[k] += own.limbs[k];
+    }
+    assert_true(norm_measure(&norm, &added) == measure(&norm, sum, COUNT));
+    assert_true(norm_measure(&norm, &added) > measure(&norm, sum, SHARE));
+    sum[COUNT - 1] = INT64_MIN;
+    const struct norm_squares great = norm_squares_of(sum + COUNT - 1, 1);
+    for (size_t k = 0; k < NORM_LIMBS; k++)
+        added.limbs[k] += great.limbs[k];
+    assert_true(norm_measure(&norm, &added) == INT64_C(1) << 62);
 }
 
 static void norms_that_cannot_be_carried_are_refused(void **state)
@@ -353,6 +383,7 @@ int main(void)
         cmocka_unit_test(the_divisor_follows_the_rule),
         cmocka_unit_test(one_record_moves_the_norm_by_no_more_than_planned),
         cmocka_unit_test(a_norm_is_that_of_the_integers),
+        cmocka_unit_test(squares_of_parts_add_to_those_of_the_whole),
         cmocka_unit_test(norms_that_cannot_be_carried_are_refused),
         cmocka_unit_test(the_divisor_is_a_function_of_what_was_shown),
         cmocka_unit_test(the_norm_shown_is_near_the_true_one),
