@@ -36,9 +36,11 @@ below.engine      := engine engine/quality engine/model_file engine/data/readers
 below.api         := api $(filter-out base,$(below.engine)) $(below.accountant)
 below.service/outbound := service/outbound base
 below.service     := service service/outbound $(below.api)
-LAYERS            := $(below.service)
+below.cluster     := cluster $(below.engine)
+LAYERS            := cluster $(below.service)
 # Programs that stand in these folders of tests link what api may include.
 $(foreach folder,audit bench fuzz papers,$(eval below.$(folder) := $(below.api)))
+below.bench       := cluster $(below.api)
 
 # Every third-party library has one home; nobody else includes its header.
 vendor.base        := openssl/
@@ -51,12 +53,14 @@ vendor.engine/model_file := jansson.h
 vendor.api         := jansson.h
 vendor.service/outbound := curl/
 vendor.service     := microhttpd.h gnutls/ zlib.h
+vendor.cluster     := mpi.h
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
 # Inside store one file alone calls SQLite, and these libpq, which a build may lack.
 sqlite             := store/sqlite.c store/sqlite.h
 libpq.users        := store/wire.c store/writer.c store/postgres_session.c store/postgres.c store/postgres_tables.c
 libpq              := $(shell pkg-config --exists libpq && echo found)
-absent             := $(if $(libpq),store/postgres_absent.c,$(libpq.users))
+mpi                := $(shell pkg-config --exists ompi-c && echo found)
+absent             := $(if $(libpq),store/postgres_absent.c,$(libpq.users)) $(if $(mpi),cluster/mpi_absent.c,cluster/mpi_group.c)
 libs.base          := -lcrypto -lm -pthread
 libs.store         := -lsqlite3 $(if $(libpq),$(shell pkg-config --libs libpq))
 libs.accountant    := -lm
@@ -78,6 +82,7 @@ libs.engine/dp/algorithms := -lm
 libs.api           := -ljansson -lm
 libs.service/outbound := -lcurl
 libs.service       := -lmicrohttpd -lgnutls -lz
+libs.cluster       := $(if $(mpi),$(shell pkg-config --libs ompi-c)) -lm -pthread
 libs.tests         := -lcmocka -ljansson -lcurl -lcrypto -lz -lm
 
 # -ffp-contract=off: the same source gives the same epsilon with every compiler.
@@ -177,6 +182,7 @@ $(onnx.readers): CPPFLAGS += -I$(BUILD)
 $(onnx.readers): $(messages).h
 
 $(libpq.users:%.c=$(BUILD)/%.o): CPPFLAGS += $(if $(libpq),$(shell pkg-config --cflags libpq))
+$(BUILD)/cluster/mpi_group.o: CPPFLAGS += $(if $(mpi),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c)))
 $(BUILD)/tests/api/test_openapi.ok: openapi.yaml
 # The dashboard's files and openapi.yaml, as they are and by gzip, become part of the program.
 ui := openapi.yaml $(wildcard $(foreach kind,html css js svg,service/ui/*.$(kind) service/ui/vendor/*.$(kind)))

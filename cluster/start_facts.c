@@ -1,0 +1,86 @@
+#include "cluster/start_facts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/product/product_choice.h"
+#include "engine/rounding/blas.h"
+#include "engine/rounding/row_class.h"
+
+_Static_assert(START_FACT_SIZE > 2 * SHA256_SIZE,
+               "a fact holds a digest in hexadecimal");
+
+static const char *const names[FACTS] = {
+    [FACT_PROGRAM] = "version of the program",
+    [FACT_PLAN] = "plan",
+    [FACT_MATRIX] = "matrix",
+    [FACT_DENSE_KERNEL] = "kernel of dense products",
+    [FACT_BLAS_KERNEL] = "BLAS kernel",
+    [FACT_ROWS] = "classes of rows",
+};
+
+static void set(struct start_facts *facts, enum start_fact fact, const char *text)
+{
+    snprintf(facts->of[fact], START_FACT_SIZE, "%s", text);
+}
+
+static void set_digest(struct start_facts *facts, enum start_fact fact,
+                       const uint8_t digest[SHA256_SIZE])
+{
+    sha256_render(facts->of[fact], digest);
+}
+
+static void set_rows(struct start_facts *facts, const struct row_classes *rows)
+{
+    char text[64 + 4 * ROW_PERIOD_MAX];
+    uint8_t digest[SHA256_SIZE];
+    int length = snprintf(text, sizeof text, "%zu %u %zu", rows->block,
+                          (unsigned)rows->count, rows->period);
+    for (size_t k = 0; k < rows->period; k++)
+        length += snprintf(text + length, sizeof text - (size_t)length, " %u",
+                           (unsigned)rows->of[k]);
+    sha256_of(digest, text, (size_t)length);
+    set_digest(facts, FACT_ROWS, digest);
+}
+
+void start_facts_init(struct start_facts *facts, const struct train_spec *spec,
+                      const struct row_classes *rows,
+                      const struct start_digests *digests)
+{
+    *facts = (struct start_facts){{{0}}};
+    set(facts, FACT_PROGRAM, EPSILOND_VERSION);
+    set_digest(facts, FACT_PLAN, digests->plan);
+    set_digest(facts, FACT_MATRIX, digests->matrix);
+    set(facts, FACT_DENSE_KERNEL, product_choice_best()->name);
+    if (network_is_dense(spec->network))
+        return;
+    set(facts, FACT_BLAS_KERNEL, blas_kernel());
+    set_rows(facts, rows);
+}
+
+static enum status refuse(enum start_fact fact, const char *first, const char *mine,
+                          int64_t others, struct error *error)
+{
+    if (strcmp(first, mine) == 0)
+        return error_set(error, ST_INVALID, "%lld of the other ranks have another %s",
+                         (long long)others, names[fact]);
+    return error_set(error, ST_INVALID, "this rank's %s is \"%s\", and rank 0's \"%s\"",
+                     names[fact], mine, first);
+}
+
+enum status start_facts_compare(const struct start_facts *facts,
+                                const struct group *group, struct error *error)
+{
+    struct start_facts first = *facts;
+    int64_t others[FACTS];
+    group_tell(group, &first, sizeof first);
+    for (size_t k = 0; k < FACTS; k++)
+        others[k] = strcmp(facts->of[k], first.of[k]) != 0;
+    group_collect(group, others, FACTS);
+    group_tell(group, others, sizeof others);
+    for (size_t k = 0; k < FACTS; k++)
+        if (others[k] > 0)
+            return refuse((enum start_fact)k, first.of[k], facts->of[k], others[k],
+                          error);
+    return ST_OK;
+}

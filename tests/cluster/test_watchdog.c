@@ -1,0 +1,76 @@
+/* Goal: a run without steps is missed, and one with steps is not. Method: limits of given
+ * durations; a watchdog that is left alone, and one that is closed. */
+#include "cluster/watchdog.h"
+
+#include <semaphore.h>
+
+#include "tests/expect.h"
+
+static sem_t missed;
+static int calls;
+
+static void note_missed(void)
+{
+    calls++;
+    sem_post(&missed);
+}
+
+static int open_semaphore(void **state)
+{
+    (void)state;
+    calls = 0;
+    return sem_init(&missed, 0, 0);
+}
+
+static void the_limit_is_ten_medians_and_no_less_than_the_least(void **state)
+{
+    (void)state;
+    static const int64_t durations[] = {7, 900, 3, 8, 5};
+    assert_true(watchdog_limit(NULL, 0, 61) == 61);
+    assert_true(watchdog_limit(durations, 5, 61) == 70);
+    assert_true(watchdog_limit(durations, 5, 71) == 71);
+    assert_true(watchdog_limit(durations, 1, 1) == 70);
+    assert_true(WATCHDOG_LEAST_NS == INT64_C(60000000000));
+}
+
+static void a_step_that_does_not_end_is_missed(void **state)
+{
+    (void)state;
+    struct watchdog *watchdog = watchdog_open(2000000, note_missed);
+    sem_wait(&missed);
+    watchdog_close(watchdog);
+    assert_int_equal(calls, 1);
+}
+
+static void steps_that_ended_do_not_hide_one_that_does_not(void **state)
+{
+    (void)state;
+    struct watchdog *watchdog = watchdog_open(2000000, note_missed);
+    for (int k = 0; k < 2 * WATCHDOG_KEPT; k++)
+        watchdog_step(watchdog);
+    sem_wait(&missed);
+    watchdog_close(watchdog);
+    assert_int_equal(calls, 1);
+}
+
+static void a_run_that_is_over_misses_nothing(void **state)
+{
+    (void)state;
+    struct watchdog *watchdog = watchdog_open(WATCHDOG_LEAST_NS, note_missed);
+    watchdog_step(watchdog);
+    watchdog_close(watchdog);
+    watchdog_close(NULL);
+    assert_int_equal(calls, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_limit_is_ten_medians_and_no_less_than_the_least),
+        cmocka_unit_test_setup(a_step_that_does_not_end_is_missed, open_semaphore),
+        cmocka_unit_test_setup(steps_that_ended_do_not_hide_one_that_does_not,
+                               open_semaphore),
+        cmocka_unit_test_setup(a_run_that_is_over_misses_nothing, open_semaphore),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
