@@ -125,8 +125,7 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
     /* By these numbers dropout knows the rows of a micro-batch. */
     CHECK(setup->records <= UINT32_MAX / network_unit_rows(setup->network));
     stepper->setup = *setup;
-    if (setup->group == NULL)
-        stepper->setup.group = &group_alone;
+    stepper->setup.group = setup->group != NULL ? setup->group : &group_alone;
     stepper->dim = network_parameters(setup->network);
     stepper->sampler = sampler_create(setup->team);
     step_keys_open(&stepper->keys, setup->seed);
@@ -209,21 +208,14 @@ void stepper_begin_step(struct stepper *stepper, uint64_t step)
     batch_drawn(&stepper->batch, 0);
 }
 
-/* The records of this rank, and those before them of the part that they begin in. */
-static struct poisson_range drawn_range(const struct stepper *stepper)
-{
-    const struct stepper_setup *setup = &stepper->setup;
-    if (setup->group->size == 1)
-        return (struct poisson_range){0, (uint32_t)setup->records};
-    struct index_range own = group_records(setup->group, &setup->noise->grid);
-    return (struct poisson_range){(uint32_t)own.first / POISSON_PART * POISSON_PART,
-                                  (uint32_t)(own.first + own.count)};
-}
-
 void stepper_sample(struct stepper *stepper, double rate)
 {
-    size_t count = sampler_draw(stepper->sampler, stepper->batch.indices,
-                                drawn_range(stepper), rate, &stepper->keys.sampling);
+    const struct stepper_setup *setup = &stepper->setup;
+    struct index_range own = {0, (size_t)setup->records};
+    if (setup->group->size > 1)
+        own = group_records(setup->group, &setup->noise->grid);
+    size_t count = sampler_draw(stepper->sampler, stepper->batch.indices, own, rate,
+                                &stepper->keys.sampling);
     hash_zero(&stepper->keys.sampling, sizeof stepper->keys.sampling);
     batch_drawn(&stepper->batch, count);
 }
@@ -247,11 +239,11 @@ void stepper_take_range(struct stepper *stepper, struct index_range range)
 
 void stepper_draw_subset(struct stepper *stepper, struct index_range range, size_t size)
 {
-    const struct group *group = stepper->setup.group;
-    if (group->rank == 0)
-        fixed_size_subset_draw(&stepper->subset, stepper->batch.indices, range, size,
+    uint32_t *indices = stepper->batch.indices;
+    if (stepper->setup.group->rank == 0)
+        fixed_size_subset_draw(&stepper->subset, indices, range, size,
                                &stepper->keys.sampling);
-    group_tell(group, stepper->batch.indices, size * sizeof *stepper->batch.indices);
+    group_tell(stepper->setup.group, indices, size * sizeof *indices);
     hash_zero(&stepper->keys.sampling, sizeof stepper->keys.sampling);
     batch_drawn(&stepper->batch, size);
 }

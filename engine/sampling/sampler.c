@@ -79,25 +79,42 @@ static void draw_member(void *context, unsigned member)
                                     range, draw->rate, draw->key);
 }
 
-size_t sampler_draw(struct sampler *sampler, uint32_t *indices,
-                    struct poisson_range range, double rate,
-                    const struct noise_key *key)
+/* Leaves out those before first, which were drawn because a part is drawn from its start. */
+static size_t leave_out(uint32_t *indices, size_t drawn, size_t first)
 {
-    struct draw draw = {sampler, indices, range, rate, key};
+    size_t before = 0;
+    while (before < drawn && indices[before] < first)
+        before++;
+    if (before == 0)
+        return drawn;
+    memmove(indices, indices + before, (drawn - before) * sizeof *indices);
+    hash_zero(indices + (drawn - before), before * sizeof *indices);
+    return drawn - before;
+}
+
+size_t sampler_draw(struct sampler *sampler, uint32_t *indices,
+                    struct index_range range, double rate, const struct noise_key *key)
+{
+    struct draw draw = {.sampler = sampler,
+                        .indices = indices,
+                        .range = {(uint32_t)(range.first / POISSON_PART * POISSON_PART),
+                                  (uint32_t)(range.first + range.count)},
+                        .rate = rate,
+                        .key = key};
     size_t drawn = 0;
     team_run(sampler->team,
              &(struct team_work){.run = draw_member,
                                  .context = &draw,
-                                 .shares = part_count(&range),
-                                 .flops = COIN_FLOPS * (double)count_of(&range)});
+                                 .shares = part_count(&draw.range),
+                                 .flops = COIN_FLOPS * (double)count_of(&draw.range)});
     for (unsigned k = 0; k < team_size(sampler->team); k++) {
-        size_t first = first_of(&draw, k) - range.first, count = sampler->counts[k];
-        size_t end = drawn + count;
+        size_t first = first_of(&draw, k) - draw.range.first;
+        size_t count = sampler->counts[k], end = drawn + count;
         size_t left = first > end ? first : end; /* zeroed from here on */
         memmove(indices + drawn, indices + first, count * sizeof *indices);
         if (left < first + count)
             hash_zero(indices + left, (first + count - left) * sizeof *indices);
         drawn = end;
     }
-    return drawn;
+    return leave_out(indices, drawn, range.first);
 }

@@ -7,6 +7,7 @@
 #ifndef ENGINE_SAMPLING_SAMPLER_H
 #define ENGINE_SAMPLING_SAMPLER_H
 
+#include "engine/sampling/index_range.h"
 #include "engine/sampling/poisson.h"
 #include "engine/parallel/team.h"
 
@@ -16,10 +17,11 @@ struct sampler; /* opaque */
 struct sampler *sampler_create(struct team *team);
 void sampler_destroy(struct sampler *sampler); /* NULL is allowed; zeroes */
 
-/* Draws what poisson_draw_range draws, bit for bit. Each member may touch one index beyond
- * what is drawn; what is touched there is zeroed. */
+/* Draws what poisson_draw draws of the indices in range, bit for bit. Up to POISSON_PART
+ * indices more, and one for each member, may be touched beyond what is drawn; what is
+ * touched there is zeroed.
+ *   indices  room for all records */
 size_t sampler_draw(struct sampler *sampler, uint32_t *indices,
-                    struct poisson_range range, double rate,
-                    const struct noise_key *key);
+                    struct index_range range, double rate, const struct noise_key *key);
 
 #endif

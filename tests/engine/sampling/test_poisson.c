@@ -196,7 +196,7 @@ static void a_team_draws_the_same_batch(void **state)
             memset(actual, 0, sizeof actual);
             size_t count = poisson_draw(poisson, expected, records, rates[k / 2], &key);
             assert_int_equal(sampler_draw(sampler, actual,
-                                          (struct poisson_range){0, records},
+                                          (struct index_range){0, records},
                                           rates[k / 2], &key),
                              count);
             assert_memory_equal(actual, expected, sizeof expected);
@@ -207,28 +207,32 @@ static void a_team_draws_the_same_batch(void **state)
     poisson_destroy(poisson);
 }
 
-/* A range that begins with a part and ends anywhere. */
+/* Wherever it begins and ends. */
 static void a_team_draws_a_range_as_it_is_in_the_batch(void **state)
 {
     (void)state;
     static const double rates[] = {64.0 / RECORDS, 0.1234567, 1};
     static uint32_t all[RECORDS + 1], part[RECORDS + 1];
-    const struct poisson_range range = {PART, 2 * PART + 77};
+    static const struct index_range ranges[] = {
+        {PART, PART + 77}, {PART - 5, 17}, {991, 3 * PART}};
     struct poisson *poisson = poisson_create();
     for (unsigned size = 1; size <= 3; size++) {
         struct team *team;
         assert_int_equal(team_create(&team, size, NULL), ST_OK);
         struct sampler *sampler = sampler_create(team);
-        for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
-            struct noise_key key = key_of((uint32_t)k);
+        for (uint32_t k = 0; k < 9; k++) {
+            struct index_range range = ranges[k % 3];
+            struct noise_key key = key_of(k);
             size_t next = 0;
-            size_t count = poisson_draw(poisson, all, RECORDS, rates[k], &key);
-            size_t drawn = sampler_draw(sampler, part, range, rates[k], &key);
+            memset(part, 0, sizeof part);
+            size_t count = poisson_draw(poisson, all, RECORDS, rates[k / 3], &key);
+            size_t drawn = sampler_draw(sampler, part, range, rates[k / 3], &key);
             for (size_t j = 0; j < count; j++)
-                if (all[j] >= range.first && all[j] < range.end)
+                if (all[j] - range.first < range.count)
                     assert_int_equal(part[next++], all[j]);
-            assert_true(next > 0);
             assert_int_equal(drawn, next);
+            for (; next < RECORDS; next++)
+                assert_int_equal(part[next], 0);
         }
         sampler_destroy(sampler);
         team_destroy(team);
