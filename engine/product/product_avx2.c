@@ -32,6 +32,8 @@ TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
     const __m256i lanes[VECTORS] = {lanes_of(tile->columns, 0),
                                     lanes_of(tile->columns, LANES)};
     const size_t x_row = tile->x_row, x_term = tile->x_term, y_term = tile->y_term;
+    const ptrdiff_t to_next_run =
+        (ptrdiff_t)tile->x_run - (ptrdiff_t)(tile->terms * x_term);
     const float *x = tile->x, *y = tile->y, *start = tile->start;
     float *z = tile->z;
     __m256 chains[ROWS][VECTORS];
@@ -44,14 +46,17 @@ TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
             start == NULL
                 ? _mm256_setzero_ps()
                 : _mm256_maskload_ps(start + i * tile->start_row + v * LANES, lanes[v]);
-    for (size_t t = tile->terms; t > 0; t--, x += x_term, y += y_term) {
-        const __m256 of_y[VECTORS] = {_mm256_loadu_ps(y), _mm256_loadu_ps(y + LANES)};
-        UNROLLED
-        for (size_t i = 0; i < rows; i++) {
-            __m256 of_x = _mm256_set1_ps(x[i * x_row]);
+    for (size_t r = tile->runs; r > 0; r--, x += to_next_run) {
+        for (size_t t = tile->terms; t > 0; t--, x += x_term, y += y_term) {
+            const __m256 of_y[VECTORS] = {_mm256_loadu_ps(y),
+                                          _mm256_loadu_ps(y + LANES)};
             UNROLLED
-            for (size_t v = 0; v < VECTORS; v++)
-                chains[i][v] = _mm256_fmadd_ps(of_x, of_y[v], chains[i][v]);
+            for (size_t i = 0; i < rows; i++) {
+                __m256 of_x = _mm256_set1_ps(x[i * x_row]);
+                UNROLLED
+                for (size_t v = 0; v < VECTORS; v++)
+                    chains[i][v] = _mm256_fmadd_ps(of_x, of_y[v], chains[i][v]);
+            }
         }
     }
     UNROLLED

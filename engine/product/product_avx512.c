@@ -35,6 +35,8 @@ TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
     const __mmask16 lanes[VECTORS] = {lanes_of(tile->columns, 0),
                                       lanes_of(tile->columns, LANES)};
     const size_t x_row = tile->x_row, x_term = tile->x_term, y_term = tile->y_term;
+    const ptrdiff_t to_next_run =
+        (ptrdiff_t)tile->x_run - (ptrdiff_t)(tile->terms * x_term);
     const float *x = tile->x, *y = tile->y, *start = tile->start;
     float *z = tile->z;
     __m512 chains[ROWS][VECTORS];
@@ -47,17 +49,19 @@ TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
                            ? _mm512_setzero_ps()
                            : _mm512_maskz_loadu_ps(
                                  lanes[v], start + i * tile->start_row + v * LANES);
-    for (size_t t = tile->terms; t > 0; t--, x += x_term, y += y_term) {
-        __m512 of_y[VECTORS];
-        UNROLLED
-        for (size_t v = 0; v < vectors; v++)
-            of_y[v] = _mm512_loadu_ps(y + v * LANES);
-        UNROLLED
-        for (size_t i = 0; i < rows; i++) {
-            __m512 of_x = _mm512_set1_ps(x[i * x_row]);
+    for (size_t r = tile->runs; r > 0; r--, x += to_next_run) {
+        for (size_t t = tile->terms; t > 0; t--, x += x_term, y += y_term) {
+            __m512 of_y[VECTORS];
             UNROLLED
             for (size_t v = 0; v < vectors; v++)
-                chains[i][v] = _mm512_fmadd_ps(of_x, of_y[v], chains[i][v]);
+                of_y[v] = _mm512_loadu_ps(y + v * LANES);
+            UNROLLED
+            for (size_t i = 0; i < rows; i++) {
+                __m512 of_x = _mm512_set1_ps(x[i * x_row]);
+                UNROLLED
+                for (size_t v = 0; v < vectors; v++)
+                    chains[i][v] = _mm512_fmadd_ps(of_x, of_y[v], chains[i][v]);
+            }
         }
     }
     UNROLLED

@@ -14,16 +14,19 @@
 /* Panels are so wide: a whole number of every kernel's columns. */
 enum { PANEL_COLUMNS = 32 };
 
-/* z[i][j] = start[i][j], and then, for t = 0, 1, ..., fma(x[i][t], y[t][j], z[i][j]).
- *   x      element (i, t) lies at x[i * x_row + t * x_term]; one of the two steps is 1
- *   y      term t has its columns at y + t * y_term, of which as many can be read as make
- *          the columns a multiple of 16
+/* z[i][j] = start[i][j], and then, for r = 0, 1, ... and, within each of these runs,
+ * t = 0, 1, ..., fma(x[i][r, t], y[r, t][j], z[i][j]).
+ *   x      element (i, r, t) lies at x[i * x_row + r * x_run + t * x_term]; x_row or x_term
+ *          is 1
+ *   y      the term (r, t) has its columns at y + (r * terms + t) * y_term, of which as
+ *          many can be read as make the columns a multiple of 16
  *   z      row i lies at z + i * z_row; no float beside its columns is written
  *   start  row i lies at start + i * start_row; it may be z. NULL: zeros */
 struct product_tile {
-    size_t rows, columns, terms;
+    size_t rows, columns;
+    size_t runs, terms; /* terms: of each run */
     const float *x;
-    size_t x_row, x_term;
+    size_t x_row, x_run, x_term;
     const float *y;
     size_t y_term;
     float *z;

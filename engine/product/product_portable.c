@@ -13,13 +13,16 @@ enum { ROWS = 4 };
 static void multiply(const struct product_tile *tile)
 {
     for (size_t i = 0; i < tile->rows; i++) {
-        const float *x = tile->x + i * tile->x_row, *y = tile->y;
+        const float *y = tile->y;
         float chains[PANEL_COLUMNS] = {0};
         for (size_t j = 0; j < tile->columns && tile->start != NULL; j++)
             chains[j] = tile->start[i * tile->start_row + j];
-        for (size_t t = 0; t < tile->terms; t++, x += tile->x_term, y += tile->y_term)
-            for (size_t j = 0; j < tile->columns; j++)
-                chains[j] = fmaf(*x, y[j], chains[j]);
+        for (size_t r = 0; r < tile->runs; r++) {
+            const float *x = tile->x + i * tile->x_row + r * tile->x_run;
+            for (size_t t = 0; t < tile->terms; t++, y += tile->y_term)
+                for (size_t j = 0; j < tile->columns; j++)
+                    chains[j] = fmaf(x[t * tile->x_term], y[j], chains[j]);
+        }
         for (size_t j = 0; j < tile->columns; j++)
             tile->z[i * tile->z_row + j] = chains[j];
     }
