@@ -182,7 +182,7 @@ static double gram_square(const struct position_layer *layer, struct rows a,
     double *b_products = a_products + rows_stride(t * t);
 
     for (size_t k = 0; k < a.count; k++) {
-        struct position_step all = {.record = k, .records = 1, .count = one};
+        struct position_step all = {.record = k, .count = one};
         struct rows in = {b.data + k * b.stride, p, one};
         widen(wide_a + k * one * d, d, positions_unfold(layer, a, all, scratch), d);
         widen(wide_b + k * one * p, p, in, p);
@@ -353,7 +353,7 @@ void position_gradients_sum(const struct position_layer *layer, struct row_span 
             size_t some = a.count - i < records ? a.count - i : records, height = 0;
             size_t count = t - first < sum_rows(layer) ? t - first : sum_rows(layer);
             for (size_t k = i; k < i + some; k++, height += count) {
-                struct position_step step = {k, 1, first, count};
+                struct position_step step = {k, first, count};
                 struct rows u = positions_unfold(layer, a, step, s.unfolded);
                 struct rows in = {b.data + k * b.stride + first * outputs + span.row,
                                   outputs, count};

@@ -1,11 +1,10 @@
 #include "engine/nn/positions.h"
 
-#include <math.h>
 #include <string.h>
-#include <cblas.h>
 
-#include "engine/nn/per_example_gradients.h"
-#include "engine/parallel/vector_math.h"
+#include "engine/nn/frame.h"
+#include "engine/product/product_choice.h"
+#include "engine/product/slide.h"
 
 /* Gram is the faster form up to these r = T (d + p) / (p d), as its products are in
  * double; the limit on T bounds its scratch (README.md). */
@@ -17,28 +16,26 @@ enum { GRAM_SHORT = 64, GRAM_LONGEST = 256 };
  * terms than records (README.md). */
 static const double per_example_ratio = 3.0;
 
-/* How many rows a product has: enough to repay packing the weights, and few enough to
- * stay in cache. One record is a product of its own where that is as fast, so that its
- * rounding does not depend on its place even where rows round unlike (README.md). */
 enum {
-    ROWS_FEW = 256,
-    ROWS_MANY = 512,
-    SINGLE_LEAST = 24,
-    SINGLE_ALWAYS = 128,
-    RECORDS_STEP = 16,
-    CHUNK_FLOATS = 1 << 19
+    ROWS_WANTED = 1024,      /* of a slide: they repay packing the weights */
+    FRAMES_FLOATS = 1 << 18, /* of a slide's images: they stay in a cache */
+    CHUNK_LEAST = 256,       /* positions unfolded at a time, */
+    CHUNK_FLOATS = 1 << 19   /* and floats */
 };
-static const double small_product = 1e6; /* OpenBLAS packs nothing up to this size */
 
 static size_t positions(const struct position_layer *layer)
 {
     return window_positions(&layer->window);
 }
 
+static size_t pixels(const struct position_layer *layer)
+{
+    return layer->window.image.height * layer->window.image.width;
+}
+
 static size_t image_floats(const struct position_layer *layer)
 {
-    const struct image *image = &layer->window.image;
-    return image->height * image->width * image->channels;
+    return pixels(layer) * layer->window.image.channels;
 }
 
 /* Whether the unfolded rows are the image itself. */
@@ -46,8 +43,7 @@ static bool is_plain(const struct position_layer *layer)
 {
     const struct window *window = &layer->window;
     return window_taps(window) == 1 && window->stride == 1 && window->top == 0 &&
-           window->left == 0 &&
-           window_positions(window) == window->image.height * window->image.width;
+           window->left == 0 && window_positions(window) == pixels(layer);
 }
 
 size_t positions_of_unit(const struct position_layer *layer)
@@ -85,38 +81,17 @@ size_t positions_row_floats(const struct position_layer *layer)
     return layer->kernel_height * layer->kernel_width * tensor_channels(layer);
 }
 
-/* records_of gives how many records of a block one product takes; where a record takes
- * several products, chunk_of gives how many positions each has. */
-static size_t records_of(const struct position_layer *layer, size_t block)
-{
-    size_t t = positions(layer), records = 1;
-    double products =
-        (double)t * (double)layer->rows.inputs * (double)layer->rows.outputs;
-
-    if (block % RECORDS_STEP != 0 || t >= SINGLE_ALWAYS ||
-        (t >= SINGLE_LEAST && products <= small_product))
-        return 1;
-    while (records < RECORDS_STEP && records * t < ROWS_FEW)
-        records *= 2;
-    for (size_t more = 2 * RECORDS_STEP; more <= block && more * t <= ROWS_MANY;
-         more += RECORDS_STEP)
-        if (block % more == 0 && records >= RECORDS_STEP)
-            records = more;
-    return records;
-}
-
+/* How many positions are unfolded at a time. */
 static size_t chunk_of(const struct position_layer *layer)
 {
     size_t most = CHUNK_FLOATS / rows_stride(layer->rows.inputs) / 16 * 16;
-    most = most < ROWS_FEW ? ROWS_FEW : most;
+    most = most < CHUNK_LEAST ? CHUNK_LEAST : most;
     return positions(layer) < most ? positions(layer) : most;
 }
 
 size_t positions_unfolded(const struct position_layer *layer)
 {
-    size_t single = chunk_of(layer);
-    size_t rows = positions(layer) < SINGLE_ALWAYS ? ROWS_MANY : single;
-    return (rows > single ? rows : single) * rows_stride(layer->rows.inputs);
+    return chunk_of(layer) * rows_stride(layer->rows.inputs);
 }
 
 size_t positions_gathered(const struct position_layer *layer)
@@ -172,35 +147,25 @@ struct rows positions_unfold(const struct position_layer *layer, struct rows a,
                              struct position_step step, float *scratch)
 {
     size_t channels = layer->window.image.channels;
-    size_t stride = rows_stride(layer->rows.inputs);
-    bool contiguous = step.records == 1 || a.stride == image_floats(layer);
-    const float *image = a.data + step.record * a.stride;
-    struct rows out = {scratch, stride, step.count};
+    struct rows out = {scratch, rows_stride(layer->rows.inputs), step.count};
+    float *image = a.data + step.record * a.stride;
 
-    if (is_plain(layer) && contiguous)
-        return (struct rows){a.data + step.record * a.stride + step.first * channels,
-                             channels, step.records * step.count};
-    for (size_t i = 0; i < step.records; i++, image += a.stride) {
-        window_unfold(&layer->window, out, image, step.first);
-        out.data += step.count * stride;
-    }
-    return (struct rows){scratch, stride, step.records * step.count};
+    if (is_plain(layer))
+        return (struct rows){image + step.first * channels, channels, step.count};
+    window_unfold(&layer->window, out, image, step.first);
+    return out;
 }
 
 bool positions_next(const struct position_layer *layer, struct position_step *step,
                     struct rows z)
 {
-    size_t all = positions(layer);
-    bool contiguous = z.stride == all * layer->rows.outputs;
-    size_t records = contiguous ? records_of(layer, z.count) : 1;
-    size_t chunk = records > 1 ? all : chunk_of(layer);
+    size_t all = positions(layer), chunk = chunk_of(layer);
 
     step->first += step->count;
     if (step->first == all) {
         step->first = 0;
-        step->record += step->records;
+        step->record++;
     }
-    step->records = records;
     step->count = all - step->first < chunk ? all - step->first : chunk;
     return step->record < z.count;
 }
@@ -210,44 +175,185 @@ struct rows positions_outputs(const struct position_layer *layer, struct rows z,
 {
     size_t outputs = layer->rows.outputs;
     return (struct rows){z.data + step.record * z.stride + step.first * outputs,
-                         outputs, step.records * step.count};
+                         outputs, step.count};
+}
+
+static void widen_axis(size_t *before, size_t *size, struct window_phase phase)
+{
+    if (phase.pixels == 0 || phase.taps == 0)
+        return;
+    size_t more = phase.first < 0 ? (size_t)-phase.first : 0;
+    ptrdiff_t end =
+        phase.first + (ptrdiff_t)((phase.taps - 1) * phase.step + phase.pixels);
+    *before = more > *before ? more : *before;
+    if (end > (ptrdiff_t)*size)
+        *size = (size_t)end;
+}
+
+/* What backward reads: the gradients at the outputs, and zeros beside them. */
+static struct frame backward_frame(const struct position_layer *layer)
+{
+    const struct window *w = &layer->window;
+    struct frame frame = {.image = {w->out_height, w->out_width, layer->rows.outputs}};
+    for (size_t phase = 0; phase < w->stride; phase++) {
+        widen_axis(&frame.up, &frame.height, window_phase_down(w, phase));
+        widen_axis(&frame.left, &frame.width, window_phase_across(w, phase));
+    }
+    frame.height += frame.up;
+    frame.width += frame.left;
+    return frame;
+}
+
+/* How many records a slide takes, of which each has so many rows. */
+static size_t records_at_once(const struct frame *frame, size_t rows)
+{
+    size_t floats = frame_floats(frame), wanted = (ROWS_WANTED - 1) / rows + 1;
+    size_t room = floats > 0 ? FRAMES_FLOATS / floats : wanted;
+    if (room == 0)
+        return 1;
+    return room < wanted ? room : wanted;
+}
+
+static size_t frames_floats(const struct frame *frame, size_t rows)
+{
+    return records_at_once(frame, rows) * frame_floats(frame);
+}
+
+size_t positions_scratch(const struct position_layer *layer)
+{
+    struct frame forward = window_frame(&layer->window),
+                 backward = backward_frame(layer);
+    size_t before = frames_floats(&forward, positions(layer)),
+           behind = frames_floats(&backward, pixels(layer));
+    size_t unfolded = positions_unfolded(layer);
+    size_t most = before > behind ? before : behind;
+    return most > unfolded ? most : unfolded;
+}
+
+static struct rows positions_of(const struct position_layer *layer, struct rows z,
+                                size_t record)
+{
+    const struct position_step all = {.record = record, .count = positions(layer)};
+    return positions_outputs(layer, z, all);
+}
+
+/* The rows [first, first + count) of rows, or as many as there are. */
+static struct rows rows_from(struct rows rows, size_t first, size_t count)
+{
+    size_t left = rows.count - first;
+    rows.data += first * rows.stride;
+    rows.count = left < count ? left : count;
+    return rows;
+}
+
+/* A run is a line of taps, or one tap where they lie apart. */
+static void forward_runs(struct slide *slide, const struct window *window, size_t line)
+{
+    size_t channels = window->image.channels, taps = window->kernel_width;
+    bool apart = window->dilation > 1;
+    slide->runs[0] = (struct slide_runs){window->kernel_height, window->dilation * line,
+                                         (ptrdiff_t)(taps * channels)};
+    slide->runs[1] = apart ? (struct slide_runs){taps, window->dilation * channels,
+                                                 (ptrdiff_t)channels}
+                           : (struct slide_runs){.count = 1};
+    slide->terms = apart ? channels : taps * channels;
+}
+
+static void forward_some(const struct position_pass *pass, const struct frame *frame,
+                         struct rows z, struct rows a)
+{
+    const struct position_layer *layer = pass->layer;
+    const struct window *w = &layer->window;
+    size_t outputs = layer->rows.outputs, line = frame_line(frame);
+    size_t stride = w->stride;
+    struct rows images = frame_images(frame, a, pass->scratch);
+    struct slide slide = {
+        .rows = {{images.count, images.stride, z.stride, 0},
+                 {w->out_height, stride * line, w->out_width * outputs, 0},
+                 {w->out_width, stride * w->image.channels, outputs, 0}},
+        .columns = outputs,
+        .x = images.data + window_first(w, frame),
+        .y = pass->weights,
+        .y_stride = layer->rows.inputs,
+        .form = SLIDE_BY_ROWS,
+        .z = z.data,
+        .start = pass->adds ? z.data : pass->bias};
+
+    for (size_t k = 0; k < 3 && pass->adds; k++)
+        slide.rows[k].start_step = slide.rows[k].z_step;
+    forward_runs(&slide, w, line);
+    slide_multiply(product_choice_best(), &slide);
 }
 
 void positions_forward(const struct position_pass *pass, struct rows z, struct rows a)
 {
-    const struct position_layer *layer = pass->layer;
-    size_t inputs = layer->rows.inputs, outputs = layer->rows.outputs;
-    struct position_step step = {0};
+    const struct frame frame = window_frame(&pass->layer->window);
+    size_t records = records_at_once(&frame, positions(pass->layer));
 
-    while (positions_next(layer, &step, z)) {
-        struct rows u = positions_unfold(layer, a, step, pass->scratch);
-        struct rows out = positions_outputs(layer, z, step);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)u.count,
-                    (blasint)outputs, (blasint)inputs, 1.0F, u.data, (blasint)u.stride,
-                    pass->weights, (blasint)inputs, pass->adds ? 1.0F : 0.0F, out.data,
-                    (blasint)out.stride);
-        if (pass->bias != NULL)
-            rows_add(out, pass->bias, outputs);
+    for (size_t i = 0; i < a.count; i += records)
+        forward_some(pass, &frame, rows_from(z, i, records), rows_from(a, i, records));
+    for (size_t i = 0; i < z.count && pass->adds && pass->bias != NULL; i++)
+        rows_add(positions_of(pass->layer, z, i), pass->bias,
+                 pass->layer->rows.outputs);
+}
+
+/* The pixels that the same taps read, a stride apart in both directions. */
+static void backward_phase(const struct position_pass *pass, const struct frame *frame,
+                           struct rows da, struct rows b, const size_t phase[2])
+{
+    const struct position_layer *layer = pass->layer;
+    const struct window *w = &layer->window;
+    struct window_phase down = window_phase_down(w, phase[0]),
+                        across = window_phase_across(w, phase[1]);
+    size_t outputs = layer->rows.outputs, line = frame_line(frame);
+    size_t channels = w->image.channels, row = w->kernel_width * channels;
+    size_t image_line = w->image.width * channels;
+    size_t top = (size_t)(down.first + (ptrdiff_t)frame->up),
+           left = (size_t)(across.first + (ptrdiff_t)frame->left);
+    struct slide slide = {
+        .rows = {{b.count, b.stride, da.stride, 0},
+                 {down.pixels, line, w->stride * image_line, 0},
+                 {across.pixels, outputs, w->stride * channels, 0}},
+        .runs = {{down.taps, down.step * line, -(ptrdiff_t)(down.tap_step * row)},
+                 {across.taps, across.step * outputs,
+                  -(ptrdiff_t)(across.tap_step * channels)}},
+        .terms = outputs,
+        .columns = channels,
+        .y_stride = layer->rows.inputs,
+        .form = SLIDE_BY_COLUMNS,
+        .z = da.data + phase[0] * image_line + phase[1] * channels};
+
+    if (down.taps > 0 && across.taps > 0) {
+        slide.x = b.data + top * line + left * outputs;
+        slide.y = pass->weights + down.last_tap * row + across.last_tap * channels;
     }
+    slide.start = pass->adds ? slide.z : NULL;
+    for (size_t k = 0; k < 3 && pass->adds; k++)
+        slide.rows[k].start_step = slide.rows[k].z_step;
+    slide_multiply(product_choice_best(), &slide);
+}
+
+static void clear_padding(const struct position_layer *layer, struct rows da)
+{
+    size_t floats = image_floats(layer);
+    for (size_t i = 0; i < da.count; i++)
+        memset(da.data + i * da.stride + floats, 0,
+               (da.stride - floats) * sizeof *da.data);
 }
 
 void positions_backward(const struct position_pass *pass, struct rows da, struct rows b)
 {
-    const struct position_layer *layer = pass->layer;
-    size_t inputs = layer->rows.inputs, outputs = layer->rows.outputs;
-    struct position_step step = {0};
+    const struct frame frame = backward_frame(pass->layer);
+    size_t records = records_at_once(&frame, pixels(pass->layer));
+    size_t stride = pass->layer->window.stride;
 
-    for (size_t i = 0; i < da.count && !pass->adds; i++)
-        memset(da.data + i * da.stride, 0, da.stride * sizeof *da.data);
-    while (positions_next(layer, &step, b)) {
-        struct rows in = positions_outputs(layer, b, step);
-        struct rows du = {pass->scratch, rows_stride(inputs), step.count};
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)in.count,
-                    (blasint)inputs, (blasint)outputs, 1.0F, in.data,
-                    (blasint)in.stride, pass->weights, (blasint)inputs, 0.0F, du.data,
-                    (blasint)du.stride);
-        for (size_t i = 0; i < step.records; i++, du.data += du.count * du.stride)
-            window_fold(&layer->window, da.data + (step.record + i) * da.stride, du,
-                        step.first);
+    if (!pass->adds)
+        clear_padding(pass->layer, da);
+    for (size_t i = 0; i < b.count; i += records) {
+        struct rows in = frame_images(&frame, rows_from(b, i, records), pass->scratch);
+        struct rows out = rows_from(da, i, records);
+        for (size_t y = 0; y < stride; y++)
+            for (size_t x = 0; x < stride; x++)
+                backward_phase(pass, &frame, out, in, (const size_t[]){y, x});
     }
 }

@@ -1,9 +1,8 @@
 /*
  * positions.h - the weight layer in which a record has T rows, one for each position of a
- * convolution, or one for each pixel that a dense layer reads. The rows a (T x d) are
- * unfolded from the image when they are needed; z = a W^T + c, and the gradient of a
- * record is b^T a (network.md 2, 4.1). The norms and sums of these gradients are in
- * position_gradients.h.
+ * convolution, or one for each pixel that a dense layer reads: z = a W^T + c, da = b W, and
+ * the gradient of a record is b^T a (network.md 2, 4.1). The norms and sums of these
+ * gradients, for which the rows a (T x d) are unfolded, are in position_gradients.h.
  *
  *   form         the norm of b^T a comes from               the sum of a cell is
  *   GRAM         the T x T products of rows, in double      a product in double
@@ -11,7 +10,8 @@
  *   PER_EXAMPLE  the matrix itself, stored for each record  one of these, in float
  *
  * Invariants
- *   (1) Each record goes through products of the same shapes, whatever the batch.
+ *   (1) What a pass makes of a record depends on that record and the parameters alone, and
+ *       so does every product of the BLAS, each of which is of one record (noise.md 2.5).
  *
  * Threads: pure functions of their arguments; scratch is the caller's.
  */
@@ -53,10 +53,9 @@ const float *positions_gather(const struct position_layer *layer,
 void positions_scatter(const struct position_layer *layer, float *row,
                        const float *gathered);
 
-/* One product of a block of z.count records: positions [first, first + count) of records
- * [record, record + records). */
+/* Positions [first, first + count) of a record. */
 struct position_step {
-    size_t record, records, first, count;
+    size_t record, first, count;
 };
 
 /* The next step, the first from a zeroed one; false after the last. */
@@ -75,11 +74,20 @@ struct position_pass {
     const struct position_layer *layer;
     const float *weights; /* positions_gather */
     const float *bias;    /* or NULL */
-    float *scratch;       /* (positions_unfolded) */
-    bool adds;            /* adds to what is in z or da; else that is overwritten */
+    float *scratch;       /* (positions_scratch) 64-byte aligned */
+    bool adds; /* goes on from what is in z or da; else that is overwritten */
 };
 
-/* A row holds one record: z (T x outputs), a (an image). */
+/* Enough for a pass, and for positions_unfold. */
+size_t positions_scratch(const struct position_layer *layer);
+
+/* A row holds one record: z (T x outputs), a (an image). Every output of a pass is one chain
+ * of fused multiply-adds (slide.h), which the
+ * bias begins; one that goes on from z has the bias added behind it.
+ *   forward   of position t and output o: over the taps of the window, line by line, and the
+ *             channels; a tap outside the image is a term of zero
+ *   backward  of pixel t and channel c: over the taps that read it, by ascending position,
+ *             and the outputs; a position outside the output is a term of zero */
 void positions_forward(const struct position_pass *pass, struct rows z, struct rows a);
 void positions_backward(const struct position_pass *pass, struct rows da,
                         struct rows b);

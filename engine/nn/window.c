@@ -41,6 +41,32 @@ size_t window_taps(const struct window *window)
     return window->kernel_height * window->kernel_width;
 }
 
+/* How many pixels of an axis a frame has. */
+static size_t extent(ptrdiff_t start, size_t positions, size_t stride, size_t reach)
+{
+    size_t first = start > 0 ? (size_t)start : 0;
+    return first + (positions - 1) * stride + reach;
+}
+
+struct frame window_frame(const struct window *window)
+{
+    return (struct frame){
+        .image = window->image,
+        .up = window->top < 0 ? (size_t)-window->top : 0,
+        .left = window->left < 0 ? (size_t)-window->left : 0,
+        .height = extent(window->top, window->out_height, window->stride,
+                         reach(window->kernel_height, window->dilation)),
+        .width = extent(window->left, window->out_width, window->stride,
+                        reach(window->kernel_width, window->dilation))};
+}
+
+size_t window_first(const struct window *window, const struct frame *frame)
+{
+    size_t top = (size_t)(window->top + (ptrdiff_t)frame->up),
+           left = (size_t)(window->left + (ptrdiff_t)frame->left);
+    return top * frame_line(frame) + left * window->image.channels;
+}
+
 struct axis { /* one of the two directions of a window */
     size_t size, taps, out, stride, dilation;
     ptrdiff_t start;
@@ -109,6 +135,39 @@ size_t window_overlap(const struct window *window)
     return overlap_axis(down(window)) * overlap_axis(across(window));
 }
 
+static struct window_phase phase_of(struct axis axis, size_t phase)
+{
+    ptrdiff_t stride = (ptrdiff_t)axis.stride;
+    struct window_phase found = {0};
+
+    if (phase < axis.size)
+        found.pixels = (axis.size - phase - 1) / axis.stride + 1;
+    for (size_t k = axis.taps; k-- > 0;) {
+        ptrdiff_t off = (ptrdiff_t)phase - axis.start - (ptrdiff_t)(k * axis.dilation);
+        if (off % stride != 0)
+            continue;
+        if (found.taps == 0) {
+            found.last_tap = k;
+            found.first = off / stride;
+        } else if (found.taps == 1) {
+            found.tap_step = found.last_tap - k;
+            found.step = (size_t)(off / stride - found.first);
+        }
+        found.taps++;
+    }
+    return found;
+}
+
+struct window_phase window_phase_down(const struct window *window, size_t phase)
+{
+    return phase_of(down(window), phase);
+}
+
+struct window_phase window_phase_across(const struct window *window, size_t phase)
+{
+    return phase_of(across(window), phase);
+}
+
 /* Taps [first, end) of an axis that lie in the image, at the position that starts at
  * start. */
 struct run {
@@ -168,13 +227,6 @@ static inline void clear_floats(float *to, size_t count)
         *to = 0.0F;
 }
 
-static inline void add_floats(float *restrict to, const float *restrict from,
-                              size_t count)
-{
-    for (size_t j = 0; j < count; j++)
-        to[j] += from[j];
-}
-
 /* Writes one kernel row of one position: pixels from start on, or zeros. */
 static void unfold_run(const struct window *window, float *out, const float *pixels,
                        ptrdiff_t start, struct run run)
@@ -205,19 +257,6 @@ static void unfold_whole(float *out, const float *pixels, size_t lines,
                          size_t line_floats, size_t run_floats)
 {
     copy_lines(out, pixels, lines, line_floats, run_floats);
-}
-
-static void fold_run(const struct window *window, float *pixels, const float *in,
-                     ptrdiff_t start, struct run run)
-{
-    size_t channels = window->image.channels, step = window->dilation;
-    float *to = pixels + (start + (ptrdiff_t)(run.first * step)) * (ptrdiff_t)channels;
-
-    if (step == 1)
-        add_floats(to, in + run.first * channels, (run.end - run.first) * channels);
-    else
-        for (size_t k = run.first; k < run.end; k++, to += step * channels)
-            add_floats(to, in + k * channels, channels);
 }
 
 struct place {       /* a position */
@@ -271,105 +310,49 @@ static void unfold(const struct window *window, float *row, const float *image,
                  (window->kernel_height - rows.end) * run_floats);
 }
 
-/* An image with the pixels that a window reads, and zeros where it reads outside: every
- * position's taps lie in it. */
-struct canvas {
-    const float *pixels;
-    size_t line_floats;
-};
+enum { FRAME_FLOATS = 2048 }; /* on the stack: a 34 x 34 image of one channel fits */
 
-enum { CANVAS_FLOATS = 2048 }; /* on the stack: a 34 x 34 image of one channel fits */
-
-/* How many of an axis's pixels a canvas holds, before which it has zeros. */
-static size_t pixels_held(size_t pixels, size_t canvas, size_t before)
-{
-    size_t room = canvas > before ? canvas - before : 0;
-    return pixels < room ? pixels : room;
-}
-
-/* The image itself where no position reads outside, else a copy in room of CANVAS_FLOATS.
- * False if it has no room: the border of a large image is few of its positions. */
-static bool canvas_of(struct canvas *canvas, const struct window *window,
-                      const float *image, float *room)
-{
-    const struct image *size = &window->image;
-    size_t channels = size->channels, up = (size_t)-window->top;
-    size_t height = (window->out_height - 1) * window->stride + window->kernel_height;
-    size_t width = (window->out_width - 1) * window->stride + window->kernel_width;
-    size_t left = (size_t)-window->left, line = width * channels;
-
-    if (window->dilation != 1 || window->top > 0 || window->left > 0)
-        return false;
-    *canvas = (struct canvas){image, size->width * channels};
-    if (up == 0 && left == 0 && height <= size->height && width <= size->width)
-        return true;
-    if (height * line > CANVAS_FLOATS)
-        return false;
-    size_t lines = pixels_held(size->height, height, up);
-    size_t pixels = pixels_held(size->width, width, left);
-    memset(room, 0, height * line * sizeof *room);
-    for (size_t y = 0; y < lines; y++)
-        memcpy(room + (y + up) * line + left * channels,
-               image + y * size->width * channels, pixels * channels * sizeof *room);
-    *canvas = (struct canvas){room, line};
-    return true;
-}
-
+/* pixels: those that the first position begins with. */
 static inline void copy_positions(const struct window *window, struct rows out,
-                                  struct canvas canvas, size_t first, size_t run_floats)
+                                  const float *pixels, size_t line, size_t first)
 {
     size_t y = first / window->out_width, x = first % window->out_width;
-    size_t stride = window->stride;
+    size_t stride = window->stride, channels = window->image.channels;
+    size_t run_floats = window->kernel_width * channels;
     for (size_t t = 0; t < out.count; t++) {
-        copy_lines(out.data + t * out.stride,
-                   canvas.pixels + y * stride * canvas.line_floats +
-                       x * stride * window->image.channels,
-                   window->kernel_height, canvas.line_floats, run_floats);
+        const float *from = pixels + y * stride * line + x * stride * channels;
+        float *to = out.data + t * out.stride;
+        /* A length that the compiler knows becomes register moves. */
+        if (run_floats == 8)
+            copy_lines(to, from, window->kernel_height, line, 8);
+        else
+            copy_lines(to, from, window->kernel_height, line, run_floats);
         if (++x == window->out_width)
             x = 0, y++;
     }
 }
 
-/* A length that the compiler knows becomes register moves. */
 VECTOR_CLONES
-static void unfold_canvas(const struct window *window, struct rows out,
-                          struct canvas canvas, size_t first)
+static void unfold_frame(const struct window *window, struct rows out,
+                         const float *pixels, size_t line, size_t first)
 {
-    size_t run_floats = window->kernel_width * window->image.channels;
-    if (run_floats == 8)
-        copy_positions(window, out, canvas, first, 8);
-    else
-        copy_positions(window, out, canvas, first, run_floats);
+    copy_positions(window, out, pixels, line, first);
 }
 
+/* In a frame every position's taps are runs of one length. A large image has little border
+ * beside it. */
 void window_unfold(const struct window *window, struct rows out, const float *image,
                    size_t first)
 {
-    float room[CANVAS_FLOATS];
-    struct canvas canvas;
-    if (canvas_of(&canvas, window, image, room)) {
-        unfold_canvas(window, out, canvas, first);
+    float room[FRAME_FLOATS];
+    struct frame frame = window_frame(window);
+    if (window->dilation == 1 && frame_floats(&frame) <= FRAME_FLOATS) {
+        const float *pixels = frame_image(&frame, image, room);
+        unfold_frame(window, out, pixels + window_first(window, &frame),
+                     frame_line(&frame), first);
         return;
     }
     struct place at = place_of(window, first);
     for (size_t t = 0; t < out.count; t++, advance(window, &at))
         unfold(window, out.data + t * out.stride, image, &at);
-}
-
-void window_fold(const struct window *window, float *image, struct rows in,
-                 size_t first)
-{
-    size_t run_floats = window->kernel_width * window->image.channels;
-    size_t line_floats = window->image.width * window->image.channels;
-    struct place at = place_of(window, first);
-
-    for (size_t t = 0; t < in.count; t++, advance(window, &at)) {
-        struct run columns = inside(across(window), at.x);
-        const float *row = in.data + t * in.stride;
-        for (size_t k = at.rows.first; k < at.rows.end; k++) {
-            ptrdiff_t y = at.y + (ptrdiff_t)(k * window->dilation);
-            fold_run(window, image + (size_t)y * line_floats, row + k * run_floats,
-                     at.x, columns);
-        }
-    }
 }

@@ -14,11 +14,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "engine/nn/rows.h"
 
-struct image { /* floats; all 0 where a record is a plain vector */
-    size_t height, width, channels;
-};
+#include "engine/nn/frame.h"
+#include "engine/nn/rows.h"
 
 struct window {
     struct image image;
@@ -46,16 +44,29 @@ struct tap {
 };
 struct tap window_trim(struct window *window);
 
+/* The image, and zeros as far as the window goes; and where the first tap of the first
+ * position lies in it, floats from its beginning. */
+struct frame window_frame(const struct window *window);
+size_t window_first(const struct window *window, const struct frame *frame);
+
 /* The most positions at which one pixel is read. */
 size_t window_overlap(const struct window *window);
+
+/* Backward, of one axis: the pixels [phase], [phase + stride], ... are read by the same taps.
+ * Pixel phase + m stride is read
+ *   at position m + first             by tap last_tap,
+ *   at position m + first + step      by tap last_tap - tap_step, and so on, `taps` of them,
+ * where the positions lie in the output. phase is less than the stride. */
+struct window_phase {
+    size_t pixels, taps, last_tap, tap_step, step;
+    ptrdiff_t first;
+};
+struct window_phase window_phase_down(const struct window *window, size_t phase);
+struct window_phase window_phase_across(const struct window *window, size_t phase);
 
 /* Row t of out = the taps of position first + t, (taps, channels), for out.count
  * positions. What lies beyond the taps in a row is left alone. */
 void window_unfold(const struct window *window, struct rows out, const float *image,
                    size_t first);
-
-/* The adjoint of window_unfold: adds each row's taps to the pixels they came from. */
-void window_fold(const struct window *window, float *image, struct rows in,
-                 size_t first);
 
 #endif

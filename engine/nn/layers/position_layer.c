@@ -184,7 +184,9 @@ static size_t sum_scratch(const struct weight_layer *layer, size_t rows)
 
 size_t position_layer_scratch(const struct node *node)
 {
-    return position_gradients_scratch(node->plan);
+    size_t passes = positions_scratch(node->plan),
+           gradients = position_gradients_scratch(node->plan);
+    return passes > gradients ? passes : gradients;
 }
 
 const struct weight_kind position_layer_weights = {.has_factors = true,

@@ -1,12 +1,14 @@
-/* Goal: forms are chosen by the rule; weights are gathered and scattered without loss; a
- * record that is a product of its own has the same bits in any row. Method: the table of
- * the rule, one loop over single numbers, and one record in every row. */
+/* Goal: forms are chosen by the rule; weights are gathered and scattered without loss; an
+ * output of either pass is one chain of fused multiply-adds, with the same bits on every
+ * kernel and whatever other records there are. Method: the table of the rule, loops over
+ * single numbers, and fmaf term by term, compared by memcmp. */
 #include "tests/expect.h"
 
-#include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 #include "tests/engine/nn/position_shape_fixture.h"
+#include "tests/engine/product_fixture.h"
 
 /* network.md 2.2's table where images have these shapes, with what a product in double
  * changes: README.md. */
@@ -77,37 +79,277 @@ static void weights_are_gathered_and_scattered(void **state)
     }
 }
 
-/* 16 rows of one record in a layer of 25 positions: whatever the BLAS, each is a product
- * of its own and has the bits of the first. */
-static void a_product_of_its_own_has_the_same_bits_in_every_row(void **state)
+/* --- products --- */
+
+static float
+uniform(uint64_t *state) /* in [-1, 1), now and then a zero of either sign */
 {
-    const struct position_shape shape = {{13, 13, 16}, 4, 2, 0, 32, 1};
-    struct position_layer layer = position_layer_of(&shape, false);
-    size_t inputs = 13 * 13 * 16 + 0, outputs = 25 * 32, weights = 32 * 256;
-    struct rows a = {aligned_alloc(64, 16 * 2704 * 4), 2704, 16};
-    struct rows z = {aligned_alloc(64, 16 * 800 * 4), 800, 16};
-    float *w = calloc(weights, sizeof *w);
-    struct position_pass pass = {
-        .layer = &layer,
-        .weights = w,
-        .scratch = aligned_alloc(64, (positions_unfolded(&layer) + 15) / 16 * 64)};
-    (void)state;
-    openblas_set_num_threads(1);
-    assert_int_equal(inputs, a.stride);
-    for (size_t j = 0; j < 16 * inputs; j++)
-        a.data[j] = (float)((j % inputs) * 7919 % 1009) / 1009.0F - 0.5F;
-    for (size_t j = 0; j < weights; j++)
-        w[j] = (float)(j * 104729 % 1013) / 1013.0F - 0.5F;
-    positions_forward(&pass, z, a);
-    for (size_t i = 1; i < 16; i++)
-        assert_memory_equal(z.data, z.data + i * 800, outputs * sizeof(float));
-    positions_backward(&pass, a, z);
-    for (size_t i = 1; i < 16; i++)
-        assert_memory_equal(a.data, a.data + i * 2704, inputs * sizeof(float));
-    free(a.data);
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    size_t kind = (size_t)(*state >> 33) % 32;
+    if (kind < 2)
+        return kind == 0 ? 0.0F : -0.0F;
+    return (float)((double)(*state >> 11) * 0x1p-52 - 1.0);
+}
+
+static size_t below(uint64_t *state, size_t bound)
+{
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (size_t)(*state >> 33) % bound;
+}
+
+static struct rows make_rows(size_t count, size_t width, uint64_t *state)
+{
+    struct rows rows = {NULL, rows_stride(width), count};
+    rows.data = aligned_alloc(64, rows.count * rows.stride * sizeof(float));
+    assert_non_null(rows.data);
+    for (size_t k = 0; k < rows.count * rows.stride; k++)
+        rows.data[k] = k % rows.stride < width ? uniform(state) : 0.0F;
+    return rows;
+}
+
+struct trial {
+    struct position_layer layer;
+    struct position_pass pass;
+    struct rows a, z; /* images, and what is at the outputs */
+    float *weights, *bias;
+};
+
+static size_t image_width(const struct window *window)
+{
+    return window->image.height * window->image.width * window->image.channels;
+}
+
+static void trial_make(struct trial *trial, const struct window_demand *demand,
+                       struct image image, size_t outputs, uint64_t *state)
+{
+    size_t records = 1 + below(state, 5);
+    struct trial t = {.layer = {.rows = {.outputs = outputs, .bias = SIZE_MAX},
+                                .kernel_height = demand->kernel_height,
+                                .kernel_width = demand->kernel_width,
+                                .copies = 1}};
+    assert_true(window_fit(&t.layer.window, image, demand));
+    positions_plan(&t.layer);
+    size_t floats = t.layer.rows.inputs * outputs,
+           scratch = rows_stride(positions_scratch(&t.layer)) * sizeof(float);
+    t.a = make_rows(records, image_width(&t.layer.window), state);
+    t.z = make_rows(records, window_positions(&t.layer.window) * outputs, state);
+    t.weights = make_rows(1, floats, state).data;
+    t.bias = make_rows(1, outputs, state).data;
+    t.pass = (struct position_pass){.layer = &trial->layer,
+                                    .weights = t.weights,
+                                    .scratch = aligned_alloc(64, scratch + 64)};
+    *trial = t;
+}
+
+static void trial_free(struct trial *t)
+{
+    free(t->a.data);
+    free(t->z.data);
+    free(t->weights);
+    free(t->bias);
+    free(t->pass.scratch);
+}
+
+/* The chain of output o at position p, over taps and channels; a tap outside the image is a
+ * term of zero. */
+static float forward_chain(const struct trial *t, const float *image, size_t p,
+                           size_t o, float chain)
+{
+    const struct window *w = &t->layer.window;
+    const float *weight = t->weights + o * t->layer.rows.inputs;
+    for (size_t k = 0; k < window_taps(w); k++) {
+        ptrdiff_t y = w->top + (ptrdiff_t)(p / w->out_width * w->stride +
+                                           k / w->kernel_width * w->dilation);
+        ptrdiff_t x = w->left + (ptrdiff_t)(p % w->out_width * w->stride +
+                                            k % w->kernel_width * w->dilation);
+        bool inside = y >= 0 && y < (ptrdiff_t)w->image.height && x >= 0 &&
+                      x < (ptrdiff_t)w->image.width;
+        for (size_t c = 0; c < w->image.channels; c++, weight++) {
+            size_t at = ((size_t)y * w->image.width + (size_t)x) * w->image.channels;
+            chain = fmaf(inside ? image[at + c] : 0.0F, *weight, chain);
+        }
+    }
+    return chain;
+}
+
+/* The position of an axis at which tap k reads a pixel; false: none, whatever its sign. */
+static bool position_at(size_t pixel, ptrdiff_t start, size_t back, size_t stride,
+                        ptrdiff_t *position)
+{
+    ptrdiff_t off = (ptrdiff_t)pixel - start - (ptrdiff_t)back;
+    *position = off / (ptrdiff_t)stride;
+    return off % (ptrdiff_t)stride == 0;
+}
+
+/* The chain of channel c at a pixel: over the taps that meet it, by ascending position, and
+ * the outputs. */
+static float backward_chain(const struct trial *t, const float *b, size_t pixel,
+                            size_t c, float chain)
+{
+    const struct window *w = &t->layer.window;
+    size_t outputs = t->layer.rows.outputs, channels = w->image.channels;
+    for (size_t k = window_taps(w); k-- > 0;) {
+        ptrdiff_t y, x;
+        if (!position_at(pixel / w->image.width, w->top,
+                         k / w->kernel_width * w->dilation, w->stride, &y) ||
+            !position_at(pixel % w->image.width, w->left,
+                         k % w->kernel_width * w->dilation, w->stride, &x))
+            continue;
+        bool inside = y >= 0 && y < (ptrdiff_t)w->out_height && x >= 0 &&
+                      x < (ptrdiff_t)w->out_width;
+        size_t at = ((size_t)y * w->out_width + (size_t)x) * outputs;
+        for (size_t o = 0; o < outputs; o++)
+            chain =
+                fmaf(inside ? b[at + o] : 0.0F,
+                     t->weights[o * t->layer.rows.inputs + k * channels + c], chain);
+    }
+    return chain;
+}
+
+/* Runs the pass on every kernel of this processor and compares whole rows. */
+static void expect_rows(const struct trial *t, bool forward, struct rows expected)
+{
+    uint64_t state = 5;
+    struct rows out = make_rows(expected.count, expected.stride, &state);
+    const struct rows *before = forward ? &t->z : &t->a;
+    size_t size = out.count * out.stride * sizeof(float);
+    for (size_t k = 0; product_choice_at(k) != NULL; k++) {
+        product_chosen = product_choice_at(k);
+        if (!product_chosen->available())
+            continue;
+        memcpy(out.data, before->data, size);
+        if (forward)
+            positions_forward(&t->pass, out, t->a);
+        else
+            positions_backward(&t->pass, out, t->z);
+        if (memcmp(out.data, expected.data, size) != 0)
+            fail_msg("%s, %s: %zu x %zu x %zu, taps %zu x %zu, stride %zu, dilation "
+                     "%zu, %zu outputs",
+                     product_chosen->name, forward ? "forward" : "backward",
+                     t->layer.window.image.height, t->layer.window.image.width,
+                     t->layer.window.image.channels, t->layer.window.kernel_height,
+                     t->layer.window.kernel_width, t->layer.window.stride,
+                     t->layer.window.dilation, t->layer.rows.outputs);
+    }
+    product_chosen = NULL;
+    free(out.data);
+}
+
+static void check_forward(struct trial *t)
+{
+    size_t outputs = t->layer.rows.outputs;
+    uint64_t state = 6;
+    struct rows z = make_rows(t->z.count, t->z.stride, &state);
+    memcpy(z.data, t->z.data, z.count * z.stride * sizeof(float));
+    for (size_t i = 0; i < z.count; i++)
+        for (size_t k = 0; k < window_positions(&t->layer.window) * outputs; k++) {
+            float *to = z.data + i * z.stride + k, start = t->pass.adds ? *to : 0.0F;
+            if (t->pass.bias != NULL && !t->pass.adds)
+                start = t->bias[k % outputs];
+            *to = forward_chain(t, t->a.data + i * t->a.stride, k / outputs,
+                                k % outputs, start);
+            if (t->pass.bias != NULL && t->pass.adds)
+                *to += t->bias[k % outputs];
+        }
+    expect_rows(t, true, z);
     free(z.data);
-    free(w);
-    free(pass.scratch);
+}
+
+static void check_backward(struct trial *t)
+{
+    size_t channels = t->layer.window.image.channels;
+    uint64_t state = 7;
+    struct rows a = make_rows(t->a.count, t->a.stride, &state);
+    memcpy(a.data, t->a.data, a.count * a.stride * sizeof(float));
+    for (size_t i = 0; i < a.count; i++)
+        for (size_t k = 0; k < image_width(&t->layer.window); k++) {
+            float *to = a.data + i * a.stride + k;
+            *to = backward_chain(t, t->z.data + i * t->z.stride, k / channels,
+                                 k % channels, t->pass.adds ? *to : 0.0F);
+        }
+    expect_rows(t, false, a);
+    free(a.data);
+}
+
+static void check_trial(struct trial *t)
+{
+    t->pass.bias = t->bias;
+    check_forward(t);
+    t->pass.bias = NULL;
+    check_backward(t);
+    t->pass.adds = true;
+    check_forward(t);
+    check_backward(t);
+    t->pass.bias = t->bias;
+    check_forward(t);
+}
+
+/* Any geometry, so that tiles, panels, runs and frames end everywhere; then some whose
+ * stretches are several, whose runs are cut, and whose lines are short and records many. */
+static void every_output_is_one_chain_on_every_kernel(void **state)
+{
+    static const struct {
+        struct image image;
+        struct window_demand demand;
+        size_t outputs;
+    } large[] = {{{6, 30, 3}, {3, 3, 1, 1, 1}, 70},  {{4, 4, 130}, {3, 3, 1, 1, 1}, 33},
+                 {{2, 2, 300}, {2, 2, 2, 0, 1}, 16}, {{1, 1, 40}, {1, 1, 1, 0, 1}, 300},
+                 {{9, 9, 20}, {1, 1, 2, 0, 1}, 48},  {{5, 5, 70}, {2, 3, 1, 2, 2}, 40}};
+    uint64_t random = 1;
+    (void)state;
+    for (int k = 0; k < 150;) {
+        struct image image = {1 + below(&random, 9), 1 + below(&random, 17),
+                              1 + below(&random, 6)};
+        struct window_demand demand = {1 + below(&random, 4), 1 + below(&random, 4),
+                                       1 + below(&random, 3), below(&random, 3),
+                                       1 + below(&random, 3)};
+        struct window window;
+        if (!window_fit(&window, image, &demand))
+            continue;
+        struct trial t;
+        trial_make(&t, &demand, image, 1 + below(&random, 20), &random);
+        check_trial(&t);
+        trial_free(&t);
+        k++;
+    }
+    for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
+        struct trial t;
+        trial_make(&t, &large[k].demand, large[k].image, large[k].outputs, &random);
+        check_trial(&t);
+        trial_free(&t);
+    }
+}
+
+/* noise.md 2.5: what a record gets does not depend on others, nor on where it lies. */
+static void a_record_is_what_it_is_alone(void **state)
+{
+    const struct window_demand demand = {3, 3, 1, 1, 1};
+    uint64_t random = 2;
+    (void)state;
+    for (size_t k = 0; product_choice_at(k) != NULL; k++) {
+        product_chosen = product_choice_at(k);
+        if (!product_chosen->available())
+            continue;
+        struct trial t;
+        trial_make(&t, &demand, (struct image){4, 4, 48}, 40, &random);
+        size_t inputs = t.a.stride, outputs = t.z.stride;
+        struct rows images = make_rows(17, inputs, &random), one = t.a;
+        struct rows all = make_rows(17, outputs, &random), alone = t.z;
+        one.count = alone.count = 1;
+        positions_forward(&t.pass, alone, one);
+        for (size_t count = 1; count <= 17; count += 4) {
+            images.count = all.count = count;
+            memcpy(images.data + (count - 1) * inputs, one.data,
+                   inputs * sizeof(float));
+            positions_forward(&t.pass, all, images);
+            assert_memory_equal(all.data + (count - 1) * outputs, alone.data,
+                                outputs * sizeof(float));
+        }
+        free(images.data);
+        free(all.data);
+        trial_free(&t);
+    }
+    product_chosen = NULL;
 }
 
 int main(void)
@@ -115,7 +357,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_form_is_that_of_the_rule),
         cmocka_unit_test(weights_are_gathered_and_scattered),
-        cmocka_unit_test(a_product_of_its_own_has_the_same_bits_in_every_row),
+        cmocka_unit_test(every_output_is_one_chain_on_every_kernel),
+        cmocka_unit_test(a_record_is_what_it_is_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,31 +64,42 @@ static void check_unfolded(const struct geometry *g, const struct window *window
     free(out.data);
 }
 
-/* <unfold x, u> = <x, fold u>: with whole numbers both are exact. */
-static void check_adjoint(const struct window *window, uint64_t *state)
+/* Position p and tap k of an axis read this pixel, which may lie outside the image. */
+static ptrdiff_t pixel_read(const struct window *window, bool down, size_t p, size_t k)
 {
-    size_t floats = window->image.height * window->image.width * window->image.channels;
-    size_t width = window_taps(window) * window->image.channels;
-    size_t all = window_positions(window);
-    float *x = calloc(floats, sizeof *x), *folded = calloc(floats, sizeof *folded);
-    struct rows u = {calloc(all * width, sizeof(float)), width, all};
-    struct rows unfolded = {calloc(all * width, sizeof(float)), width, all};
-    double one = 0.0, other = 0.0;
-    for (size_t j = 0; j < floats; j++)
-        x[j] = (float)draw_below(state, 100);
-    for (size_t j = 0; j < all * width; j++)
-        u.data[j] = (float)draw_below(state, 100);
-    window_unfold(window, unfolded, x, 0);
-    window_fold(window, folded, u, 0);
-    for (size_t j = 0; j < all * width; j++)
-        one += (double)unfolded.data[j] * (double)u.data[j];
-    for (size_t j = 0; j < floats; j++)
-        other += (double)x[j] * (double)folded[j];
-    assert_true(one == other);
-    free(x);
-    free(folded);
-    free(u.data);
-    free(unfolded.data);
+    return (down ? window->top : window->left) +
+           (ptrdiff_t)(p * window->stride + k * window->dilation);
+}
+
+/* Each pixel's taps, in the order of the positions at which they read it, are those of its
+ * phase: compared with all pairs of a tap and a position, and positions beyond the output. */
+static void check_phases(const struct window *window, bool down)
+{
+    size_t size = down ? window->image.height : window->image.width, seen = 0;
+    size_t taps = down ? window->kernel_height : window->kernel_width;
+    for (size_t phase = 0; phase < window->stride; phase++) {
+        struct window_phase of = down ? window_phase_down(window, phase)
+                                      : window_phase_across(window, phase);
+        for (size_t m = 0; m < of.pixels; m++, seen++) {
+            size_t pixel = phase + m * window->stride, pairs = 0;
+            assert_true(pixel < size);
+            for (size_t k = 0; k < taps; k++)
+                for (size_t p = 0; p < 64; p++)
+                    pairs += pixel_read(window, down, p, k) == (ptrdiff_t)pixel;
+            for (size_t j = 0; j < of.taps; j++) {
+                ptrdiff_t p = of.first + (ptrdiff_t)(m + j * of.step);
+                size_t tap = of.last_tap - j * of.tap_step;
+                assert_true(tap < taps);
+                if (p < 0)
+                    continue;
+                assert_true(pixel_read(window, down, (size_t)p, tap) ==
+                            (ptrdiff_t)pixel);
+                pairs--;
+            }
+            assert_int_equal(pairs, 0);
+        }
+    }
+    assert_int_equal(seen, size);
 }
 
 static void rows_are_the_pixels_of_the_taps(void **state)
@@ -101,7 +112,8 @@ static void rows_are_the_pixels_of_the_taps(void **state)
         if (!window_fit(&window, g.image, &g.demand))
             continue;
         check_unfolded(&g, &window, &random);
-        check_adjoint(&window, &random);
+        check_phases(&window, true);
+        check_phases(&window, false);
         k++;
     }
 }
@@ -152,7 +164,8 @@ static void only_taps_that_meet_nothing_are_left_out(void **state)
         for (size_t p = 0; p < g.image.height * g.image.width; p++)
             most = reads[p] > most ? reads[p] : most;
         assert_true(most <= window_overlap(&window));
-        check_adjoint(&window, &random);
+        check_phases(&window, true);
+        check_phases(&window, false);
         k++;
     }
     assert_true(trimmed > 1000);
