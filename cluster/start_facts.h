@@ -14,12 +14,11 @@
 #include "engine/trainer.h"
 
 enum start_fact {
-    FACT_PROGRAM,      /* its version */
-    FACT_PLAN,         /* digest of what is to be run */
-    FACT_MATRIX,       /* digest of the stored records */
-    FACT_DENSE_KERNEL, /* of products of dense layers */
-    FACT_BLAS_KERNEL,  /* this and rows: "" where the BLAS multiplies nothing */
-    FACT_ROWS,         /* digest of the rows that round alike (row_class.h) */
+    FACT_PROGRAM,        /* its version */
+    FACT_PLAN,           /* digest of what is to be run */
+    FACT_MATRIX,         /* digest of the stored records */
+    FACT_PRODUCT_KERNEL, /* product_choice.h */
+    FACT_BLAS_KERNEL,    /* "" where the BLAS multiplies nothing */
     FACTS
 };
 
@@ -29,13 +28,11 @@ struct start_facts {
     char of[FACTS][START_FACT_SIZE];
 };
 
-/* Fills in the facts of this process.
- *   rows  as trainer_create found them (trainer_options) */
+/* Fills in the facts of this process. */
 struct start_digests {
     uint8_t plan[SHA256_SIZE], matrix[SHA256_SIZE];
 };
 void start_facts_init(struct start_facts *facts, const struct train_spec *spec,
-                      const struct row_classes *rows,
                       const struct start_digests *digests);
 
 /* Whether those of all ranks are rank 0's: all ranks return the same.

@@ -88,8 +88,7 @@ static bool asks(const struct frozen_features_setup *setup)
 
 bool frozen_features_serve(const struct frozen_features_setup *setup)
 {
-    return asks(setup) && train_spec_shares_features(setup->spec) &&
-           setup->rows->count == 1;
+    return asks(setup) && train_spec_shares_features(setup->spec);
 }
 
 bool frozen_features_serve_evaluation(const struct frozen_features_setup *setup)
@@ -118,11 +117,8 @@ static enum status make(struct feature_file **out,
 static struct feature_name name_of(const struct frozen_features_setup *setup)
 {
     struct feature_name name = {.dataset = setup->place.dataset};
-    const struct frozen_prefix prefix = {.spec = setup->spec,
-                                         .parameters = setup->parameters,
-                                         .matrix = setup->matrix,
-                                         .block = setup->rows->block,
-                                         .step = step_of(setup)};
+    const struct frozen_prefix prefix = {
+        .spec = setup->spec, .parameters = setup->parameters, .matrix = setup->matrix};
     frozen_prefix_digest(&prefix, name.digest);
     return name;
 }

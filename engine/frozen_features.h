@@ -5,9 +5,7 @@
  *   matrix --frozen nodes, once--> features --gathered for each batch--> the other nodes
  *
  * They are a function of the row and of its index alone, so a run that reads them is, bit
- * for bit, the run that computes them anew each time. For batches that rests on rows that
- * round alike wherever they stand (row_class.h); where there are several classes it is not
- * done. An evaluation puts each record in the same row every time, and asks for nothing.
+ * for bit, the run that computes them anew each time (noise.md 2.5).
  *
  * Where there is a cache, a run begins with the features that an earlier one made of the
  * same dataset with the same layers (frozen_prefix.h), and leaves its own.
@@ -24,7 +22,6 @@
 #include "engine/dp/stepper.h"
 #include "engine/feature_cache.h"
 #include "engine/parallel/team.h"
-#include "engine/rounding/row_class.h"
 #include "engine/train_spec.h"
 
 /* Where features lie. */
@@ -38,7 +35,6 @@ struct frozen_features_setup { /* borrowed for the call */
     const struct train_spec *spec;
     const struct matrix *matrix;
     const float *parameters;
-    const struct row_classes *rows;
     struct team *team;
     struct stepper *stepper; /* lends its workspaces */
     struct feature_place place;

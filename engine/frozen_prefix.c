@@ -65,8 +65,6 @@ void frozen_prefix_digest(const struct frozen_prefix *prefix,
     const struct model_spec *model = &prefix->spec->model;
     size_t trained = network_parameters(network), layers = network_frozen_list(network);
     feed_matrix(hash, prefix->matrix);
-    feed_number(hash, prefix->block);
-    feed_number(hash, prefix->step);
     feed_number(hash, model->input.height);
     feed_number(hash, model->input.width);
     feed_number(hash, model->input.channels);

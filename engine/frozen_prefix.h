@@ -5,10 +5,10 @@
  *             to the bit
  *   rows      which of them are seen, how they are stored, and the ranges over which this
  *             job reads them (rescaling.h)
- *   products  how many rows they take, as these round together
  *
- * Two runs with equal digests on one dataset make the same features, bit for bit. The BLAS
- * and the kernel of dense products are the process's, and no digest outlives that.
+ * Two runs with equal digests on one dataset make the same features, bit for bit: a
+ * record's are the same in every row. The kernels are the process's, and no digest outlives
+ * that.
  *
  * Threads: pure.
  */
@@ -23,8 +23,6 @@ struct frozen_prefix {
     const struct train_spec *spec; /* compiled */
     const float *parameters;       /* (network_floats) */
     const struct matrix *matrix;
-    size_t block; /* rows of a block (workspace_set_block) */
-    size_t step;  /* rows of a micro-batch */
 };
 
 void frozen_prefix_digest(const struct frozen_prefix *prefix,

@@ -1,11 +1,11 @@
 /* trainer_create builds a run from public values first (build): the algorithm's start plans
- * the grids, then the rows that round alike in this process are found, and only then come
+ * the grids, and only then come
  * the parameters, the team, the stepper with its buffers and the evaluator. What was built
  * before a failure is taken down by trainer_destroy. A step is the algorithm's own; the
  * trainer gives it its keys and counts it.
  *
- * What a request asks beforehand (trainer_cost, trainer_check_rounding) goes the same way
- * as far as public values carry it, so that it refuses what trainer_create would. */
+ * What a request asks beforehand (trainer_cost) goes the same way as far as public values
+ * carry it, so that it refuses what trainer_create would. */
 #include "engine/trainer.h"
 
 #include <stdio.h>
@@ -23,7 +23,6 @@
 #include "engine/parallel/team.h"
 #include "engine/product/product_choice.h"
 #include "engine/rounding/blas.h"
-#include "engine/run_rows.h"
 #include "engine/start_point.h"
 
 /* How many bytes of OpenBLAS's packing buffers a thread touches. */
@@ -36,8 +35,7 @@ struct trainer {
     const atomic_bool *cancel;
     void *state;                   /* the algorithm's */
     const struct network *network; /* the spec's */
-    struct row_classes rows;
-    float *parameters; /* (network_floats) */
+    float *parameters;             /* (network_floats) */
     struct team *team;
     struct stepper *stepper;
     struct feature_file *features, *evaluated; /* NULL: they are made anew each time */
@@ -129,14 +127,11 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
     void *state = NULL;
     enum status status = start(&state, spec, error);
     if (status == ST_OK) {
-        struct stepper_setup setup = {
-            .network = network,
-            .optimizer = &spec->optimizer,
-            .records = spec->records,
-            .batch_size = spec->batch_size,
-            .views = spec->views,
-            .rows =
-                row_classes_most(network, run_rows_block(network, spec->batch_size))};
+        struct stepper_setup setup = {.network = network,
+                                      .optimizer = &spec->optimizer,
+                                      .records = spec->records,
+                                      .batch_size = spec->batch_size,
+                                      .views = spec->views};
         uint64_t parameters = network_parameters(network);
         uint64_t floats = network_floats(network);
         size_t kept = spec->algorithm.algorithm->parameter_size;
@@ -180,17 +175,6 @@ static enum status check_matrices(const struct trainer_options *options,
     return ST_OK;
 }
 
-enum status trainer_check_rounding(const struct train_spec *spec, struct error *error)
-{
-    const struct algorithm *algorithm = spec->algorithm.algorithm;
-    struct algorithm_model model;
-    if (!algorithm->is_private)
-        return ST_OK;
-    blas_use_one_thread();
-    enum status status = describe(&model, algorithm, spec->network, error);
-    return status == ST_OK ? run_rows_check(spec, error) : status;
-}
-
 static enum status create_stepper(struct trainer *trainer,
                                   const struct trainer_options *options,
                                   struct error *error)
@@ -208,7 +192,6 @@ static enum status create_stepper(struct trainer *trainer,
                                   .records = spec->records,
                                   .batch_size = spec->batch_size,
                                   .views = spec->views,
-                                  .rows = trainer->rows,
                                   .cancel = options->cancel};
     set_needs(&setup, trainer->algorithm, trainer->state);
     if (options->test_key != NULL) {
@@ -224,7 +207,6 @@ features_setup(const struct trainer *trainer, const struct trainer_options *opti
     return (struct frozen_features_setup){.spec = options->spec,
                                           .matrix = options->data,
                                           .parameters = trainer->parameters,
-                                          .rows = &trainer->rows,
                                           .team = trainer->team,
                                           .stepper = trainer->stepper,
                                           .place = options->features,
@@ -298,8 +280,6 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
             trainer->algorithm, algorithm_noise(trainer->algorithm, trainer->state),
             trainer->group->size, error);
     if (status == ST_OK)
-        status = run_rows_find(&trainer->rows, spec, options->rows, error);
-    if (status == ST_OK)
         status = start_point_make(
             &trainer->parameters, trainer->network,
             &(struct start_point){spec->model.init_seed, options->weights}, error);
@@ -327,7 +307,7 @@ enum status trainer_create(struct trainer **out, const struct trainer_options *o
     trainer->group = options->group != NULL ? options->group : &group_alone;
     trainer->cancel = options->cancel;
     blas_use_one_thread();
-    enum status status = ST_INTERNAL;
+    enum status status = ST_NOT_FLOAT_SAFE;
     if (blas_rounding_is_exact())
         status = build(trainer, options, error);
     else
@@ -450,11 +430,9 @@ bool trainer_noise_certificate(const struct trainer *trainer,
         algorithm_noise(trainer->algorithm, trainer->state);
     if (noise == NULL)
         return false;
-    *certificate = (struct noise_certificate){.plan = *noise,
-                                              .position_classes = trainer->rows.count,
-                                              .float_safe = trainer->rows.safe};
+    *certificate = (struct noise_certificate){.plan = *noise};
     snprintf(certificate->kernel, sizeof certificate->kernel, "%s", blas_kernel());
-    snprintf(certificate->dense_kernel, sizeof certificate->dense_kernel, "%s",
+    snprintf(certificate->product_kernel, sizeof certificate->product_kernel, "%s",
              product_choice_best()->name);
     return true;
 }

@@ -38,7 +38,6 @@
 
 struct trainer; /* opaque */
 struct group;
-struct row_classes;
 
 struct trainer_options {
     const struct train_spec *spec; /* outlives the trainer, its network too */
@@ -52,11 +51,6 @@ struct trainer_options {
     struct feature_place features; /* of data; zeroes: none are kept */
     const char *evaluation_name;   /* id of the dataset of evaluation; with a cache */
     const uint8_t *test_key;       /* (32) tests only; NULL: getrandom */
-    /* What was found of the model's rows, or NULL. Where rows->block is not 0 it is
-     * believed; else it is found, and written here if the run is created. It must be of
-     * this process, and of the same model, trained parts, unit, batch size and
-     * algorithm. */
-    struct row_classes *rows;
 };
 
 /* What a run would take, computed from public numbers alone before it is created. */
@@ -76,17 +70,8 @@ enum status trainer_choose_rate(struct train_spec *spec, struct error *error);
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
                          unsigned threads, struct error *error);
 
-/* Whether a private run of spec is float safe in this process: its products' rows round
- * in few enough ways that every record can be kept to one, on which its sensitivity rests
- * (noise.md 2.5). Runs the network on made-up records, unless all of its products are
- * such that their rows round alike.
- *   ST_NOT_FLOAT_SAFE  it is not ("/model")
- *   ST_INVALID         a layer that the algorithm has no rule for
- *   ST_NO_MEMORY       no room to compare */
-enum status trainer_check_rounding(const struct train_spec *spec, struct error *error);
-
 /*   ST_INVALID    as trainer_cost, or the matrices are not what the spec says
- *   ST_NOT_FLOAT_SAFE  as trainer_check_rounding
+ *   ST_NOT_FLOAT_SAFE  this thread does not round as noise.md 2.1 asks (E3)
  *   ST_CANCELLED  the flag was seen while features were computed
  *   ST_MODEL_CORRUPT  the file of weights is not there, not what it was, or not of this
  *                 model
@@ -142,11 +127,9 @@ size_t trainer_released(const struct trainer *trainer,
 
 /* How the noise is made, for the certificate (noise.md 5). */
 struct noise_certificate {
-    struct noise_plan plan; /* as the last step had it */
-    uint32_t position_classes;
-    char kernel[64];       /* the BLAS's */
-    char dense_kernel[16]; /* that of dense layers (product_choice.h) */
-    bool float_safe;       /* always: a run that is not is refused */
+    struct noise_plan plan;  /* as the last step had it */
+    char kernel[64];         /* the BLAS's: gradients of convolutions */
+    char product_kernel[16]; /* product_choice.h's: all other products */
 };
 
 /* False where the algorithm adds no noise. */

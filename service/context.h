@@ -39,7 +39,6 @@
 #include "service/disk_room.h"
 #include "service/downloads.h"
 #include "service/fetches.h"
-#include "service/float_safety.h"
 #include "service/followers.h"
 #include "service/jobs.h"
 #include "service/kept_lines.h"
@@ -93,7 +92,6 @@ struct context {
     struct fetches *fetches;
     struct pool *fetchers;
     struct loaded_models *loaded_models;
-    struct float_safety *float_safety; /* of the models that were asked for */
     struct feature_cache
         *feature_cache; /* of datasets: what frozen layers make of them */
     struct disk_room disk_room;

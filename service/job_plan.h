@@ -2,9 +2,8 @@
  * job_plan.h - what a job was asked and is planned to do, from public values only. What
  * is run and what is charged are both read from here.
  *
- * The model is compiled once, when the request is resolved: the planner, the comparison
- * of float_safety.h, the estimate and the run all read what was compiled
- * (request.train.network). A job drops it when it ends.
+ * The model is compiled once, when the request is resolved: the planner, the estimate and
+ * the run all read what was compiled (request.train.network). A job drops it when it ends.
  *
  * Ownership: owns its request and its mechanism.
  */

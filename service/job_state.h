@@ -33,7 +33,7 @@ enum job_reason {
     REASON_SHUTDOWN,
     REASON_DIVERGED,
     REASON_NO_MEMORY,
-    REASON_NOT_FLOAT_SAFE,  /* found when it began: other kernels took it */
+    REASON_NOT_FLOAT_SAFE,  /* floats are not rounded there as its noise needs */
     REASON_DATASET_CORRUPT, /* a matrix is not what its row says */
     REASON_MODEL_CORRUPT, /* the weights to begin with are gone, or not what they were */
     REASON_INTERNAL,

@@ -230,8 +230,6 @@ static enum status complete(const struct planning *planning, struct trainer_cost
         status = trainer_choose_rate(&request->train, error);
     if (status == ST_OK)
         status = check_cost(context, &request->train, cost, error);
-    if (status == ST_OK)
-        status = float_safety_check(context->float_safety, &request->train, error);
     return status;
 }
 

@@ -31,7 +31,6 @@ struct planner_inquiry { /* what is asked, and by whom */
  *                         an algorithm without privacy
  *   ST_DUPLICATE_CONTENT  another dataset of the same owner holds the same records
  *   ST_JOB_TOO_LARGE      the run takes more memory than --job-memory-max
- *   ST_NOT_FLOAT_SAFE     no noise would cover the run here (float_safety.h)
  *   ST_INVALID            a shape or range is wrong, nothing is proved of the mechanism,
  *                         or no noise meets the target
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN

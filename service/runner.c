@@ -45,21 +45,6 @@ struct run {
 
 /* --- opening --- */
 
-/* What is found of the model's rows is remembered for the next run of such a model. */
-static enum status create_trainer(struct run *run, struct trainer_options *options,
-                                  struct error *error)
-{
-    struct float_safety *safety = run->context->float_safety;
-    struct row_classes rows;
-    float_safety_recall(safety, run->train, &rows);
-    bool known = rows.block > 0;
-    options->rows = &rows;
-    enum status status = trainer_create(&run->trainer, options, error);
-    if (status == ST_OK && !known)
-        float_safety_remember(safety, run->train, &rows);
-    return status;
-}
-
 /* Has the records read over the ranges that the job names. */
 static void rescale(struct run *run)
 {
@@ -124,7 +109,7 @@ static enum status run_open(struct run *run, struct error *error)
     };
     if (run_filter_guards(&job_plan(run->job)->mechanism))
         status = run_filter_init(&run->filter, &job_plan(run->job)->mechanism, error);
-    return status == ST_OK ? create_trainer(run, &options, error) : status;
+    return status == ST_OK ? trainer_create(&run->trainer, &options, error) : status;
 }
 
 static void run_close(struct run *run)

@@ -155,7 +155,6 @@ enum status service_open(struct context *context, const struct config *config,
     CHECK(context->counters != NULL);
     context->manager = service_manager_open();
     context->budget_board = budget_board_create(config->metrics_datasets_max);
-    context->float_safety = float_safety_create();
     context->feature_cache = feature_cache_create(&feature_limits);
     context->refusals = refusals_create();
     context->policy_proposals = policy_proposals_create();
@@ -284,7 +283,6 @@ void service_close(struct context *context)
     jobs_close(context->jobs);
     datasets_close(context->datasets);
     kept_lines_destroy(context->dataset_lines);
-    float_safety_destroy(context->float_safety);
     feature_cache_destroy(context->feature_cache);
     refusals_destroy(context->refusals);
     policy_proposals_destroy(context->policy_proposals);

@@ -142,14 +142,13 @@ void workspace_difference(struct workspace *workspace,
     node_walk_gather(workspace, parameter_step_previous(step), 0);
     node_walk_gather(workspace, parameter_step_parameters(step), NEW_WEIGHTS);
     node_walk_gather(workspace, parameter_step_scaled(step), WEIGHT_STEPS);
-    range->count = node_walk_stretch(workspace);
-    for (; range->first < active_rows(workspace); range->first += range->count)
+    while (node_walk_next(workspace, range))
         for (d.work.node = 0; d.work.node < network->node_count; d.work.node++)
             difference_forward(&d);
     workspace_loss(workspace);
     loss_differences(workspace, parameter_step_scale(step));
-    for (range->first = 0; range->first < active_rows(workspace);
-         range->first += range->count)
+    *range = (struct row_range){0};
+    while (node_walk_next(workspace, range))
         for (d.work.node = network->node_count; d.work.node-- > 0;)
             difference_backward(&d);
     workspace->holds_differences = true;

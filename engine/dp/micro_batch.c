@@ -1,12 +1,10 @@
 /* A micro-batch goes one round after another until its share of the pieces is done
  * (micro_batch_run):
  *
- *   fill           puts whole pieces into the micro-batch, one behind the other, up to
- *                  the one that leaves its blocks fullest (best_end). row_classes_place
- *                  says in which row each record stands; rows between hold zeros. A
+ *   fill           puts whole pieces into the micro-batch, one behind the other. A
  *                  person takes as many rows as the network's units have, whatever they
- *                  own: those that are left hold zeros too, and weigh nothing. Views of
- *                  a record are such rows as well
+ *                  own: those that are left hold zeros, and weigh nothing. Views of a
+ *                  record are such rows as well
  *   differentiate  runs forward, loss and backward over all rows, or takes the
  *                  differences
  *   clip           measures each record and asks the clip rule for its clip factor; on
@@ -32,15 +30,14 @@
 #include "engine/nn/workspace.h"
 
 enum {
-    CAPACITY_MIN = 624, /* rows: four cells of mean 128 fit, whatever their classes */
+    CAPACITY_MIN = 624, /* rows: four cells of mean 128 fit */
     AHEAD = 4,          /* records whose bytes are on their way while one is gathered */
     ALIGNMENT = 64
 };
 
 struct micro_batch {
     const struct network *network;
-    struct row_classes rows;
-    size_t unit_rows;      /* of the network; rows of classes are then units */
+    size_t unit_rows;      /* of the network */
     struct stream *stream; /* of the draws of persons' rows */
     struct workspace *workspace;
     size_t capacity;
@@ -49,29 +46,23 @@ struct micro_batch {
     float *block;        /* (network_tile_floats_max) one tile's product */
     float *clip_factors; /* (capacity) */
     double *squares;     /* (capacity) each record's, taken as it was gathered, or 0 */
-    bool *occupied;      /* (capacity) whether a unit stands in a row */
-    uint32_t *places;    /* (capacity) the place of each unit of a piece */
     uint32_t *indices;   /* (capacity) by which dropout knows the record in each row */
     struct row_range *ranges; /* (capacity) the rows of each piece of the micro-batch */
     size_t range_count;
-    size_t filled; /* rows of the micro-batch, empty ones between records included */
+    size_t filled; /* rows of the micro-batch */
 };
 
-size_t micro_batch_capacity(const struct row_classes *rows, size_t unit_rows,
-                            size_t cell_units_max)
+size_t micro_batch_capacity(size_t unit_rows, size_t cell_units_max)
 {
-    size_t reach = row_classes_reach(rows, cell_units_max) * unit_rows;
-    size_t least = reach > CAPACITY_MIN ? reach : CAPACITY_MIN;
-    return (least + rows->block - 1) / rows->block * rows->block;
+    size_t cell = cell_units_max * unit_rows;
+    size_t least = cell > CAPACITY_MIN ? cell : CAPACITY_MIN;
+    return (least + WORKSPACE_ROWS_STEP - 1) / WORKSPACE_ROWS_STEP *
+           WORKSPACE_ROWS_STEP;
 }
 
-/* Where rows round unlike, a cell takes as many rows of every class as its fullest class
- * needs. */
 size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records)
 {
-    size_t period = micro_batch->rows.period;
-    size_t places = period == 1 ? records : records + 2 * period;
-    size_t rows = places * micro_batch->unit_rows;
+    size_t rows = records * micro_batch->unit_rows;
     size_t pieces = micro_batch->capacity / (rows > 0 ? rows : 1);
     return pieces > 0 ? pieces : 1;
 }
@@ -86,22 +77,20 @@ size_t micro_batch_size(const struct network *network, struct micro_batch_room r
 {
     size_t buffers = room.two_points ? workspace_two_points_size(network, room.capacity)
                                      : workspace_size(network, room.capacity);
-    size_t row = 2 * sizeof(float) + sizeof(double) + sizeof(bool) +
-                 2 * sizeof(uint32_t) + sizeof(struct row_range);
+    size_t row = 2 * sizeof(float) + sizeof(double) + sizeof(uint32_t) +
+                 sizeof(struct row_range);
     size_t seen = room.has_views ? network_shape(network).features * sizeof(float) : 0;
     return sizeof(struct micro_batch) + buffers + block_size(network) + seen +
            room.capacity * row;
 }
 
 enum status micro_batch_create(struct micro_batch **out, const struct network *network,
-                               const struct row_classes *rows,
                                struct micro_batch_room room, struct error *error)
 {
     size_t capacity = room.capacity;
     struct micro_batch *micro_batch = calloc(1, sizeof *micro_batch);
-    CHECK(micro_batch != NULL && capacity % rows->block == 0);
+    CHECK(micro_batch != NULL);
     micro_batch->network = network;
-    micro_batch->rows = *rows;
     micro_batch->unit_rows = network_unit_rows(network);
     micro_batch->stream = stream_create();
     micro_batch->capacity = capacity;
@@ -112,8 +101,6 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
             calloc(network_shape(network).features, sizeof *micro_batch->seen);
     micro_batch->weights = calloc(capacity, sizeof *micro_batch->weights);
     micro_batch->squares = calloc(capacity, sizeof *micro_batch->squares);
-    micro_batch->occupied = calloc(capacity, sizeof *micro_batch->occupied);
-    micro_batch->places = calloc(capacity, sizeof *micro_batch->places);
     micro_batch->indices = calloc(capacity, sizeof *micro_batch->indices);
     micro_batch->ranges = calloc(capacity, sizeof *micro_batch->ranges);
     enum status status =
@@ -125,14 +112,12 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
         (micro_batch->block == NULL || micro_batch->clip_factors == NULL ||
          micro_batch->weights == NULL || micro_batch->squares == NULL ||
          (room.has_views && micro_batch->seen == NULL) ||
-         micro_batch->occupied == NULL || micro_batch->places == NULL ||
          micro_batch->indices == NULL || micro_batch->ranges == NULL))
         status = error_set(error, ST_NO_MEMORY, "no memory for a micro-batch");
     if (status != ST_OK) {
         micro_batch_destroy(micro_batch);
         return status;
     }
-    workspace_set_block(micro_batch->workspace, rows->block);
     *out = micro_batch;
     return ST_OK;
 }
@@ -165,8 +150,6 @@ void micro_batch_destroy(struct micro_batch *micro_batch)
     free(micro_batch->seen);
     free(micro_batch->weights);
     free(micro_batch->squares);
-    free(micro_batch->occupied);
-    free(micro_batch->places);
     free(micro_batch->indices);
     free(micro_batch->ranges);
     free(micro_batch);
@@ -252,7 +235,6 @@ static void gather(struct micro_batch *micro_batch, const struct task *task,
         micro_batch->weights[first + k] =
             k < sights.count ? 1.0F / (float)sights.count : 0.0F;
         micro_batch->indices[first + k] = (uint32_t)(unit * all + k);
-        micro_batch->occupied[first + k] = true;
     }
     if (task->data->starts != NULL || task->views != NULL)
         hash_zero(&sights, sizeof sights);
@@ -273,27 +255,14 @@ static bool add_piece(struct micro_batch *micro_batch, const struct task *task,
     size_t start = micro_batch->filled, all = micro_batch->unit_rows;
     if (piece.count > (micro_batch->capacity - start) / all)
         return false;
-    struct cell_rows cell = row_classes_place(&micro_batch->rows, start / all, indices,
-                                              piece.count, micro_batch->places);
-    cell = (struct cell_rows){cell.first * all, cell.end * all};
-    if (cell.end > micro_batch->capacity)
-        return false;
-    memset(micro_batch->occupied + start, 0,
-           (cell.end - start) * sizeof *micro_batch->occupied);
     for (size_t k = 0; k < piece.count; k++) {
         if (piece.first + k + AHEAD < task->batch->count)
             expect(task, indices[k + AHEAD]);
-        gather(micro_batch, task, indices[k], micro_batch->places[k] * all);
-    }
-    for (size_t row = start; row < cell.end; row++) {
-        if (micro_batch->occupied[row])
-            continue;
-        clear_row(micro_batch, task, row);
-        micro_batch->weights[row] = 0;
+        gather(micro_batch, task, indices[k], start + k * all);
     }
     micro_batch->ranges[micro_batch->range_count++] =
-        (struct row_range){.first = cell.first, .count = cell.end - cell.first};
-    micro_batch->filled = cell.end;
+        (struct row_range){.first = start, .count = piece.count * all};
+    micro_batch->filled += piece.count * all;
     return true;
 }
 
@@ -302,37 +271,13 @@ struct cursor {
     size_t taken;     /* how many records of the next piece were taken already */
 };
 
-/* Where the next micro-batch should end, so that the blocks it takes are as full as may
- * be: the last of them is computed whole. The smallest blocks leave hardly a row empty.
- * Sums do not depend on it. */
-static size_t best_end(const struct micro_batch *micro_batch, const struct batch *batch,
-                       const struct cursor *cursor)
-{
-    size_t block = micro_batch->rows.block, rows = 0, end = cursor->end;
-    double fullest = 0;
-    if (micro_batch->rows.period > 1 || block == WORKSPACE_ROWS_STEP)
-        return cursor->end;
-    for (size_t p = cursor->next; p < cursor->end; p++) {
-        rows += batch->pieces[p].count * micro_batch->unit_rows;
-        if (rows > micro_batch->capacity)
-            return end;
-        double full = (double)rows / (double)((rows + block - 1) / block * block);
-        if (full >= fullest) {
-            fullest = full;
-            end = p + 1;
-        }
-    }
-    return cursor->end;
-}
-
 static void fill(struct micro_batch *micro_batch, const struct task *task,
                  struct cursor *cursor)
 {
-    size_t end = best_end(micro_batch, task->batch, cursor);
     micro_batch->range_count = micro_batch->filled = 0;
     memset(micro_batch->squares, 0,
            micro_batch->capacity * sizeof *micro_batch->squares);
-    for (; cursor->next < end; cursor->next++, cursor->taken = 0) {
+    for (; cursor->next < cursor->end; cursor->next++, cursor->taken = 0) {
         struct piece piece = task->batch->pieces[cursor->next];
         piece.first += cursor->taken;
         piece.count -= cursor->taken;
@@ -355,8 +300,7 @@ static void count_norms(const struct micro_batch *micro_batch, const struct task
 {
     int64_t counts[HISTOGRAM_BINS_MAX] = {0};
     for (size_t row = 0; row < micro_batch->filled; row += micro_batch->unit_rows)
-        if (micro_batch->occupied[row])
-            counts[histogram_bin(task->sum->histogram, measures->norms[row])]++;
+        counts[histogram_bin(task->sum->histogram, measures->norms[row])]++;
     reduction_count(task->reduction, counts, task->sum->histogram->bins);
     hash_zero(counts, sizeof counts);
 }
@@ -370,19 +314,6 @@ static struct measures measures_of(const struct micro_batch *micro_batch)
                              .workspace = micro_batch->workspace};
 }
 
-static void leave_empty_rows(struct micro_batch *micro_batch)
-{
-    for (size_t row = 0; row < micro_batch->filled; row++)
-        if (!micro_batch->occupied[row])
-            micro_batch->clip_factors[row] = 0;
-}
-
-static void scale_rows(struct micro_batch *micro_batch)
-{
-    leave_empty_rows(micro_batch);
-    workspace_scale(micro_batch->workspace, micro_batch->clip_factors);
-}
-
 static void clip_layers(struct micro_batch *micro_batch, const struct batch_sum *sum)
 {
     struct measures measures = measures_of(micro_batch);
@@ -392,7 +323,6 @@ static void clip_layers(struct micro_batch *micro_batch, const struct batch_sum 
         measures.norms = workspace_layer_norms(micro_batch->workspace, l);
         measures.spreads = workspace_layer_spreads(micro_batch->workspace, l);
         sum->clip(micro_batch->clip_factors, &measures, sum->clip_context);
-        leave_empty_rows(micro_batch);
         workspace_scale_layer(micro_batch->workspace, l, micro_batch->clip_factors);
     }
 }
@@ -410,14 +340,14 @@ static void clip(struct micro_batch *micro_batch, const struct task *task)
         return;
     }
     sum->clip(micro_batch->clip_factors, &measures, sum->clip_context);
-    scale_rows(micro_batch);
+    workspace_scale(micro_batch->workspace, micro_batch->clip_factors);
 }
 
 static void clip_rest_of(struct micro_batch *micro_batch, const struct batch_sum *sum)
 {
     struct measures measures = measures_of(micro_batch);
     sum->clip_rest(micro_batch->clip_factors, &measures, sum->rest_context);
-    scale_rows(micro_batch);
+    workspace_scale(micro_batch->workspace, micro_batch->clip_factors);
 }
 
 /* to is one of the reduction's two sums. */

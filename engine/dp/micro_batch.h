@@ -22,7 +22,6 @@
 #include "engine/dp/reduction.h"
 #include "engine/dp/views.h"
 #include "engine/nn/network.h"
-#include "engine/rounding/row_class.h"
 
 struct micro_batch; /* opaque */
 
@@ -42,10 +41,9 @@ struct task { /* what one sum is of; all threads read it */
     const atomic_bool *cancel; /* or NULL */
 };
 
-/* The rows of a micro-batch: room for the largest cell, in whole blocks.
+/* The rows of a micro-batch: room for the largest cell.
  *   cell_units_max  M */
-size_t micro_batch_capacity(const struct row_classes *rows, size_t unit_rows,
-                            size_t cell_units_max);
+size_t micro_batch_capacity(size_t unit_rows, size_t cell_units_max);
 
 /* How many pieces of that many units a micro-batch usually has room for; at least 1. */
 size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records);
@@ -58,7 +56,6 @@ struct micro_batch_room {
 
 /*   ST_NO_MEMORY  an allocation failed */
 enum status micro_batch_create(struct micro_batch **out, const struct network *network,
-                               const struct row_classes *rows,
                                struct micro_batch_room room, struct error *error);
 void micro_batch_destroy(struct micro_batch *micro_batch); /* NULL is allowed; zeroes */
 

@@ -16,17 +16,20 @@
 #include "engine/dp/stepper_state.h"
 #include "engine/parallel/span.h"
 
-/* How many records' sum on public data is one product. It is a whole number of blocks, so
- * that a record's row does not depend on threads; enough for a fast product, and few
- * enough that each of two threads gets some of a batch of 256. */
+/* How many records' sum on public data is one product: enough for a fast one, and few
+ * enough that each of two threads gets some of a batch of 256, or of fewer images. */
 static size_t even_rows(const struct stepper_setup *setup)
 {
-    enum { SMALL_BLOCK = 32, FEW = 144, MANY = 2 * FEW, MANY_FROM = 1536 };
-    size_t block = setup->rows.block, rows = setup->batch_size < MANY_FROM ? FEW : MANY;
-    if (block <= SMALL_BLOCK && !network_is_dense(setup->network))
-        return 2 * block;
-    CHECK(block <= rows);
-    return rows / block * block;
+    enum {
+        IMAGES = 64,
+        IMAGES_BELOW = 96,
+        FEW = 144,
+        MANY = 2 * FEW,
+        MANY_FROM = 1536
+    };
+    if (network_has_positions(setup->network) && setup->batch_size < IMAGES_BELOW)
+        return IMAGES;
+    return setup->batch_size < MANY_FROM ? FEW : MANY;
 }
 
 /* The most pieces that a batch of that many records is cut into: by the grid with the
@@ -59,8 +62,8 @@ static size_t piece_rows_max(const struct stepper_setup *setup)
 static struct micro_batch_room room_of(const struct stepper_setup *setup)
 {
     return (struct micro_batch_room){
-        .capacity = micro_batch_capacity(
-            &setup->rows, network_unit_rows(setup->network), piece_rows_max(setup)),
+        .capacity = micro_batch_capacity(network_unit_rows(setup->network),
+                                         piece_rows_max(setup)),
         .two_points = setup->uses_differences,
         .has_views = setup->views.count > 0};
 }
@@ -109,7 +112,7 @@ static enum status create_members(struct stepper *stepper, struct error *error)
           stepper->finite != NULL);
     for (unsigned k = 0; k < size && status == ST_OK; k++)
         status = micro_batch_create(&stepper->micro_batches[k], setup->network,
-                                    &setup->rows, room_of(setup), error);
+                                    room_of(setup), error);
     return status;
 }
 

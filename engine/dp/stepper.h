@@ -9,8 +9,7 @@
  *
  * A sum takes the batch cell by cell (grid.h), each cell one float32 product a tile,
  * rounded onto the grid and added as integers: neither threads nor the order of cells
- * change the sum. A record's factors come from blocks of a fixed number of rows, and
- * from rows that round alike (row_class.h).
+ * change the sum. A record's factors are the same in every row (noise.md 2.5).
  *
  * Invariants
  *   (1) Nothing allocates but create.

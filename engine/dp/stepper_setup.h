@@ -16,7 +16,6 @@
 #include "engine/nn/network.h"
 #include "engine/noise/noise_key.h"
 #include "engine/parallel/team.h"
-#include "engine/rounding/row_class.h"
 
 struct stepper_setup { /* borrowed until destroy, except rows and optimizer's spec */
     const struct network *network;
@@ -30,8 +29,7 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     uint64_t records;       /* n, the units of data (matrix_units) */
     uint64_t batch_size;    /* expected */
     struct view_spec views; /* that a step takes of each row; a count of 0: none */
-    struct row_classes rows;
-    bool is_public;                 /* stepper_average is allowed, and noise is NULL */
+    bool is_public;         /* stepper_average is allowed, and noise is NULL */
     const struct noise_plan *noise; /* its grids say how large cells grow */
     bool uses_error_memory; /* stepper_error_feedback and stepper_deal are used */
     bool uses_differences;  /* stepper_move_from is used */

@@ -25,7 +25,6 @@
 struct workspace {
     const struct network *network;
     size_t rows, count; /* count: records of the last forward */
-    size_t block;       /* rows of a block */
     /* Whether the per-example gradients that measure forms were formed since then. */
     bool has_per_example;
     struct drop drop;
@@ -74,11 +73,11 @@ bool buffers_allocate(struct workspace *workspace);
 /* Overwrites what is private, and releases all buffers. */
 void buffers_free(struct workspace *workspace);
 
-/* How many rows the blocks have that hold the records of the last forward. */
+/* The rows that passes run over: those of the last forward's records, and zeros up to a
+ * multiple of ROWS_STEP. */
 static inline size_t active_rows(const struct workspace *workspace)
 {
-    size_t block = workspace->block;
-    return (workspace->count + block - 1) / block * block;
+    return (workspace->count + ROWS_STEP - 1) / ROWS_STEP * ROWS_STEP;
 }
 
 static inline struct rows rows_of(float *const *buffers,

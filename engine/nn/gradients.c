@@ -222,8 +222,7 @@ static struct factors per_example_factors(const struct weight_work *work)
                             .a_stride = per_example.stride,
                             .b_stride = per_example.stride,
                             .weight = SIZE_MAX,
-                            .bias = SIZE_MAX,
-                            .are_per_example = true};
+                            .bias = SIZE_MAX};
 }
 
 static struct factors row_factors(const struct weight_work *work)
@@ -240,8 +239,7 @@ static struct factors row_factors(const struct weight_work *work)
                             .a_stride = a.stride,
                             .b_stride = b.stride,
                             .weight = of->rows->weight,
-                            .bias = of->rows->bias,
-                            .have_one_row = !of->kind->has_positions};
+                            .bias = of->rows->bias};
 }
 
 /* What the products of a frozen layer read and wrote, for whoever compares rows. */
@@ -260,10 +258,7 @@ static struct factors frozen_factors(const struct weight_work *work)
                             .a_stride = a.stride,
                             .b_stride = b.stride,
                             .weight = of->rows->weight,
-                            .bias = of->rows->bias,
-                            .have_one_row =
-                                of->kind->has_factors && !of->kind->has_positions,
-                            .is_frozen = true};
+                            .bias = of->rows->bias};
 }
 
 /* The second term: the same places, without a bias. */

@@ -411,14 +411,6 @@ struct layer_tensors network_layer_tensors(const struct network *network, size_t
     return found;
 }
 
-bool network_is_dense(const struct network *network)
-{
-    for (size_t l = 0; l < network->layer_count; l++)
-        if (!is_dense(&network->layers[l]))
-            return false;
-    return true;
-}
-
 /* Multiplications of one record in the product of a layer's forward pass. */
 static double layer_products(const struct weight_layer *layer)
 {

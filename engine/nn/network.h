@@ -114,10 +114,6 @@ struct layer_tensors {
 };
 struct layer_tensors network_layer_tensors(const struct network *network, size_t layer);
 
-/* Whether every weight layer is dense, with one row a record (rows.h): no row of the
- * network's products then rounds by where it stands (noise.md 2.5). */
-bool network_is_dense(const struct network *network);
-
 /* The most terms that one unit has in a sum: 1, or those of a product in double. All
  * products in float have one term a unit. */
 size_t network_terms(const struct network *network);

@@ -21,10 +21,17 @@ void node_backward(const struct node_work *work)
         kind->backward(work);
 }
 
-size_t node_walk_stretch(const struct workspace *workspace)
+enum { STRETCH_ROWS = 48 };
+_Static_assert(STRETCH_ROWS % ROWS_STEP == 0, "stretches end where steps do");
+
+bool node_walk_next(const struct workspace *workspace, struct row_range *range)
 {
-    return network_has_positions(workspace->network) ? workspace->block
-                                                     : active_rows(workspace);
+    size_t all = active_rows(workspace);
+    range->first += range->count;
+    range->count = all - range->first;
+    if (network_has_positions(workspace->network) && range->count > STRETCH_ROWS)
+        range->count = STRETCH_ROWS;
+    return range->first < all;
 }
 
 void node_walk_gather(const struct workspace *workspace, const float *parameters,
@@ -60,8 +67,8 @@ void node_walk_start(struct workspace *workspace, size_t count)
 static void walk(struct workspace *workspace, const float *parameters, size_t first,
                  size_t end)
 {
-    struct row_range range = {.count = node_walk_stretch(workspace)};
-    for (; range.first < active_rows(workspace); range.first += range.count)
+    struct row_range range = {0};
+    while (node_walk_next(workspace, &range))
         for (size_t i = first; i < end; i++)
             node_forward(&(struct node_work){workspace, i, parameters, range});
 }
@@ -155,9 +162,9 @@ const double *workspace_losses(const struct workspace *workspace)
 void workspace_backward(struct workspace *workspace, const float *parameters)
 {
     const struct network *network = workspace->network;
-    struct row_range range = {.count = node_walk_stretch(workspace)};
+    struct row_range range = {0};
 
-    for (; range.first < active_rows(workspace); range.first += range.count)
+    while (node_walk_next(workspace, &range))
         for (size_t i = network->node_count; i-- > 0;)
             if (network->values[network->nodes[i].to].has_gradient)
                 node_backward(&(struct node_work){workspace, i, parameters, range});

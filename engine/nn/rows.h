@@ -56,6 +56,9 @@ void rows_add(struct rows z, const float *bias, size_t width);
 /* The sum of squares in double, in which squares of floats are exact. */
 double floats_square(const float *x, size_t count);
 
+/* Passes run over a multiple of so many rows. */
+enum { ROWS_STEP = 16 };
+
 /* How many floats lie from one row of width to the next: rows start on 64-byte
  * boundaries. */
 static inline size_t rows_stride(size_t width)

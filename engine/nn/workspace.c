@@ -32,7 +32,6 @@ static enum status create(struct workspace **out, struct extent extent,
     workspace->network = extent.network;
     workspace->two_points = extent.two_points;
     workspace->rows = rows;
-    workspace->block = rows;
     if (network_drops(extent.network))
         workspace->drop_stream = stream_create();
     if (!buffers_allocate(workspace)) {
@@ -74,14 +73,6 @@ size_t workspace_rows(const struct workspace *workspace)
 size_t workspace_unit_rows(const struct workspace *workspace)
 {
     return workspace->network->unit_rows;
-}
-
-void workspace_set_block(struct workspace *workspace, size_t block)
-{
-    CHECK(block > 0 && block % WORKSPACE_ROWS_STEP == 0 &&
-          workspace->rows % block == 0);
-    workspace->block = block;
-    workspace->count = 0;
 }
 
 float *workspace_input(struct workspace *workspace)

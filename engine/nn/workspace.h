@@ -1,7 +1,7 @@
 /*
- * workspace.h - the buffers of one micro-batch in blocks of a fixed number of rows, and
- * the passes over it: forward, loss, one backward pass with book-keeping, per-record
- * norms, weighted sums (network.md 1 and 2, noise.md 2).
+ * workspace.h - the buffers of one micro-batch, and the passes over it: forward, loss, one
+ * backward pass with book-keeping, per-record norms, weighted sums (network.md 1 and 2,
+ * noise.md 2).
  *
  *   training        forward -> loss -> backward -> measure -> scale -> sum
  *                               \-> weigh_classes, where classes have weights
@@ -12,9 +12,9 @@
  *
  * Public data needs no norms.
  *
- * A micro-batch holds count <= rows records; forward zeroes the rows beyond them in the
- * last block, and every pass runs over whole blocks, each product over exactly one. The
- * caller fills the first count rows of workspace_input (matrix_gather with
+ * A micro-batch holds count <= rows records; every pass runs over a multiple of
+ * WORKSPACE_ROWS_STEP rows, of which forward zeroes those beyond the records. The caller
+ * fills the first count rows of workspace_input (matrix_gather with
  * workspace_stride) and, before workspace_loss, the first count of workspace_classes or
  * workspace_values.
  *
@@ -28,8 +28,8 @@
  *
  * Invariants
  *   (1) All that belongs to a record (outputs, loss, a, b, norms) depends on that
- *       record, its dropout mask, the parameters, block and its row in its block alone
- *       (E2), never on other records or on count.
+ *       record, its dropout mask and the parameters alone (E2), never on other records, on
+ *       count or on its row.
  *   (2) Buffers and rows start on 64-byte boundaries, rows is a multiple of 16, leading
  *       dimensions are multiples of 16 floats, the floats between are zero (E4).
  *   (3) After workspace_measure every stored factor is finite; a record that was
@@ -57,7 +57,7 @@
 
 struct workspace; /* opaque */
 
-enum { WORKSPACE_ROWS_STEP = 16, WORKSPACE_ROWS_MAX = 65536 };
+enum { WORKSPACE_ROWS_STEP = ROWS_STEP, WORKSPACE_ROWS_MAX = 65536 };
 
 /* rows: a multiple of WORKSPACE_ROWS_STEP in [WORKSPACE_ROWS_STEP, WORKSPACE_ROWS_MAX].
  *   ST_NO_MEMORY  the buffers cannot be had */
@@ -79,11 +79,6 @@ size_t workspace_rows(const struct workspace *workspace);
 
 /* Those of a unit (network_unit_rows). */
 size_t workspace_unit_rows(const struct workspace *workspace);
-
-/* From now on passes run in blocks of block rows, over as many blocks as hold count: a
- * cell of records may then be longer than one product, and few records cost few rows.
- * block divides rows and is a multiple of WORKSPACE_ROWS_STEP; it is rows until set. */
-void workspace_set_block(struct workspace *workspace, size_t block);
 
 /* (rows, stride) float32: each row holds the features of one record. The caller writes
  * the features of its records and nothing else; later passes may change what it wrote. */
@@ -190,19 +185,14 @@ uint32_t workspace_class(const struct workspace *workspace, size_t record);
 /* All that the per-record pipeline leaves, for whoever compares rows bit by bit
  * (noise.md 2.5) or checks against explicit gradients. Each weight layer has its a and b,
  * and after them its per-example gradients, if it stores any; a frozen one what its
- * products read and wrote. After a pass over
- * differences it has a' and db, then da and b if da is not zero, and then its per-example
- * gradients. */
+ * products read, and the gradient at what they wrote or, where none goes back to that, what
+ * they wrote. After a pass over differences it has a' and db, then da and b if da is not
+ * zero, and then its per-example gradients. */
 struct factors {
     const float *a; /* (rows, a_stride), the first inputs columns */
     const float *b; /* (rows, b_stride), the first outputs columns */
     size_t inputs, outputs, a_stride, b_stride;
-    size_t weight, bias;  /* offsets in the flat vector; SIZE_MAX where there is none */
-    bool are_per_example; /* both are per-example gradients; no product runs on them */
-    bool have_one_row;    /* of a dense layer with one row a record: a and b alone are
-                             what its products read and wrote, and these are product.h's */
-    bool is_frozen;       /* no sum is made of them; b is what the layer wrote where no
-                             gradient goes back to that */
+    size_t weight, bias; /* offsets in the flat vector; SIZE_MAX where there is none */
 };
 size_t workspace_factor_count(const struct workspace *workspace);
 struct factors workspace_factors(const struct workspace *workspace, size_t index);

@@ -72,8 +72,7 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
     static const struct noise_certificate noise = {
         .plan = {.clip_norm = 1, .grid = {.cells = 3}},
         .kernel = "SkylakeX",
-        .dense_kernel = "avx512",
-        .float_safe = true};
+        .product_kernel = "avx512"};
     struct model_view view = published(&reserve);
     char *noise_text = noise_render(&noise);
     struct epoch all[2] = {
@@ -88,6 +87,7 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
     json_auto_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     json_t *guarantee = json_object_get(root, "guarantee");
     const char *relation, *unit, *accountant, *hash, *version, *kernel, *dense_kernel;
+    const char *convolution_kernel;
     double epsilon, delta, order, rate, multiplier;
     int steps, seq;
     assert_int_equal(
@@ -105,13 +105,18 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
     assert_true(rate == 1024.0 / 60000 && multiplier == 1.485);
     assert_true(steps == 1172 && seq == 17);
     assert_memory_equal(hash, "ab00", 4);
-    assert_int_equal(json_unpack(root, "{s:s,s:{s:s,s:s}}", "version", &version,
-                                 "noise", "kernel", &kernel, "dense_kernel",
-                                 &dense_kernel),
+    int classes, safe;
+    assert_int_equal(json_unpack(root, "{s:s,s:{s:s,s:s,s:s,s:i,s:b}}", "version",
+                                 &version, "noise", "kernel", &kernel, "dense_kernel",
+                                 &dense_kernel, "convolution_kernel",
+                                 &convolution_kernel, "position_classes", &classes,
+                                 "float_safe", &safe),
                      0);
+    assert_true(classes == 1 && safe);
     assert_string_equal(version, "9.8.7");
     assert_string_equal(kernel, "SkylakeX");
     assert_string_equal(dense_kernel, "avx512");
+    assert_string_equal(convolution_kernel, "avx512");
     double granted;
     int frozen;
     assert_int_equal(json_unpack(root, "{s:{s:{s:f,s:f},s:[{s:f,s:b},{s:f}]}}",

@@ -321,7 +321,7 @@ static const char *const requests[] = {
 static void answer_model(json_t *answers, const struct dataset_spec *dataset,
                          const struct job_request *request, bool is_private)
 {
-    struct noise_certificate noise = {.kernel = "SkylakeX", .dense_kernel = "avx512"};
+    struct noise_certificate noise = {.kernel = "SkylakeX", .product_kernel = "avx512"};
     struct ledger_entry_name reserve = {.seq = 3};
     struct epochs epochs = {regranted, 2};
     char *noise_text = noise_render(&noise);

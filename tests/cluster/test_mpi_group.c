@@ -11,7 +11,6 @@
 
 #include "cluster/mpi_group.h"
 #include "cluster/rank_run.h"
-#include "engine/rounding/row_class.h"
 #include "tests/engine/ranks_fixture.h"
 
 enum { LEAST_NS = 1000000000, FATAL_STEP = 3, DIM = 300001, EXIT_FINISHED = 0 };
@@ -113,17 +112,15 @@ static enum status run_to_the_end(struct fate *fate, struct start_facts *facts)
 {
     const struct ranks_run *run = &ranks_runs[0];
     struct world *world = ranks_world(run);
-    struct row_classes rows = {0};
     const struct start_digests digests = {{1}, {2}};
     struct trainer_options options = options_of(world, 1);
     struct trainer *trainer;
     options.group = fate->group;
     options.evaluation = NULL;
-    options.rows = &rows;
     CHECK(trainer_create(&trainer, &options, NULL) == ST_OK);
-    start_facts_init(facts, options.spec, &rows, &digests);
+    start_facts_init(facts, options.spec, &digests);
     if (fate->signal == 0 && fate->group->rank + 1 == fate->group->size)
-        facts->of[FACT_DENSE_KERNEL][0] ^= 1;
+        facts->of[FACT_PRODUCT_KERNEL][0] ^= 1;
     for (int k = 0; k < FATAL_STEP && fate->signal != 0; k++)
         CHECK(trainer_step(trainer, NULL) == ST_OK);
     if (fate->signal != 0 && fate->group->rank + 1 == fate->group->size)

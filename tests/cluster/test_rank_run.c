@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 
 #include "cluster/rank_run.h"
-#include "engine/rounding/row_class.h"
 #include "tests/engine/dp/thread_group_fixture.h"
 #include "tests/engine/ranks_fixture.h"
 
@@ -38,16 +37,14 @@ static void run_rank(struct thread_rank *rank, void *context)
 {
     struct job *job = context;
     unsigned k = rank->group.rank;
-    struct row_classes rows = {0};
     const struct start_digests digests = {{1}, {2}};
     struct trainer_options options = options_of(job->world, 1);
     struct start_facts facts;
     struct trainer *trainer;
     options.group = &rank->group;
     options.evaluation = NULL;
-    options.rows = &rows;
     CHECK(trainer_create(&trainer, &options, NULL) == ST_OK);
-    start_facts_init(&facts, options.spec, &rows, &digests);
+    start_facts_init(&facts, options.spec, &digests);
     if (k == 2 && job->differing >= 0)
         facts.of[job->differing][0] ^= 1;
     const struct rank_run run = {.group = &rank->group,
@@ -136,22 +133,17 @@ static void a_run_may_be_over_before_its_steps_are(void **state)
 static void facts_are_those_that_matter(void **state)
 {
     (void)state;
-    struct row_classes rows = row_classes_alike(48), other = rows;
     const struct start_digests digests = {{1}, {2}};
-    struct start_facts facts, others;
+    struct start_facts facts;
     struct world *world = ranks_world(&ranks_runs[0]);
-    start_facts_init(&facts, &world->spec, &rows, &digests);
+    start_facts_init(&facts, &world->spec, &digests);
     assert_string_equal(facts.of[FACT_BLAS_KERNEL], "");
-    assert_string_equal(facts.of[FACT_ROWS], "");
     assert_int_equal(facts.of[FACT_PLAN][1], '1');
     assert_int_equal(facts.of[FACT_MATRIX][1], '2');
     set_image_model(world);
     compile_model(world);
-    other.of[0] = 1;
-    start_facts_init(&facts, &world->spec, &rows, &digests);
-    start_facts_init(&others, &world->spec, &other, &digests);
+    start_facts_init(&facts, &world->spec, &digests);
     assert_string_not_equal(facts.of[FACT_BLAS_KERNEL], "");
-    assert_string_not_equal(facts.of[FACT_ROWS], others.of[FACT_ROWS]);
     world_destroy(world);
 }
 

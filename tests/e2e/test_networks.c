@@ -7,7 +7,6 @@
 #include "tests/expect.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
-#include "tests/engine/kernels_fixture.h"
 
 #define CONV(stride)                                                                   \
     "{'type':'conv2d','out':16,'kernel':3,'stride':" #stride                           \
@@ -243,9 +242,6 @@ static void huber_fits_a_line_past_outliers(void **state)
 
 static int begin(void **state)
 {
-    /* Those for AVX2 round convolutions of 8 x 8 by place (test_float_safety.c). */
-    setenv("OPENBLAS_CORETYPE", kernels_have("SkylakeX") ? "SkylakeX" : "Sandybridge",
-           1);
     return stage_begin_digits(state, SAMPLE_BUDGET(30));
 }
 

@@ -25,7 +25,6 @@ struct kit_setup {
     unsigned threads;
     uint8_t key;      /* every byte of the seed */
     uint16_t salt;    /* changes two of them */
-    bool rows_differ; /* records stand in every other row, by class */
     bool from_kernel; /* keys come from random_bytes, as in a job: no key, no salt */
 };
 
@@ -111,10 +110,6 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
     kit->parameters = calloc(network_parameters(kit->network), sizeof *kit->parameters);
     assert_non_null(kit->parameters);
     network_init(kit->network, kit->parameters, 0);
-    struct row_classes rows = row_classes_alike(32);
-    if (setup->rows_differ)
-        rows = (struct row_classes){
-            .block = 32, .count = 2, .safe = true, .period = 2, .of = {0, 1}};
     struct stepper_setup stepper = {
         .network = kit->network,
         .data = setup->data,
@@ -127,7 +122,6 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
         .uses_error_memory = kit->spec.algorithm->uses_error_memory,
         .uses_differences = kit->spec.algorithm->uses_differences,
         .uses_subsets = kit->spec.algorithm->uses_subsets,
-        .rows = rows,
         .noise = algorithm_noise(kit->spec.algorithm, kit->state),
         .seed = setup->from_kernel ? NULL : &seed};
     assert_int_equal(stepper_create(&kit->stepper, &stepper, NULL), ST_OK);

@@ -72,24 +72,22 @@ static inline void bench_init(struct bench *bench, const uint32_t shape[3],
     bench_make(bench, small_network_dense(shape[0], shape[1], shape[2]), records);
 }
 
-/* A micro_batch for these rows, with buffers of capacity. */
-static inline void bench_worker(struct bench *bench, struct row_classes rows,
-                                size_t capacity)
+/* A micro_batch with buffers of capacity rows. */
+static inline void bench_worker(struct bench *bench, size_t capacity)
 {
     micro_batch_destroy(bench->micro_batch);
     assert_int_equal(
-        micro_batch_create(&bench->micro_batch, bench->network, &rows,
+        micro_batch_create(&bench->micro_batch, bench->network,
                            (struct micro_batch_room){.capacity = capacity,
                                                      .has_views = bench->views != NULL},
                            NULL),
         ST_OK);
 }
 
-static inline void bench_rows(struct bench *bench, struct row_classes rows)
+static inline void bench_rows(struct bench *bench)
 {
-    bench_worker(bench, rows,
-                 micro_batch_capacity(&rows, network_unit_rows(bench->network),
-                                      bench->grid.cell_rows_max));
+    bench_worker(bench, micro_batch_capacity(network_unit_rows(bench->network),
+                                             bench->grid.cell_rows_max));
 }
 
 static inline void bench_fini(struct bench *bench)

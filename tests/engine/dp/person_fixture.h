@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "engine/nn/workspace.h"
-#include "engine/rounding/row_class.h"
 #include "tests/engine/dp/micro_batch_fixture.h"
 
 enum { PEOPLE_MAX = 512 };
@@ -82,16 +81,6 @@ static inline double bound(const struct bench *bench)
 {
     return 1 + bench->grid.inflation +
            bench->grid.roundings * sqrt((double)bench->dim) / bench->grid.scale;
-}
-
-static inline void choose_rows(struct bench *bench)
-{
-    struct row_classes rows;
-    assert_int_equal(
-        row_classes_find(&rows, bench->network, (struct row_demand){48, false}, NULL),
-        ST_OK);
-    assert_true(rows.safe);
-    bench_rows(bench, rows);
 }
 
 struct labelled {   /* a record by itself */

@@ -30,12 +30,8 @@ static size_t cell_of(const struct bench *bench, uint64_t i)
 
 static void check_moves(struct bench *bench)
 {
-    struct row_classes rows;
     fill_generic(bench);
-    assert_int_equal(
-        row_classes_find(&rows, bench->network, (struct row_demand){32, false}, NULL),
-        ST_OK);
-    bench_rows(bench, rows);
+    bench_rows(bench);
     int64_t *with = calloc(bench->dim, sizeof *with),
             *part = calloc(bench->dim, sizeof *part);
     int64_t *without = calloc(bench->dim, sizeof *without);
@@ -90,7 +86,7 @@ static void a_record_that_is_not_finite_adds_nothing(void **state)
     struct bench bench;
     bench_init(&bench, shape, RECORDS);
     fill_generic(&bench);
-    bench_rows(&bench, row_classes_alike(16));
+    bench_rows(&bench);
     int64_t *with = calloc(bench.dim, sizeof *with);
     int64_t *without = calloc(bench.dim, sizeof *without);
     for (size_t j = 0; j < 20; j++)
@@ -101,31 +97,6 @@ static void a_record_that_is_not_finite_adds_nothing(void **state)
     assert_true(moved(&bench, with, without) <= bound(&bench) - 1);
     free(with);
     free(without);
-    bench_fini(&bench);
-}
-
-/* Where rows round unlike, rows are left empty so that each record stands in one of its own
- * class. Rows of dense layers round alike, so that the sum shows what empty ones add. */
-static void rows_left_empty_between_records_add_nothing(void **state)
-{
-    (void)state;
-    static const uint32_t shape[] = {20, 16, 4};
-    const struct row_classes apart = {
-        .block = 16, .count = 2, .safe = true, .period = 2, .of = {0, 1}};
-    struct bench bench;
-    bench_init(&bench, shape, 201);
-    fill_generic(&bench);
-    int64_t *close_by = calloc(bench.dim, sizeof *close_by);
-    int64_t *spread = calloc(bench.dim, sizeof *spread);
-    bench_rows(&bench, row_classes_alike(16));
-    sum_without(&bench, SIZE_MAX, SIZE_MAX, close_by);
-    bench_rows(&bench, apart);
-    sum_without(&bench, SIZE_MAX, SIZE_MAX, spread);
-    /* In another order of its records each cell may round otherwise, and no more. */
-    size_t cells = cell_of(&bench, bench.records - 1) + 1;
-    assert_true(moved(&bench, spread, close_by) <= (double)cells * (bound(&bench) - 1));
-    free(close_by);
-    free(spread);
     bench_fini(&bench);
 }
 
@@ -244,7 +215,7 @@ static void rows_that_round_by_place_would_break_the_bound(void **state)
     by_place.transpose = product_portable.transpose;
     product_chosen = &by_place;
     sit_on_the_kink(&bench, UNITS);
-    bench_rows(&bench, row_classes_alike(16));
+    bench_rows(&bench);
     double broken = most_moved(&bench, RECORDS);
     print_message("one record moves the sum by %.2f C where rows round by place\n",
                   broken);
@@ -265,7 +236,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_record_moves_its_own_cell_by_at_most_the_bound),
         cmocka_unit_test(one_record_moves_no_other_through_norms_and_masks),
         cmocka_unit_test(a_record_that_is_not_finite_adds_nothing),
-        cmocka_unit_test(rows_left_empty_between_records_add_nothing),
         cmocka_unit_test(rows_that_round_by_place_would_break_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "engine/nn/workspace.h"
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
 #include "tests/engine/product_fixture.h"
@@ -20,10 +21,10 @@ static void a_cell_too_long_for_the_buffers_is_taken_in_parts(void **state)
     bench.grid.cells = 1; /* a cell of 700 where no more than 512 rows were planned */
     int64_t *parts = calloc(bench.dim, sizeof *parts);
     int64_t *whole = calloc(bench.dim, sizeof *whole);
-    bench_rows(&bench, row_classes_alike(16));
+    bench_rows(&bench);
     sum_without(&bench, SIZE_MAX, SIZE_MAX, parts);
     bench.grid.cell_rows_max = 700;
-    bench_rows(&bench, row_classes_alike(16));
+    bench_rows(&bench);
     sum_without(&bench, SIZE_MAX, SIZE_MAX, whole);
     /* 700 terms, each at most 1 in norm, rounded at 2^-24 apart from the order. */
     assert_true(moved(&bench, parts, whole) <= 2 * 700 * 700 * 0x1p-24);
@@ -34,13 +35,19 @@ static void a_cell_too_long_for_the_buffers_is_taken_in_parts(void **state)
     bench_fini(&bench);
 }
 
+/* Room for the largest cell, and so many rows more. */
+static size_t capacity_from(const struct bench *bench, size_t more)
+{
+    size_t rows = bench->grid.cell_rows_max + more;
+    return (rows + WORKSPACE_ROWS_STEP) / WORKSPACE_ROWS_STEP * WORKSPACE_ROWS_STEP;
+}
+
 /* Cells share micro-batches as room allows; the sums of a pass, bit for bit, do not
  * show how. */
 static void where_a_micro_batch_ends_changes_no_sum(void **state)
 {
     (void)state;
     static const uint32_t shape[] = {784, 64, 10};
-    static const size_t blocks[] = {32, 16};
     enum { RECORDS = 1100 };
     struct bench bench;
     bench_init(&bench, shape, RECORDS);
@@ -48,18 +55,10 @@ static void where_a_micro_batch_ends_changes_no_sum(void **state)
     int64_t *sums[2];
     for (size_t k = 0; k < 2; k++)
         sums[k] = calloc(bench.dim, sizeof *sums[k]);
-    for (size_t k = 0; k < 2; k++) {
-        struct row_classes rows;
-        const struct row_demand demand = {blocks[k], false};
-        assert_int_equal(row_classes_find(&rows, bench.network, demand, NULL), ST_OK);
-        size_t least = row_classes_reach(&rows, bench.grid.cell_rows_max);
-        for (size_t room = 0; room < 6; room++) {
-            size_t capacity =
-                (least + 170 * room + rows.block) / rows.block * rows.block;
-            bench_worker(&bench, rows, capacity);
-            sum_without(&bench, SIZE_MAX, SIZE_MAX, sums[room > 0]);
-            assert_memory_equal(sums[room > 0], sums[0], bench.dim * sizeof *sums[0]);
-        }
+    for (size_t room = 0; room < 6; room++) {
+        bench_worker(&bench, capacity_from(&bench, 170 * room));
+        sum_without(&bench, SIZE_MAX, SIZE_MAX, sums[room > 0]);
+        assert_memory_equal(sums[room > 0], sums[0], bench.dim * sizeof *sums[0]);
     }
     for (size_t k = 0; k < 2; k++)
         free(sums[k]);
@@ -72,7 +71,6 @@ static void no_way_of_clipping_knows_where_a_micro_batch_ends(void **state)
     (void)state;
     static const uint32_t shape[] = {20, 16, 4};
     enum { RECORDS = 2000, CAPACITIES = 4 };
-    static const struct row_demand demand = {16, false};
     const struct automatic_clip automatic = {
         .clip_norm = 1, .gamma = 0.01, .spread = 1};
     const struct flat_clip layer = {.clip_norm = sqrt(0.5), .spread = 1};
@@ -87,16 +85,12 @@ static void no_way_of_clipping_knows_where_a_micro_batch_ends(void **state)
          .clip_context = &layer,
          .by_layer = true}};
     int64_t *first = calloc(bench.dim, sizeof *first);
-    struct row_classes rows;
-    assert_int_equal(row_classes_find(&rows, bench.network, demand, NULL), ST_OK);
-    size_t least = row_classes_reach(&rows, bench.grid.cell_rows_max);
     for (size_t p = 0; p < 3; p++)
         for (size_t c = 0; c < CAPACITIES; c++) {
             struct task task = bench_task(&bench, &passes[p]);
             bench_draw(&bench, SIZE_MAX);
             assert_true(bench.batch.piece_count > 8);
-            size_t capacity = (least + 480 * c + rows.block) / rows.block * rows.block;
-            bench_worker(&bench, rows, capacity);
+            bench_worker(&bench, capacity_from(&bench, 480 * c));
             memset(bench.reduction.sum, 0, bench.dim * sizeof *bench.reduction.sum);
             micro_batch_run(bench.micro_batch, &task,
                             (struct micro_batch_share){.end = bench.batch.piece_count});
@@ -116,7 +110,7 @@ static void the_flag_stops_a_pass_between_micro_batches(void **state)
     atomic_bool cancel = true;
     bench_init(&bench, shape, 300);
     fill_generic(&bench);
-    bench_rows(&bench, row_classes_alike(16));
+    bench_rows(&bench);
     struct batch_sum sum = {
         .grid = &bench.grid, .clip = clip_flat, .clip_context = &bench.clip};
     struct task task = bench_task(&bench, &sum);

@@ -39,7 +39,7 @@ static void check_moves(struct network *network, size_t persons)
     /* Each row of a person is a term of its own in a sum. */
     assert_true(network_terms(network) >= unit_rows);
     people_make(&people, network, persons);
-    choose_rows(&people.bench);
+    bench_rows(&people.bench);
     double most = most_moved(&people.bench, 3);
     assert_true(most <= bound(&people.bench));
     assert_true(most > 0.99); /* somebody was clipped: the bound is nearly reached */
@@ -91,7 +91,7 @@ static void a_person_who_becomes_another_moves_it_by_twice_that(void **state)
     static const uint32_t rows[] = {1, UNIT_ROWS, 90};
     static struct people people, other;
     people_make(&people, small_network_dense_of_units(57, 24, 10, UNIT_ROWS), PERSONS);
-    choose_rows(&people.bench);
+    bench_rows(&people.bench);
     struct bench *bench = &people.bench;
     int64_t *sums[2];
     for (size_t k = 0; k < 2; k++)
@@ -129,7 +129,7 @@ static void check_means(struct network *network, struct network *single)
     people_make(&people, network, PERSONS);
     struct bench *bench = &people.bench;
     size_t unit_rows = network_unit_rows(network), compared = 0;
-    bench_rows(bench, row_classes_alike(48));
+    bench_rows(bench);
     int64_t *with = calloc(bench->dim, sizeof *with);
     int64_t *without = calloc(bench->dim, sizeof *without);
     double *mean = calloc(bench->dim, sizeof *mean);
@@ -193,7 +193,7 @@ static void a_histogram_counts_a_person_once(void **state)
     static struct people people;
     people_make(&people, small_network_dense_of_units(57, 24, 10, 8), PERSONS);
     struct bench *bench = &people.bench;
-    bench_rows(bench, row_classes_alike(48));
+    bench_rows(bench);
     struct batch_sum sum = {.grid = &bench->grid,
                             .clip = clip_flat,
                             .clip_context = &bench->clip,
@@ -218,7 +218,7 @@ static void what_is_cut_off_is_of_the_mean_too(void **state)
     static struct people people;
     people_make(&people, small_network_dense_of_units(57, 24, 10, 8), PERSONS);
     struct bench *bench = &people.bench;
-    choose_rows(bench);
+    bench_rows(bench);
     reduction_fini(&bench->reduction);
     assert_int_equal(
         reduction_init(&bench->reduction, bench->network, &group_alone, true, NULL),
@@ -259,7 +259,7 @@ static void a_person_with_a_row_that_is_not_finite_adds_nothing(void **state)
     people_make(&people, small_network_dense_of_units(57, 24, 10, UNIT_ROWS), PERSONS);
     struct bench *bench = &people.bench;
     assert_in_range(people.starts[BAD + 1] - people.starts[BAD], 2, UNIT_ROWS);
-    bench_rows(bench, row_classes_alike(16));
+    bench_rows(bench);
     int64_t *with = calloc(bench->dim, sizeof *with);
     int64_t *without = calloc(bench->dim, sizeof *without);
     for (size_t j = 0; j < 57; j++)

@@ -65,7 +65,7 @@ static void one_record_moves_the_sum_by_at_most_the_bound(void **state)
     for (size_t count = 1; count <= UNIT_ROWS_MAX; count *= 2) {
         const struct view_spec views = views_of(count);
         make_records(&people, &views, 61);
-        choose_rows(&people.bench);
+        bench_rows(&people.bench);
         double most = most_moved(&people.bench);
         assert_true(most <= bound(&people.bench));
         assert_true(most >
@@ -112,7 +112,7 @@ static size_t check_means(struct bench *bench)
     int64_t *with = calloc(bench->dim, sizeof *with);
     int64_t *without = calloc(bench->dim, sizeof *without);
     double *mean = calloc(bench->dim, sizeof *mean);
-    bench_rows(bench, row_classes_alike(48));
+    bench_rows(bench);
     sum_without(bench, SIZE_MAX, SIZE_MAX, with);
     for (uint32_t u = 0; u < bench->records; u++) {
         if (matrix_unit(&bench->data, u).count > rows)
@@ -153,7 +153,7 @@ static void a_person_adds_that_of_the_views_of_their_rows(void **state)
     people_make(&people, network_of(16), 40);
     people.bench.views = &views;
     assert_true(check_means(&people.bench) > 2);
-    choose_rows(&people.bench);
+    bench_rows(&people.bench);
     double most = most_moved(&people.bench);
     assert_true(most > 0.99 && most <= bound(&people.bench));
     people_fini(&people);
@@ -171,8 +171,8 @@ static void views_that_are_alike_are_one_contribution(void **state)
     }
     make_records(&once, &still[0], 30);
     make_records(&often, &still[1], 30);
-    bench_rows(&once.bench, row_classes_alike(48));
-    bench_rows(&often.bench, row_classes_alike(48));
+    bench_rows(&once.bench);
+    bench_rows(&often.bench);
     int64_t *sums[2];
     for (size_t k = 0; k < 2; k++)
         sums[k] = calloc(once.bench.dim, sizeof **sums);

@@ -1845,6 +1845,7 @@ class CertificateNoise(TypedDict):
     position_classes: int
     kernel: str
     dense_kernel: NotRequired[str]
+    convolution_kernel: NotRequired[str]
     float_safe: bool
     histogram: NotRequired[CertificateNoiseHistogram]
     norm: NotRequired[CertificateNoiseNorm]
