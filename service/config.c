@@ -22,6 +22,7 @@ const char *config_help(void)
            "       epsilond verify --data-dir DIR\n"
            "       epsilond backup FOLDER --data-dir DIR\n"
            "       epsilond restore BACKUP --data-dir DIR [--head-file PATH]\n"
+           "       epsilond migrate --from DIR --to URL, or --from URL --to DIR\n"
            "       epsilond ping [--listen ADDR:PORT]\n"
            "       epsilond key create|list|revoke ... --data-dir DIR\n"
            "       epsilond regrant ID --epsilon E --delta D [--order A] --data-dir "

@@ -7,6 +7,7 @@
 
 #include "accountant/ledger_view.h"
 #include "service/inventory.h"
+#include "service/store_choice.h"
 
 struct copying {
     struct data_copy *copy;
@@ -29,16 +30,22 @@ static enum status copy_database(struct copying *copying, struct error *error)
                             : store_open_read(&copying->store, to, error);
 }
 
-/* Reads and checks the rows of the copy. */
+/* Reads and checks the rows of the copy. One of a database that another has taken the place
+ * of would be a second heir. */
 static enum status read_rows(struct copying *copying, struct error *error)
 {
     const struct jobs_base base = {.nonce = "copy"};
     struct store_tx *tx = NULL;
     struct ledger *ledger = NULL;
+    struct migration_row row;
     enum status status = store_begin(copying->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
-    status = ledger_open_in(&ledger, copying->store, tx, error);
+    status = migration_row_read(tx, &row, error);
+    if (status == ST_OK)
+        status = store_choice_check(&row, error);
+    if (status == ST_OK)
+        status = ledger_open_in(&ledger, copying->store, tx, error);
     if (status == ST_OK)
         status = inventory_open(&copying->inventory, tx, &base, error);
     store_rollback(tx);

@@ -18,6 +18,7 @@
 #include "service/key_command.h"
 #include "service/kernel.h"
 #include "service/metrics_listener.h"
+#include "service/migrate_command.h"
 #include "service/ping_command.h"
 #include "service/regrant_command.h"
 #include "service/server.h"
@@ -132,6 +133,7 @@ static const struct command {
     {"verify", verify_command}, {"regrant", regrant_command},
     {"backup", backup_command}, {"restore", restore_command},
     {"ping", ping_command},     {"key", key_command},
+    {"migrate", migrate_command},
 };
 
 int main(int argc, char **argv)

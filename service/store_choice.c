@@ -13,7 +13,7 @@ static void path_of(char path[PATH_SIZE], const struct config *config)
     snprintf(path, PATH_SIZE, "%s/store", config->data_dir);
 }
 
-static struct store_server server_of(const struct config *config)
+struct store_server store_choice_server(const struct config *config)
 {
     return (struct store_server){.url = config->store,
                                  .single_server = config->single_server,
@@ -57,41 +57,135 @@ static enum status write_identity(const char *identity, const char *path,
     return good ? ST_OK : ST_IO;
 }
 
-/* The directory is this database's, or is made so. */
-static enum status claim(const struct store *store, const struct config *config,
-                         const struct blobs *blobs, struct error *error)
+/* Removes the file durably. */
+static enum status forget_identity(const char *path, const struct config *config,
+                                   struct error *error)
 {
-    char found[IDENTITY_SIZE], path[PATH_SIZE], file[BLOB_PATH_SIZE];
+    int folder = open(config->data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good =
+        folder >= 0 && (unlink(path) == 0 || errno == ENOENT) && fsync(folder) == 0;
+    if (!good)
+        error_set(error, ST_IO, "%s: %s", path, strerror(errno));
+    if (folder >= 0)
+        close(folder);
+    return good ? ST_OK : ST_IO;
+}
+
+bool store_choice_is_named(const struct config *config)
+{
+    char path[PATH_SIZE];
     path_of(path, config);
-    blobs_database_path(blobs, file);
-    enum status status = read_identity(found, path, error);
+    return access(path, F_OK) == 0;
+}
+
+enum status store_choice_name(const struct config *config, const char *identity,
+                              struct error *error)
+{
+    char path[PATH_SIZE];
+    path_of(path, config);
+    return write_identity(identity, path, config, error);
+}
+
+enum status store_choice_check(const struct migration_row *row, struct error *error)
+{
+    switch (row->state) {
+    case MIGRATION_HERE: return ST_OK;
+    case MIGRATION_ARRIVING:
+        return error_set(error, ST_INVALID,
+                         "this database is a migration from %s that did not end: empty "
+                         "it, and run epsilond migrate again",
+                         row->place);
+    case MIGRATION_LEFT: break;
+    }
+    return error_set(error, ST_INVALID,
+                     "this database was migrated to %s, and nothing may use it any "
+                     "more",
+                     row->place);
+}
+
+enum status store_choice_read(struct store *store, struct migration_row *row,
+                              struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
-    if (access(file, F_OK) == 0)
+    status = migration_row_read(tx, row, error);
+    store_rollback(tx);
+    return status;
+}
+
+enum status store_choice_write(struct store *store, const struct migration_row *row,
+                               struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(store, STORE_ROW, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return store_end(tx, migration_row_update(tx, row, error), error);
+}
+
+static bool has_file(const struct blobs *blobs)
+{
+    char file[BLOB_PATH_SIZE];
+    blobs_database_path(blobs, file);
+    return access(file, F_OK) == 0;
+}
+
+static enum status refuse_other(const struct config *config, struct error *error)
+{
+    if (config->store[0] == '\0')
         return error_set(error, ST_INVALID,
-                         "%.160s holds a database of its own: give no --store, or "
-                         "another --data-dir",
+                         "the database of %.160s is on a server: give --store",
                          config->data_dir);
-    if (found[0] == '\0')
-        return write_identity(store_identity(store), path, config, error);
-    if (strcmp(found, store_identity(store)) == 0)
-        return ST_OK;
     return error_set(error, ST_INVALID,
                      "%.160s belongs to another database than --store names",
                      config->data_dir);
 }
 
-/* The directory's database is the file in it. */
-static enum status check_own(const struct config *config, struct error *error)
+enum status store_choice_claim(struct store *store, const struct config *config,
+                               const struct blobs *blobs, struct error *error)
+{
+    char found[IDENTITY_SIZE], path[PATH_SIZE];
+    bool is_file = config->store[0] == '\0';
+    struct migration_row row;
+    path_of(path, config);
+    enum status status = read_identity(found, path, error);
+    if (status == ST_OK)
+        status = store_choice_read(store, &row, error);
+    if (status != ST_OK)
+        return status;
+    bool is_named = strcmp(found, row.identity) == 0;
+    if (found[0] != '\0' && !is_named)
+        return refuse_other(config, error);
+    if (!is_named)
+        status = store_choice_check(&row, error);
+    if (status == ST_OK && !is_named && !is_file && has_file(blobs))
+        status = error_set(error, ST_INVALID,
+                           "%.160s holds a database of its own: give no --store, or "
+                           "another --data-dir",
+                           config->data_dir);
+    if (status == ST_OK && row.state != MIGRATION_HERE) {
+        const struct migration_row here = {.state = MIGRATION_HERE};
+        status = store_choice_write(store, &here, error);
+    }
+    if (status == ST_OK && is_file && is_named)
+        status = forget_identity(path, config, error);
+    if (status == ST_OK && !is_file && !is_named)
+        status = write_identity(row.identity, path, config, error);
+    return status;
+}
+
+/* The directory's database is the file in it, as far as can be told without opening it. */
+static enum status check_own(const struct config *config, const struct blobs *blobs,
+                             struct error *error)
 {
     char found[IDENTITY_SIZE], path[PATH_SIZE];
     path_of(path, config);
     enum status status = read_identity(found, path, error);
-    if (status != ST_OK || found[0] == '\0')
+    if (status != ST_OK || found[0] == '\0' || has_file(blobs))
         return status;
-    return error_set(error, ST_INVALID,
-                     "the database of %.160s is on a server: give --store",
-                     config->data_dir);
+    return refuse_other(config, error);
 }
 
 enum status store_choice_open(struct store **out, const struct config *config,
@@ -99,15 +193,18 @@ enum status store_choice_open(struct store **out, const struct config *config,
 {
     char path[BLOB_PATH_SIZE];
     struct store *store = NULL;
-    const struct store_server server = server_of(config);
+    const struct store_server server = store_choice_server(config);
+    enum status status;
     if (config->store[0] == '\0') {
         blobs_database_path(blobs, path);
-        enum status own = check_own(config, error);
-        return own == ST_OK ? store_open(out, path, error) : own;
+        status = check_own(config, blobs, error);
+        if (status == ST_OK)
+            status = store_open(&store, path, error);
+    } else {
+        status = store_open_server(&store, &server, error);
     }
-    enum status status = store_open_server(&store, &server, error);
     if (status == ST_OK)
-        status = claim(store, config, blobs, error);
+        status = store_choice_claim(store, config, blobs, error);
     if (status == ST_OK)
         *out = store;
     else
@@ -115,18 +212,43 @@ enum status store_choice_open(struct store **out, const struct config *config,
     return status;
 }
 
+/* The file that was opened to be read is the database that the directory names. */
+static enum status check_named(struct store *store, const struct config *config,
+                               struct error *error)
+{
+    char found[IDENTITY_SIZE], path[PATH_SIZE];
+    struct migration_row row;
+    path_of(path, config);
+    enum status status = read_identity(found, path, error);
+    if (status != ST_OK || found[0] == '\0')
+        return status;
+    status = store_choice_read(store, &row, error);
+    if (status == ST_OK && strcmp(found, row.identity) != 0)
+        status = refuse_other(config, error);
+    return status;
+}
+
 enum status store_choice_open_read(struct store **out, const struct config *config,
                                    const struct blobs *blobs, struct error *error)
 {
     char path[BLOB_PATH_SIZE];
-    const struct store_server server = server_of(config);
+    struct store *store = NULL;
+    const struct store_server server = store_choice_server(config);
     if (config->store[0] != '\0')
         return store_open_server_read(out, &server, error);
     blobs_database_path(blobs, path);
-    enum status status = check_own(config, error);
+    enum status status = check_own(config, blobs, error);
     if (status == ST_OK && access(path, R_OK) != 0)
         status = error_set(error, ST_IO, "%s cannot be read", path);
-    return status == ST_OK ? store_open_read(out, path, error) : status;
+    if (status == ST_OK)
+        status = store_open_read(&store, path, error);
+    if (status == ST_OK)
+        status = check_named(store, config, error);
+    if (status == ST_OK)
+        *out = store;
+    else
+        store_close(store);
+    return status;
 }
 
 enum status store_choice_check_copy(const struct config *config, struct error *error)

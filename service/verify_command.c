@@ -106,9 +106,6 @@ static enum status inspect(struct inspection *inspection, struct error *error)
         status = head_file_read(config->head_file, &inspection->kept,
                                 &inspection->is_kept, error);
     if (status == ST_OK)
-        status = store_choice_open_read(&inspection->store, config, inspection->blobs,
-                                        error);
-    if (status == ST_OK)
         status = store_begin(inspection->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
@@ -120,17 +117,18 @@ static enum status inspect(struct inspection *inspection, struct error *error)
                                  inspection->blobs, error);
 }
 
-static int verify_blobs(const struct config *config, const struct blobs *blobs)
+int verify_opened(struct ledger_entry_name *head, const struct config *config,
+                  const struct blobs *blobs, struct store *store)
 {
-    struct inspection inspection = {.config = config, .blobs = blobs};
+    struct inspection inspection = {.config = config, .blobs = blobs, .store = store};
     struct error error = {0};
     char hash[SHA256_HEX_SIZE];
     enum status status = inspect(&inspection, &error);
     const struct verify_report *report = &inspection.report;
     inventory_close(&inspection.inventory);
-    store_close(inspection.store);
     if (status != ST_OK)
         return report_failure(status, report, &error);
+    *head = report->head;
     sha256_render(hash, report->head.hash);
     printf("epsilond verify: ok, %llu entries, %llu datasets, head %llu %s\n",
            (unsigned long long)report->entries, (unsigned long long)report->datasets,
@@ -139,6 +137,19 @@ static int verify_blobs(const struct config *config, const struct blobs *blobs)
     printf("epsilond verify: ok, audit trail of %llu acts, head %s\n",
            (unsigned long long)inspection.audit.seq, hash);
     return EX_OK;
+}
+
+static int verify_blobs(const struct config *config, const struct blobs *blobs)
+{
+    struct store *store = NULL;
+    struct ledger_entry_name head;
+    struct error error = {0};
+    enum status status = store_choice_open_read(&store, config, blobs, &error);
+    if (status != ST_OK)
+        return report_failure(status, &(struct verify_report){0}, &error);
+    int code = verify_opened(&head, config, blobs, store);
+    store_close(store);
+    return code;
 }
 
 int verify_directory(const struct config *config)

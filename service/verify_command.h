@@ -17,4 +17,12 @@ int verify_command(int argc, char **argv);
 struct config;
 int verify_directory(const struct config *config);
 
+/* The same of a store that is open, whose files are blobs; *head = its newest entry, where
+ * all is well. */
+struct blobs;
+struct ledger_entry_name;
+struct store;
+int verify_opened(struct ledger_entry_name *head, const struct config *config,
+                  const struct blobs *blobs, struct store *store);
+
 #endif

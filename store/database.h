@@ -38,7 +38,18 @@ enum { DATABASE_BESIDE_MAX = 16 };
 struct database;
 struct prepared; /* a statement as the driver keeps it; each has its own */
 
+/* What SQL about the tables themselves is in a database's dialect, for table_copy.h. */
+struct dialect {
+    /* Answers the columns of all tables but those of the database's own, in the order in
+     * which they were made: table, column, type (TEXT, INTEGER or BLOB), place in the
+     * primary key from 1 (0: none), and whether the database counts it up by itself. */
+    const char *columns;
+    const char *as_given; /* of an INSERT that says what the database would count */
+};
+
 struct driver {
+    struct dialect dialect;
+
     /* Closes the connection. clean: the database did not fail, and may be tidied. */
     void (*close)(struct database *database, bool clean);
 
@@ -77,11 +88,8 @@ struct driver {
     void (*end)(struct prepared *prepared); /* NULL is allowed */
 };
 
-enum { DATABASE_IDENTITY_SIZE = 40 };
-
 struct database { /* what every driver's own struct begins with */
     const struct driver *driver;
-    char identity[DATABASE_IDENTITY_SIZE]; /* of a server's; "" of a file */
     struct database *first; /* that it is beside of; NULL: it is the first */
     atomic_bool poisoned;   /* of the first: all of its connections are */
     /* The first constraint that stood in the way of the open transaction. What it did

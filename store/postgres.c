@@ -234,9 +234,22 @@ static void close_connection(struct database *database, bool clean)
     free(postgres);
 }
 
+static const char columns[] =
+    "SELECT c.relname::text,a.attname::text,CASE a.atttypid WHEN 'text'::regtype THEN"
+    " 'TEXT' WHEN 'bigint'::regtype THEN 'INTEGER' WHEN 'bytea'::regtype THEN 'BLOB'"
+    " ELSE format_type(a.atttypid,a.atttypmod) END,"
+    " coalesce(array_position(i.indkey::int2[],a.attnum)+1,0),"
+    " (a.attidentity<>'')::int FROM pg_class c JOIN pg_attribute a ON a.attrelid=c.oid"
+    " LEFT JOIN pg_index i ON i.indrelid=c.oid AND i.indisprimary"
+    " WHERE c.relkind IN('r','p') AND c.relnamespace=current_schema()::regnamespace"
+    " AND a.attnum>0 AND NOT a.attisdropped"
+    " AND c.relname NOT IN('migration','schema_step','head','writer')"
+    " ORDER BY c.oid,a.attnum";
+
 static struct database *beside(struct database *first, unsigned number);
 
 static const struct driver driver = {
+    .dialect = {.columns = columns, .as_given = " OVERRIDING SYSTEM VALUE"},
     .close = close_connection,
     .beside = beside,
     .begin = begin,
@@ -301,9 +314,6 @@ enum status postgres_open(struct database **out, const struct store_server *serv
     if (status == ST_OK)
         status = writers_take(postgres->wire, postgres->writers, error);
     if (status == ST_OK)
-        status =
-            postgres_tables_identity(postgres->wire, postgres->base.identity, error);
-    if (status == ST_OK)
         *out = &postgres->base;
     else
         database_close(&postgres->base, false);
@@ -317,9 +327,6 @@ enum status postgres_open_read(struct database **out, const struct store_server 
     enum status status = wire_open(&postgres->wire, server, true, error);
     if (status == ST_OK)
         status = postgres_tables_check(postgres->wire, error);
-    if (status == ST_OK)
-        status =
-            postgres_tables_identity(postgres->wire, postgres->base.identity, error);
     if (status == ST_OK)
         *out = &postgres->base;
     else

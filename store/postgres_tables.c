@@ -201,6 +201,18 @@ static const char objects[] =
     "  size bigint NOT NULL CHECK(size>=0),"
     "  chunks bytea NOT NULL CHECK(length(chunks)>0 AND length(chunks)%32=0),"
     "  wrapped bytea NOT NULL CHECK(length(wrapped)=60), create_ms bigint NOT NULL);";
+
+static const char migration[] =
+    "CREATE TABLE migration("
+    "  one bigint PRIMARY KEY CHECK(one=1), identity " TEXT ","
+    "  state " TEXT " CHECK(state IN('HERE','ARRIVING','LEFT')), other " TEXT ","
+    "  place " TEXT ");"
+    "INSERT INTO migration SELECT 1,identity::text,'HERE','','' FROM schema_step;"
+    "CREATE TRIGGER migration_keep BEFORE DELETE OR TRUNCATE ON migration"
+    "  " REFUSE "('a database stays the one that it is');"
+    "CREATE TRIGGER migration_same BEFORE UPDATE ON migration FOR EACH ROW"
+    "  WHEN (NEW.identity<>OLD.identity)"
+    "  " REFUSE_ROW "('a database stays the one that it is');";
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -209,7 +221,7 @@ static const struct step {
     const char *sql;
 } steps[] = {
     {11, functions}, {11, own},    {11, things},  {11, budgets},
-    {11, acts},      {11, leases}, {12, objects},
+    {11, acts},      {11, leases}, {12, objects}, {13, migration},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -298,19 +310,6 @@ static enum status check(struct wire *wire, struct error *error)
         return error_set(error, ST_CORRUPT,
                          "the store: of %d triggers %d are missing or switched off",
                          made, made - triggers);
-    return ST_OK;
-}
-
-enum status postgres_tables_identity(struct wire *wire,
-                                     char identity[DATABASE_IDENTITY_SIZE],
-                                     struct error *error)
-{
-    PGresult *answer = NULL;
-    if (wire_ask(wire, "SELECT identity FROM schema_step", &answer) != WIRE_DONE)
-        return failed(wire, error);
-    snprintf(identity, DATABASE_IDENTITY_SIZE, "%s",
-             PQntuples(answer) == 1 ? PQgetvalue(answer, 0, 0) : "");
-    PQclear(answer);
     return ST_OK;
 }
 

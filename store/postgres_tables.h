@@ -23,11 +23,6 @@
 enum status postgres_tables_forward(struct wire *wire, bool migrate,
                                     struct error *error);
 
-/* identity = what was drawn for the database when its tables were made. */
-enum status postgres_tables_identity(struct wire *wire,
-                                     char identity[DATABASE_IDENTITY_SIZE],
-                                     struct error *error);
-
 /* Checks that the tables are this program's. The statuses are the same. */
 enum status postgres_tables_check(struct wire *wire, struct error *error);
 

@@ -355,7 +355,18 @@ static void end(struct prepared *prepared)
     sqlite3_finalize(theirs(prepared));
 }
 
+/* A table without a number of its own has one that its columns do not name. */
+#define COPIED "t.type='table' AND t.name NOT LIKE 'sqlite%' AND t.name<>'migration'"
+static const char columns[] =
+    "SELECT name,part,type,pk,0 FROM (SELECT t.rowid AS made,t.name,c.cid,c.name AS "
+    "part,"
+    "c.type,c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE " COPIED
+    " UNION ALL SELECT t.rowid,t.name,-1,'rowid','INTEGER',0 FROM sqlite_schema t WHERE"
+    " " COPIED " AND NOT EXISTS(SELECT 1 FROM pragma_table_info(t.name)"
+    " WHERE pk=1 AND type='INTEGER')) ORDER BY made,cid";
+
 static const struct driver driver = {
+    .dialect = {.columns = columns, .as_given = ""},
     .close = close_connection,
     .begin = begin,
     .commit = commit,

@@ -235,8 +235,22 @@ static const char step_12[] =
     "  wrapped BLOB NOT NULL CHECK(length(wrapped)=60),"
     "  create_ms INTEGER NOT NULL) STRICT;";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5,  step_6,
-                                    step_7, step_8, step_9, step_10, step_11, step_12};
+/* Whether this database is the one, or another has taken its place: one row. */
+static const char step_13[] =
+    "CREATE TABLE migration("
+    "  one INTEGER PRIMARY KEY CHECK(one=1), identity TEXT NOT NULL,"
+    "  state TEXT NOT NULL CHECK(state IN('HERE','ARRIVING','LEFT')),"
+    "  other TEXT NOT NULL, place TEXT NOT NULL) STRICT;"
+    "INSERT INTO migration VALUES(1,lower(hex(randomblob(16))),'HERE','','');"
+    "CREATE TRIGGER migration_keep BEFORE DELETE ON migration"
+    "  BEGIN SELECT RAISE(ABORT,'a database stays the one that it is'); END;"
+    "CREATE TRIGGER migration_same BEFORE UPDATE ON migration"
+    "  WHEN NEW.identity<>OLD.identity"
+    "  BEGIN SELECT RAISE(ABORT,'a database stays the one that it is'); END;";
+
+static const char *const steps[] = {step_1,  step_2,  step_3, step_4, step_5,
+                                    step_6,  step_7,  step_8, step_9, step_10,
+                                    step_11, step_12, step_13};
 
 const struct sqlite_tables *sqlite_tables_current(void)
 {
@@ -346,6 +360,7 @@ static const struct constraint {
     {"charge", "id", "state IN('OPEN','SETTLED','LAPSED') AND blocks>=0", 11},
     {"blob", "name", "size>=0 AND length(wrapped)=60", 12},
     {"blob", "name", "length(chunks)>0 AND length(chunks)%32=0", 12},
+    {"migration", "identity", "state IN('HERE','ARRIVING','LEFT')", 13},
 };
 
 static enum status check_rows(struct database *database,

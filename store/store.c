@@ -91,11 +91,6 @@ enum status store_open_server_read(struct store **out,
     return status == ST_OK ? take_database(out, database) : status;
 }
 
-const char *store_identity(const struct store *store)
-{
-    return store->database->identity;
-}
-
 enum status store_copy(const char *from, const char *to, struct error *error)
 {
     return sqlite_file_copy(from, to, error);

@@ -58,10 +58,6 @@ enum status store_open_server_read(struct store **out,
                                    const struct store_server *server,
                                    struct error *error);
 
-/* What was drawn for a server's database when its tables were made; "" of a file. The text
- * lives as long as store. */
-const char *store_identity(const struct store *store);
-
 /* Copies the database at from, as of one moment, into a new file at to, which is synced.
  * It may be done beside a running daemon, whatever the schema; not a byte of from changes,
  * and nothing of it is checked but that it reads.

@@ -1,0 +1,50 @@
+/*
+ * table_copy.h - all that one database holds, put into another, whichever two they are.
+ *
+ * The tables and their columns are asked of both databases, so that one which is new is
+ * copied without a word here; and one that only one of the two has stops the copy. What
+ * belongs to a database itself is not copied: the tables `migration`, `schema_step`,
+ * `head` and `writer` (store/README.md).
+ *
+ * Invariants
+ *   (1) Rows keep their numbers, and the order in which they were inserted where the
+ *       table has one: the next row that is inserted has a greater number.
+ *   (2) The triggers of the target see every row. Entries of the ledger and acts of the
+ *       audit trail go in by seq, so each must continue its chain there.
+ *
+ * Memory: a server's rows come a table at a time, whole, and what is written to one is
+ * kept until the transaction ends (postgres.h): some 1 KB an entry of the ledger.
+ *
+ * Threads: those of the transactions.
+ */
+#ifndef STORE_TABLE_COPY_H
+#define STORE_TABLE_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "store/store.h"
+
+struct table_copy { /* what was copied, or compared */
+    size_t tables;
+    uint64_t rows;
+};
+
+/* *empty = whether no table holds a row. */
+enum status table_copy_is_empty(struct store_tx *tx, bool *empty, struct error *error);
+
+/* Inserts every row of from into to, whose tables are empty; to is open to write.
+ *   ST_CORRUPT  the two have not the same tables, or a row is refused: the error names it
+ *   ST_IO       one of them failed */
+enum status table_copy_run(struct table_copy *copy, struct store_tx *to,
+                           struct store_tx *from, struct error *error);
+
+/* Reads all rows of both, and compares each value.
+ *   ST_CORRUPT  the error names the table and the row that differs
+ *   ST_IO       one of them failed */
+enum status table_copy_compare(struct table_copy *copy, struct store_tx *one,
+                               struct store_tx *other, struct error *error);
+
+#endif
