@@ -2,7 +2,7 @@
 _epsilond() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     case $before in
-        --data-dir | --head-file | --config | --tls-cert | --tls-key | --outbound-ca | backup | restore)
+        --data-dir | --head-file | --config | --tls-cert | --tls-key | --outbound-ca | --from | --to | backup | restore)
             mapfile -t COMPREPLY < <(compgen -o plusdirs -f -- "$current")
             return
             ;;
@@ -17,7 +17,8 @@ _epsilond() {
     esac
     local words
     words=$(epsilond --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)
-    [ "$COMP_CWORD" != 1 ] || words="verify backup restore ping regrant key --help --version $words"
+    [ "${COMP_WORDS[1]}" != migrate ] || words="--from --to $words"
+    [ "$COMP_CWORD" != 1 ] || words="verify backup restore migrate ping regrant key --help --version $words"
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 complete -F _epsilond epsilond

@@ -1,6 +1,7 @@
 /* Goal: a daemon whose database is on a server of PostgreSQL does what one does whose
  * database is a file: the main job, verify, keys of a repeated request, a start, a
- * restored backup. Method: a real server beside it, killed in the middle of a job. */
+ * restored backup; and a database moves to a server and back with all that it is. Method: a
+ * real server beside it, killed in the middle of a job. */
 #include <signal.h>
 #include <string.h>
 #include <curl/curl.h>
@@ -38,6 +39,21 @@ static void end(struct scene *scene)
 {
     client_fini(&scene->client);
     daemon_fini(&scene->daemon);
+}
+
+/* Moves the database to the server, or back from there. */
+static int migrate(struct scene *scene, bool to_server)
+{
+    const char *directory = scene->daemon.data_dir, *url = scene->database.url;
+    const char *const arguments[] = {"migrate",
+                                     "--from",
+                                     to_server ? directory : url,
+                                     "--to",
+                                     to_server ? url : directory,
+                                     "--single-server",
+                                     "on",
+                                     NULL};
+    return daemon_run(&scene->daemon, arguments);
 }
 
 static int verify(struct scene *scene)
@@ -125,6 +141,31 @@ static void copy_database(const char *from, const char *to)
     assert_int_equal(postgres_sql(&server, NULL, sql), 0);
 }
 
+static void expect_frozen(struct client *client)
+{
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 3.0),
+                   409, "dataset_frozen");
+}
+
+/* `epsilond regrant` of what is on the server. */
+static int regrant(struct scene *scene)
+{
+    const char *const arguments[] = {"regrant",
+                                     "points",
+                                     "--epsilon",
+                                     "4",
+                                     "--delta",
+                                     "1e-6",
+                                     "--data-dir",
+                                     scene->daemon.data_dir,
+                                     "--store",
+                                     scene->database.url,
+                                     "--single-server",
+                                     "on",
+                                     NULL};
+    return daemon_run(&scene->daemon, arguments);
+}
+
 /* The head is kept in the data directory though nobody asked for it. */
 static void a_database_that_was_set_back_is_frozen(void **state)
 {
@@ -144,11 +185,119 @@ static void a_database_that_was_set_back_is_frozen(void **state)
     assert_int_equal(postgres_sql(&server, NULL, sql), 0);
     copy_database("backup", scene.database.name);
     assert_int_equal(verify(&scene), 65);
+    /* It is frozen by a start, and moves with its freezes. */
+    assert_int_equal(migrate(&scene, false), 65);
     start(&scene);
     assert_true(daemon_logged(&scene.daemon, "older than the head on record"));
-    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 3.0),
-                   409, "dataset_frozen");
+    expect_frozen(client);
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    assert_int_equal(migrate(&scene, false), 0);
+    daemon_start(&scene.daemon, (const char *const[]){"--workers", "1", NULL});
+    expect_frozen(client);
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    scene.database = postgres_database(&server);
+    assert_int_equal(migrate(&scene, true), 0);
+    start(&scene);
+    expect_frozen(client);
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    assert_int_equal(regrant(&scene), 0);
+    assert_int_equal(regrant(&scene), 64); /* not frozen any more */
+    assert_int_equal(verify(&scene), 0);
+    start(&scene);
+    await_end(client, submit(client, SAMPLE_JOB, "points", 20, 3.0));
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
     end(&scene);
+}
+
+/* --- moving in and out --- */
+
+enum { SHOWN = 5 };
+
+/* What a daemon shows of all that it has. */
+struct shown {
+    const struct reply *replies[SHOWN];
+};
+
+static struct shown look(struct client *client)
+{
+    static const char *const paths[SHOWN] = {
+        "/v1/datasets/points", "/v1/datasets/points/budget",
+        "/v1/datasets/points/ledger", "/v1/models", "/v1/audit"};
+    struct shown shown;
+    for (size_t i = 0; i < SHOWN; i++) {
+        shown.replies[i] = client_get(client, "%s", paths[i]);
+        assert_status(shown.replies[i], 200);
+    }
+    return shown;
+}
+
+static void expect_as_before(struct client *client, const struct shown *before,
+                             const char *model, const struct reply *content)
+{
+    struct shown now = look(client);
+    for (size_t i = 0; i < SHOWN; i++)
+        assert_string_equal(now.replies[i]->body, before->replies[i]->body);
+    const struct reply *found = client_get(client, "/v1/models/%s/content", model);
+    assert_status(found, 200);
+    assert_int_equal(found->size, content->size);
+    assert_memory_equal(found->body, content->body, content->size);
+}
+
+static void a_database_moves_to_a_server_and_back_as_it_is(void **state)
+{
+    (void)state;
+    struct scene scene = {.database = postgres_database(&server)};
+    struct daemon *daemon = &scene.daemon;
+    struct client *client = &scene.client;
+    const char *const alone[] = {"--workers", "1", NULL};
+    char said[128];
+    daemon_init(daemon);
+    daemon_start(daemon, alone);
+    client_init(client, daemon);
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    const char *model =
+        reply_text(train(client, SAMPLE_JOB, "points", 20, 9.0), "model");
+    const struct reply *content = client_get(client, "/v1/models/%s/content", model);
+    struct shown shown = look(client);
+    assert_int_equal(migrate(&scene, true), 75); /* the directory is in use */
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    assert_int_equal(migrate(&scene, true), 0);
+    /* An auditor who has noted the head finds it. */
+    snprintf(said, sizeof said, "tables, head 3 %s",
+             reply_text(shown.replies[2], "entries.2.hash"));
+    assert_true(daemon_logged(daemon, said));
+    assert_int_equal(
+        daemon_run(daemon, (const char *const[]){"--data-dir", daemon->data_dir, NULL}),
+        78);
+    assert_true(daemon_logged(daemon, "give --store"));
+    assert_int_equal(verify(&scene), 0);
+    start(&scene);
+    expect_as_before(client, &shown, model, content);
+    await_end(client, submit(client, SAMPLE_JOB, "points", 20, 9.0));
+    shown = look(client);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    assert_int_equal(migrate(&scene, true), 78);
+    assert_int_equal(migrate(&scene, false), 0);
+    daemon_start(daemon, alone);
+    expect_as_before(client, &shown, model, content);
+    assert_int_equal(daemon_verify(daemon), 0);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    end(&scene);
+}
+
+static void a_database_of_an_earlier_schema_moves_forward_first(void **state)
+{
+    (void)state;
+    char command[256];
+    struct scene scene = {.database = postgres_database(&server)};
+    daemon_init(&scene.daemon);
+    snprintf(command, sizeof command,
+             "tar -xzf tests/upgrades/schema7.tar.gz -C '%s' && chmod 700 '%s'",
+             scene.daemon.directory, scene.daemon.data_dir);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(migrate(&scene, true), 0);
+    assert_int_equal(verify(&scene), 0);
+    daemon_fini(&scene.daemon);
 }
 
 /* Whether the daemon was built to speak to a server. */
@@ -171,6 +320,8 @@ int main(void)
         cmocka_unit_test(the_main_job_runs_through_a_server_that_is_killed),
         cmocka_unit_test(a_second_daemon_and_a_strange_directory_are_refused),
         cmocka_unit_test(a_database_that_was_set_back_is_frozen),
+        cmocka_unit_test(a_database_moves_to_a_server_and_back_as_it_is),
+        cmocka_unit_test(a_database_of_an_earlier_schema_moves_forward_first),
     };
     curl_global_init(CURL_GLOBAL_DEFAULT);
     if (!can_speak() || !postgres_make(&server, true))

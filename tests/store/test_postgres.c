@@ -332,6 +332,33 @@ static void other_tables_and_other_schemas_are_refused(void **state)
     }
 }
 
+/* A database as the first schema of this kind was. */
+static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
+{
+    (void)state;
+    struct postgres_database database = postgres_schema(&server);
+    struct store_server place = postgres_place(&database);
+    store_close(postgres_store(&database));
+    assert_int_equal(
+        postgres_sql(&server, &database,
+                     "DROP TABLE migration; UPDATE schema_step SET step=11"),
+        0);
+    expect_refusal(&place, ST_INVALID, "start it once with --migrate on");
+    struct store *store = NULL;
+    assert_int_equal(store_open_server_read(&store, &place, NULL), ST_INVALID);
+    place.migrate = true;
+    assert_int_equal(store_open_server(&store, &place, NULL), ST_OK);
+    assert_int_equal(put(store, 1), ST_OK);
+    store_close(store);
+    store_close(postgres_store(&database));
+    char answer[64];
+    postgres_ask(
+        &server, &database,
+        "SELECT identity=(SELECT identity::text FROM schema_step) FROM migration",
+        answer, sizeof answer);
+    assert_string_equal(answer, "t");
+}
+
 static void append_only_tables_cannot_be_edited(void **state)
 {
     (void)state;
@@ -414,6 +441,7 @@ int main(void)
         cmocka_unit_test(a_warning_at_commit_is_not_an_answer),
         cmocka_unit_test(a_url_or_a_server_that_will_not_do_is_refused),
         cmocka_unit_test(other_tables_and_other_schemas_are_refused),
+        cmocka_unit_test(an_older_schema_moves_forward_when_it_is_told_to),
         cmocka_unit_test(append_only_tables_cannot_be_edited),
         cmocka_unit_test(both_databases_have_the_same_columns),
     };
