@@ -341,14 +341,14 @@ static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
     store_close(postgres_store(&database));
     assert_int_equal(
         postgres_sql(&server, &database,
-                     "DROP TABLE migration; UPDATE schema_step SET step=11"),
+                     "DROP TABLE migration,blob; UPDATE schema_step SET step=11"),
         0);
     expect_refusal(&place, ST_INVALID, "start it once with --migrate on");
     struct store *store = NULL;
     assert_int_equal(store_open_server_read(&store, &place, NULL), ST_INVALID);
     place.migrate = true;
     assert_int_equal(store_open_server(&store, &place, NULL), ST_OK);
-    assert_int_equal(put(store, 1), ST_OK);
+    assert_int_equal(postgres_put(store, 1), ST_OK);
     store_close(store);
     store_close(postgres_store(&database));
     char answer[64];
