@@ -95,13 +95,19 @@ static inline struct train_spec spec_of(const char *algorithm,
     return spec;
 }
 
-static inline struct trainer *trainer_of(const char *algorithm,
+struct company { /* who takes the steps */
+    unsigned threads;
+    const struct group *group; /* NULL: this process alone */
+};
+
+static inline struct trainer *trainer_in(const char *algorithm,
                                          const struct shape *shape,
                                          const struct matrix *data, uint64_t batch,
-                                         unsigned threads)
+                                         struct company company)
 {
     struct train_spec *spec = malloc(sizeof *spec); /* lives as long as the process */
-    struct trainer_options options = {.spec = spec, .data = data, .threads = threads};
+    struct trainer_options options = {
+        .spec = spec, .data = data, .threads = company.threads, .group = company.group};
     struct trainer *trainer;
     struct error error = {0};
     CHECK(spec != NULL);
@@ -114,6 +120,14 @@ static inline struct trainer *trainer_of(const char *algorithm,
         exit(1);
     }
     return trainer;
+}
+
+static inline struct trainer *trainer_of(const char *algorithm,
+                                         const struct shape *shape,
+                                         const struct matrix *data, uint64_t batch,
+                                         unsigned threads)
+{
+    return trainer_in(algorithm, shape, data, batch, (struct company){threads, NULL});
 }
 
 static inline void step(void *trainer)
