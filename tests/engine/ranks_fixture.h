@@ -22,6 +22,9 @@ struct ranks_run {
     struct optimizer_spec optimizer; /* no learning rate: 0.5, and sgd */
     struct averaging_spec averaging;
     double dropout; /* above 0: a model with group norms and dropout */
+    bool convolves; /* a model with a convolution, of one chunk of noise */
+    bool of_persons;
+    size_t views;
 };
 
 #define RANKS_ADAM                                                                     \
@@ -50,6 +53,9 @@ static const struct ranks_run ranks_runs[] = {
      .optimizer = RANKS_ADAM,
      .averaging = {.kind = AVERAGING_EMA, .decay = 0.7}},
     {.about = "dropout", .algorithm = "dpsgd", .dropout = 0.3},
+    {.about = "a convolution", .algorithm = "dpsgd", .convolves = true},
+    {.about = "persons", .algorithm = "dpsgd", .of_persons = true},
+    {.about = "views", .algorithm = "adp", .views = 2},
     {.about = "full batches", .algorithm = "dpgd"},
     {.about = "a percentile of norms", .algorithm = "dcsgd_p"},
     {.about = "the error of clipping, adam",
@@ -73,8 +79,23 @@ static const struct ranks_run ranks_runs[] = {
 
 enum { RANKS_RUNS = sizeof ranks_runs / sizeof *ranks_runs };
 
-/* A world whose parameters are four chunks of noise and whose batches have five cells, its
- * model compiled. */
+/* Four rows that follow each other are a person's, of which a step reads two. */
+static inline void ranks_group_persons(struct world *world)
+{
+    enum { ROWS = 4, PERSONS = RECORDS / ROWS };
+    static uint32_t starts[PERSONS + 1]; /* every world's */
+    for (uint32_t k = 0; k <= PERSONS; k++)
+        starts[k] = k * ROWS;
+    world->data.starts = starts;
+    world->data.units = PERSONS;
+    world->spec.unit = UNIT_PERSON;
+    world->spec.unit_rows = 2;
+    world->spec.records = PERSONS;
+    world->spec.batch_size = PERSONS / 2;
+}
+
+/* A world whose parameters are four chunks of noise, or more or one, and whose batches have
+ * five cells at least or, of persons, four; its model is compiled. */
 static inline struct world *ranks_world(const struct ranks_run *run)
 {
     struct world *world = world_create(run->algorithm);
@@ -94,6 +115,17 @@ static inline struct world *ranks_world(const struct ranks_run *run)
         spec->noise_multiplier = 4;
         spec->optimizer.learning_rate = spec->optimizer.learning_rate_final = 0.01;
     }
+    if (run->of_persons)
+        ranks_group_persons(world);
+    if (run->convolves)
+        set_image_model(world);
+    if (run->views > 0)
+        spec->views = (struct view_spec){.count = run->views,
+                                         .flips = true,
+                                         .shift = 2,
+                                         .planes = 1,
+                                         .height = 1,
+                                         .width = FEATURES};
     compile_model(world);
     return world;
 }
