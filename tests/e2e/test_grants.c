@@ -9,84 +9,16 @@
 #include <unistd.h>
 
 #include "tests/expect.h"
+#include "tests/e2e/approval_fixture.h"
 #include "tests/e2e/receiver_fixture.h"
-#include "tests/e2e/sample_fixture.h"
-#include "tests/e2e/stage_fixture.h"
 
-enum { KEY_SIZE = 64, KILLS = 6 };
-
-static struct stage *stage;
-static char ana[KEY_SIZE], ana_officer[KEY_SIZE], bob[KEY_SIZE], carl[KEY_SIZE],
-    foreign[KEY_SIZE];
-
-static void make_key(char key[KEY_SIZE], const char *words)
-{
-    char command[512], rest[256];
-    snprintf(command, sizeof command, "%s key create %s --data-dir %s 2>&1",
-             getenv("EPSILOND"), words, stage->daemon.data_dir);
-    FILE *printed = popen(command, "r");
-    assert_non_null(printed);
-    assert_non_null(fgets(key, KEY_SIZE, printed));
-    key[strcspn(key, "\n")] = '\0';
-    while (fgets(rest, sizeof rest, printed) != NULL)
-        continue;
-    assert_int_equal(WEXITSTATUS(pclose(printed)), 0);
-}
-
-/* The client speaks as the bearer of this key from now on. */
-static struct client *as(const char *key)
-{
-    snprintf(stage->client.key, sizeof stage->client.key, "%s", key);
-    return &stage->client;
-}
-
-static int begin(void **state)
-{
-    stage_begin(state);
-    stage = *state;
-    make_key(ana, "--owner ana --role data_owner --project fraud");
-    make_key(ana_officer, "--owner ana --role privacy_officer --project fraud");
-    make_key(bob, "--owner bob --role privacy_officer --project fraud");
-    make_key(carl, "--owner carl --role analyst --project fraud");
-    make_key(foreign, "--owner eve --role data_owner --project ads");
-    return 0;
-}
-
-#define DECLARATION                                                                    \
-    "{'id':'%s','format':'csv','task':'classification','classes':2,'columns':"         \
-    "[{'name':'x1','kind':'numeric','range':[-1,1]},{'name':'x2','kind':'numeric',"    \
-    "'range':[-1,1]},{'name':'y','kind':'label','values':['no','yes']}],"              \
-    "'privacy':%s}"
-
-/* Registers it as ana and uploads its file; answers the id of its grant. */
-static const char *propose(const char *id, const char *privacy, unsigned salt)
-{
-    struct client *client = as(ana);
-    char path[96];
-    const struct reply *made =
-        client_create(client, "/v1/datasets", DECLARATION, id, privacy);
-    assert_status(made, 201);
-    assert_string_equal(reply_text(made, "grant.state"), "PENDING");
-    assert_string_equal(reply_text(made, "grant.proposed_by"), "ana");
-    char *points = sample_points(300, salt);
-    snprintf(path, sizeof path, "/v1/datasets/%s/files/data", id);
-    assert_status(client_put(client, path, points, strlen(points)), 204);
-    free(points);
-    return reply_text(made, "grant.id");
-}
-
-static const struct reply *decide(const char *key, const char *verb, const char *grant)
-{
-    char path[96];
-    snprintf(path, sizeof path, "/v1/grants/%s:%s", grant, verb);
-    return client_post(as(key), path, NULL, "{'reason':'looked at the code book'}");
-}
+enum { KILLS = 6 };
 
 static void nothing_is_granted_before_it_is_approved(void **state)
 {
     (void)state;
     const char *grant = propose("people", SAMPLE_BUDGET(4), 1);
-    struct client *client = as(ana);
+    struct client *client = as(scene.ana);
     assert_problem(client_act(client, "/v1/datasets/people:import"), 409,
                    "grant_pending");
     assert_problem(client_get(client, "/v1/datasets/people/budget"), 409,
@@ -106,35 +38,37 @@ static void nothing_is_granted_before_it_is_approved(void **state)
     const struct reply *list = client_get(client, "/v1/grants?state=PENDING");
     assert_int_equal(json_array_size(reply_at(list, "grants")), 1);
     assert_string_equal(reply_text(list, "grants.0.id"), grant);
-    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
 }
 
 static void who_proposed_it_does_not_decide_it(void **state)
 {
     (void)state;
-    const struct reply *list = client_get(as(bob), "/v1/grants?state=PENDING");
+    const struct reply *list = client_get(as(scene.bob), "/v1/grants?state=PENDING");
     const char *grant = reply_text(list, "grants.0.id");
-    assert_problem(decide(ana, "approve", grant), 403, "forbidden");
-    assert_problem(decide(ana_officer, "approve", grant), 403, "second_person");
-    assert_problem(decide(ana_officer, "reject", grant), 403, "second_person");
-    assert_problem(decide(carl, "approve", grant), 403, "forbidden");
+    assert_problem(decide(scene.ana, "approve", grant), 403, "forbidden");
+    assert_problem(decide(scene.ana_officer, "approve", grant), 403, "second_person");
+    assert_problem(decide(scene.ana_officer, "reject", grant), 403, "second_person");
+    assert_problem(decide(scene.carl, "approve", grant), 403, "forbidden");
     char path[96];
     snprintf(path, sizeof path, "/v1/grants/%s", grant);
-    assert_problem(client_get(as(foreign), "%s", path), 404, "not_found");
+    assert_problem(client_get(as(scene.eve), "%s", path), 404, "not_found");
     assert_int_equal(
-        json_array_size(reply_at(client_get(as(foreign), "/v1/grants"), "grants")), 0);
+        json_array_size(reply_at(client_get(as(scene.eve), "/v1/grants"), "grants")),
+        0);
     snprintf(path, sizeof path, "/v1/grants/%s:approve", grant);
-    assert_invalid_at(client_post(as(bob), path, NULL, "{'reason':''}"), "/reason");
-    assert_problem(decide(bob, "approve", "grt_01JJZ0000000000000000000AB"), 404,
+    assert_invalid_at(client_post(as(scene.bob), path, NULL, "{'reason':''}"),
+                      "/reason");
+    assert_problem(decide(scene.bob, "approve", "grt_01JJZ0000000000000000000AB"), 404,
                    "not_found");
-    assert_true(reply_number(client_get(as(bob), "/v1/ledger/head"), "seq") == 0);
+    assert_true(reply_number(client_get(as(scene.bob), "/v1/ledger/head"), "seq") == 0);
 }
 
 /* Makes a key by the API as ana would, of another name. */
 static void mint(char key[KEY_SIZE], const char *scope)
 {
     const struct reply *made = client_post(
-        as(ana), "/v1/keys", NULL,
+        as(scene.ana), "/v1/keys", NULL,
         "{'owner':'second-self','project':'fraud','role':'analyst','scopes':['%s']}",
         scope);
     assert_status(made, 201);
@@ -147,12 +81,12 @@ static void nobody_mints_a_second_self_to_propose(void **state)
     (void)state;
     char minted[KEY_SIZE];
     mint(minted, "datasets:admin");
-    const struct reply *list = client_get(as(bob), "/v1/grants");
+    const struct reply *list = client_get(as(scene.bob), "/v1/grants");
     size_t grants = json_array_size(reply_at(list, "grants"));
     assert_problem(client_create(as(minted), "/v1/datasets", DECLARATION, "shadow",
                                  SAMPLE_BUDGET(1)),
                    403, "forbidden");
-    list = client_get(as(bob), "/v1/grants");
+    list = client_get(as(scene.bob), "/v1/grants");
     assert_int_equal(json_array_size(reply_at(list, "grants")), grants);
 }
 
@@ -161,58 +95,59 @@ static void a_scope_beside_an_analyst_reads_nothing_of_all_projects(void **state
 {
     (void)state;
     char key[KEY_SIZE];
-    make_key(key, "--owner dora --role analyst --project ads --scopes "
-                  "audit:read,ops:read");
+    approval_make_key(key, "--owner dora --role analyst --project ads --scopes "
+                           "audit:read,ops:read");
     assert_problem(client_get(as(key), "/v1/audit"), 403, "forbidden");
     assert_problem(client_get(as(key), "/metrics"), 403, "forbidden");
-    assert_status(client_get(as(bob), "/v1/audit"), 200);
+    assert_status(client_get(as(scene.bob), "/v1/audit"), 200);
 }
 
 static void an_approval_is_the_grant_and_names_both(void **state)
 {
     (void)state;
-    const struct reply *list = client_get(as(bob), "/v1/grants?state=PENDING");
+    const struct reply *list = client_get(as(scene.bob), "/v1/grants?state=PENDING");
     const char *grant = reply_text(list, "grants.0.id");
-    const struct reply *approved = decide(bob, "approve", grant);
+    const struct reply *approved = decide(scene.bob, "approve", grant);
     assert_status(approved, 200);
     assert_string_equal(reply_text(approved, "state"), "APPROVED");
     assert_string_equal(reply_text(approved, "decided_by"), "bob");
-    const struct reply *ledger = client_get(as(bob), "/v1/datasets/people/ledger");
+    const struct reply *ledger =
+        client_get(as(scene.bob), "/v1/datasets/people/ledger");
     assert_int_equal(json_array_size(reply_at(ledger, "entries")), 1);
     assert_string_equal(reply_text(ledger, "entries.0.actor"), "ana");
     assert_string_equal(reply_text(ledger, "entries.0.meta.approved_by"), "bob");
     assert_string_equal(reply_text(ledger, "entries.0.meta.reason"),
                         "looked at the code book");
     /* The same again is answered, and does nothing; anything else comes too late. */
-    assert_status(decide(bob, "approve", grant), 200);
-    assert_problem(decide(bob, "reject", grant), 409, "grant_decided");
-    make_key(foreign, "--owner dora --role privacy_officer --project ads");
-    assert_problem(decide(foreign, "approve", grant), 409, "grant_decided");
+    assert_status(decide(scene.bob, "approve", grant), 200);
+    assert_problem(decide(scene.bob, "reject", grant), 409, "grant_decided");
+    approval_make_key(scene.eve, "--owner dora --role privacy_officer --project ads");
+    assert_problem(decide(scene.eve, "approve", grant), 409, "grant_decided");
     const struct reply *acts =
-        client_get(as(bob), "/v1/audit?action=grant.approve&result=ok");
+        client_get(as(scene.bob), "/v1/audit?action=grant.approve&result=ok");
     assert_int_equal(json_array_size(reply_at(acts, "acts")), 1);
     assert_string_equal(reply_text(acts, "acts.0.actor"), "bob");
     assert_string_equal(reply_text(acts, "acts.0.object"), "people");
     assert_string_equal(reply_text(acts, "acts.0.detail.reason"),
                         "looked at the code book");
-    assert_status(client_act(as(ana), "/v1/datasets/people:import"), 200);
+    assert_status(client_act(as(scene.ana), "/v1/datasets/people:import"), 200);
     assert_string_equal(
-        reply_text(client_get(as(ana), "/v1/datasets/people"), "grant.state"),
+        reply_text(client_get(as(scene.ana), "/v1/datasets/people"), "grant.state"),
         "APPROVED");
-    as(carl);
-    train(&stage->client, SAMPLE_JOB, "people", 3, 9.0);
-    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    as(scene.carl);
+    train(&scene.stage->client, SAMPLE_JOB, "people", 3, 9.0);
+    assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
 }
 
 static void public_records_need_a_second_person_too(void **state)
 {
     (void)state;
     const char *grant = propose("everybody", SAMPLE_PUBLIC, 2);
-    assert_problem(client_act(as(ana), "/v1/datasets/everybody:import"), 409,
+    assert_problem(client_act(as(scene.ana), "/v1/datasets/everybody:import"), 409,
                    "grant_pending");
-    assert_status(decide(bob, "approve", grant), 200);
-    assert_status(client_act(as(ana), "/v1/datasets/everybody:import"), 200);
-    assert_problem(client_get(as(bob), "/v1/datasets/everybody/ledger"), 409,
+    assert_status(decide(scene.bob, "approve", grant), 200);
+    assert_status(client_act(as(scene.ana), "/v1/datasets/everybody:import"), 200);
+    assert_problem(client_get(as(scene.bob), "/v1/datasets/everybody/ledger"), 409,
                    "dataset_public");
 }
 
@@ -220,14 +155,14 @@ static void what_is_rejected_is_never_granted(void **state)
 {
     (void)state;
     const char *grant = propose("refused", SAMPLE_BUDGET(4), 3);
-    assert_status(decide(bob, "reject", grant), 200);
-    assert_problem(decide(bob, "approve", grant), 409, "grant_decided");
-    assert_problem(client_act(as(ana), "/v1/datasets/refused:import"), 409,
+    assert_status(decide(scene.bob, "reject", grant), 200);
+    assert_problem(decide(scene.bob, "approve", grant), 409, "grant_decided");
+    assert_problem(client_act(as(scene.ana), "/v1/datasets/refused:import"), 409,
                    "grant_pending");
-    assert_status(client_delete(as(ana), "/v1/datasets/refused"), 204);
+    assert_status(client_delete(as(scene.ana), "/v1/datasets/refused"), 204);
     const char *deleted = propose("dropped", SAMPLE_BUDGET(4), 4);
-    assert_status(client_delete(as(ana), "/v1/datasets/dropped"), 204);
-    assert_problem(decide(bob, "approve", deleted), 404, "not_found");
+    assert_status(client_delete(as(scene.ana), "/v1/datasets/dropped"), 204);
+    assert_problem(decide(scene.bob, "approve", deleted), 404, "not_found");
 }
 
 /* Declares the dataset so as the bearer of this key, in the place of what it was. */
@@ -274,19 +209,19 @@ static void a_schema_that_was_exchanged_is_not_approved(void **state)
     const char *first = propose("exchanged", SAMPLE_BUDGET(4), 62);
     const struct reply *same = put(minted, "exchanged", SAMPLE_BUDGET(4));
     assert_string_equal(reply_text(same, "grant.id"), first);
-    same = put(ana, "exchanged", SAMPLE_BUDGET(4) ",'display_name':'Points'");
+    same = put(scene.ana, "exchanged", SAMPLE_BUDGET(4) ",'display_name':'Points'");
     assert_status(same, 200);
     assert_string_equal(reply_text(same, "grant.id"), first);
 
     assert_problem(put_wider(minted, "exchanged", SAMPLE_BUDGET(4)), 403, "forbidden");
-    const struct reply *anew = put_wider(ana, "exchanged", SAMPLE_BUDGET(4));
+    const struct reply *anew = put_wider(scene.ana, "exchanged", SAMPLE_BUDGET(4));
     assert_status(anew, 200);
     assert_string_equal(reply_text(anew, "grant.state"), "PENDING");
-    assert_problem(decide(bob, "approve", first), 404, "not_found");
-    assert_string_equal(put_wider(ana, "exchanged", SAMPLE_BUDGET(4))->body,
+    assert_problem(decide(scene.bob, "approve", first), 404, "not_found");
+    assert_string_equal(put_wider(scene.ana, "exchanged", SAMPLE_BUDGET(4))->body,
                         anew->body);
-    assert_status(decide(bob, "approve", reply_text(anew, "grant.id")), 200);
-    assert_status(client_act(as(ana), "/v1/datasets/exchanged:import"), 200);
+    assert_status(decide(scene.bob, "approve", reply_text(anew, "grant.id")), 200);
+    assert_status(client_act(as(scene.ana), "/v1/datasets/exchanged:import"), 200);
 }
 
 /* Another promise is nobody's before it is approved, and meanwhile the first is no use: two
@@ -295,21 +230,22 @@ static void another_promise_takes_a_second_person_again(void **state)
 {
     (void)state;
     char minted[KEY_SIZE], dora[KEY_SIZE], dora_officer[KEY_SIZE];
-    make_key(dora, "--owner dora --role data_owner --project fraud");
-    make_key(dora_officer, "--owner dora --role privacy_officer --project fraud");
+    approval_make_key(dora, "--owner dora --role data_owner --project fraud");
+    approval_make_key(dora_officer,
+                      "--owner dora --role privacy_officer --project fraud");
     mint(minted, "datasets:admin");
     const char *first = propose("mistyped", SAMPLE_BUDGET(4), 60);
     /* One that waits is exchanged for another, which is not what was read. */
-    const struct reply *anew = put(ana, "mistyped", SAMPLE_BUDGET(3));
+    const struct reply *anew = put(scene.ana, "mistyped", SAMPLE_BUDGET(3));
     assert_status(anew, 200);
-    assert_problem(decide(bob, "approve", first), 404, "not_found");
+    assert_problem(decide(scene.bob, "approve", first), 404, "not_found");
     const char *grant = reply_text(anew, "grant.id");
-    const struct reply *waiting = client_get(as(bob), "/v1/grants/%s", grant);
+    const struct reply *waiting = client_get(as(scene.bob), "/v1/grants/%s", grant);
     assert_true(json_is_null(reply_at(waiting, "replaces")));
-    waiting = decide(bob, "approve", grant);
+    waiting = decide(scene.bob, "approve", grant);
     assert_status(waiting, 200);
     assert_true(json_is_null(reply_at(waiting, "replaces")));
-    const struct reply *head = client_get(as(bob), "/v1/ledger/head");
+    const struct reply *head = client_get(as(scene.bob), "/v1/ledger/head");
 
     assert_problem(put(minted, "mistyped", SAMPLE_BUDGET(2)), 403, "forbidden");
     anew = put(dora, "mistyped", SAMPLE_BUDGET(2));
@@ -318,89 +254,91 @@ static void another_promise_takes_a_second_person_again(void **state)
     assert_string_equal(reply_text(anew, "grant.proposed_by"), "dora");
     assert_true(json_is_null(reply_at(anew, "guarantee")));
     assert_string_equal(put(dora, "mistyped", SAMPLE_BUDGET(2))->body, anew->body);
-    assert_string_equal(client_get(as(bob), "/v1/ledger/head")->body, head->body);
-    assert_problem(client_act(as(ana), "/v1/datasets/mistyped:import"), 409,
+    assert_string_equal(client_get(as(scene.bob), "/v1/ledger/head")->body, head->body);
+    assert_problem(client_act(as(scene.ana), "/v1/datasets/mistyped:import"), 409,
                    "grant_pending");
-    assert_problem(client_get(as(ana), "/v1/datasets/mistyped/budget"), 409,
+    assert_problem(client_get(as(scene.ana), "/v1/datasets/mistyped/budget"), 409,
                    "grant_pending");
     const struct reply *list =
-        client_get(as(ana), "/v1/datasets?view=summary&q=mistyped");
+        client_get(as(scene.ana), "/v1/datasets?view=summary&q=mistyped");
     assert_true(json_is_null(reply_at(list, "datasets.0.budget")));
-    assert_int_equal(daemon_verify(&stage->daemon), 0);
-    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
-    daemon_start(&stage->daemon, NULL);
+    assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
+    assert_int_equal(daemon_stop(&scene.stage->daemon, SIGTERM), 0);
+    daemon_start(&scene.stage->daemon, NULL);
 
     /* Whoever approves is told what somebody has agreed to before. */
     grant = reply_text(anew, "grant.id");
-    list = client_get(as(bob), "/v1/grants?state=PENDING");
+    list = client_get(as(scene.bob), "/v1/grants?state=PENDING");
     assert_string_equal(reply_text(list, "grants.0.id"), grant);
     assert_true(reply_number(list, "grants.0.replaces.epsilon") == 3);
     assert_true(reply_number(list, "grants.0.replaces.delta") > 0);
     assert_problem(decide(dora_officer, "approve", grant), 403, "second_person");
-    assert_status(decide(bob, "approve", grant), 200);
-    assert_status(decide(bob, "approve", grant), 200);
-    const struct reply *ledger = client_get(as(bob), "/v1/datasets/mistyped/ledger");
+    assert_status(decide(scene.bob, "approve", grant), 200);
+    assert_status(decide(scene.bob, "approve", grant), 200);
+    const struct reply *ledger =
+        client_get(as(scene.bob), "/v1/datasets/mistyped/ledger");
     assert_int_equal(json_array_size(reply_at(ledger, "entries")), 2);
     assert_true(reply_number(ledger, "entries.1.meta.replaces") ==
                 reply_number(ledger, "entries.0.seq"));
     assert_string_equal(reply_text(ledger, "entries.1.meta.approved_by"), "bob");
     assert_string_equal(reply_text(ledger, "entries.1.actor"), "dora");
-    assert_status(client_act(as(ana), "/v1/datasets/mistyped:import"), 200);
-    as(carl);
-    train(&stage->client, SAMPLE_JOB, "mistyped", 3, 9.0);
-    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    assert_status(client_act(as(scene.ana), "/v1/datasets/mistyped:import"), 200);
+    as(scene.carl);
+    train(&scene.stage->client, SAMPLE_JOB, "mistyped", 3, 9.0);
+    assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
 }
 
 /* What the ledger grants already needs nobody, and what was refused may be asked again. */
 static void a_promise_that_is_taken_back_leaves_the_one_that_was_granted(void **state)
 {
     (void)state;
-    assert_status(decide(bob, "approve", propose("returned", SAMPLE_BUDGET(4), 61)),
-                  200);
-    const struct reply *wide = put(ana, "returned", SAMPLE_BUDGET(8));
+    assert_status(
+        decide(scene.bob, "approve", propose("returned", SAMPLE_BUDGET(4), 61)), 200);
+    const struct reply *wide = put(scene.ana, "returned", SAMPLE_BUDGET(8));
     assert_string_equal(reply_text(wide, "grant.state"), "PENDING");
-    const struct reply *back = put(ana, "returned", SAMPLE_BUDGET(4));
+    const struct reply *back = put(scene.ana, "returned", SAMPLE_BUDGET(4));
     assert_status(back, 200);
     assert_true(json_is_null(reply_at(back, "grant")));
     assert_true(reply_number(back, "guarantee.epsilon") == 4);
-    assert_problem(decide(bob, "approve", reply_text(wide, "grant.id")), 404,
+    assert_problem(decide(scene.bob, "approve", reply_text(wide, "grant.id")), 404,
                    "not_found");
-    assert_problem(put(ana, "returned", SAMPLE_PUBLIC), 409, "dataset_immutable");
+    assert_problem(put(scene.ana, "returned", SAMPLE_PUBLIC), 409, "dataset_immutable");
 
-    wide = put(ana, "returned", SAMPLE_BUDGET(8));
+    wide = put(scene.ana, "returned", SAMPLE_BUDGET(8));
     const char *grant = reply_text(wide, "grant.id");
-    assert_status(decide(bob, "reject", grant), 200);
-    const struct reply *asked = put(ana, "returned", SAMPLE_BUDGET(8));
+    assert_status(decide(scene.bob, "reject", grant), 200);
+    const struct reply *asked = put(scene.ana, "returned", SAMPLE_BUDGET(8));
     assert_string_equal(reply_text(asked, "grant.state"), "PENDING");
     assert_string_not_equal(reply_text(asked, "grant.id"), grant);
-    assert_status(put(ana, "returned", SAMPLE_BUDGET(4)), 200);
-    assert_status(client_act(as(ana), "/v1/datasets/returned:import"), 200);
-    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    assert_status(put(scene.ana, "returned", SAMPLE_BUDGET(4)), 200);
+    assert_status(client_act(as(scene.ana), "/v1/datasets/returned:import"), 200);
+    assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
 }
 
 static void a_repeated_registration_is_one_grant(void **state)
 {
     (void)state;
-    const struct reply *once = client_post(as(ana), "/v1/datasets", "k-1", DECLARATION,
-                                           "twice", SAMPLE_BUDGET(2));
-    const struct reply *again = client_post(as(ana), "/v1/datasets", "k-1", DECLARATION,
-                                            "twice", SAMPLE_BUDGET(2));
+    const struct reply *once = client_post(as(scene.ana), "/v1/datasets", "k-1",
+                                           DECLARATION, "twice", SAMPLE_BUDGET(2));
+    const struct reply *again = client_post(as(scene.ana), "/v1/datasets", "k-1",
+                                            DECLARATION, "twice", SAMPLE_BUDGET(2));
     assert_status(once, 201);
     assert_status(again, 201);
     assert_string_equal(reply_text(once, "grant.id"), reply_text(again, "grant.id"));
-    const struct reply *list = client_get(as(bob), "/v1/grants?state=PENDING");
+    const struct reply *list = client_get(as(scene.bob), "/v1/grants?state=PENDING");
     assert_int_equal(json_array_size(reply_at(list, "grants")), 1);
-    assert_status(decide(bob, "reject", reply_text(once, "grant.id")), 200);
+    assert_status(decide(scene.bob, "reject", reply_text(once, "grant.id")), 200);
 }
 
 /* What cannot be granted is refused when it is proposed. */
 static void a_promise_that_cannot_be_made_is_not_proposed(void **state)
 {
     (void)state;
-    const struct reply *reply = client_create(as(ana), "/v1/datasets", DECLARATION,
-                                              "tiny", "{'epsilon':1e-9,'delta':1e-10}");
+    const struct reply *reply =
+        client_create(as(scene.ana), "/v1/datasets", DECLARATION, "tiny",
+                      "{'epsilon':1e-9,'delta':1e-10}");
     assert_problem(reply, 400, "invalid_argument");
-    assert_problem(client_get(as(ana), "/v1/datasets/tiny"), 404, "not_found");
+    assert_problem(client_get(as(scene.ana), "/v1/datasets/tiny"), 404, "not_found");
 }
 
 /* Killed at some moment around an approval: afterwards the grant is pending and the ledger
@@ -412,25 +350,25 @@ static void a_kill_leaves_it_decided_whole_or_not_at_all(void **state)
         char id[16], path[96];
         snprintf(id, sizeof id, "kill-%u", i);
         const char *grant = propose(id, SAMPLE_BUDGET(4), 10 + i);
-        struct client *client = as(bob);
+        struct client *client = as(scene.bob);
         client->lossy = true;
         pid_t child = fork();
         if (child == 0) {
             usleep(300 * i * i);
-            kill(stage->daemon.pid, SIGKILL);
+            kill(scene.stage->daemon.pid, SIGKILL);
             _exit(0);
         }
-        decide(bob, "approve", grant);
+        decide(scene.bob, "approve", grant);
         assert_int_equal(waitpid(child, NULL, 0), child);
-        assert_int_equal(daemon_wait(&stage->daemon), 128 + SIGKILL);
+        assert_int_equal(daemon_wait(&scene.stage->daemon), 128 + SIGKILL);
         client->lossy = false;
-        assert_int_equal(daemon_verify(&stage->daemon), 0);
-        daemon_start(&stage->daemon, NULL);
+        assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
+        daemon_start(&scene.stage->daemon, NULL);
         const struct reply *now = client_get(client, "/v1/grants/%s", grant);
         bool approved = strcmp(reply_text(now, "state"), "APPROVED") == 0;
         snprintf(path, sizeof path, "/v1/datasets/%s/ledger", id);
         assert_int_equal(client_get(client, "%s", path)->status, approved ? 200 : 409);
-        assert_status(decide(bob, "approve", grant), 200);
+        assert_status(decide(scene.bob, "approve", grant), 200);
         const struct reply *ledger = client_get(client, "%s", path);
         assert_int_equal(json_array_size(reply_at(ledger, "entries")), 1);
         const struct reply *acts = client_get(
@@ -444,19 +382,19 @@ static void webhooks_are_told_of_what_waits(void **state)
 {
     (void)state;
     struct receiver receiver;
-    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
-    daemon_start(&stage->daemon,
+    assert_int_equal(daemon_stop(&scene.stage->daemon, SIGTERM), 0);
+    daemon_start(&scene.stage->daemon,
                  (const char *const[]){"--outbound-allow", "127.0.0.1", NULL});
     receiver_open(&receiver);
-    assert_status(client_post(as(bob), "/v1/webhooks", NULL,
+    assert_status(client_post(as(scene.bob), "/v1/webhooks", NULL,
                               "{'url':'%s/ok/grants','events':['grant.pending',"
                               "'grant.approved']}",
                               receiver.url),
                   201);
     const char *grant = propose("told", SAMPLE_BUDGET(4), 90);
-    assert_status(decide(bob, "approve", grant), 200);
+    assert_status(decide(scene.bob, "approve", grant), 200);
     const char *refused = propose("told-too", SAMPLE_PUBLIC, 91);
-    assert_status(decide(bob, "reject", refused), 200);
+    assert_status(decide(scene.bob, "reject", refused), 200);
     const struct reply *log = receiver_await(&receiver, 3);
     static const char *const types[] = {"grant.pending", "grant.approved",
                                         "grant.pending"};
@@ -473,217 +411,16 @@ static void webhooks_are_told_of_what_waits(void **state)
     receiver_close(&receiver);
 }
 
-static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void shell(const char *format, ...)
-{
-    char command[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(command, sizeof command, format, arguments);
-    va_end(arguments);
-    assert_int_equal(system(command), 0);
-}
-
-/* Has the daemon find that its database is older than the head kept elsewhere. */
-static void freeze(void)
-{
-    struct daemon *daemon = &stage->daemon;
-    char head[96];
-    snprintf(head, sizeof head, "%s/head", daemon->directory);
-    const char *const options[] = {"--head-file", head, NULL};
-    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
-    shell("mkdir '%s/backup' && cp '%s'/epsilond.db* '%s/backup'", daemon->directory,
-          daemon->data_dir, daemon->directory);
-    daemon_start(daemon, options);
-    as(carl);
-    train(&stage->client, SAMPLE_JOB, "people", 3, 9.0);
-    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
-    shell("rm '%s'/epsilond.db* && cp '%s'/backup/* '%s'", daemon->data_dir,
-          daemon->directory, daemon->data_dir);
-    daemon_start(daemon, options);
-    assert_true(daemon_logged(daemon, "\"frozen\""));
-}
-
-static const struct reply *regrant(const char *key, const char *epsilon)
-{
-    return client_post(as(key), "/v1/datasets/people:regrant", NULL,
-                       "{'epsilon':%s,'delta':1e-6}", epsilon);
-}
-
-static double epoch_of_people(void)
-{
-    return reply_number(client_get(as(bob), "/v1/datasets/people/budget"), "epoch");
-}
-
-static void a_further_epoch_takes_a_second_person_too(void **state)
-{
-    (void)state;
-    char eve[KEY_SIZE];
-    assert_problem(regrant(ana, "1"), 409, "dataset_not_frozen");
-    freeze();
-    make_key(eve, "--owner eve --role data_owner --project ads");
-    assert_problem(regrant(carl, "1"), 403, "forbidden");
-    assert_problem(regrant(eve, "1"), 404, "not_found");
-    assert_invalid_at(regrant(ana, "31"), "/epsilon");
-    const struct reply *asked = regrant(ana, "1");
-    assert_status(asked, 202);
-    assert_string_equal(reply_text(asked, "kind"), "regrant");
-    assert_string_equal(reply_text(asked, "state"), "PENDING");
-    assert_true(reply_number(asked, "privacy.epsilon") == 1);
-    const char *grant = reply_text(asked, "id");
-    assert_string_equal(reply_text(regrant(ana, "1"), "id"), grant);
-    assert_problem(regrant(ana, "2"), 409, "grant_pending");
-    assert_problem(regrant(bob, "1"), 409, "grant_pending");
-    assert_true(epoch_of_people() == 1);
-    assert_int_equal(daemon_verify(&stage->daemon), 0);
-
-    assert_problem(decide(ana_officer, "approve", grant), 403, "second_person");
-    assert_status(decide(bob, "reject", grant), 200);
-    assert_problem(decide(bob, "approve", grant), 409, "grant_decided");
-    assert_true(epoch_of_people() == 1);
-    grant = reply_text(regrant(ana, "1"), "id");
-    assert_status(decide(bob, "approve", grant), 200);
-    assert_status(decide(bob, "approve", grant), 200);
-    assert_true(epoch_of_people() == 2);
-    assert_problem(regrant(ana, "1"), 409, "dataset_not_frozen");
-    const struct reply *ledger =
-        client_get(as(bob), "/v1/datasets/people/ledger?order=desc&page_size=1");
-    assert_string_equal(reply_text(ledger, "entries.0.kind"), "GRANT");
-    assert_string_equal(reply_text(ledger, "entries.0.actor"), "ana");
-    assert_string_equal(reply_text(ledger, "entries.0.meta.approved_by"), "bob");
-    assert_string_equal(
-        reply_text(client_get(as(ana), "/v1/datasets/people"), "grant.state"),
-        "APPROVED");
-    const struct reply *list = client_get(as(bob), "/v1/grants?state=APPROVED");
-    size_t i, of_people = 0;
-    const json_t *found;
-    json_array_foreach(reply_at(list, "grants"), i, found) of_people +=
-        strcmp(json_string_value(json_object_get(found, "dataset")), "people") == 0;
-    assert_int_equal(of_people, 2);
-    as(carl);
-    train(&stage->client, SAMPLE_JOB, "people", 3, 9.0);
-    assert_int_equal(daemon_verify(&stage->daemon), 0);
-}
-
-static const struct reply *change_policy(const char *key, const char *id,
-                                         const char *policy)
-{
-    char path[96];
-    snprintf(path, sizeof path, "/v1/keys/%.63s:policy", id);
-    return client_post(as(key), path, NULL, "{'policy':%s}", policy);
-}
-
-static const struct reply *approve_policy(const char *key, const char *id,
-                                          const char *policy)
-{
-    char path[96];
-    snprintf(path, sizeof path, "/v1/keys/%.63s:approve", id);
-    return client_post(as(key), path, NULL, "{'policy':%s,'reason':'as was agreed'}",
-                       policy);
-}
-
-static const struct reply *reject_policy(const char *key, const char *id)
-{
-    char path[96];
-    snprintf(path, sizeof path, "/v1/keys/%.63s:reject", id);
-    return client_post(as(key), path, NULL, "{'reason':'as was agreed'}");
-}
-
-/* Which of the acts that changed the key's policy, in their order, an officer reads as waiting. */
-static void assert_waits(const char *id, const char *expected)
-{
-    char text[64] = "[";
-    size_t i;
-    const json_t *act;
-    const struct reply *acts =
-        client_get(as(bob), "/v1/audit?action=key.policy&object=%s", id);
-    json_array_foreach(reply_at(acts, "acts"), i, act)
-    {
-        const json_t *detail = json_object_get(act, "detail");
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
-                 i > 0 ? "," : "",
-                 json_is_true(json_object_get(detail, "waits")) ? "true" : "false");
-    }
-    strcat(text, "]");
-    assert_string_equal(text, expected);
-}
-
-static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
-{
-    (void)state;
-    const struct reply *made =
-        client_post(as(ana), "/v1/keys", NULL,
-                    "{'owner':'dora','project':'fraud','role':'analyst','policy':"
-                    "{'max_epsilon_per_job':1}}");
-    assert_status(made, 201);
-    const char *id = reply_text(made, "id");
-    const struct reply *key = change_policy(ana, id, "{'max_epsilon_per_job':0.5}");
-    assert_status(key, 200);
-    assert_true(json_is_null(reply_at(key, "policy_proposed")));
-    assert_true(reply_number(key, "policy.max_epsilon_per_job") == 0.5);
-    key = change_policy(ana, id, "null");
-    assert_status(key, 202);
-    assert_true(reply_number(key, "policy.max_epsilon_per_job") == 0.5);
-    assert_true(json_is_null(reply_at(key, "policy_proposed.policy")));
-    assert_string_equal(reply_text(key, "policy_proposed.proposed_by"), "ana");
-    assert_waits(id, "[false,true]");
-    assert_problem(change_policy(carl, id, "null"), 403, "forbidden");
-    assert_problem(approve_policy(ana, id, "null"), 403, "forbidden");
-    assert_problem(approve_policy(ana_officer, id, "null"), 403, "second_person");
-    assert_status(reject_policy(bob, id), 200);
-    assert_problem(approve_policy(bob, id, "null"), 409, "grant_decided");
-    assert_status(change_policy(ana, id, "{'max_epsilon_per_job':2}"), 202);
-    key = approve_policy(bob, id, "{'max_epsilon_per_job':2}");
-    assert_status(key, 200);
-    assert_true(reply_number(key, "policy.max_epsilon_per_job") == 2);
-    assert_true(json_is_null(reply_at(key, "policy_proposed")));
-    const struct reply *acts =
-        client_get(as(bob), "/v1/audit?action=key.policy.approve&result=ok");
-    assert_int_equal(json_array_size(reply_at(acts, "acts")), 1);
-    assert_string_equal(reply_text(acts, "acts.0.object"), id);
-    assert_string_equal(reply_text(acts, "acts.0.detail.proposed_by"), "ana");
-    /* Who makes keys has none, and what has ended is not changed. */
-    char path[96];
-    snprintf(path, sizeof path, "%.8s", ana + strlen("dpk_"));
-    assert_invalid_at(change_policy(ana, path, "{'max_open_jobs':1}"), "/policy");
-    snprintf(path, sizeof path, "/v1/keys/%.63s:revoke", id);
-    assert_status(client_act(as(ana), "%s", path), 200);
-    assert_problem(change_policy(ana, id, "null"), 409, "key_ended");
-}
-
-/* Somebody has read a mild policy, and a wide one takes its place before they agree. */
-static void a_policy_that_was_exchanged_is_not_approved(void **state)
-{
-    (void)state;
-    static const char mild[] = "{'max_epsilon_per_job':2}", wide[] = "null";
-    const struct reply *made =
-        client_post(as(ana), "/v1/keys", NULL,
-                    "{'owner':'dora','project':'fraud','role':'analyst','policy':"
-                    "{'max_epsilon_per_job':1}}");
-    assert_status(made, 201);
-    const char *id = reply_text(made, "id");
-    assert_status(change_policy(ana, id, mild), 202);
-    assert_status(change_policy(ana, id, wide), 202);
-    assert_problem(approve_policy(bob, id, mild), 409, "grant_decided");
-    /* Nor where the first was taken back in between. */
-    assert_status(change_policy(ana, id, "{'max_epsilon_per_job':1}"), 200);
-    assert_problem(approve_policy(bob, id, mild), 409, "grant_decided");
-    assert_status(change_policy(ana, id, wide), 202);
-    assert_problem(approve_policy(bob, id, mild), 409, "grant_decided");
-    const struct reply *key = approve_policy(bob, id, wide);
-    assert_status(key, 200);
-    assert_true(json_is_null(reply_at(key, "policy")));
-}
-
 static void without_approvals_a_budget_is_granted_at_once(void **state)
 {
     (void)state;
-    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
-    daemon_start(&stage->daemon, (const char *const[]){"--approvals", "off", NULL});
-    as(ana);
-    ready_points(&stage->client, "alone", 300, 77, SAMPLE_BUDGET(4));
-    assert_true(
-        json_is_null(reply_at(client_get(as(ana), "/v1/datasets/alone"), "grant")));
+    assert_int_equal(daemon_stop(&scene.stage->daemon, SIGTERM), 0);
+    daemon_start(&scene.stage->daemon,
+                 (const char *const[]){"--approvals", "off", NULL});
+    as(scene.ana);
+    ready_points(&scene.stage->client, "alone", 300, 77, SAMPLE_BUDGET(4));
+    assert_true(json_is_null(
+        reply_at(client_get(as(scene.ana), "/v1/datasets/alone"), "grant")));
 }
 
 int main(void)
@@ -703,10 +440,7 @@ int main(void)
         cmocka_unit_test(a_promise_that_cannot_be_made_is_not_proposed),
         cmocka_unit_test(a_kill_leaves_it_decided_whole_or_not_at_all),
         cmocka_unit_test(webhooks_are_told_of_what_waits),
-        cmocka_unit_test(a_further_epoch_takes_a_second_person_too),
-        cmocka_unit_test(a_wider_policy_of_a_key_takes_a_second_person),
-        cmocka_unit_test(a_policy_that_was_exchanged_is_not_approved),
         cmocka_unit_test(without_approvals_a_budget_is_granted_at_once),
     };
-    return cmocka_run_group_tests(tests, begin, stage_end);
+    return cmocka_run_group_tests(tests, approval_begin, stage_end);
 }

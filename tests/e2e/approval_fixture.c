@@ -1,0 +1,65 @@
+#include "tests/e2e/approval_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tests/expect.h"
+
+struct approval_scene scene;
+
+void approval_make_key(char key[KEY_SIZE], const char *words)
+{
+    char command[512], rest[256];
+    snprintf(command, sizeof command, "%s key create %s --data-dir %s 2>&1",
+             getenv("EPSILOND"), words, scene.stage->daemon.data_dir);
+    FILE *printed = popen(command, "r");
+    assert_non_null(printed);
+    assert_non_null(fgets(key, KEY_SIZE, printed));
+    key[strcspn(key, "\n")] = '\0';
+    while (fgets(rest, sizeof rest, printed) != NULL)
+        continue;
+    assert_int_equal(WEXITSTATUS(pclose(printed)), 0);
+}
+
+struct client *as(const char *key)
+{
+    snprintf(scene.stage->client.key, sizeof scene.stage->client.key, "%s", key);
+    return &scene.stage->client;
+}
+
+int approval_begin(void **state)
+{
+    stage_begin(state);
+    scene.stage = *state;
+    approval_make_key(scene.ana, "--owner ana --role data_owner --project fraud");
+    approval_make_key(scene.ana_officer,
+                      "--owner ana --role privacy_officer --project fraud");
+    approval_make_key(scene.bob, "--owner bob --role privacy_officer --project fraud");
+    approval_make_key(scene.carl, "--owner carl --role analyst --project fraud");
+    approval_make_key(scene.eve, "--owner eve --role data_owner --project ads");
+    return 0;
+}
+
+const char *propose(const char *id, const char *privacy, unsigned salt)
+{
+    struct client *client = as(scene.ana);
+    char path[96];
+    const struct reply *made =
+        client_create(client, "/v1/datasets", DECLARATION, id, privacy);
+    assert_status(made, 201);
+    assert_string_equal(reply_text(made, "grant.state"), "PENDING");
+    assert_string_equal(reply_text(made, "grant.proposed_by"), "ana");
+    char *points = sample_points(300, salt);
+    snprintf(path, sizeof path, "/v1/datasets/%s/files/data", id);
+    assert_status(client_put(client, path, points, strlen(points)), 204);
+    free(points);
+    return reply_text(made, "grant.id");
+}
+
+const struct reply *decide(const char *key, const char *verb, const char *grant)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/v1/grants/%s:%s", grant, verb);
+    return client_post(as(key), path, NULL, "{'reason':'looked at the code book'}");
+}

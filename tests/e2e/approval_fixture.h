@@ -1,0 +1,42 @@
+/*
+ * approval_fixture.h - a daemon with keys, whose people propose and decide: ana proposes, bob
+ * decides, carl trains, eve is of another project. Ana has an officer's key beside her own.
+ */
+#ifndef TESTS_E2E_APPROVAL_FIXTURE_H
+#define TESTS_E2E_APPROVAL_FIXTURE_H
+
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+
+enum { KEY_SIZE = 64 };
+
+struct approval_scene {
+    struct stage *stage;
+    char ana[KEY_SIZE], ana_officer[KEY_SIZE], bob[KEY_SIZE], carl[KEY_SIZE],
+        eve[KEY_SIZE];
+};
+extern struct approval_scene scene; /* of this program */
+
+/* cmocka's setup of a group, whose end is stage_end. */
+int approval_begin(void **state);
+
+/* Makes a key on the host, by the words of `epsilond key create`. */
+void approval_make_key(char key[KEY_SIZE], const char *words);
+
+/* The client speaks as the bearer of this key from now on. */
+struct client *as(const char *key);
+
+/* What is declared of an id and a member privacy. */
+#define DECLARATION                                                                    \
+    "{'id':'%s','format':'csv','task':'classification','classes':2,'columns':"         \
+    "[{'name':'x1','kind':'numeric','range':[-1,1]},{'name':'x2','kind':'numeric',"    \
+    "'range':[-1,1]},{'name':'y','kind':'label','values':['no','yes']}],"              \
+    "'privacy':%s}"
+
+/* Registers it as ana and uploads its file; answers the id of its grant. */
+const char *propose(const char *id, const char *privacy, unsigned salt);
+
+/* Approves or rejects the grant. */
+const struct reply *decide(const char *key, const char *verb, const char *grant);
+
+#endif
