@@ -34,7 +34,7 @@ static void read_scopes(struct principal *principal, struct json_node node)
 {
     if (!json_present(node))
         return;
-    size_t count = json_read_array(node, 0, SCOPE_COUNT);
+    size_t count = json_read_array(node, 0, SCOPE_COUNT - 1); /* each of them once */
     for (size_t i = 0; i < count; i++) {
         enum scope scope;
         struct json_node element = json_element(&node, i);

@@ -51,6 +51,25 @@ static void a_body_says_whose_key_it_is_and_what_it_may(void **state)
     assert_true(again.algorithms[0] == algorithm_find("dpsgd"));
 }
 
+static void each_scope_may_be_asked_for_once(void **state)
+{
+    (void)state;
+    struct key_request request;
+    struct error error;
+    char body[1024];
+    for (int more = 0; more < 2; more++) {
+        size_t used =
+            (size_t)snprintf(body, sizeof body,
+                             "{'owner':'a','project':'p','role':'auditor','scopes':[");
+        for (unsigned i = SCOPE_EVERYBODY + 1; i < SCOPE_COUNT; i++)
+            used += (size_t)snprintf(body + used, sizeof body - used, "'%s'%s",
+                                     scope_name(i), i + 1 < SCOPE_COUNT ? "," : "");
+        snprintf(body + used, sizeof body - used, "%s]}", more ? ",'ops:read'" : "");
+        assert_int_equal(parse(&request, body, &error), more ? ST_INVALID : ST_OK);
+    }
+    assert_string_equal(error.pointer, "/scopes");
+}
+
 static void what_is_not_understood_is_refused_at_its_member(void **state)
 {
     (void)state;
@@ -200,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_says_whose_key_it_is_and_what_it_may),
+        cmocka_unit_test(each_scope_may_be_asked_for_once),
         cmocka_unit_test(what_is_not_understood_is_refused_at_its_member),
         cmocka_unit_test(who_makes_keys_has_no_policy),
         cmocka_unit_test(what_allows_nothing_more_is_told_from_what_does),

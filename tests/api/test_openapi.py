@@ -82,6 +82,8 @@ def check_routes(document, routes):
         check_operation(document, key, written[key], coded[key])
     asked = {route["scope"] for route in routes} - {""}
     listed = set(document["components"]["schemas"]["Scope"]["enum"])
+    most = document["components"]["schemas"]["KeyRequest"]["properties"]["scopes"]["maxItems"]
+    check(most == len(listed), f"a key may have {most} of {len(listed)} scopes")
     check(asked <= listed, f"scopes that routes ask for and no key is said to have: {asked - listed}")
 
 
