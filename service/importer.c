@@ -244,6 +244,13 @@ struct import_failure importer_told(const struct import_failure *failure,
 {
     if (principal_equal(owner, reader))
         return *failure;
+    if (failure->status == ST_IMPORT_FAILED && principal_equal(owner, &principal_local))
+        return (struct import_failure){
+            .status = ST_IMPORT_FAILED,
+            .text =
+                "the files are not as declared; whoever has them reads where and why "
+                "once they declare them under another id, as this one was declared "
+                "before there were keys"};
     if (failure->status == ST_IMPORT_FAILED)
         return (struct import_failure){
             .status = ST_IMPORT_FAILED,

@@ -38,7 +38,8 @@ enum status importer_start(struct context *context, struct dataset *dataset,
 /* What reader may know of why an import failed. The owner of the dataset may know all of
  * it (privacy.md P6). Anybody else reads neither where a file is bad nor what stands there;
  * and of records that are another dataset's, which has the same owner, that the dataset
- * cannot be used. */
+ * cannot be used. A dataset of the local principal, whom nobody is once there are keys, has
+ * no owner who could ask: the text says how to find out all the same. */
 struct import_failure importer_told(const struct import_failure *failure,
                                     const struct principal *owner,
                                     const struct principal *reader);

@@ -211,6 +211,37 @@ static void a_policy_holds_of_statistics_too(void **state)
                   "/privacy/budget_fraction");
 }
 
+static void set_policy(const char *key, const char *policy)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/v1/keys/%.63s:policy", access_key_id(key));
+    access_show(access_scene.keys[ROLE_OPERATOR]);
+    assert_status(client_post(access_client(), path, NULL, "{'policy':%s}", policy),
+                  200);
+    access_show(key);
+}
+
+/* The price was reserved while the policy allowed it, and is paid. */
+static void what_was_reserved_runs_under_the_policy_of_that_day(void **state)
+{
+    (void)state;
+    struct client *client = access_client();
+    char key[KEY_SIZE];
+    make_key_with(key, "narrowed", "{'max_epsilon_per_job':2}");
+    const char *first = submit(client, SAMPLE_JOB, "calls", SAMPLE_ENDLESS, 1e4);
+    const char *queued = submit(client, limited, "dpsgd", 3, "'epsilon':0.3");
+    const char *spared = submit(client, limited, "dpsgd", 3, "'epsilon':0.3");
+    set_policy(key, "{'max_epsilon_per_job':0.1,'algorithms':['dpgd']}");
+    expect_breach("dpsgd", "'epsilon':0.3", "algorithms", "/algorithm/name");
+    cancel(client, spared);
+    cancel(client, first);
+    const struct reply *ended = await_success(client, queued);
+    assert_close(reply_number(ended, "privacy.epsilon_spent"),
+                 reply_number(ended, "privacy.epsilon_planned"), 1e-12);
+    assert_true(reply_number(await_end(client, spared), "privacy.epsilon_spent") == 0);
+    await_end(client, first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +250,7 @@ int main(void)
         cmocka_unit_test(a_policy_holds_of_every_run_of_a_sweep),
         cmocka_unit_test(a_share_is_of_all_that_its_owner_takes_of_a_dataset),
         cmocka_unit_test(a_policy_holds_of_statistics_too),
+        cmocka_unit_test(what_was_reserved_runs_under_the_policy_of_that_day),
     };
     return cmocka_run_group_tests(tests, access_begin_keys, stage_end);
 }

@@ -236,6 +236,11 @@ static void only_the_owner_reads_where_and_why_an_import_failed(void **state)
     assert_int_equal(told.status, ST_IMPORT_FAILED);
     assert_true(told.line == 0 && told.column == 0 && told.file[0] == '\0');
     assert_null(strstr(told.text, bad.text));
+    told = importer_told(&bad, &principal_local, &mallory);
+    assert_true(told.line == 0 && told.column == 0 && told.file[0] == '\0');
+    assert_null(strstr(told.text, bad.text));
+    assert_non_null(strstr(told.text, "another id"));
+    assert_int_equal(importer_told(&bad, &principal_local, &principal_local).line, 3);
 
     assert_string_equal(importer_told(&clash, &ward, &ward).text, clash.text);
     told = importer_told(&clash, &ward, &mallory);
