@@ -112,6 +112,7 @@ class Page {
 
   async choose(id) {
     const path = `/v1/datasets/${encodeURIComponent(id)}`;
+    if (id !== this.form.dataset) this.form.scaling = ''; // statistics are of one dataset
     this.form.dataset = id;
     if (this.dataset) Object.assign(this.dataset, await get(path, this.view.signal));
     this.form.evaluation = this.publicOnes()[0] ?? (this.dataset?.holdout ? HOLDOUT : '');
@@ -223,6 +224,7 @@ class Page {
         changed: (value) => this.set('evaluation', value)})})}
       ${form.evaluation === HOLDOUT ? html`${this.text('/evaluation/epsilon', 'measured', 'Epsilon of the look', this.lookHint())}
         ${dataset?.task === 'regression' ? this.text('/evaluation/error_clip', 'error_clip', 'Errors count up to', 'In the unit of the label.', 'a quarter of its range') : nothing}` : nothing}
+      ${dataset?.columns || form.scaling ? this.text('/scaling/statistics', 'scaling', 'Ranges of columns', 'Of statistics with quantiles, by their id: for nothing, they were paid for.', 'as declared', {kind: 'text', within: true}) : nothing}
       ${this.text('/display_name', 'display_name', 'Name of the job', 'What people will call it.', 'none', {kind: 'text'})}</div></section>`;
   }
 

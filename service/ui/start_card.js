@@ -14,15 +14,24 @@ const cached = [['', 'as it suits (default)'], ['cached', 'computed once'], ['st
 // Answers a function that makes the card of a form, which set(name, value) changes; draw() shows
 // the page anew. Lists are asked for when the card is first opened.
 export function startCard({form, set, draw}) {
-  let known = null; // [id, words] of each model and file
+  let known = null; // [id, words] of each model and file of a page
+  let page = null; // its two lists, as they were answered
+  const turned = [[null, null]]; // where the pages begin that were turned to: tokens of files and of models
   let problem = null;
   let share = null; // of a file that is being sent
   let asking = null; // the file of which it is asked whether it goes
 
+  const part = (member, token) => get(`/v1/${member}?page_size=${LISTED}${token ? `&page_token=${encodeURIComponent(token)}` : ''}`);
   const list = async () => {
-    const [{models}, {files}] = await Promise.all([get(`/v1/models?page_size=${LISTED}`), get(`/v1/files?page_size=${LISTED}`)]);
+    const [first, second] = turned.at(-1);
+    page = await Promise.all([first === '' ? {files: []} : part('files', first), second === '' ? {models: []} : part('models', second)]);
+    const [{files}, {models}] = page;
     known = [...files.map((one) => [one.id, `${one.note || 'file'}, ${bytes(one.size)} · ${shortId(one.id)}`]),
       ...models.map((one) => [one.id, `${one.display_name ?? `${one.algorithm} on ${one.dataset}`} · ${shortId(one.id)}`])];
+  };
+  const turn = (change) => () => {
+    change();
+    attempt(list);
   };
   const attempt = async (act) => {
     try {
@@ -46,6 +55,7 @@ export function startCard({form, set, draw}) {
         share = now;
         draw();
       }, 'POST');
+      turned.splice(1);
       await list();
       set('weights', made.id);
     });
@@ -76,6 +86,14 @@ export function startCard({form, set, draw}) {
     return [['', 'random ones (default)'], ...other, ...(known ?? [])];
   }
 
+  // '' of a list that has ended: nothing more is asked of it.
+  function pages() {
+    const next = page?.map((one) => one.next_page_token ?? '') ?? ['', ''];
+    return turned.length === 1 && !next.some(Boolean) ? nothing : html`<div class="pages">
+      <button type="button" class="button" ?disabled=${turned.length === 1} @click=${turn(() => turned.splice(1))}>Newest weights</button>
+      <button type="button" class="button" ?disabled=${!next.some(Boolean)} @click=${turn(() => turned.push(next))}>Older weights</button></div>`;
+  }
+
   const select = (id, name, label, choices, errors, hint = '') => field({id, label, hint, errors,
     control: choice({id, value: form()[name], options: choices, changed: (value) => set(name, value)})});
   const names = (id, name, label, errors) => field({id, label, hint: 'Names or patterns, with commas between: 0.weight, conv*.', within: true, errors,
@@ -95,5 +113,5 @@ export function startCard({form, set, draw}) {
     <div class="fields">${select('/model/weights', 'weights', 'Begin with', options(), errors, 'A published model, or a file that you say is public. It costs nothing, and no guarantee covers it.')}
     ${may('datasets:admin') ? html`<div class="field"><label for="weights-file">Upload public weights</label><input type="file" id="weights-file" accept=".safetensors" @change=${send}>
       <small>${share == null ? 'A safetensors file. Whoever uploads it says that it is public.' : `${percent(share)} sent`}</small></div>` : nothing}
-    ${parts(errors)}</div>${deletion()}</details></section>`;
+    ${parts(errors)}</div>${pages()}${deletion()}</details></section>`;
 }

@@ -1,5 +1,5 @@
 // Reads the YAML that openapi.yaml is written in: block and flow mappings and sequences, plain
-// and quoted scalars, | and |- texts, anchors, aliases, comments. No tags, no merge keys, no
+// and quoted scalars, texts behind | and > (|-, >-), anchors, aliases, comments. No tags, no merge keys, no
 // several documents. Throws where it meets anything else.
 
 const word = (text) => {
@@ -46,9 +46,10 @@ class Reader {
     return found[1] != null ? folded.replaceAll("''", "'") : JSON.parse(`"${folded}"`);
   }
 
-  // A text behind | or |-: the lines that lie deeper than the owner, without their common indent.
+  // A text behind | or >: the lines that lie deeper than the owner, without their common indent.
+  // A minus leaves out the last line end; behind > a line end is a blank, and an empty line an end.
   literal(owner) {
-    const keep = this.match(/\|(-?)[ \t]*\n/y)[1] === '';
+    const [, mark, minus] = this.match(/([|>])(-?)[ \t]*\n/y) ?? this.fail('a text of a kind that is not read here');
     const lines = [];
     for (let line; (line = /[^\n]*\n?/y, line.lastIndex = this.at, line = line.exec(this.text)[0]) !== '';) {
       const indent = line.search(/\S/);
@@ -57,7 +58,9 @@ class Reader {
       this.at += line.length;
     }
     const depth = lines.find((line) => line !== '').search(/\S/);
-    return lines.map((line) => line.slice(depth)).join('\n').trimEnd() + (keep ? '\n' : '');
+    const text = lines.map((line) => line.slice(depth)).join('\n').trimEnd();
+    if (mark === '>' && /^[ \t]/m.test(text)) this.fail('an indented line in a text behind >');
+    return (mark === '|' ? text : text.replace(/\n+/g, (ends) => ends.slice(1) || ' ')) + (minus ? '' : '\n');
   }
 
   plain(form) {
@@ -117,7 +120,7 @@ class Reader {
 
   bare(owner) {
     const mark = this.text[this.at];
-    if (mark === '|') return this.literal(owner);
+    if (mark === '|' || mark === '>') return this.literal(owner);
     if (mark === '{' || mark === '[' || mark === "'" || mark === '"' || mark === '*') return this.flow();
     if (mark !== '\n' && mark !== undefined)
       return this.plain(new RegExp(`(?:[^\\n#]|(?<=\\S)#)+(?:\\n {${owner + 1},}[^\\n]*)*`, 'y'));

@@ -389,6 +389,9 @@ class Walk:
         seen = browser.run(f"""Promise.all([import('/ui/{version}/yaml.js'), fetch('/openapi.yaml').then((answer) => answer.text())])
             .then(([yaml, text]) => JSON.stringify(yaml.parse(text)))""")
         check(json.loads(seen) == json.loads(json.dumps(contract)), "the page reads the document as PyYAML does")
+        for text in ("a: >-\n  one\n  two\n\n\n  three\n\nb:\n- >\n  four\n  five\n- |\n  six\n   seven\n- |-\n  eight\n", "a: >\n  one\n   two\n"):
+            read = browser.run(f"import('/ui/{version}/yaml.js').then((yaml) => {{ try {{ return JSON.stringify(yaml.parse({json.dumps(text)})) }} catch (error) {{ return error.message }} }})")
+            check(read == "line 4: an indented line in a text behind >" or json.loads(read) == yaml.safe_load(text), f"texts behind > and |: {read}")
         routes = [method for path in contract["paths"].values() for method in path if method in ("get", "put", "post", "patch", "delete")]
         check(browser.run("document.querySelectorAll('.operation').length") == len(routes), "every route is there")
         self.look_at("docs")

@@ -5,6 +5,7 @@ sweep. dashboard.py calls it."""
 import csv
 import json
 import os
+import time
 
 TOWNS, HEADER = ("Bonn", "Kiel", "Ulm"), ["patient", "age", "visits", "town", "stays"]
 VOLUNTEERS = {"format": "csv", "task": "classification", "header": True, "columns": [
@@ -27,6 +28,7 @@ def walk(walk, check, daemon, browser, folder):
     predictions(walk, check, browser)
     begun = again(check, daemon, browser, folder, job)
     delete_file(walk, check, daemon, browser, begun)
+    many_files(check, daemon, browser, job)
     sweep(walk, check, daemon, browser)
     draws(walk, check, daemon, browser)
 
@@ -88,7 +90,17 @@ def submit(browser):
     return browser.run("location.pathname.split('/').at(-1)")
 
 
+def quantiles(daemon):
+    """The id of statistics that say between which ages and numbers of visits most people are."""
+    made = daemon.post("/v1/statistics", {"dataset": "clinic", "privacy": {"epsilon": 0.5}, "statistics": [
+        {"kind": "quantiles", "column": name, "probabilities": [0.05, 0.95]} for name in ("age", "visits")]})
+    while daemon.get(f"/v1/statistics/{made['id']}")["state"] == "RUNNING":
+        time.sleep(0.1)
+    return made["id"]
+
+
 def settings(walk, check, daemon, browser):
+    released = quantiles(daemon)
     browser.go("/ui/train?dataset=clinic")
     browser.await_text("It fits.")
     check(browser.run("document.getElementById('/evaluation').value") == "volunteers", "a public twin is offered")
@@ -96,7 +108,7 @@ def settings(walk, check, daemon, browser):
     browser.choose("[id='/evaluation']", "-holdout")
     browser.choose("[id='/averaging/kind']", "tail")
     browser.choose("[id='/optimizer/schedule']", "cosine")
-    fill(browser, {"/evaluation/epsilon": "0.3", "/display_name": "First try", "/privacy/epsilon": "0.6", "/privacy/delta": "0.000001", "/batch_size": "300",
+    fill(browser, {"/evaluation/epsilon": "0.3", "/display_name": "First try", "/scaling/statistics": released, "/privacy/epsilon": "0.6", "/privacy/delta": "0.000001", "/batch_size": "300",
                    "/rows_per_person": "2", "/epochs": "5", "/optimizer/learning_rate": "1", "/optimizer/learning_rate/final": "0.1", "/optimizer/warmup": "0.1",
                    "/optimizer/weight_decay": "0.001", "/optimizer/momentum": "0.5", "/averaging/share": "0.25", "/model/init_seed": "7", "/class_weights": "1, many"})
     browser.await_that("document.getElementById('/class_weights').getAttribute('aria-invalid')", "the fault at its field")
@@ -111,6 +123,7 @@ def settings(walk, check, daemon, browser):
                                "momentum": 0.5}, f"the optimizer: {job['optimizer']}")
     check((job["averaging"], job["class_weights"], job["rows_per_person"], job["display_name"], job["model_spec"]["init_seed"])
           == ({"kind": "tail", "share": 0.25}, [1, 2.5], 2, "First try", 7), "what is kept, weights, rows, name and seed")
+    check(job["scaling"]["statistics"] == released, f"the ranges: {job.get('scaling')}")
     check(job["evaluation"] == {"holdout": True, "epsilon": 0.3} and job["privacy"]["delta"] == 1e-6, f"the look: {job['evaluation']}")
     return job
 
@@ -137,8 +150,8 @@ def again(check, daemon, browser, folder, job):
     browser.click_text("Train again with changes")
     browser.await_text("It fits.")
     shown = browser.run("""Object.fromEntries(['/optimizer/learning_rate/initial', '/optimizer/learning_rate/final', '/optimizer/schedule', '/optimizer/warmup',
-        '/class_weights', '/averaging/share', '/rows_per_person', '/model/init_seed', '/privacy/epsilon', '/privacy/delta'].map((id) => [id, document.getElementById(id).value]))""")
-    check(list(shown.values()) == ["1", "0.1", "cosine", "0.1", "1, 2.5", "0.25", "2", "7", "0.6", "0.000001"], f"the copy has {shown}")
+        '/class_weights', '/averaging/share', '/rows_per_person', '/model/init_seed', '/privacy/epsilon', '/privacy/delta', '/scaling/statistics'].map((id) => [id, document.getElementById(id).value]))""")
+    check(list(shown.values()) == ["1", "0.1", "cosine", "0.1", "1, 2.5", "0.25", "2", "7", "0.6", "0.000001", job["scaling"]["statistics"]], f"the copy has {shown}")
     fold_out(browser)
     browser.await_that(f"document.querySelector(\"option[value='{job['model']}']\")", "the job's model")
     browser.attach("#weights-file", path)
@@ -148,7 +161,9 @@ def again(check, daemon, browser, folder, job):
     browser.await_that("document.getElementById('/model/trainable/only').getAttribute('aria-invalid')", "a pattern that matches nothing")
     browser.expect_faults("400 (Bad Request)")
     browser.type("[id='/model/trainable/only']", "0.*")
-    begun = daemon.get(f"/v1/jobs/{submit(browser)}")["model_spec"]
+    copy = daemon.get(f"/v1/jobs/{submit(browser)}")
+    begun = copy["model_spec"]
+    check(copy["scaling"] == job["scaling"], f"the copy's ranges: {copy.get('scaling')}")
     check(begun["weights"].startswith("fil_") and begun["trainable"] == {"only": ["0.*"]}, f"what it began with: {begun}")
     browser.await_text("only 0.*")
     return begun["weights"]
@@ -170,6 +185,23 @@ def delete_file(walk, check, daemon, browser, file):
     browser.click_text("Delete it")
     browser.await_that(f"!document.getElementById('/model/weights').value && !document.querySelector(\"option[value='{file}']\")", "the file is gone from the list")
     check(daemon.get("/v1/files")["files"] == [], "the file is deleted")
+
+
+def many_files(check, daemon, browser, job):
+    """More files than the list shows at once: the oldest is on its next page."""
+    weights = daemon.call("GET", f"/v1/models/{job['model']}/content")
+    files = [daemon.call("POST", "/v1/files", weights, {"Content-Type": "application/octet-stream"})["id"] for _ in range(21)]
+    listed = "[...document.getElementById('/model/weights').options].map((one) => one.value).filter((id) => id.startsWith('fil_'))"
+    browser.go("/ui/train?dataset=clinic")
+    browser.await_text("It fits.")
+    fold_out(browser)
+    browser.await_that(f"{listed}.length == 20", "the newest files")
+    check(browser.run(listed) == files[:0:-1], "the newest files, newest first")
+    browser.click_text("Older weights")
+    browser.await_that(f"{listed}.join() == '{files[0]}'", "the oldest file")
+    browser.choose("[id='/model/weights']", files[0])
+    browser.click_text("Newest weights")
+    browser.await_that(f"{listed}.length == 21 && document.getElementById('/model/weights').value == '{files[0]}'", "what was chosen stays")
 
 
 def sweep(walk, check, daemon, browser):
