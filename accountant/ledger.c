@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "accountant/entry.h"
+#include "accountant/ledger_catch_up.h"
 #include "accountant/ledger_change.h"
 #include "accountant/ledger_replay.h"
 #include "base/check.h"
@@ -63,12 +64,13 @@ void ledger_close(struct ledger *ledger)
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
                          const struct ledger_promise *promise, struct error *error)
 {
-    enum status status;
     pthread_mutex_lock(&ledger->lock);
-    if (ledger_state_account(&ledger->state, promise->dataset) != NULL)
+    enum status status = ledger_catch_up(ledger, tx, error);
+    if (status == ST_OK &&
+        ledger_state_account(&ledger->state, promise->dataset) != NULL)
         status = error_set(error, ST_ALREADY_EXISTS, "dataset %s has a budget",
                            promise->dataset->text);
-    else
+    if (status == ST_OK)
         status = ledger_change_grant(ledger, tx, promise, false, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
@@ -78,11 +80,13 @@ enum status ledger_grant_anew(struct ledger *ledger, struct store_tx *tx,
                               const struct ledger_promise *promise, struct error *error)
 {
     pthread_mutex_lock(&ledger->lock);
+    enum status status = ledger_catch_up(ledger, tx, error);
     const struct account *account =
         ledger_state_account(&ledger->state, promise->dataset);
-    enum status status = account != NULL
-                             ? ledger_state_unused(ledger_state_view(account), error)
-                             : ledger_state_missing(promise->dataset, error);
+    if (status == ST_OK)
+        status = account != NULL
+                     ? ledger_state_unused(ledger_state_view(account), error)
+                     : ledger_state_missing(promise->dataset, error);
     if (status == ST_OK)
         status = ledger_change_grant(ledger, tx, promise, true, error);
     pthread_mutex_unlock(&ledger->lock);
@@ -156,15 +160,15 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
                            const struct ledger_claim *claim,
                            struct ledger_entry_name *entry, struct error *error)
 {
-    enum status status;
     pthread_mutex_lock(&ledger->lock);
+    enum status status = ledger_catch_up(ledger, tx, error);
     struct account *account = ledger_state_account(&ledger->state, claim->dataset);
-    if (account == NULL)
+    if (status == ST_OK && account == NULL)
         status = ledger_state_missing(claim->dataset, error);
-    else if (ledger_state_reservation(&ledger->state, claim->job) != NULL)
+    if (status == ST_OK && ledger_state_reservation(&ledger->state, claim->job) != NULL)
         status = error_set(error, ST_ALREADY_EXISTS, "job %s has a reservation",
                            claim->job->text);
-    else
+    if (status == ST_OK)
         status = reserve(ledger, tx, account, claim, error);
     if (status == ST_OK)
         *entry = ledger->next;
@@ -268,6 +272,12 @@ static void settled_charge(struct curve *charge, const struct reservation *reser
         charge->at[i] = fmin(charge->at[i], reservation->charge.at[i]);
 }
 
+static const struct reservation_state *
+reservation_view(const struct reservation *reservation)
+{
+    return reservation->changed ? &reservation->next : &reservation->now;
+}
+
 static enum status settle(struct ledger *ledger, struct store_tx *tx,
                           struct reservation *reservation, const uint8_t *model_sha256,
                           struct error *error)
@@ -276,7 +286,7 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
     uint8_t bytes[ENTRY_CURVE_SIZE], released_bytes[ENTRY_CURVE_SIZE];
     struct entry_commit commit = {
         .reserve_seq = reservation->entry.seq,
-        .steps = reservation->now.authorised,
+        .steps = reservation_view(reservation)->authorised,
         .parts = ledger_state_named(ledger_state_view(reservation->account),
                                     reservation->parts),
         .has_model = model_sha256 != NULL};
@@ -307,17 +317,18 @@ enum status ledger_settle(struct ledger *ledger, struct store_tx *tx,
                           const struct job_id *job, const uint8_t *model_sha256,
                           struct error *error)
 {
-    enum status status;
     pthread_mutex_lock(&ledger->lock);
+    enum status status = ledger_catch_up(ledger, tx, error);
     struct reservation *reservation = ledger_state_reservation(&ledger->state, job);
-    bool open = reservation != NULL &&
-                (reservation->changed ? reservation->next.open : reservation->now.open);
-    if (open)
-        ledger_change_await(ledger, reservation);
-    if (open)
-        status = settle(ledger, tx, reservation, model_sha256, error);
-    else
+    if (status == ST_OK &&
+        (reservation == NULL || !reservation_view(reservation)->open))
         status = no_reservation(job, error);
+    if (status == ST_OK) {
+        ledger_change_await(ledger, reservation);
+        status = ledger_catch_up_mark(ledger, tx, reservation, error);
+    }
+    if (status == ST_OK)
+        status = settle(ledger, tx, reservation, model_sha256, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }

@@ -24,7 +24,9 @@
  *   (6) The time of an entry is a whole second. Hashes cover it, and times are published
  *       as seconds, so a finer one could be found by hashing what it may have been.
  *   (7) Memory changes when, and only when, the transaction that wrote the entry is
- *       durable.
+ *       durable. Where others write the store too it is a cache of a prefix of the
+ *       entries, and what is missing is read before anything is decided
+ *       (ledger_catch_up.h).
  *
  * Threads: any function may be called from any thread; the ledger locks itself. Lock
  * order: the store's transaction first, then the ledger. Authorisations of different jobs
@@ -62,6 +64,13 @@ enum status ledger_open(struct ledger **out, struct store *store, struct error *
 enum status ledger_open_in(struct ledger **out, struct store *store,
                            struct store_tx *tx, struct error *error);
 void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is open */
+
+/* Reads what other daemons have appended to a shared store, so that this one's views show
+ * it, and its jobs may be authorised. Whoever appends does so anyway. Nothing where the
+ * store is not shared.
+ *   ST_CORRUPT  it is not what this program writes; the store is poisoned
+ *   ST_IO       the store cannot be read */
+enum status ledger_follow(struct ledger *ledger, struct error *error);
 
 /* Opens the budget of a new dataset, whose row is in the store or in tx.
  *   ST_INVALID         a member of the grant out of range, or capacities not positive at

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "accountant/ledger_change.h"
+#include "accountant/ledger_catch_up.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "store/table_rows.h"
@@ -41,7 +41,9 @@ enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
                            const struct ledger_promise *promise, struct error *error)
 {
     pthread_mutex_lock(&ledger->lock);
-    enum status status = regrant(ledger, tx, promise, error);
+    enum status status = ledger_catch_up(ledger, tx, error);
+    if (status == ST_OK)
+        status = regrant(ledger, tx, promise, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }
@@ -151,7 +153,9 @@ static enum status compare_head(struct ledger *ledger, const char *path, bool *f
     if (status != ST_OK)
         return status;
     pthread_mutex_lock(&ledger->lock);
-    status = check_head(ledger, tx, &kept, frozen, error);
+    status = ledger_catch_up_all(ledger, tx, error);
+    if (status == ST_OK)
+        status = check_head(ledger, tx, &kept, frozen, error);
     pthread_mutex_unlock(&ledger->lock);
     if (status == ST_OK)
         return store_commit(tx, error);

@@ -1,8 +1,9 @@
-/* Replaying is a walk over three tables. Marks are read first and kept by job. Then
- * each entry is checked (number, chain, hash, form, and what its kind asks for) and
- * changes the state as it did when it was written; a RESERVE takes the mark of its job.
- * Freezes come last. A mark that no reservation took, or a freeze of an unknown epoch,
- * is a fault. Nothing is priced here: that is what verify does. */
+/* Replaying is a walk over three tables. Marks are read first and kept by job, and those
+ * of reservations that are known already are taken. Then each entry is checked (number,
+ * chain, hash, form, and what its kind asks for) and changes the state as it did when it
+ * was written; a RESERVE takes the mark of its job. Freezes come last. A mark that no
+ * reservation took, or a freeze of an unknown epoch, is a fault. Nothing is priced here:
+ * that is what verify does. */
 #include "accountant/ledger_replay.h"
 
 #include <inttypes.h>
@@ -49,7 +50,6 @@ static bool read_mark(void *context, const char *job, uint64_t authorised)
     struct mark *mark = &reading->marks[reading->mark_count++];
     *mark = (struct mark){.authorised = authorised};
     snprintf(mark->job, sizeof mark->job, "%s", job);
-    reading->head->authorised += authorised;
     return true;
 }
 
@@ -97,20 +97,40 @@ static bool read_grant(struct reading *reading, const struct ledger_row *row,
 
 /* A job that is still open may have a mark higher than anything that was settled of
  * it. */
-static bool take_mark(struct reading *reading, uint64_t seq,
+static bool take_mark(struct reading *reading, struct mark *mark,
                       struct reservation *reservation)
 {
-    struct mark *mark = mark_of(reading, &reservation->job);
-    if (mark == NULL)
+    struct reservation_state *next =
+        ledger_state_change_reservation(reading->state, reservation);
+    mark->used = true;
+    if (mark->authorised <= next->authorised)
         return true;
-    if (mark->authorised > reservation->steps ||
+    if (!next->open || mark->authorised > reservation->steps ||
         (!reservation->mechanism.prefixes_priced &&
          mark->authorised != reservation->steps))
-        return wrong(reading, seq, "authorised steps that were not reserved");
-    mark->used = true;
-    ledger_state_change_reservation(reading->state, reservation)->authorised =
-        mark->authorised;
+        return wrong(reading, reservation->entry.seq,
+                     "authorised steps that were not reserved");
+    reading->head->authorised += mark->authorised - next->authorised;
+    next->authorised = mark->authorised;
     return true;
+}
+
+/* Takes the marks of reservations that are known. */
+static bool take_marks(struct reading *reading)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < reading->mark_count; i++) {
+        struct mark *mark = &reading->marks[i];
+        struct job_id job;
+        struct reservation *reservation =
+            charged_id_parse(&job, mark->job)
+                ? ledger_state_reservation(reading->state, &job)
+                : NULL;
+        if (reservation != NULL)
+            good = take_mark(reading, mark, reservation);
+    }
+    ledger_state_keep(reading->state);
+    return good;
 }
 
 static bool read_reserve(struct reading *reading, const struct ledger_row *row,
@@ -142,7 +162,8 @@ static bool read_reserve(struct reading *reading, const struct ledger_row *row,
     reservation->principal = principal;
     reservation->entry.seq = row->seq;
     memcpy(reservation->entry.hash, row->hash, SHA256_SIZE);
-    return take_mark(reading, row->seq, reservation);
+    struct mark *mark = mark_of(reading, job);
+    return mark == NULL || take_mark(reading, mark, reservation);
 }
 
 static bool curve_within(const struct curve *part, const struct curve *whole)
@@ -241,6 +262,7 @@ static bool read_freeze(void *context, const struct freeze_row *row)
     struct reading *reading = context;
     struct dataset_id dataset;
     struct account *account = NULL;
+    reading->state->freezes++;
     if (dataset_id_parse(&dataset, row->dataset))
         account = ledger_state_account(reading->state, &dataset);
     if (account == NULL)
@@ -257,23 +279,48 @@ static bool read_freeze(void *context, const struct freeze_row *row)
     return is_known || wrong_freeze(reading, row);
 }
 
-static enum status read_all(struct reading *reading, struct store_tx *tx,
-                            struct error *error)
+/* Every mark that was read has a reservation. */
+static void check_marks(struct reading *reading)
 {
-    enum status status = mark_rows_walk(tx, read_mark, reading, error);
-    if (status == ST_OK)
-        status =
-            ledger_rows_walk(tx, &(struct ledger_range){0}, read_row, reading, error);
-    if (status == ST_OK && reading->status == ST_OK)
-        status = freeze_rows_walk(tx, read_freeze, reading, error);
     for (size_t i = 0; i < reading->mark_count; i++) {
-        if (status == ST_OK && reading->status == ST_OK && !reading->marks[i].used)
+        if (reading->status == ST_OK && !reading->marks[i].used)
             reading->status =
-                error_set(error, ST_CORRUPT,
+                error_set(reading->error, ST_CORRUPT,
                           "table mark, row %s: authorised steps of no reservation",
                           reading->marks[i].job);
     }
+}
+
+static enum status read_entries(struct reading *reading, struct store_tx *tx)
+{
+    const struct ledger_range range = {.after = reading->head->entry.seq};
+    if (!take_marks(reading))
+        return reading->status;
+    enum status status =
+        ledger_rows_walk(tx, &range, read_row, reading, reading->error);
+    if (status == ST_OK)
+        status = reading->status;
+    return status;
+}
+
+static enum status read_freezes(struct reading *reading, struct store_tx *tx)
+{
+    reading->state->freezes = 0;
+    enum status status = freeze_rows_walk(tx, read_freeze, reading, reading->error);
     return status != ST_OK ? status : reading->status;
+}
+
+static enum status read_all(struct reading *reading, struct store_tx *tx)
+{
+    enum status status = mark_rows_walk(tx, read_mark, reading, reading->error);
+    if (status == ST_OK)
+        status = read_entries(reading, tx);
+    if (status == ST_OK)
+        status = read_freezes(reading, tx);
+    if (status != ST_OK)
+        return status;
+    check_marks(reading);
+    return reading->status;
 }
 
 enum status ledger_replay_read(struct ledger_state *state, struct head *head,
@@ -282,10 +329,46 @@ enum status ledger_replay_read(struct ledger_state *state, struct head *head,
     struct reading reading = {.state = state, .head = head, .error = error};
     *head = (struct head){0};
     state->replaying = true;
-    enum status status = read_all(&reading, tx, error);
+    enum status status = read_all(&reading, tx);
     free(reading.marks);
     if (status != ST_OK)
         ledger_state_drop(state);
     ledger_state_replayed(state);
+    return status;
+}
+
+/* A freeze closes an epoch by authorising all that it holds, so every mark is read. */
+static enum status read_more(struct reading *reading, bool all_marks,
+                             struct store_tx *tx)
+{
+    struct ledger_extent extent = {0};
+    enum status status = ledger_rows_extent(tx, &extent, reading->error);
+    bool frozen = extent.freezes != reading->state->freezes;
+    if (status != ST_OK ||
+        (extent.entries == reading->head->entry.seq && !frozen && !all_marks))
+        return status;
+    if (all_marks || frozen)
+        status = mark_rows_walk(tx, read_mark, reading, reading->error);
+    else
+        status = mark_rows_walk_after(tx, reading->head->entry.seq, read_mark, reading,
+                                      reading->error);
+    if (status == ST_OK)
+        status = read_entries(reading, tx);
+    if (status == ST_OK && frozen)
+        status = read_freezes(reading, tx);
+    if (status != ST_OK)
+        return status;
+    check_marks(reading);
+    return reading->status;
+}
+
+enum status ledger_replay_more(struct ledger_state *state, struct head *head,
+                               bool all_marks, struct store_tx *tx, struct error *error)
+{
+    struct reading reading = {.state = state, .head = head, .error = error};
+    enum status status = read_more(&reading, all_marks, tx);
+    free(reading.marks);
+    if (status != ST_OK)
+        ledger_state_drop(state);
     return status;
 }

@@ -15,4 +15,13 @@
 enum status ledger_replay_read(struct ledger_state *state, struct head *head,
                                struct store_tx *tx, struct error *error);
 
+/* Reads what the store has more than state knows, which is what a prefix of its entries
+ * says: the entries behind head, the marks of their jobs, or every mark where all_marks
+ * says so, and all freezes and marks where there are other freezes. No change of a
+ * transaction is pending in state.
+ *   ST_CORRUPT, ST_IO  as above; state knows a prefix still */
+enum status ledger_replay_more(struct ledger_state *state, struct head *head,
+                               bool all_marks, struct store_tx *tx,
+                               struct error *error);
+
 #endif

@@ -85,7 +85,8 @@ struct ledger_state {
     struct pointers changed_accounts,
         changed_reservations; /* changed by the open transaction */
     struct entry_tally tally,
-        next_tally; /* of the durable entries; with its own, too */
+        next_tally;   /* of the durable entries; with its own, too */
+    uint64_t freezes; /* how many rows of the table there were when it was read */
     bool replaying;
 };
 

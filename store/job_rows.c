@@ -49,27 +49,46 @@ enum status job_row_delete(struct store_tx *tx, const struct job_id *id,
     return statement_run_one(&statement, error);
 }
 
+#define COLUMNS                                                                        \
+    "SELECT id,version,state,attempt,spec,detail,create_ms,update_ms,created_by"       \
+    " FROM job"
+
+/* Walks the jobs that an open statement finds, and ends it. */
+static enum status walk(struct statement *statement,
+                        bool (*visit)(void *context, const struct job_row *row),
+                        void *context, struct error *error)
+{
+    while (statement_next(statement)) {
+        struct job_row row = {.version = statement_int(statement, 1),
+                              .state = statement_text(statement, 2),
+                              .attempt = (uint32_t)statement_int(statement, 3),
+                              .spec = statement_text(statement, 4),
+                              .detail = statement_text(statement, 5),
+                              .create_ms = statement_time(statement, 6),
+                              .update_ms = statement_time(statement, 7),
+                              .created_by = statement_text(statement, 8)};
+        statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
+        if (!statement_good(statement) || !visit(context, &row))
+            break;
+    }
+    return statement_end(statement, error);
+}
+
 enum status job_rows_walk(struct store_tx *tx,
                           bool (*visit)(void *context, const struct job_row *row),
                           void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(
-        &statement, store_tx_database(tx),
-        "SELECT id,version,state,attempt,spec,detail,create_ms,update_ms,created_by"
-        " FROM job ORDER BY number");
-    while (statement_next(&statement)) {
-        struct job_row row = {.version = statement_int(&statement, 1),
-                              .state = statement_text(&statement, 2),
-                              .attempt = (uint32_t)statement_int(&statement, 3),
-                              .spec = statement_text(&statement, 4),
-                              .detail = statement_text(&statement, 5),
-                              .create_ms = statement_time(&statement, 6),
-                              .update_ms = statement_time(&statement, 7),
-                              .created_by = statement_text(&statement, 8)};
-        statement_copy_text(&statement, 0, row.id.text, sizeof row.id.text);
-        if (!statement_good(&statement) || !visit(context, &row))
-            break;
-    }
-    return statement_end(&statement, error);
+    statement_open(&statement, store_tx_database(tx), COLUMNS " ORDER BY number");
+    return walk(&statement, visit, context, error);
+}
+
+enum status job_row_find(struct store_tx *tx, const struct job_id *id,
+                         bool (*visit)(void *context, const struct job_row *row),
+                         void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx), COLUMNS " WHERE id=?");
+    statement_bind_text(&statement, id->text);
+    return walk(&statement, visit, context, error);
 }

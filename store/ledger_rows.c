@@ -60,6 +60,20 @@ enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t
     return statement_end(&statement, error);
 }
 
+enum status ledger_rows_extent(struct store_tx *tx, struct ledger_extent *extent,
+                               struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT (SELECT coalesce(max(seq),0) FROM ledger),"
+                   "(SELECT count(*) FROM \"freeze\")");
+    if (statement_next(&statement)) {
+        extent->entries = statement_int(&statement, 0);
+        extent->freezes = statement_int(&statement, 1);
+    }
+    return statement_end(&statement, error);
+}
+
 enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,
                              bool (*visit)(void *context, const struct ledger_row *row),
                              void *context, struct error *error)
@@ -97,6 +111,21 @@ enum status mark_row_raise(struct store_tx *tx, const char *job, uint64_t author
     return statement_run(&statement, error);
 }
 
+/* Walks the marks that an open statement finds, and ends it. */
+static enum status walk_marks(struct statement *statement,
+                              bool (*visit)(void *context, const char *job,
+                                            uint64_t authorised),
+                              void *context, struct error *error)
+{
+    while (statement_next(statement)) {
+        const char *job = statement_text(statement, 0);
+        if (!statement_good(statement) ||
+            !visit(context, job, statement_int(statement, 1)))
+            break;
+    }
+    return statement_end(statement, error);
+}
+
 enum status mark_rows_walk(struct store_tx *tx,
                            bool (*visit)(void *context, const char *job,
                                          uint64_t authorised),
@@ -105,12 +134,30 @@ enum status mark_rows_walk(struct store_tx *tx,
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
                    "SELECT job,authorised FROM mark ORDER BY job");
-    while (statement_next(&statement)) {
-        const char *job = statement_text(&statement, 0);
-        if (!statement_good(&statement) ||
-            !visit(context, job, statement_int(&statement, 1)))
-            break;
-    }
+    return walk_marks(&statement, visit, context, error);
+}
+
+enum status mark_rows_walk_after(struct store_tx *tx, uint64_t after,
+                                 bool (*visit)(void *context, const char *job,
+                                               uint64_t authorised),
+                                 void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT job,authorised FROM mark WHERE job IN"
+                   "(SELECT job FROM ledger WHERE seq>?) ORDER BY job");
+    statement_bind_int(&statement, after);
+    return walk_marks(&statement, visit, context, error);
+}
+
+enum status mark_row_find(struct store_tx *tx, const char *job, uint64_t *authorised,
+                          struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT authorised FROM mark WHERE job=?");
+    statement_bind_text(&statement, job);
+    *authorised = statement_next(&statement) ? statement_int(&statement, 0) : 0;
     return statement_end(&statement, error);
 }
 

@@ -281,6 +281,7 @@ static struct postgres *postgres_create(const struct store_server *server,
     postgres->server.url = strdup(server->url);
     CHECK(postgres->server.url != NULL);
     postgres->read_only = read_only;
+    postgres->base.shared = server->shared && !read_only;
     postgres->connection = 1;
     return postgres;
 }
@@ -307,12 +308,12 @@ enum status postgres_open(struct database **out, const struct store_server *serv
     postgres->writer = &postgres->writers->all[0];
     enum status status = wire_open(&postgres->wire, server, false, error);
     if (status == ST_OK)
-        status = writer_lock_wait(postgres->wire, error);
+        status = writer_lock_wait(postgres->wire, server->shared, error);
     postgres->locked = status == ST_OK;
     if (status == ST_OK)
         status = postgres_tables_forward(postgres->wire, server->migrate, error);
     if (status == ST_OK)
-        status = writers_take(postgres->wire, postgres->writers, error);
+        status = writers_take(postgres->wire, server->shared, postgres->writers, error);
     if (status == ST_OK)
         *out = &postgres->base;
     else

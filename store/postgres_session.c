@@ -197,7 +197,7 @@ static enum wire_end send_begin(struct postgres *postgres, uint64_t *changed)
         return wire_run(postgres->wire,
                         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", changed);
     if (postgres->base.first == NULL && !postgres->locked)
-        postgres->locked = writer_lock(postgres->wire);
+        postgres->locked = writer_lock(postgres->wire, postgres->server.shared);
     snprintf(sql, sizeof sql,
              "BEGIN;UPDATE writer SET n=n+1,seen=clock_timestamp() WHERE id=%" PRId64
              " AND n=%" PRId64 " AND NOT fenced%s",

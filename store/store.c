@@ -91,6 +91,11 @@ enum status store_open_server_read(struct store **out,
     return status == ST_OK ? take_database(out, database) : status;
 }
 
+bool store_shared(const struct store *store)
+{
+    return store->database->shared;
+}
+
 enum status store_copy(const char *from, const char *to, struct error *error)
 {
     return sqlite_file_copy(from, to, error);

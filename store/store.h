@@ -58,6 +58,10 @@ enum status store_open_server_read(struct store **out,
                                    const struct store_server *server,
                                    struct error *error);
 
+/* Whether others may write it too (server.h). What is in memory may be older than what a
+ * transaction finds. */
+bool store_shared(const struct store *store);
+
 /* Copies the database at from, as of one moment, into a new file at to, which is synced.
  * It may be done beside a running daemon, whatever the schema; not a byte of from changes,
  * and nothing of it is checked but that it reads.

@@ -35,8 +35,8 @@ struct dataset_row {
 enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error);
 /* Replaces state, detail, sha256 and version.
- *   ST_NOT_FOUND            there is no such id
- *   ST_PRECONDITION_FAILED  the row has another version than the update was made of */
+ *   ST_NOT_FOUND  there is no such id
+ *   ST_CONFLICT   the row has another version than the update was made of */
 enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error);
 /* Replaces spec too: the dataset is declared anew. The statuses are the same. */
@@ -62,14 +62,19 @@ struct job_row {
 enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
                            struct error *error);
 /* Replaces state, attempt, detail, update_ms and version.
- *   ST_NOT_FOUND            there is no such id
- *   ST_PRECONDITION_FAILED  the row has another version than the update was made of */
+ *   ST_NOT_FOUND  there is no such id
+ *   ST_CONFLICT   the row has another version than the update was made of */
 enum status job_row_update(struct store_tx *tx, const struct job_row *row,
                            struct error *error);
 /* Walks jobs in the order in which they were inserted. */
 enum status job_rows_walk(struct store_tx *tx,
                           bool (*visit)(void *context, const struct job_row *row),
                           void *context, struct error *error);
+
+/* Calls visit with the row of that id, if there is one. */
+enum status job_row_find(struct store_tx *tx, const struct job_id *id,
+                         bool (*visit)(void *context, const struct job_row *row),
+                         void *context, struct error *error);
 
 /* Deletes a job that has no model. Its ledger entries and its mark stay.
  *   ST_NOT_FOUND  there is no such id, or a model's row names it */
@@ -380,6 +385,12 @@ struct ledger_range {    /* which rows are walked; {0}: all */
 enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t *count,
                               struct error *error);
 
+struct ledger_extent { /* how much of the ledger there is */
+    uint64_t entries, freezes;
+};
+enum status ledger_rows_extent(struct store_tx *tx, struct ledger_extent *extent,
+                               struct error *error);
+
 /* Walks entries in the order of seq. */
 enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,
                              bool (*visit)(void *context, const struct ledger_row *row),
@@ -393,6 +404,15 @@ enum status mark_rows_walk(struct store_tx *tx,
                            bool (*visit)(void *context, const char *job,
                                          uint64_t authorised),
                            void *context, struct error *error);
+/* The same of the jobs alone that entries behind after are of. */
+enum status mark_rows_walk_after(struct store_tx *tx, uint64_t after,
+                                 bool (*visit)(void *context, const char *job,
+                                               uint64_t authorised),
+                                 void *context, struct error *error);
+
+/* *authorised = the mark of job, or 0 where it has none. */
+enum status mark_row_find(struct store_tx *tx, const char *job, uint64_t *authorised,
+                          struct error *error);
 
 struct freeze_row { /* an epoch that a restored backup has closed */
     const char *dataset;

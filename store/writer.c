@@ -17,12 +17,13 @@ enum {
     SQL_SIZE = 256,
 };
 
-bool writer_lock(struct wire *wire)
+bool writer_lock(struct wire *wire, bool shared)
 {
     PGresult *answer = NULL;
-    bool locked =
-        wire_ask(wire, "SELECT pg_try_advisory_lock(" LOCK ")", &answer) == WIRE_DONE &&
-        strcmp(PQgetvalue(answer, 0, 0), "t") == 0;
+    const char *sql = shared ? "SELECT pg_try_advisory_lock_shared(" LOCK ")"
+                             : "SELECT pg_try_advisory_lock(" LOCK ")";
+    bool locked = wire_ask(wire, sql, &answer) == WIRE_DONE &&
+                  strcmp(PQgetvalue(answer, 0, 0), "t") == 0;
     PQclear(answer);
     return locked;
 }
@@ -44,11 +45,11 @@ static enum status tell_other(struct wire *wire, struct error *error)
                      other);
 }
 
-enum status writer_lock_wait(struct wire *wire, struct error *error)
+enum status writer_lock_wait(struct wire *wire, bool shared, struct error *error)
 {
     static const struct timespec wait = {.tv_nsec = LOCK_WAIT_NS};
     for (int i = 0; i < LOCK_TRIES; i++) {
-        if (writer_lock(wire))
+        if (writer_lock(wire, shared))
             return ST_OK;
         nanosleep(&wait, NULL);
     }
@@ -67,7 +68,13 @@ static bool take_ids(struct writers *writers, const PGresult *answer)
     return true;
 }
 
-enum status writers_take(struct wire *wire, struct writers *writers,
+static bool fence_all(struct wire *wire)
+{
+    return wire_run(wire, "UPDATE writer SET fenced=true WHERE NOT fenced", NULL) ==
+           WIRE_DONE;
+}
+
+enum status writers_take(struct wire *wire, bool shared, struct writers *writers,
                          struct error *error)
 {
     char host[65] = "", sql[SQL_SIZE];
@@ -80,8 +87,7 @@ enum status writers_take(struct wire *wire, struct writers *writers,
              "INSERT INTO writer(daemon) SELECT 'process %ld of %s' FROM "
              "generate_series(1,%d) RETURNING id",
              (long)getpid(), host, WRITERS);
-    bool taken = wire_run(wire, "UPDATE writer SET fenced=true WHERE NOT fenced",
-                          NULL) == WIRE_DONE &&
+    bool taken = (shared || fence_all(wire)) &&
                  wire_ask(wire, sql, &answer) == WIRE_DONE && !wire_warned(wire) &&
                  take_ids(writers, answer);
     PQclear(answer);

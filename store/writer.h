@@ -20,8 +20,9 @@
  *       transaction that the writer has open, so whatever it wrote is seen by whoever
  *       fenced it. A daemon's rows are all made before it writes, so whoever fences them
  *       once has fenced what it may ever write by.
- *   (4) A lock of the session, which ends with the first connection, keeps a second daemon
- *       out while the first is there.
+ *   (4) A lock of the session, which ends with the first connection, keeps others out: a
+ *       daemon that is to have the database alone keeps out all, one that shares it those
+ *       that do not.
  *
  * Threads: n is written by the one that has the connection, and read by any; else those of
  * the wire.
@@ -46,16 +47,17 @@ struct writers { /* a daemon's connections, the first at 0 */
 };
 
 /* Takes the lock of (4). False where another session holds it. */
-bool writer_lock(struct wire *wire);
+bool writer_lock(struct wire *wire, bool shared);
 
 /* The same, waiting for a moment: a daemon that was killed leaves its session to the
  * server for that long.
  *   ST_IO  another daemon serves the database; the error names it */
-enum status writer_lock_wait(struct wire *wire, struct error *error);
+enum status writer_lock_wait(struct wire *wire, bool shared, struct error *error);
 
-/* Fences whoever wrote before, and makes the rows of this daemon. The lock is held.
+/* Makes the rows of this daemon; where the database is not shared, whoever wrote before is
+ * fenced first. The lock is held.
  *   ST_IO  the server failed */
-enum status writers_take(struct wire *wire, struct writers *writers,
+enum status writers_take(struct wire *wire, bool shared, struct writers *writers,
                          struct error *error);
 
 struct writers_found { /* of the daemon's rows, on a new connection */

@@ -3,7 +3,7 @@
  * transactions, several entries in one, threads racing and restarts drive both; after
  * each step every balance and every mark must agree. A history that fails is cut down to
  * the steps that matter and printed. HISTORIES=n in the environment runs n of them. A few
- * are played on a server of PostgreSQL too. */
+ * are played on a server of PostgreSQL too, and by two ledgers that share a store of it. */
 #include "accountant/verify.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ enum {
     JOBS_MAX = 64,
     STEPS_MAX = 30,
     RACERS = 3,
-    SERVER_HISTORIES = 6, /* each has a database of its own, and waits for a disk */
+    SERVER_HISTORIES = 6, /* each has tables of its own, and waits for a disk */
     HISTORIES = SANITIZED ? 2000 : 20000,
 };
 
@@ -149,10 +149,26 @@ struct history {
     struct step steps[STEPS_MAX];
 };
 
+/* Several ledgers may share a store. Each has the jobs whose number it is, as a daemon has
+ * those that it runs, and steps are taken by either. */
+enum { KITS_MAX = 2 };
+
 struct run {
-    struct kit kit;
+    struct kit kits[KITS_MAX];
+    unsigned kit_count;
+    struct kit *kit; /* whose step it is */
     struct model model;
 };
+
+static struct kit *kit_of(struct run *run, unsigned job)
+{
+    return &run->kits[job % run->kit_count];
+}
+
+static bool follow(struct kit *kit)
+{
+    return ledger_follow(kit->ledger, NULL) == ST_OK;
+}
 
 static const char *dataset_name(int dataset)
 {
@@ -168,7 +184,7 @@ static enum status reserve_in(struct run *run, struct store_tx *tx, unsigned num
     struct mechanism m = model_mechanism(job);
     struct ledger_claim claim = {&dataset,         &id,           &m,
                                  &principal_local, PARTS_UNNAMED, NULL};
-    enum status status = ledger_reserve(run->kit.ledger, tx, &claim, &entry, NULL);
+    enum status status = ledger_reserve(run->kit->ledger, tx, &claim, &entry, NULL);
     mechanism_fini(&m);
     return status;
 }
@@ -176,7 +192,7 @@ static enum status reserve_in(struct run *run, struct store_tx *tx, unsigned num
 static enum status settle_in(struct run *run, struct store_tx *tx, unsigned number)
 {
     struct job_id id = kit_job(number);
-    return ledger_settle(run->kit.ledger, tx, &id, NULL, NULL);
+    return ledger_settle(run->kit->ledger, tx, &id, NULL, NULL);
 }
 
 static bool step_grant(struct run *run, const struct step *step)
@@ -185,7 +201,7 @@ static bool step_grant(struct run *run, const struct step *step)
     struct grant grant = {RELATION_ZERO_OUT, dataset == 0 ? 2 : 1, 1e-5, 0, {0, 0},
                           UNIT_RECORD};
     enum status expected = run->model.granted[dataset] ? ST_ALREADY_EXISTS : ST_OK;
-    if (kit_grant(&run->kit, dataset_name(dataset), grant.epsilon, grant.delta, 0) !=
+    if (kit_grant(run->kit, dataset_name(dataset), grant.epsilon, grant.delta, 0) !=
         expected)
         return false;
     run->model.granted[dataset] = true;
@@ -194,7 +210,7 @@ static bool step_grant(struct run *run, const struct step *step)
 
 static bool step_reserve(struct run *run, const struct step *step)
 {
-    struct store_tx *tx = kit_begin(&run->kit);
+    struct store_tx *tx = kit_begin(run->kit);
     enum status expected = model_reserve(&run->model, (int)step->job, step->what);
     return kit_end(tx, reserve_in(run, tx, step->job, &step->what)) == expected;
 }
@@ -202,7 +218,7 @@ static bool step_reserve(struct run *run, const struct step *step)
 static bool step_undone(struct run *run, const struct step *step)
 {
     struct model before = run->model;
-    struct store_tx *tx = kit_begin(&run->kit);
+    struct store_tx *tx = kit_begin(run->kit);
     bool good = reserve_in(run, tx, step->job, &step->what) ==
                 model_reserve(&run->model, (int)step->job, step->what);
     good = settle_in(run, tx, step->other) ==
@@ -217,7 +233,7 @@ static bool step_several(struct run *run, const struct step *step)
 {
     struct model_job twin = step->what;
     unsigned second = (step->job + 1) % JOBS_MAX;
-    struct store_tx *tx = kit_begin(&run->kit);
+    struct store_tx *tx = kit_begin(run->kit);
     twin.sigma *= 1.25;
     bool good = reserve_in(run, tx, step->job, &step->what) ==
                 model_reserve(&run->model, (int)step->job, step->what);
@@ -231,7 +247,7 @@ static bool step_several(struct run *run, const struct step *step)
 }
 
 struct racer {
-    struct run *run;
+    struct run run; /* with a kit of its own */
     unsigned number;
     struct model_job job;
     enum status status;
@@ -241,10 +257,10 @@ static void *race(void *context)
 {
     struct racer *racer = context;
     struct store_tx *tx;
-    racer->status = store_begin(racer->run->kit.store, STORE_LEDGER, &tx, NULL);
+    racer->status = store_begin(racer->run.kit->store, STORE_LEDGER, &tx, NULL);
     if (racer->status == ST_OK)
         racer->status =
-            kit_end(tx, reserve_in(racer->run, tx, racer->number, &racer->job));
+            kit_end(tx, reserve_in(&racer->run, tx, racer->number, &racer->job));
     return NULL;
 }
 
@@ -254,20 +270,24 @@ static bool step_race(struct run *run, const struct step *step)
     struct racer racers[RACERS];
     pthread_t threads[RACERS];
     struct ledger_entry_name head, entry;
-    ledger_head(run->kit.ledger, &head);
+    ledger_head(run->kit->ledger, &head);
     for (unsigned i = 0; i < RACERS; i++) {
-        racers[i] = (struct racer){run, (step->job + i) % JOBS_MAX, step->what, ST_IO};
+        racers[i] = (struct racer){
+            .number = (step->job + i) % JOBS_MAX, .job = step->what, .status = ST_IO};
+        racers[i].run.kit = kit_of(run, step->other + i);
         racers[i].job.sigma *= 1 + .5 * i;
         if (pthread_create(&threads[i], NULL, race, &racers[i]) != 0)
             return false;
     }
     for (unsigned i = 0; i < RACERS; i++)
         pthread_join(threads[i], NULL);
+    if (!follow(run->kit))
+        return false;
     for (uint64_t seq = head.seq + 1; seq <= head.seq + RACERS; seq++) {
         for (unsigned i = 0; i < RACERS; i++) {
             struct job_id id = kit_job(racers[i].number);
             if (racers[i].status == ST_OK &&
-                ledger_reservation(run->kit.ledger, &id, &entry) && entry.seq == seq &&
+                ledger_reservation(run->kit->ledger, &id, &entry) && entry.seq == seq &&
                 model_reserve(&run->model, (int)racers[i].number, racers[i].job) !=
                     ST_OK)
                 return false;
@@ -285,23 +305,24 @@ static bool step_race(struct run *run, const struct step *step)
 
 static bool step_restart(struct run *run, const struct step *step)
 {
-    struct store_tx *tx = kit_begin(&run->kit);
+    struct store_tx *tx = kit_begin(run->kit);
     reserve_in(run, tx, step->job, &step->what);
     store_rollback(tx);
-    kit_reopen_ledger(&run->kit);
+    kit_reopen_ledger(run->kit);
     return true;
 }
 
 static bool take_step(struct run *run, const struct step *step)
 {
+    run->kit = kit_of(run, step->other + step->job);
     switch (step->kind) {
     case STEP_GRANT: return step_grant(run, step);
     case STEP_RESERVE: return step_reserve(run, step);
     case STEP_AUTHORISE:
-        return kit_authorise(&run->kit, step->job, step->count) ==
+        return kit_authorise(kit_of(run, step->job), step->job, step->count) ==
                model_authorise(&run->model, (int)step->job, step->count);
     case STEP_SETTLE:
-        return kit_settle(&run->kit, step->job) ==
+        return kit_settle(run->kit, step->job) ==
                model_settle(&run->model, (int)step->job);
     case STEP_UNDONE: return step_undone(run, step);
     case STEP_SEVERAL: return step_several(run, step);
@@ -312,12 +333,13 @@ static bool take_step(struct run *run, const struct step *step)
     return false;
 }
 
-static bool agrees(struct run *run)
+/* Whether the balances that the ledger shows are the model's. */
+static bool balances_agree(struct run *run, struct kit *kit)
 {
     for (int i = 0; i < DATASETS; i++) {
         struct balance balance;
         struct dataset_id id = kit_dataset(dataset_name(i));
-        enum status status = ledger_balance(run->kit.ledger, &id, &balance, NULL);
+        enum status status = ledger_balance(kit->ledger, &id, &balance, NULL);
         if (status != (run->model.granted[i] ? ST_OK : ST_NOT_FOUND))
             return false;
         if (status != ST_OK)
@@ -328,10 +350,19 @@ static bool agrees(struct run *run)
             memcmp(&held, &balance.held, sizeof held) != 0)
             return false;
     }
+    return true;
+}
+
+static bool agrees(struct run *run)
+{
+    for (unsigned i = 0; i < run->kit_count; i++)
+        if (!follow(&run->kits[i]) || !balances_agree(run, &run->kits[i]))
+            return false;
     for (unsigned i = 0; i < JOBS_MAX; i++) {
         struct job_id id = kit_job(i);
         if (run->model.jobs[i].exists &&
-            ledger_authorised(run->kit.ledger, &id) != run->model.jobs[i].authorised)
+            ledger_authorised(kit_of(run, i)->ledger, &id) !=
+                run->model.jobs[i].authorised)
             return false;
     }
     return true;
@@ -340,25 +371,34 @@ static bool agrees(struct run *run)
 static struct postgres_server
     server; /* where it runs, each history has a database of it */
 
-static struct kit open_kit(void)
+static unsigned ledgers = 1; /* that share a store of the server */
+
+static void open_kits(struct run *run)
 {
-    if (server.folder[0] == '\0')
-        return kit_open(":memory:");
+    run->kit_count = ledgers;
+    if (server.folder[0] == '\0') {
+        run->kits[0] = kit_open(":memory:");
+        return;
+    }
     const struct postgres_database database = postgres_schema(&server);
-    return kit_take(postgres_store(&database));
+    for (unsigned i = 0; i < ledgers; i++)
+        run->kits[i] = kit_take(ledgers > 1 ? postgres_shared_store(&database)
+                                            : postgres_store(&database));
 }
 
 /* Index of the first step after which ledger and model differ; count if none does. */
 static size_t play(const struct history *history)
 {
-    struct run run = {.kit = open_kit()};
+    struct run run = {0};
     struct verify_report report;
     size_t i = 0;
+    open_kits(&run);
     while (i < history->count && take_step(&run, &history->steps[i]) && agrees(&run))
         i++;
-    if (i == history->count && verify_store(run.kit.store, &report, NULL) != ST_OK)
+    if (i == history->count && verify_store(run.kits[0].store, &report, NULL) != ST_OK)
         i = history->count - 1;
-    kit_close(&run.kit);
+    for (unsigned k = 0; k < run.kit_count; k++)
+        kit_close(&run.kits[k]);
     return i;
 }
 
@@ -453,6 +493,15 @@ static void every_history_keeps_them_on_a_server_too(void **state)
     if (!postgres_make_for_stores(&server, true))
         skip();
     play_histories(SERVER_HISTORIES);
+}
+
+static void every_history_of_two_ledgers_keeps_them_too(void **state)
+{
+    (void)state;
+    if (server.folder[0] == '\0')
+        skip();
+    ledgers = KITS_MAX;
+    play_histories(SERVER_HISTORIES);
     postgres_remove(&server);
 }
 
@@ -461,6 +510,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_history_keeps_the_balances_of_the_model),
         cmocka_unit_test(every_history_keeps_them_on_a_server_too),
+        cmocka_unit_test(every_history_of_two_ledgers_keeps_them_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,14 +27,28 @@ postgres_place(const struct postgres_database *database)
     return (struct store_server){.url = database->url, .single_server = true};
 }
 
-static inline struct store *postgres_store(const struct postgres_database *database)
+static inline struct store *postgres_store_at(const struct store_server *place)
 {
     struct store *store = NULL;
     struct error error = {0};
-    const struct store_server place = postgres_place(database);
-    if (store_open_server(&store, &place, &error) != ST_OK)
+    if (store_open_server(&store, place, &error) != ST_OK)
         fail_msg("%s", error.text);
     return store;
+}
+
+static inline struct store *postgres_store(const struct postgres_database *database)
+{
+    const struct store_server place = postgres_place(database);
+    return postgres_store_at(&place);
+}
+
+/* The same for one that others may have open too. */
+static inline struct store *
+postgres_shared_store(const struct postgres_database *database)
+{
+    struct store_server place = postgres_place(database);
+    place.shared = true;
+    return postgres_store_at(&place);
 }
 
 /* Commits a row of a dataset. */

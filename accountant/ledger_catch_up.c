@@ -1,0 +1,60 @@
+#include "accountant/ledger_catch_up.h"
+
+#include "accountant/ledger_replay.h"
+
+static enum status catch_up(struct ledger *ledger, struct store_tx *tx, bool all_marks,
+                            struct error *error)
+{
+    if (!store_shared(ledger->store) || ledger->changing)
+        return ST_OK;
+    enum status status =
+        ledger_replay_more(&ledger->state, &ledger->now, all_marks, tx, error);
+    if (status != ST_OK)
+        store_poison(ledger->store);
+    return status;
+}
+
+enum status ledger_catch_up(struct ledger *ledger, struct store_tx *tx,
+                            struct error *error)
+{
+    return catch_up(ledger, tx, false, error);
+}
+
+enum status ledger_catch_up_all(struct ledger *ledger, struct store_tx *tx,
+                                struct error *error)
+{
+    return catch_up(ledger, tx, true, error);
+}
+
+enum status ledger_catch_up_mark(struct ledger *ledger, struct store_tx *tx,
+                                 struct reservation *reservation, struct error *error)
+{
+    uint64_t authorised = 0;
+    if (!store_shared(ledger->store))
+        return ST_OK;
+    enum status status = mark_row_find(tx, reservation->job.text, &authorised, error);
+    const struct reservation_state *known =
+        reservation->changed ? &reservation->next : &reservation->now;
+    if (status != ST_OK || authorised <= known->authorised)
+        return status;
+    ledger_change_join(ledger, tx);
+    ledger->raised += authorised - known->authorised;
+    ledger_state_change_reservation(&ledger->state, reservation)->authorised =
+        authorised;
+    return ST_OK;
+}
+
+enum status ledger_follow(struct ledger *ledger, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    if (!store_shared(ledger->store))
+        return ST_OK;
+    enum status status = store_begin(ledger->store, STORE_READ, &tx, error);
+    if (status != ST_OK)
+        return status;
+    pthread_mutex_lock(&ledger->lock);
+    status = ledger_catch_up(ledger, tx, error);
+    pthread_mutex_unlock(&ledger->lock);
+    store_rollback(tx);
+    return status;
+}

@@ -1,0 +1,266 @@
+/* Goal: of several ledgers on one store each decides by what all have written. Method: two
+ * ledgers on two stores of one database of a real server, and SQL from outside. */
+#include "accountant/ledger_catch_up.h"
+
+#include <pthread.h>
+
+#include "tests/expect.h"
+#include "accountant/ledger_freeze.h"
+#include "accountant/verify.h"
+#include "tests/accountant/ledger_fixture.h"
+#include "tests/store/place_fixture.h"
+#include "tests/store/postgres_store_fixture.h"
+
+static struct postgres_server server;
+
+struct pair {
+    struct postgres_database database;
+    struct kit a, b;
+};
+
+/* Dataset a of epsilon 2, which the second ledger has not read of. */
+static struct pair make_pair(void)
+{
+    struct pair pair = {.database = postgres_schema(&server)};
+    pair.a = kit_take(postgres_shared_store(&pair.database));
+    pair.b = kit_take(postgres_shared_store(&pair.database));
+    assert_int_equal(kit_grant(&pair.a, "a", 2, 1e-5, 0), ST_OK);
+    return pair;
+}
+
+static void end_pair(struct pair *pair)
+{
+    struct verify_report report;
+    struct error error = {0};
+    if (verify_store(pair->a.store, &report, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    kit_close(&pair->b);
+    kit_close(&pair->a);
+}
+
+static void assert_both_know_the_same(struct pair *pair)
+{
+    assert_int_equal(ledger_follow(pair->a.ledger, NULL), ST_OK);
+    assert_int_equal(ledger_follow(pair->b.ledger, NULL), ST_OK);
+    struct balance a = kit_balance(&pair->a, "a"), b = kit_balance(&pair->b, "a");
+    assert_same_balance(&a, &b);
+}
+
+static void what_one_has_reserved_the_other_does_not_give_away(void **state)
+{
+    (void)state;
+    enum { JOBS = 40 };
+    struct pair pair = make_pair();
+    unsigned admitted = 0;
+    for (unsigned i = 0; i < JOBS; i++) {
+        struct kit *kit = i % 2 == 0 ? &pair.b : &pair.a;
+        enum status status = kit_reserve(kit, "a", i, 23.85, 10);
+        assert_int_equal(status, i == admitted ? status : ST_BUDGET_HELD);
+        admitted += status == ST_OK;
+    }
+    /* As many as one ledger admits. */
+    struct kit alone = kit_open(":memory:");
+    assert_int_equal(kit_grant(&alone, "a", 2, 1e-5, 0), ST_OK);
+    for (unsigned i = 0; i < JOBS; i++)
+        assert_int_equal(kit_reserve(&alone, "a", i, 23.85, 10),
+                         i < admitted ? ST_OK : ST_BUDGET_HELD);
+    assert_in_range(admitted, 2, JOBS - 1);
+    kit_close(&alone);
+    assert_both_know_the_same(&pair);
+    end_pair(&pair);
+}
+
+static void the_same_job_and_the_same_dataset_are_taken_once(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    assert_int_equal(kit_reserve(&pair.a, "a", 1, 23.85, 10), ST_OK);
+    assert_int_equal(kit_reserve(&pair.b, "a", 1, 23.85, 10), ST_ALREADY_EXISTS);
+    assert_int_equal(kit_grant(&pair.b, "b", 2, 1e-5, 0), ST_OK);
+    assert_int_equal(kit_reserve(&pair.a, "b", 2, 23.85, 10), ST_OK);
+    assert_both_know_the_same(&pair);
+    end_pair(&pair);
+}
+
+static void
+steps_that_another_has_authorised_are_charged_by_whoever_settles(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    assert_int_equal(kit_reserve(&pair.a, "a", 1, 23.85, 10), ST_OK);
+    assert_int_equal(ledger_follow(pair.b.ledger, NULL), ST_OK);
+    assert_int_equal(kit_authorise(&pair.a, 1, 4), ST_OK);
+    assert_int_equal(kit_settle(&pair.b, 1), ST_OK);
+    struct mechanism m = kit_gaussian(23.85, 10);
+    struct curve charge;
+    assert_int_equal(filter_charge(&charge, &m, 4, NULL), ST_OK);
+    struct balance balance = kit_balance(&pair.b, "a");
+    assert_memory_equal(&balance.committed, &charge, sizeof charge);
+    assert_int_equal(kit_settle(&pair.a, 1), ST_NOT_FOUND);
+    assert_int_equal(kit_authorise(&pair.a, 1, 5), ST_NOT_FOUND);
+    assert_both_know_the_same(&pair);
+    mechanism_fini(&m);
+    end_pair(&pair);
+}
+
+/* Several ends in one transaction, as when a dead daemon's jobs are settled. */
+static void each_of_several_ends_charges_what_another_has_authorised(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct job_id first = kit_job(1), second = kit_job(2);
+    assert_int_equal(kit_reserve(&pair.a, "a", 1, 23.85, 5), ST_OK);
+    assert_int_equal(kit_reserve(&pair.a, "a", 2, 23.85, 5), ST_OK);
+    assert_int_equal(kit_authorise(&pair.a, 1, 2), ST_OK);
+    struct store_tx *tx = kit_begin(&pair.b);
+    assert_int_equal(ledger_settle(pair.b.ledger, tx, &first, NULL, NULL), ST_OK);
+    store_rollback(tx);
+    assert_int_equal(kit_authorise(&pair.a, 1, 3), ST_OK);
+    assert_int_equal(kit_authorise(&pair.a, 2, 4), ST_OK);
+    tx = kit_begin(&pair.b);
+    assert_int_equal(ledger_settle(pair.b.ledger, tx, &first, NULL, NULL), ST_OK);
+    assert_int_equal(ledger_settle(pair.b.ledger, tx, &second, NULL, NULL), ST_OK);
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    assert_int_equal(ledger_authorised(pair.b.ledger, &first), 3);
+    assert_int_equal(ledger_authorised(pair.b.ledger, &second), 4);
+    assert_both_know_the_same(&pair);
+    end_pair(&pair); /* a COMMIT of other steps than the mark has would not verify */
+}
+
+static void an_epoch_that_another_has_frozen_is_closed_for_all(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct place place = place_make();
+    char path[80];
+    bool frozen = false;
+    snprintf(path, sizeof path, "%s/head", place.folder);
+    assert_int_equal(kit_reserve(&pair.b, "a", 1, 23.85, 10), ST_OK);
+    struct head lost = {.entry.seq = 7};
+    assert_int_equal(head_file_write(path, &lost, NULL), ST_OK);
+    assert_int_equal(ledger_head_file(pair.a.ledger, path, &frozen, NULL), ST_OK);
+    assert_true(frozen);
+    assert_int_equal(kit_reserve(&pair.b, "a", 2, 23.85, 1), ST_DATASET_FROZEN);
+    assert_int_equal(kit_authorise(&pair.b, 1, 3), ST_DATASET_FROZEN);
+    assert_int_equal(kit_settle(&pair.b, 1), ST_OK);
+    assert_true(kit_balance(&pair.b, "a").frozen);
+    assert_both_know_the_same(&pair);
+    end_pair(&pair);
+    place_remove(&place);
+}
+
+/* What another has authorised since this ledger was opened counts when the head that is
+ * kept elsewhere is compared. */
+static void a_head_that_another_has_moved_is_not_taken_for_a_lost_one(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct place place = place_make();
+    char path[80];
+    bool frozen = true;
+    snprintf(path, sizeof path, "%s/head", place.folder);
+    assert_int_equal(kit_reserve(&pair.a, "a", 1, 23.85, 10), ST_OK);
+    assert_int_equal(ledger_head_file(pair.a.ledger, path, &frozen, NULL), ST_OK);
+    kit_reopen_ledger(&pair.b);
+    assert_int_equal(kit_authorise(&pair.a, 1, 4), ST_OK);
+    assert_int_equal(ledger_head_file(pair.b.ledger, path, &frozen, NULL), ST_OK);
+    assert_false(frozen);
+    end_pair(&pair);
+    place_remove(&place);
+}
+
+static void an_entry_that_no_program_wrote_ends_the_daemon_that_reads_it(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct error error = {0};
+    assert_int_equal(
+        postgres_sql(
+            &server, &pair.database,
+            "INSERT INTO ledger SELECT 2,dataset,1,'job_x','RESERVE',curve,NULL,"
+            "'{}',actor,time_ms,hash,prev FROM ledger"),
+        0);
+    assert_int_equal(ledger_follow(pair.b.ledger, &error), ST_CORRUPT);
+    if (strstr(error.text, "entry 2") == NULL)
+        fail_msg("%s", error.text);
+    assert_true(store_poisoned(pair.b.store));
+    kit_close(&pair.b);
+    kit_close(&pair.a);
+}
+
+struct client {
+    struct kit *kit;
+    unsigned first, admitted;
+};
+
+enum { RACED = 24 };
+
+static void *reserve_many(void *context)
+{
+    struct client *client = context;
+    for (unsigned i = 0; i < RACED; i++)
+        client->admitted +=
+            kit_reserve(client->kit, "a", client->first + i, 40, 10) == ST_OK;
+    return NULL;
+}
+
+static void ledgers_that_race_admit_as_much_as_one(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct client clients[2] = {{&pair.a, 1000, 0}, {&pair.b, 2000, 0}};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, reserve_many, &clients[i]),
+                         0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    struct kit alone = kit_open(":memory:");
+    unsigned most = 0;
+    assert_int_equal(kit_grant(&alone, "a", 2, 1e-5, 0), ST_OK);
+    while (kit_reserve(&alone, "a", most, 40, 10) == ST_OK)
+        most++;
+    kit_close(&alone);
+    assert_true(most < 2 * RACED);
+    assert_int_equal(clients[0].admitted + clients[1].admitted, most);
+    assert_both_know_the_same(&pair);
+    end_pair(&pair);
+}
+
+static void a_store_that_is_not_shared_is_had_alone(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct store_server place = postgres_place(&pair.database);
+    struct store *store = NULL;
+    assert_true(store_shared(pair.a.store));
+    assert_int_equal(store_open_server(&store, &place, NULL), ST_IO);
+    end_pair(&pair);
+    store = postgres_store(&pair.database);
+    assert_false(store_shared(store));
+    place.shared = true;
+    struct store *second = NULL;
+    assert_int_equal(store_open_server(&second, &place, NULL), ST_IO);
+    store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_one_has_reserved_the_other_does_not_give_away),
+        cmocka_unit_test(the_same_job_and_the_same_dataset_are_taken_once),
+        cmocka_unit_test(
+            steps_that_another_has_authorised_are_charged_by_whoever_settles),
+        cmocka_unit_test(each_of_several_ends_charges_what_another_has_authorised),
+        cmocka_unit_test(an_epoch_that_another_has_frozen_is_closed_for_all),
+        cmocka_unit_test(a_head_that_another_has_moved_is_not_taken_for_a_lost_one),
+        cmocka_unit_test(an_entry_that_no_program_wrote_ends_the_daemon_that_reads_it),
+        cmocka_unit_test(ledgers_that_race_admit_as_much_as_one),
+        cmocka_unit_test(a_store_that_is_not_shared_is_had_alone),
+    };
+    if (!postgres_make_for_stores(&server, true))
+        return 0;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_remove(&server);
+    return failed;
+}
