@@ -43,18 +43,3 @@ enum status ledger_catch_up_mark(struct ledger *ledger, struct store_tx *tx,
         authorised;
     return ST_OK;
 }
-
-enum status ledger_follow(struct ledger *ledger, struct error *error)
-{
-    struct store_tx *tx = NULL;
-    if (!store_shared(ledger->store))
-        return ST_OK;
-    enum status status = store_begin(ledger->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    pthread_mutex_lock(&ledger->lock);
-    status = ledger_catch_up(ledger, tx, error);
-    pthread_mutex_unlock(&ledger->lock);
-    store_rollback(tx);
-    return status;
-}

@@ -65,6 +65,7 @@ struct faults;
     X(GRANT_PENDING, "grant_pending", "have a second person approve its grant")        \
     X(GRANT_DECIDED, "grant_decided", "nothing to do: it was decided, or has lapsed")  \
     X(ALREADY_EXISTS, "already_exists", "choose another identifier")                   \
+    X(CONFLICT, "conflict", "send the request again: something else came first")       \
     X(DATASET_NOT_READY, "dataset_not_ready", "upload its files and import them")      \
     X(DATASET_BUSY, "dataset_busy", "retry when the import has ended")                 \
     X(DATASET_IMMUTABLE, "dataset_immutable", "register another dataset")              \

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/audit_trail.h"
+#include "service/job_renewal.h"
 #include "service/settlement.h"
 
 /* --- beginning --- */
@@ -21,19 +22,42 @@ static struct job *next_of(struct context *context)
     return free_worker && !atomic_load(&context->draining) ? tally.next : NULL;
 }
 
-/* Begins the job whose turn it is; NULL where there is none. Whose turn it is, is asked
- * once more inside the transaction, under whose lock no state moves. */
+struct beginning {
+    struct context *context;
+    int64_t second;
+    struct job *job; /* whose turn it was when it was asked first */
+    bool passed;     /* it is another's by now */
+};
+
+/* Whose turn it is, is asked once more inside the transaction, under whose lock no state
+ * moves. */
+static enum status begin(void *argument, struct store_tx *tx, struct error *error)
+{
+    struct beginning *beginning = argument;
+    struct context *context = beginning->context;
+    const struct job_move move = {.state = JOB_RUNNING, .second = beginning->second};
+    beginning->passed = next_of(context) != beginning->job;
+    return beginning->passed
+               ? ST_CANCELLED
+               : job_move(context->jobs, tx, beginning->job, &move, error);
+}
+
+/* Begins the job whose turn it is; NULL where there is none. */
 static struct job *begin_next(struct context *context, int64_t second)
 {
-    struct store_tx *tx = NULL;
-    const struct job_move begin = {.state = JOB_RUNNING, .second = second};
-    if (next_of(context) == NULL ||
-        store_begin(context->store, STORE_JOB, &tx, NULL) != ST_OK)
-        return NULL;
-    struct job *job = next_of(context);
-    enum status status =
-        job != NULL ? job_move(context->jobs, tx, job, &begin, NULL) : ST_NOT_FOUND;
-    return store_end(tx, status, NULL) == ST_OK ? job : NULL;
+    struct beginning beginning = {.context = context, .second = second, .passed = true};
+    enum status status = ST_CANCELLED;
+    while (beginning.passed && (beginning.job = next_of(context)) != NULL) {
+        const struct job_attempt attempt = {.jobs = context->jobs,
+                                            .store = context->store,
+                                            .all = &beginning.job,
+                                            .count = 1,
+                                            .scope = STORE_JOB,
+                                            .make = begin,
+                                            .context = &beginning};
+        status = job_attempt(&attempt, NULL);
+    }
+    return status == ST_OK ? beginning.job : NULL;
 }
 
 void course_begin(struct context *context, int64_t second)
@@ -73,36 +97,53 @@ static enum status cancel_in(struct context *context, struct store_tx *tx,
     return error_set(error, ST_JOB_TERMINAL, "the job has ended");
 }
 
+struct cancellation {
+    struct context *context;
+    struct job *const *jobs; /* (count) */
+    size_t count;
+    bool one; /* that has ended is refused; of several those that have are left */
+    const struct audit_row *act;
+};
+
+static enum status cancel(void *argument, struct store_tx *tx, struct error *error)
+{
+    const struct cancellation *asked = argument;
+    struct context *context = asked->context;
+    enum status status = ST_OK;
+    bool any = false;
+    for (size_t i = 0; i < asked->count && status == ST_OK; i++) {
+        bool moved = false;
+        if (asked->one ||
+            !job_state_is_terminal(job_state(context->jobs, asked->jobs[i])))
+            status = cancel_in(context, tx, asked->jobs[i], &moved, error);
+        any = any || moved;
+    }
+    return status == ST_OK && any ? audit_trail_append(tx, asked->act, error) : status;
+}
+
+static enum status cancel_jobs(struct cancellation *asked, struct error *error)
+{
+    const struct job_attempt attempt = {.jobs = asked->context->jobs,
+                                        .store = asked->context->store,
+                                        .all = asked->jobs,
+                                        .count = asked->count,
+                                        .scope = STORE_LEDGER,
+                                        .make = cancel,
+                                        .context = asked};
+    return job_attempt(&attempt, error);
+}
+
 enum status course_cancel(struct context *context, struct job *job,
                           const struct audit_row *act, struct error *error)
 {
-    struct store_tx *tx = NULL;
-    bool moved = false;
-    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = cancel_in(context, tx, job, &moved, error);
-    if (status == ST_OK && moved)
-        status = audit_trail_append(tx, act, error);
-    return store_end(tx, status, error);
+    struct cancellation asked = {context, &job, 1, true, act};
+    return cancel_jobs(&asked, error);
 }
 
 enum status course_cancel_all(struct context *context, struct job *const *jobs,
                               size_t count, const struct audit_row *act,
                               struct error *error)
 {
-    struct store_tx *tx = NULL;
-    bool any = false;
-    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
-    if (status != ST_OK)
-        return status;
-    for (size_t i = 0; i < count && status == ST_OK; i++) {
-        bool moved = false;
-        if (!job_state_is_terminal(job_state(context->jobs, jobs[i])))
-            status = cancel_in(context, tx, jobs[i], &moved, error);
-        any = any || moved;
-    }
-    if (status == ST_OK && any)
-        status = audit_trail_append(tx, act, error);
-    return store_end(tx, status, error);
+    struct cancellation asked = {context, jobs, count, false, act};
+    return cancel_jobs(&asked, error);
 }

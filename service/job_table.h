@@ -1,6 +1,7 @@
 /*
  * job_table.h - all jobs in memory, for the files that make up that room: jobs (opening,
- * reading, moving), job_recording (what a run records, and what of it is shown) and
+ * reading, moving), job_recording (what a run records, and what of it is shown),
+ * job_renewal (what another daemon has written of them, and job_save) and
  * job_upkeep (what is done to a job beside its run). Everybody else
  * knows jobs by the functions of jobs.h.
  */

@@ -420,25 +420,3 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
     store_tx_on_end(tx, moved, free, change);
     return ST_OK;
 }
-
-static void saved(void *context)
-{
-    struct change *change = context;
-    pthread_rwlock_wrlock(&change->jobs->lock);
-    change->job->now.row_version = change->now.version;
-    pthread_rwlock_unlock(&change->jobs->lock);
-    free(change);
-}
-
-enum status job_save(struct jobs *jobs, struct store *store, struct job *job,
-                     struct error *error)
-{
-    struct store_tx *tx = NULL;
-    enum status status = store_begin(store, STORE_JOB, &tx, error);
-    if (status != ST_OK)
-        return status;
-    struct change *change = change_create(jobs, job);
-    change->now.version++;
-    store_tx_on_end(tx, saved, free, change);
-    return store_end(tx, job_write_row(jobs, tx, job, &change->now, error), error);
-}

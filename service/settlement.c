@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "service/job_renewal.h"
 #include "service/notice.h"
 
 struct counted_end { /* a job that ends, until its transaction does */
@@ -36,19 +37,34 @@ static enum status settle_measurement(struct context *context, struct store_tx *
     return ledger_settle(context->ledger, tx, &id, NULL, error);
 }
 
+/* Settles what the job reserved. Where it holds nothing any more another daemon came first,
+ * and has ended it. */
+static enum status settle(struct context *context, struct store_tx *tx,
+                          const struct settlement *settlement, struct error *error)
+{
+    const struct job *job = settlement->job;
+    const struct model_row *model = settlement->model;
+    struct error inner = {0};
+    enum status status = ST_OK;
+    if (job_plan(job)->is_private)
+        status = ledger_settle(context->ledger, tx, job_id(job),
+                               model != NULL ? model->sha256 : NULL, &inner);
+    if (status == ST_OK && job_plan(job)->measurement.run_count > 0)
+        status = settle_measurement(context, tx, job, &inner);
+    if (status == ST_OK)
+        return ST_OK;
+    return error_set(error, status == ST_NOT_FOUND ? ST_CONFLICT : status, "%s",
+                     inner.text);
+}
+
 enum status settlement_add(struct context *context, struct store_tx *tx,
                            const struct settlement *settlement, struct error *error)
 {
     struct job *job = settlement->job;
     const struct model_row *model = settlement->model;
     struct job_move move = settlement->move;
-    enum status status = ST_OK;
     move.model = model != NULL ? &model->id : NULL;
-    if (job_plan(job)->is_private)
-        status = ledger_settle(context->ledger, tx, job_id(job),
-                               model != NULL ? model->sha256 : NULL, error);
-    if (status == ST_OK && job_plan(job)->measurement.run_count > 0)
-        status = settle_measurement(context, tx, job, error);
+    enum status status = settle(context, tx, settlement, error);
     if (status == ST_OK && model != NULL)
         status = models_add(context->models, tx, model, error);
     if (status == ST_OK)
@@ -60,12 +76,31 @@ enum status settlement_add(struct context *context, struct store_tx *tx,
     return status;
 }
 
+struct commitment {
+    struct context *context;
+    const struct settlement *settlement;
+};
+
+static enum status commit(void *argument, struct store_tx *tx, struct error *error)
+{
+    const struct commitment *commitment = argument;
+    const struct settlement *settlement = commitment->settlement;
+    struct context *context = commitment->context;
+    if (job_state_is_terminal(job_state(context->jobs, settlement->job)))
+        return error_set(error, ST_JOB_TERMINAL, "another daemon has ended the job");
+    return settlement_add(context, tx, settlement, error);
+}
+
 enum status settlement_commit(struct context *context,
                               const struct settlement *settlement, struct error *error)
 {
-    struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
-    if (status != ST_OK)
-        return status;
-    return store_end(tx, settlement_add(context, tx, settlement, error), error);
+    struct commitment commitment = {context, settlement};
+    const struct job_attempt attempt = {.jobs = context->jobs,
+                                        .store = context->store,
+                                        .all = &settlement->job,
+                                        .count = 1,
+                                        .scope = STORE_LEDGER,
+                                        .make = commit,
+                                        .context = &commitment};
+    return job_attempt(&attempt, error);
 }

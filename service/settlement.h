@@ -26,11 +26,14 @@ struct settlement { /* how a job ends */
 };
 
 /* Makes the settlement in tx.
- *   ST_IO  the store is poisoned */
+ *   ST_CONFLICT  another daemon came first (job_renewal.h)
+ *   ST_IO        the store is poisoned */
 enum status settlement_add(struct context *context, struct store_tx *tx,
                            const struct settlement *settlement, struct error *error);
 
-/* Makes it in a transaction of its own; it is durable where the answer is ST_OK. */
+/* Makes it in a transaction of its own; it is durable where the answer is ST_OK.
+ *   ST_JOB_TERMINAL  another daemon has ended the job
+ *   ST_IO            the store is poisoned */
 enum status settlement_commit(struct context *context,
                               const struct settlement *settlement, struct error *error);
 

@@ -196,7 +196,6 @@ enum status statement_run_version(struct statement *statement, const char *find,
     status = statement_end(&finding, error);
     if (status != ST_OK)
         return status;
-    return found ? error_set(error, ST_PRECONDITION_FAILED,
-                             "%s has been changed meanwhile", id)
+    return found ? error_set(error, ST_CONFLICT, "%s has been changed meanwhile", id)
                  : error_set(error, ST_NOT_FOUND, "no such row");
 }

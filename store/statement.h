@@ -85,8 +85,8 @@ enum status statement_run_one(struct statement *statement, struct error *error);
 
 /* The same for an update of one row WHERE id=? AND version=?: where it changed nothing,
  * find, SQL with the id as its one parameter, tells why.
- *   ST_NOT_FOUND            there is no such row
- *   ST_PRECONDITION_FAILED  it has another version than the caller has read */
+ *   ST_NOT_FOUND  there is no such row
+ *   ST_CONFLICT   it has another version than the caller has read */
 enum status statement_run_version(struct statement *statement, const char *find,
                                   const char *id, struct error *error);
 

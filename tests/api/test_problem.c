@@ -46,6 +46,7 @@ static const struct {
     {"budget_exhausted", 409},
     {"budget_held", 409},
     {"already_exists", 409},
+    {"conflict", 409},
     {"dataset_not_ready", 409},
     {"dataset_busy", 409},
     {"dataset_immutable", 409},

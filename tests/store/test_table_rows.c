@@ -189,9 +189,9 @@ static void an_update_of_what_has_changed_meanwhile_is_refused(void **state)
     late.state = job_late.state = "FAILED";
     assert_int_equal(dataset_row_update(tx, &read, NULL), ST_OK);
     assert_int_equal(job_row_update(tx, &job_read, NULL), ST_OK);
-    assert_refused(dataset_row_update(tx, &late, NULL), ST_PRECONDITION_FAILED);
-    assert_refused(dataset_row_declare(tx, &late, NULL), ST_PRECONDITION_FAILED);
-    assert_refused(job_row_update(tx, &job_late, NULL), ST_PRECONDITION_FAILED);
+    assert_refused(dataset_row_update(tx, &late, NULL), ST_CONFLICT);
+    assert_refused(dataset_row_declare(tx, &late, NULL), ST_CONFLICT);
+    assert_refused(job_row_update(tx, &job_late, NULL), ST_CONFLICT);
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(job_rows_walk(tx, see_job, &seen, NULL), ST_OK);
     assert_string_equal(seen.texts[0], "a 2 READY {\"id\":1} {} -1 20 fraud ana");

@@ -1,0 +1,195 @@
+#include "service/job_renewal.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "service/job_table.h"
+#include "service/restored_job.h"
+#include "store/table_rows.h"
+
+enum { MS_PER_S = 1000 };
+
+struct renewal {
+    struct jobs *jobs;
+    struct job *fresh; /* the job by its row alone */
+    enum status status;
+    struct error *error;
+};
+
+static bool read_row(void *context, const struct job_row *row)
+{
+    struct renewal *renewal = context;
+    renewal->status = restored_job_create(&renewal->fresh, row,
+                                          renewal->jobs->base.datasets, renewal->error);
+    return false;
+}
+
+/* Whether a run elsewhere has come further than what is known of it here. A run here has
+ * always come as far as its row. */
+static bool is_further(const struct job_made *made, const struct job_made *known)
+{
+    return made->progress.step > known->progress.step ||
+           made->progress.authorised_steps > known->progress.authorised_steps ||
+           made->point_count > known->point_count ||
+           made->released_count > known->released_count;
+}
+
+static void swap(void *one, void *other)
+{
+    void **a = one, **b = other, *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Takes over what the run has recorded. The fresh job is left what it replaces. */
+static void take_recorded(struct job *job, struct job *fresh)
+{
+    if (is_further(&fresh->recorded, &job->recorded)) {
+        job->recorded = fresh->recorded;
+        swap(&job->points, &fresh->points);
+        swap(&job->released, &fresh->released);
+        job->unshown = true;
+    }
+    if (job->quality == NULL)
+        swap(&job->quality, &fresh->quality);
+}
+
+/* Takes over what moves have set. The lock is held, for writing. */
+static void take_state(struct jobs *jobs, struct job *job, const struct job *fresh)
+{
+    struct job_now *now = &job->now;
+    const struct job_now *read = &fresh->now;
+    job_counts_move(&jobs->counts, job->project, now->state, read->state);
+    changed_jobs_touch_state(&jobs->changed, job);
+    now->state = read->state;
+    now->reason = read->reason;
+    now->attempt = read->attempt;
+    now->has_model = read->has_model;
+    now->model_is_gone = read->model_is_gone;
+    now->model = read->model;
+    now->start_ms = read->start_ms;
+    now->cancel_ms = read->cancel_ms;
+    now->end_ms = read->end_ms;
+    now->queue_position = 0;
+    if (!job_state_is_terminal(now->state))
+        return;
+    now->seconds_left = 0;
+    job_changes_show(job, now->end_ms / MS_PER_S);
+    job->changes.charge = job->changes.any; /* it is settled */
+    train_spec_drop_network(&job->plan.request.train);
+    active_jobs_remove(&jobs->active, job);
+}
+
+/* Whether the state, and so what is shown, has changed. */
+static bool take(struct jobs *jobs, struct job *job, struct job *fresh)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    struct job_now *now = &job->now;
+    bool newer = fresh->now.row_version > now->row_version;
+    bool moved = newer && fresh->now.state != now->state;
+    if (newer) {
+        now->row_version = fresh->now.row_version;
+        take_recorded(job, fresh);
+    }
+    if (moved)
+        take_state(jobs, job, fresh);
+    if (moved)
+        now->version++;
+    if (now->version < now->row_version)
+        now->version = now->row_version;
+    pthread_rwlock_unlock(&jobs->lock);
+    return moved;
+}
+
+enum status job_renew(struct jobs *jobs, struct store_tx *tx, struct job *job,
+                      struct error *error)
+{
+    struct renewal renewal = {.jobs = jobs, .status = ST_NOT_FOUND, .error = error};
+    enum status status = job_row_find(tx, &job->id, read_row, &renewal, error);
+    if (status != ST_OK)
+        return status;
+    if (renewal.fresh == NULL && renewal.status == ST_NOT_FOUND)
+        return error_set(error, ST_NOT_FOUND, "job %s is gone", job->id.text);
+    if (renewal.fresh == NULL)
+        return error_within(error, ST_CORRUPT, "table job, row %s", job->id.text);
+    if (take(jobs, job, renewal.fresh))
+        long_polls_wake(jobs->base.long_polls, job);
+    job_destroy(renewal.fresh);
+    return ST_OK;
+}
+
+static enum status make(const struct job_attempt *attempt, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(attempt->store, attempt->scope, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return store_end(tx, attempt->make(attempt->context, tx, error), error);
+}
+
+static enum status renew_all(const struct job_attempt *attempt, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(attempt->store, STORE_READ, &tx, error);
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; i < attempt->count && status == ST_OK; i++)
+        status = job_renew(attempt->jobs, tx, attempt->all[i], error);
+    store_rollback(tx);
+    return status;
+}
+
+enum status job_attempt(const struct job_attempt *attempt, struct error *error)
+{
+    enum status status = make(attempt, error);
+    for (int i = 1; i < JOB_ATTEMPTS_MAX && status == ST_CONFLICT; i++) {
+        if (error != NULL)
+            *error = (struct error){.faults = error->faults};
+        status = renew_all(attempt, error);
+        if (status == ST_OK)
+            status = make(attempt, error);
+    }
+    return status;
+}
+
+/* --- what a run has recorded --- */
+
+struct saving {
+    struct jobs *jobs;
+    struct job *job;
+    uint64_t row_version;
+};
+
+static void saved(void *context)
+{
+    struct saving *saving = context;
+    pthread_rwlock_wrlock(&saving->jobs->lock);
+    saving->job->now.row_version = saving->row_version;
+    pthread_rwlock_unlock(&saving->jobs->lock);
+    free(saving);
+}
+
+static enum status save(void *context, struct store_tx *tx, struct error *error)
+{
+    struct saving *saving = malloc(sizeof *saving);
+    CHECK(saving != NULL);
+    *saving = *(const struct saving *)context;
+    struct job_now now = job_latest(saving->jobs, saving->job);
+    saving->row_version = ++now.version;
+    store_tx_on_end(tx, saved, free, saving);
+    return job_write_row(saving->jobs, tx, saving->job, &now, error);
+}
+
+enum status job_save(struct jobs *jobs, struct store *store, struct job *job,
+                     struct error *error)
+{
+    struct saving saving = {.jobs = jobs, .job = job};
+    const struct job_attempt attempt = {.jobs = jobs,
+                                        .store = store,
+                                        .all = &job,
+                                        .count = 1,
+                                        .scope = STORE_JOB,
+                                        .make = save,
+                                        .context = &saving};
+    return job_attempt(&attempt, error);
+}
