@@ -82,7 +82,8 @@
       .path = "/v1/jobs:estimate", .body = BODY_JSON, .query = "runs",                 \
       .types = TYPE_JSON)                                                              \
     X(job_create, ON_DESK, JOBS_SUBMIT, .method = "POST", .path = "/v1/jobs",          \
-      .act = "job.create", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)       \
+      .act = "job.create", .keyed = true, .together = true, .body = BODY_JSON,         \
+      .types = TYPE_JSON)                                                              \
     X(job_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/jobs",               \
       .query = "view q tag state dataset algorithm created_by created_after order_by " \
                "order " QUERY_PAGE,                                                    \
@@ -280,6 +281,7 @@ struct route {
     bool keyed;      /* it creates something and takes an Idempotency-Key */
     bool any_host;   /* it shows nothing, and probes ask for it by any Host */
     bool streamed;   /* its answer may be made while it is sent */
+    bool together;   /* several that wait are done at once (service/desk.h) */
     bool timed;      /* how long it takes may be told (service/counters.h) */
     char query[112]; /* names of parameters, a blank between them; "": none */
     char types[96];  /* that 200 answers in, likewise, preferred first; "": 204 */

@@ -6,7 +6,6 @@
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
 #include "accountant/tuning.h"
-#include "api/audit_view.h"
 #include "api/budget_view.h"
 #include "api/job_schema.h"
 #include "api/limits.h"
@@ -18,14 +17,13 @@
 #include "service/course.h"
 #include "service/entity_tag.h"
 #include "service/handlers.h"
-#include "service/idempotency.h"
+#include "service/job_creation.h"
 #include "service/job_pace.h"
 #include "service/job_upkeep.h"
 #include "service/packing.h"
 #include "service/plan_refusal.h"
 #include "service/planner.h"
 #include "service/policy.h"
-#include "service/submission.h"
 
 static void refuse(struct context *context, struct request *request,
                    const struct job_plan *plan, const struct error *error)
@@ -34,20 +32,7 @@ static void refuse(struct context *context, struct request *request,
     plan_refuse(context, request, &asked, 1, error);
 }
 
-/* --- planning, for create and estimate alike --- */
-
-static enum status plan_request(struct context *context, const struct request *request,
-                                struct job_plan *plan, struct trainer_cost *cost,
-                                struct error *error)
-{
-    struct job_request parsed;
-    enum status status = job_request_parse(
-        &parsed, request->body != NULL ? request->body : "", request->body_size, error);
-    if (status != ST_OK)
-        return status;
-    const struct planner_inquiry inquiry = {&parsed, &request->principal};
-    return planner_plan(context, &inquiry, plan, cost, error);
-}
+/* --- estimate --- */
 
 /* Answers what the paper claims, which is shown and never charged (P8). */
 static double paper_claim(const struct job_plan *plan)
@@ -159,7 +144,7 @@ enum status handle_job_estimate(struct context *context, struct request *request
     struct estimate_view view = {0};
     struct outlook outlook, measurement;
     struct trainer_cost cost;
-    enum status status = plan_request(context, request, &plan, &cost, error);
+    enum status status = job_creation_plan(context, request, &plan, &cost, error);
     if (status == ST_OK) {
         view = view_of(&plan, &cost);
         view.seconds = job_pace_seconds(context->jobs, &plan);
@@ -226,99 +211,6 @@ enum status handle_job_schema(struct context *context, struct request *request,
     }
     reply_header_add(&request->reply, "Cache-Control", "no-store");
     request_answer(request, job_schema_render(&view));
-    return ST_OK;
-}
-
-/* --- create --- */
-
-/* Appends that the job was submitted: on what, for which epsilon, and its entry in the
- * ledger. */
-static enum status tell_created(struct context *context, struct store_tx *tx,
-                                const struct request *request,
-                                const struct job_addition *addition,
-                                struct error *error)
-{
-    struct act act;
-    const struct job_plan *plan = addition->plan_take;
-    const struct job_act told = {
-        .dataset = plan->request.dataset.text,
-        .algorithm = plan->request.train.algorithm.algorithm->name,
-        .is_private = plan->is_private,
-        .epsilon = plan->epsilon_planned,
-        .ledger_seq = addition->ledger_seq,
-    };
-    char *detail = job_act_render(&told);
-    act_begin(&act, context, request);
-    act.row.object = addition->id.text;
-    act.row.detail = detail;
-    enum status status = audit_trail_append(tx, &act.row, error);
-    free(detail);
-    return status;
-}
-
-struct creation { /* a job on its way into the store */
-    struct context *context;
-    struct request *request;
-    struct job_plan plan;
-    struct job *job;
-    char *body; /* what is answered, owned */
-};
-
-/* Adds the reservations, the job's row and the idempotency row, all in one
- * transaction. */
-static enum status create_in(struct creation *creation, struct store_tx *tx,
-                             struct error *error)
-{
-    char location[64];
-    struct context *context = creation->context;
-    struct job_addition addition;
-    enum status status = submission_reserve(context, tx, creation->request,
-                                            &creation->plan, &addition, error);
-    if (status == ST_OK)
-        status = tell_created(context, tx, creation->request, &addition, error);
-    if (status == ST_OK)
-        status = jobs_add(context->jobs, tx, &addition, &creation->job, error);
-    if (status != ST_OK)
-        return status;
-    snprintf(location, sizeof location, "/v1/jobs/%s", addition.id.text);
-    creation->body = job_text(context->jobs, creation->job);
-    status = idempotency_keep(creation->request, tx, location, creation->body, error);
-    if (status == ST_OK)
-        reply_header_add(&creation->request->reply, "Location", "%s", location);
-    return status;
-}
-
-static enum status create(struct creation *creation, struct error *error)
-{
-    struct context *context = creation->context;
-    struct store_tx *tx = NULL;
-    enum status status = submission_check_room(context, 1, error);
-    if (status == ST_OK)
-        status = store_begin(context->store, STORE_LEDGER, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = context_end(context, tx, create_in(creation, tx, error), error);
-    if (status == ST_OK)
-        course_begin(context, clock_wall_s());
-    return status;
-}
-
-enum status handle_job_create(struct context *context, struct request *request,
-                              struct error *error)
-{
-    struct creation creation = {.context = context, .request = request};
-    struct trainer_cost cost;
-    enum status status = plan_request(context, request, &creation.plan, &cost, error);
-    if (status == ST_OK)
-        status = create(&creation, error);
-    if (status == ST_OK) {
-        reply_json(&request->reply, MHD_HTTP_CREATED, creation.body);
-        return ST_OK;
-    }
-    free(creation.body);
-    counters_refuse_job(context->counters, status);
-    refuse(context, request, &creation.plan, error);
-    job_plan_fini(&creation.plan);
     return ST_OK;
 }
 

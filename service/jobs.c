@@ -350,7 +350,7 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     job->create_ms = clock_wall_ms();
     model_id_make(&job->drawn);
     job->now.version = job->now.row_version = 1;
-    job->now.queue_position = jobs_tally(jobs).queued + 1;
+    job->now.queue_position = jobs_tally(jobs).queued + addition->ahead + 1;
     enum status status = job_write_row(jobs, tx, job, &job->now, error);
     if (status == ST_OK)
         status =

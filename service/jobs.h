@@ -49,6 +49,7 @@ struct job_addition {
     uint64_t ledger_seq;           /* of its RESERVE entry; 0: nothing is reserved */
     uint64_t measurement_seq;      /* the same of its evaluation on a holdout */
     const struct principal *owner; /* who submits it */
+    size_t ahead;                  /* jobs that its transaction adds before it */
     struct trace_context trace;
 };
 

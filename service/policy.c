@@ -377,6 +377,15 @@ static enum status find_for_key(struct asking *asking, struct policy_breach *bre
     return find(asking, breach, error);
 }
 
+bool policy_limits(struct context *context, const struct principal *principal)
+{
+    struct access_key key;
+    if (principal->key[0] == '\0')
+        return false;
+    CHECK(access_keys_find(context->keys, principal->key, &key));
+    return key_policy_limits(&key.policy);
+}
+
 /* Shares and numbers of jobs only grow, so the last of them tells for all. */
 enum status policy_find_breach(struct context *context,
                                const struct policy_inquiry *inquiry,

@@ -51,6 +51,9 @@ struct policy_inquiry { /* what is asked for at once, count > 0 on one dataset *
     size_t count;
 };
 
+/* Whether the key of the principal has a policy that limits anything. */
+bool policy_limits(struct context *context, const struct principal *principal);
+
 /* Finds the first limit that what is asked, which is priced, does not keep to; all but the
  * last may each be submitted by itself.
  *   ST_IO, ST_NOT_FOUND  the ledger cannot be read */

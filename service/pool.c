@@ -113,6 +113,18 @@ enum status pool_submit(struct pool *pool, void *item, struct error *error)
     return ST_OK;
 }
 
+size_t pool_take_along(struct pool *pool, void **items, size_t max,
+                       bool (*fits)(const void *item))
+{
+    size_t count = 0;
+    pthread_mutex_lock(&pool->lock);
+    while (count < max && pool->count > 0 && fits(pool->waiting[pool->first]) &&
+           (items[count] = pool_pop(pool)) != NULL)
+        count++;
+    pthread_mutex_unlock(&pool->lock);
+    return count;
+}
+
 void pool_pause(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);

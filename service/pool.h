@@ -2,7 +2,8 @@
  * pool.h - threads and the bounded queue they take items from, first in, first
  * out.
  *
- *   pool_submit -> waiting -> run(context, item) on one thread, once
+ *   pool_submit -> waiting -> run(context, item) on one thread, once, or taken along by
+ *                             the run of one before it
  *
  * Invariants
  *   (1) At most capacity items wait; one more is refused.
@@ -32,6 +33,11 @@ void pool_destroy(struct pool *pool); /* NULL is allowed */
 /* Puts item at the end of the queue.
  *   ST_QUEUE_FULL  capacity items wait already */
 enum status pool_submit(struct pool *pool, void *item, struct error *error);
+
+/* Takes up to max of the items that wait, from the front, as long as they fit; run calls it,
+ * and does with them what it does with its own. Answers how many. */
+size_t pool_take_along(struct pool *pool, void **items, size_t max,
+                       bool (*fits)(const void *item));
 
 /* From now on no item is taken (3). */
 void pool_pause(struct pool *pool);

@@ -28,6 +28,7 @@
 #include "service/act.h"
 #include "service/admission.h"
 #include "service/authentication.h"
+#include "service/desk.h"
 #include "service/handlers.h"
 #include "service/response.h"
 
@@ -94,27 +95,20 @@ static void resume(struct session *session)
     sessions_resume(session->sessions, session->request.connection);
 }
 
-/* A prediction takes long, and reads of no dataset that may yet be declared anew: it is no
- * visit. */
-static void run(struct context *context, struct request *request)
-{
-    struct visit visit;
-    bool visits = request->match.route->run != RUN_ON_PREDICTORS;
-    if (visits)
-        datasets_enter(context->datasets, &visit);
-    handler_handle(context, request);
-    if (visits)
-        datasets_leave(context->datasets, &visit);
-}
-
 void session_run(void *argument, void *item)
 {
     struct context *context = argument;
-    struct session *session = session_of(item);
-    if (may_stay(session))
-        run(context, &session->request);
-    exchange_body(session);
-    resume(session);
+    struct request *all[DESK_TOGETHER_MAX] = {item}, *stay[DESK_TOGETHER_MAX];
+    size_t count = desk_gather(context, all), stay_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (may_stay(session_of(all[i])))
+            stay[stay_count++] = all[i];
+    if (stay_count > 0)
+        desk_handle(context, stay, stay_count);
+    for (size_t i = 0; i < count; i++) {
+        exchange_body(session_of(all[i]));
+        resume(session_of(all[i]));
+    }
     context_guard(context);
 }
 

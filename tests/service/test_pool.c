@@ -1,5 +1,5 @@
-/* Goal: the queue is bounded and first in, first out; a paused pool takes nothing.
- * Method: one worker held at a gate by the test. */
+/* Goal: the queue is bounded and first in, first out; a paused pool takes nothing; a run
+ * takes along what fits. Method: one worker held at a gate by the test. */
 #include "service/pool.h"
 
 #include <pthread.h>
@@ -94,6 +94,50 @@ static void a_paused_pool_takes_nothing(void **state)
     assert_int_equal(gate.ran_count, 0);
 }
 
+struct taker { /* takes along what is small; the last is what ran then */
+    struct pool *pool;
+    struct gate gate;
+    size_t taken[8];
+    int runs;
+};
+
+static bool is_small(const void *item)
+{
+    return *(const int *)item < 3;
+}
+
+static void take_along(void *context, void *item)
+{
+    struct taker *taker = context;
+    void *more[2];
+    gate_run(&taker->gate, item);
+    size_t count = pool_take_along(taker->pool, more, 2, is_small);
+    taker->taken[taker->runs++] = count;
+    for (size_t i = 0; i < count; i++)
+        gate_run(&taker->gate, more[i]);
+}
+
+/* 0 takes 1 and 2 along, and no more; the second 0 takes 1, because 3 is large. */
+static void a_run_takes_along_those_behind_it_that_fit(void **state)
+{
+    (void)state;
+    static int items[] = {0, 1, 2, 0, 1, 3, 2};
+    struct taker taker = {.gate = GATE};
+    taker.pool = pool_create(1, 8, take_along, &taker);
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(pool_submit(taker.pool, &items[i], NULL), ST_OK);
+    gate_open(&taker.gate);
+    assert_true(pool_wait_idle(taker.pool, 60000));
+    pool_destroy(taker.pool);
+    assert_int_equal(taker.gate.ran_count, 7);
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(taker.gate.ran[i], items[i]);
+    assert_int_equal(taker.runs, 3);
+    assert_int_equal(taker.taken[0], 2);
+    assert_int_equal(taker.taken[1], 1);
+    assert_int_equal(taker.taken[2], 1);
+}
+
 static void waiting_for_idle_ends_at_its_deadline(void **state)
 {
     (void)state;
@@ -112,6 +156,7 @@ int main(void)
         cmocka_unit_test(items_run_in_the_order_of_submission),
         cmocka_unit_test(a_full_queue_refuses),
         cmocka_unit_test(a_paused_pool_takes_nothing),
+        cmocka_unit_test(a_run_takes_along_those_behind_it_that_fit),
         cmocka_unit_test(waiting_for_idle_ends_at_its_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,43 @@
+#include "service/desk.h"
+
+#include "service/handlers.h"
+#include "service/job_creation.h"
+
+static bool may_join(const void *item)
+{
+    const struct request *request = item;
+    return request->match.route->together;
+}
+
+size_t desk_gather(struct context *context, struct request *requests[DESK_TOGETHER_MAX])
+{
+    void *more[DESK_TOGETHER_MAX - 1];
+    size_t count = 0;
+    if (may_join(requests[0]))
+        count = pool_take_along(context->desk, more, DESK_TOGETHER_MAX - 1, may_join);
+    for (size_t i = 0; i < count; i++)
+        requests[1 + i] = more[i];
+    return 1 + count;
+}
+
+static void handle(struct context *context, struct request *const *requests,
+                   size_t count)
+{
+    if (count > 1 && job_creation_together(context, requests, count))
+        return;
+    for (size_t i = 0; i < count; i++)
+        handler_handle(context, requests[i]);
+}
+
+/* A prediction takes long, and reads of no dataset that may yet be declared anew: it is no
+ * visit. */
+void desk_handle(struct context *context, struct request *const *requests, size_t count)
+{
+    struct visit visit;
+    bool visits = requests[0]->match.route->run != RUN_ON_PREDICTORS;
+    if (visits)
+        datasets_enter(context->datasets, &visit);
+    handle(context, requests, count);
+    if (visits)
+        datasets_leave(context->datasets, &visit);
+}
