@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum {
@@ -105,4 +106,41 @@ enum status head_file_write(const char *path, const struct head *head,
         !sync_folder_of(path))
         return failed(path, error);
     return ST_OK;
+}
+
+/* Writes what is newer of what is kept and head; the lock is held. */
+static enum status raise_alone(const char *path, const struct head *head,
+                               struct error *error)
+{
+    struct head kept = {0}, newest = *head;
+    bool found = false;
+    enum status status = head_file_read(path, &kept, &found, error);
+    if (status != ST_OK)
+        return status;
+    if (found && kept.entry.seq >= newest.entry.seq)
+        newest.entry = kept.entry;
+    if (found && kept.authorised > newest.authorised)
+        newest.authorised = kept.authorised;
+    bool is_newer =
+        newest.entry.seq > kept.entry.seq || newest.authorised > kept.authorised;
+    return found && !is_newer ? ST_OK : head_file_write(path, &newest, error);
+}
+
+enum status head_file_raise(const char *path, const struct head *head,
+                            struct error *error)
+{
+    char beside[PATH_SIZE];
+    int length = snprintf(beside, sizeof beside, "%s.lock", path);
+    if (length < 0 || length >= PATH_SIZE)
+        return error_set(error, ST_IO, "the head file's path is too long");
+    int lock = open(beside, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock < 0 || flock(lock, LOCK_EX) != 0) {
+        failed(beside, error);
+        if (lock >= 0)
+            close(lock);
+        return ST_IO;
+    }
+    enum status status = raise_alone(path, head, error);
+    close(lock);
+    return status;
 }

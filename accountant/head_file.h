@@ -30,4 +30,11 @@ enum status head_file_read(const char *path, struct head *head, bool *found,
 enum status head_file_write(const char *path, const struct head *head,
                             struct error *error);
 
+/* The same where several daemons keep the file: it names the newest entry and the greatest
+ * sum that any of them has written, one after the other (flock on PATH.lock).
+ *   ST_CORRUPT  what is there is not a head file
+ *   ST_IO       as above */
+enum status head_file_raise(const char *path, const struct head *head,
+                            struct error *error);
+
 #endif

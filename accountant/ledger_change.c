@@ -25,6 +25,13 @@ static struct head head_now(struct ledger *ledger)
     return now;
 }
 
+enum status ledger_change_keep_head(const struct ledger *ledger, const char *path,
+                                    const struct head *head, struct error *error)
+{
+    return store_shared(ledger->store) ? head_file_raise(path, head, error)
+                                       : head_file_write(path, head, error);
+}
+
 /* Writes the head where it is kept elsewhere, so that it is as new there as it is now. Who
  * comes while another writes it waits, and may then find that a third wrote it for both:
  * syncs are fewer than commits. A write that failed is not tried again. */
@@ -36,7 +43,8 @@ static void keep_head(struct ledger *ledger)
     if (ledger->head_path != NULL && !store_poisoned(ledger->store) &&
         is_older(&ledger->kept, &mine)) {
         ledger->kept = head_now(ledger);
-        if (head_file_write(ledger->head_path, &ledger->kept, &error) != ST_OK) {
+        if (ledger_change_keep_head(ledger, ledger->head_path, &ledger->kept, &error) !=
+            ST_OK) {
             log_event(LOG_ERROR, "head_file_failed", "detail", error.text,
                       (char *)NULL);
             store_poison(ledger->store);

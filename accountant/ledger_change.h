@@ -52,6 +52,10 @@ struct ledger {
     struct head kept;          /* what is written there */
 };
 
+/* Writes the head to where it is kept elsewhere. Threads: any; no lock is asked for. */
+enum status ledger_change_keep_head(const struct ledger *ledger, const char *path,
+                                    const struct head *head, struct error *error);
+
 /* To be called before the first change inside tx; those that change something do. */
 void ledger_change_join(struct ledger *ledger, struct store_tx *tx);
 

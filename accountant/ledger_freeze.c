@@ -169,7 +169,8 @@ enum status ledger_head_file(struct ledger *ledger, const char *path, bool *froz
     CHECK(ledger->head_path == NULL);
     enum status status = compare_head(ledger, path, frozen, error);
     if (status == ST_OK)
-        status = head_file_write(path, &ledger->now, error);
+        status = *frozen ? head_file_write(path, &ledger->now, error)
+                         : ledger_change_keep_head(ledger, path, &ledger->now, error);
     if (status != ST_OK)
         return status;
     pthread_mutex_lock(&ledger->head_lock);

@@ -94,6 +94,25 @@ static void a_line_of_another_form_is_refused(void **state)
     place_remove(&place);
 }
 
+static void several_writers_leave_what_is_newest_of_each(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct head old = head_of(11), new = head_of(12), found;
+    bool is_there = false;
+    assert_int_equal(head_file_raise(place.path, &new, NULL), ST_OK);
+    expect_head(place.path, 12);
+    assert_int_equal(head_file_raise(place.path, &old, NULL), ST_OK);
+    expect_head(place.path, 12);
+    old.authorised = 5000; /* it knows of fewer entries, and of more steps */
+    assert_int_equal(head_file_raise(place.path, &old, NULL), ST_OK);
+    assert_int_equal(head_file_read(place.path, &found, &is_there, NULL), ST_OK);
+    assert_int_equal(found.entry.seq, 12);
+    assert_memory_equal(found.entry.hash, new.entry.hash, SHA256_SIZE);
+    assert_int_equal(found.authorised, 5000);
+    place_remove(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +121,7 @@ int main(void)
         cmocka_unit_test(a_write_that_was_not_made_durable_is_a_failure),
         cmocka_unit_test(no_file_is_no_head),
         cmocka_unit_test(a_line_of_another_form_is_refused),
+        cmocka_unit_test(several_writers_leave_what_is_newest_of_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
