@@ -131,6 +131,11 @@ static enum database_class bind_blob(struct prepared *prepared, int at,
     return put(prepared, at, data, size, 1);
 }
 
+static uint64_t changed(struct prepared *prepared)
+{
+    return strtoull(PQcmdTuples(prepared->answer), NULL, 10);
+}
+
 /* Sends it, and once more where the connection broke or another stood in the way. */
 static enum database_class execute(struct prepared *prepared)
 {
@@ -142,7 +147,8 @@ static enum database_class execute(struct prepared *prepared)
             postgres_session_say(postgres, prepared->text, &values, &prepared->answer);
         if (said == WIRE_DONE) {
             if (PQresultStatus(prepared->answer) == PGRES_COMMAND_OK)
-                postgres_session_remember(postgres, prepared->text, &values);
+                postgres_session_remember(postgres, prepared->text, &values,
+                                          changed(prepared));
             return DB_OK;
         }
         if (said == WIRE_REFUSED) {
@@ -165,11 +171,6 @@ static enum database_class next(struct prepared *prepared, bool *row)
     }
     *row = ++prepared->row < PQntuples(prepared->answer);
     return DB_OK;
-}
-
-static uint64_t changed(struct prepared *prepared)
-{
-    return strtoull(PQcmdTuples(prepared->answer), NULL, 10);
 }
 
 static bool is_null(struct prepared *prepared, int column)

@@ -39,7 +39,7 @@ void postgres_session_forget(struct postgres *postgres)
 }
 
 void postgres_session_remember(struct postgres *postgres, size_t at,
-                               const struct wire_values *values)
+                               const struct wire_values *values, uint64_t changed)
 {
     if (postgres->written_count == postgres->written_capacity) {
         postgres->written_capacity = 2 * postgres->written_capacity + 8;
@@ -48,7 +48,7 @@ void postgres_session_remember(struct postgres *postgres, size_t at,
         CHECK(postgres->written != NULL);
     }
     struct written *written = &postgres->written[postgres->written_count++];
-    *written = (struct written){.text = at, .count = values->count};
+    *written = (struct written){.text = at, .count = values->count, .changed = changed};
     for (int i = 0; i < values->count; i++) {
         const char *value = values->at[i];
         written->sizes[i] = values->sizes[i];
@@ -206,6 +206,14 @@ static enum wire_end send_begin(struct postgres *postgres, uint64_t *changed)
     return wire_run(postgres->wire, sql, changed);
 }
 
+static uint64_t rows_changed(struct pg_result *answer)
+{
+    return strtoull(PQcmdTuples(answer), NULL, 10);
+}
+
+/* Writes once more what the transaction has written. False where the connection breaks, or
+ * where a statement changes other rows than it did: another daemon has written meanwhile
+ * what the transaction was made of. */
 static bool send_written(struct postgres *postgres)
 {
     enum wire_end end = WIRE_DONE;
@@ -218,6 +226,8 @@ static bool send_written(struct postgres *postgres)
         const struct wire_values all = {written->count, values, written->sizes,
                                         written->formats};
         end = postgres_session_say(postgres, written->text, &all, &answer);
+        if (end == WIRE_DONE && rows_changed(answer) != written->changed)
+            end = WIRE_REFUSED;
         PQclear(answer);
     }
     return end == WIRE_DONE;

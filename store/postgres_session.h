@@ -25,6 +25,7 @@ struct written { /* a statement of the open transaction, with copies of its valu
     int count;
     char *values[POSTGRES_PARAMETERS_MAX];
     int sizes[POSTGRES_PARAMETERS_MAX], formats[POSTGRES_PARAMETERS_MAX];
+    uint64_t changed; /* rows */
 };
 
 struct postgres {
@@ -56,9 +57,10 @@ enum wire_end postgres_session_say(struct postgres *postgres, size_t at,
                                    const struct wire_values *values,
                                    struct pg_result **answer);
 
-/* Keeps a statement that the open transaction has written by, until it ends. */
+/* Keeps a statement that the open transaction has written by, and how many rows it has
+ * changed, until the transaction ends. */
 void postgres_session_remember(struct postgres *postgres, size_t at,
-                               const struct wire_values *values);
+                               const struct wire_values *values, uint64_t changed);
 
 /* Begins the open transaction once more, with all that it has written: on a new connection
  * where lost says that the old one is gone. Not DB_OK where the server does not come back

@@ -198,6 +198,38 @@ static void what_was_written_before_the_connection_broke_is_written_again(void *
     assert_string_equal(answer, "3|1");
 }
 
+/* Another daemon has changed a row while the connection was gone. */
+static void what_another_has_changed_meanwhile_is_not_written_over(void **state)
+{
+    (void)state;
+    struct postgres_database database = postgres_schema(&server);
+    struct store *store = postgres_store(&database);
+    struct store_tx *tx;
+    struct caption_row caption = {CAPTIONED_JOB, "job_a", "{}"};
+    struct dataset_row row = {
+        .version = 2, .replaces = 1, .state = "s", .detail = "{}"};
+    snprintf(row.id.text, sizeof row.id.text, "d%05u", 1);
+    assert_int_equal(postgres_put(store, 1), ST_OK);
+    assert_int_equal(store_begin(store, STORE_ROW, &tx, NULL), ST_OK);
+    assert_int_equal(dataset_row_update(tx, &row, NULL), ST_OK);
+    assert_int_equal(postgres_sql(&server, &database,
+                                  "SELECT pg_terminate_backend(pid,5000) FROM "
+                                  "pg_stat_activity WHERE datname=current_database() "
+                                  "AND pid<>pg_backend_pid()"),
+                     0);
+    assert_int_equal(postgres_sql(&server, &database, "UPDATE dataset SET version=7"),
+                     0);
+    assert_int_equal(caption_row_set(tx, &caption, NULL), ST_IO);
+    store_rollback(tx);
+    assert_true(store_poisoned(store));
+    store_close(store);
+    char answer[64];
+    postgres_ask(&server, &database,
+                 "SELECT version,(SELECT count(*) FROM caption) FROM dataset", answer,
+                 sizeof answer);
+    assert_string_equal(answer, "7|0");
+}
+
 /* Two COMMITs wait for a standby that never comes; the first is cancelled, as somebody in
  * a hurry does, and answers as if it had succeeded, with a warning. */
 struct canceller {
@@ -341,7 +373,8 @@ static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
     store_close(postgres_store(&database));
     assert_int_equal(
         postgres_sql(&server, &database,
-                     "DROP TABLE migration,blob; UPDATE schema_step SET step=11"),
+                     "DROP TABLE migration,blob; ALTER TABLE writer DROP lead; "
+                     "UPDATE schema_step SET step=11"),
         0);
     expect_refusal(&place, ST_INVALID, "start it once with --migrate on");
     struct store *store = NULL;
@@ -438,6 +471,7 @@ int main(void)
         cmocka_unit_test(a_writer_that_is_fenced_writes_nothing_more),
         cmocka_unit_test(a_server_that_has_lost_history_is_noticed_at_once),
         cmocka_unit_test(what_was_written_before_the_connection_broke_is_written_again),
+        cmocka_unit_test(what_another_has_changed_meanwhile_is_not_written_over),
         cmocka_unit_test(a_warning_at_commit_is_not_an_answer),
         cmocka_unit_test(a_url_or_a_server_that_will_not_do_is_refused),
         cmocka_unit_test(other_tables_and_other_schemas_are_refused),
