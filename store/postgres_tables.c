@@ -213,6 +213,9 @@ static const char migration[] =
     "CREATE TRIGGER migration_same BEFORE UPDATE ON migration FOR EACH ROW"
     "  WHEN (NEW.identity<>OLD.identity)"
     "  " REFUSE_ROW "('a database stays the one that it is');";
+/* Which rows of `writer` are of one daemon: the first of them. */
+static const char sharing[] =
+    "ALTER TABLE writer ADD COLUMN lead bigint NOT NULL DEFAULT 0;";
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -222,6 +225,7 @@ static const struct step {
 } steps[] = {
     {11, functions}, {11, own},    {11, things},  {11, budgets},
     {11, acts},      {11, leases}, {12, objects}, {13, migration},
+    {14, sharing},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

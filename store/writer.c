@@ -14,8 +14,10 @@
 enum {
     LOCK_TRIES = 20,
     LOCK_WAIT_NS = 100000000,
-    SQL_SIZE = 256,
+    SQL_SIZE = 512,
 };
+
+#define NEXT_ID "nextval(pg_get_serial_sequence('writer','id'))"
 
 bool writer_lock(struct wire *wire, bool shared)
 {
@@ -83,10 +85,13 @@ enum status writers_take(struct wire *wire, bool shared, struct writers *writers
     for (char *at = host; *at != '\0'; at++)
         if (*at == '\'' || *at == '\\')
             *at = '_';
-    snprintf(sql, sizeof sql,
-             "INSERT INTO writer(daemon) SELECT 'process %ld of %s' FROM "
-             "generate_series(1,%d) RETURNING id",
-             (long)getpid(), host, WRITERS);
+    snprintf(
+        sql, sizeof sql,
+        "WITH first AS (SELECT " NEXT_ID " AS id) INSERT INTO writer(id,daemon,lead)"
+        " OVERRIDING SYSTEM VALUE SELECT CASE number WHEN 1 THEN first.id ELSE " NEXT_ID
+        " END,'process %ld of %s',first.id FROM first,"
+        "generate_series(1,%d) AS number RETURNING id",
+        (long)getpid(), host, WRITERS);
     bool taken = (shared || fence_all(wire)) &&
                  wire_ask(wire, sql, &answer) == WIRE_DONE && !wire_warned(wire) &&
                  take_ids(writers, answer);

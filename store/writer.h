@@ -18,8 +18,9 @@
  *       lost, which may be idle, is seen by the first that asks.
  *   (3) A writer that is fenced writes nothing more. The UPDATE that fences waits for the
  *       transaction that the writer has open, so whatever it wrote is seen by whoever
- *       fenced it. A daemon's rows are all made before it writes, so whoever fences them
- *       once has fenced what it may ever write by.
+ *       fenced it. A daemon's rows are all made before it writes, and name the first of
+ *       them (lead), so whoever fences those of one lead has fenced what that daemon may
+ *       ever write by.
  *   (4) A lock of the session, which ends with the first connection, keeps others out: a
  *       daemon that is to have the database alone keeps out all, one that shares it those
  *       that do not.

@@ -1,0 +1,204 @@
+/* Goal: a daemon of a shared store that is silent for longer than its lease is fenced and
+ * writes nothing more, and one that is alive never is. Method: stores of one database of a
+ * real server, one of them in a process that is stopped and woken; SQL from outside sets
+ * back when a writer was last seen. */
+#include "store/lease.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "tests/expect.h"
+#include "store/table_rows.h"
+#include "tests/store/postgres_store_fixture.h"
+
+static struct postgres_server server;
+
+struct two {
+    struct postgres_database database;
+    struct store *here, *there;
+};
+
+static struct two two_open(void)
+{
+    struct two two = {.database = postgres_schema(&server)};
+    two.here = postgres_shared_store(&two.database);
+    two.there = postgres_shared_store(&two.database);
+    return two;
+}
+
+static void two_close(struct two *two)
+{
+    store_close(two->there);
+    store_close(two->here);
+}
+
+/* Whoever has a row whose number is not below that of the first row of there. */
+static void age(const struct two *two, const char *seconds, const char *which)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "UPDATE writer SET seen=seen-interval '%s seconds' WHERE lead%s(SELECT "
+             "max(lead) FROM writer)",
+             seconds, which);
+    assert_int_equal(postgres_sql(&server, &two->database, sql), 0);
+}
+
+static size_t sweep(struct store *store)
+{
+    size_t fenced = 99;
+    assert_int_equal(lease_sweep(store, &fenced, NULL), ST_OK);
+    return fenced;
+}
+
+static int asked(const struct two *two, const char *sql)
+{
+    char answer[64];
+    postgres_ask(&server, &two->database, sql, answer, sizeof answer);
+    return atoi(answer);
+}
+
+static void a_daemon_that_is_silent_for_longer_than_its_lease_is_fenced(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    struct error error = {0};
+    assert_int_equal(postgres_put(two.there, 1), ST_OK);
+    age(&two, "29", "=");
+    assert_int_equal(sweep(two.here), 0);
+    assert_int_equal(postgres_put(two.there, 2), ST_OK); /* and is seen */
+    age(&two, "29", "=");
+    assert_int_equal(sweep(two.here), 0);
+    age(&two, "2", "=");
+    assert_int_equal(sweep(two.here), 1);
+    assert_int_equal(sweep(two.here), 0);
+    assert_int_equal(lease_renew(two.there, &error), ST_IO);
+    if (strstr(error.text, "taken over") == NULL)
+        fail_msg("%s", error.text);
+    assert_true(store_poisoned(two.there));
+    assert_int_equal(postgres_put(two.there, 3), ST_IO);
+    assert_int_equal(postgres_put(two.here, 4), ST_OK);
+    assert_int_equal(postgres_count(&server, &two.database), 3);
+    two_close(&two);
+}
+
+static void a_daemon_that_says_so_is_alive(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    age(&two, "31", "=");
+    assert_int_equal(lease_renew(two.there, NULL), ST_OK);
+    assert_int_equal(sweep(two.here), 0);
+    assert_int_equal(postgres_put(two.there, 1), ST_OK);
+    two_close(&two);
+}
+
+/* What marks are written by is fenced with the rest, though it was never used. */
+static void all_connections_of_a_daemon_are_fenced(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    struct store_tx *tx = NULL;
+    age(&two, "31", "=");
+    assert_int_equal(sweep(two.here), 1);
+    assert_int_equal(asked(&two, "SELECT count(*) FROM writer WHERE NOT fenced"),
+                     asked(&two, "SELECT count(*) FROM writer WHERE fenced"));
+    assert_int_equal(store_begin(two.there, STORE_MARK, &tx, NULL), ST_IO);
+    assert_int_equal(store_begin(two.here, STORE_MARK, &tx, NULL), ST_OK);
+    store_rollback(tx);
+    two_close(&two);
+}
+
+/* Each finds the other silent, and one is first. */
+static void a_daemon_that_was_fenced_fences_nobody(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    size_t fenced = 0;
+    age(&two, "31", "=");
+    assert_int_equal(sweep(two.here), 1);
+    age(&two, "31", "<>");
+    assert_int_equal(lease_sweep(two.there, &fenced, NULL), ST_IO);
+    assert_int_equal(fenced, 0);
+    assert_int_equal(postgres_put(two.here, 1), ST_OK);
+    two_close(&two);
+}
+
+static void a_transaction_that_is_open_keeps_its_daemon(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    struct store_tx *tx = NULL;
+    struct caption_row caption = {CAPTIONED_JOB, "job_a", "{}"};
+    age(&two, "31", "=");
+    assert_int_equal(store_begin(two.there, STORE_ROW, &tx, NULL), ST_OK);
+    assert_int_equal(caption_row_set(tx, &caption, NULL), ST_OK);
+    assert_int_equal(sweep(two.here), 0);
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    assert_int_equal(sweep(two.here), 0);
+    assert_int_equal(asked(&two, "SELECT count(*) FROM caption"), 1);
+    two_close(&two);
+}
+
+/* A process that writes until it may not, and says by its exit whether it noticed. */
+static pid_t start_writing(const struct postgres_database *database)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child != 0)
+        return child;
+    struct store *store = postgres_shared_store(database);
+    unsigned number = 0;
+    while (postgres_put(store, number) == ST_OK)
+        number++;
+    _exit(store_poisoned(store) ? 75 : 1);
+}
+
+static void a_daemon_that_is_stopped_and_woken_writes_nothing(void **state)
+{
+    (void)state;
+    struct two two = {.database = postgres_schema(&server)};
+    two.here = postgres_shared_store(&two.database);
+    pid_t child = start_writing(&two.database);
+    while (postgres_count(&server, &two.database) < 20)
+        continue;
+    assert_int_equal(kill(child, SIGSTOP), 0);
+    /* Where it has one open, the server ends it before its row can be set back. */
+    age(&two, "31", "=");
+    assert_int_equal(sweep(two.here), 1);
+    int before = postgres_count(&server, &two.database), ended = 0;
+    assert_int_equal(kill(child, SIGCONT), 0);
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 75);
+    assert_int_equal(postgres_count(&server, &two.database), before);
+    store_close(two.here);
+}
+
+static void a_store_that_is_not_shared_has_no_lease(void **state)
+{
+    (void)state;
+    struct two two = {.database = postgres_schema(&server)};
+    two.here = postgres_store(&two.database);
+    age(&two, "31", "=");
+    assert_int_equal(sweep(two.here), 0);
+    assert_int_equal(lease_renew(two.here, NULL), ST_OK);
+    assert_int_equal(postgres_put(two.here, 1), ST_OK);
+    store_close(two.here);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_daemon_that_is_silent_for_longer_than_its_lease_is_fenced),
+        cmocka_unit_test(a_daemon_that_says_so_is_alive),
+        cmocka_unit_test(all_connections_of_a_daemon_are_fenced),
+        cmocka_unit_test(a_daemon_that_was_fenced_fences_nobody),
+        cmocka_unit_test(a_transaction_that_is_open_keeps_its_daemon),
+        cmocka_unit_test(a_daemon_that_is_stopped_and_woken_writes_nothing),
+        cmocka_unit_test(a_store_that_is_not_shared_has_no_lease),
+    };
+    if (!postgres_make_for_stores(&server, true))
+        return 0;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_remove(&server);
+    return failed;
+}
