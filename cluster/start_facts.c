@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "engine/product/product_choice.h"
 #include "engine/rounding/blas.h"
 
@@ -13,6 +14,7 @@ static const char *const names[FACTS] = {
     [FACT_PROGRAM] = "version of the program",
     [FACT_PLAN] = "plan",
     [FACT_MATRIX] = "matrix",
+    [FACT_GRIDS] = "plan of the noise",
     [FACT_PRODUCT_KERNEL] = "kernel of products",
     [FACT_BLAS_KERNEL] = "BLAS kernel",
 };
@@ -28,13 +30,37 @@ static void set_digest(struct start_facts *facts, enum start_fact fact,
     sha256_render(facts->of[fact], digest);
 }
 
+static void feed_grid(struct sha256 *hash, const struct grid *grid)
+{
+    char text[128];
+    int length = snprintf(text, sizeof text, "%a %a %llu;", grid->scale,
+                          grid->multiplier, (unsigned long long)grid->cells);
+    sha256_update(hash, text, (size_t)length);
+}
+
+static void set_grids(struct start_facts *facts, const struct trainer *trainer)
+{
+    uint8_t digest[SHA256_SIZE];
+    struct noise_certificate noise;
+    struct sha256 *hash = sha256_create();
+    CHECK(trainer_noise_certificate(trainer, &noise));
+    feed_grid(hash, &noise.plan.grid);
+    for (size_t k = 0; k < noise.plan.named_count; k++)
+        feed_grid(hash, &noise.plan.named[k].grid);
+    sha256_finish(hash, digest);
+    sha256_destroy(hash);
+    set_digest(facts, FACT_GRIDS, digest);
+}
+
 void start_facts_init(struct start_facts *facts, const struct train_spec *spec,
+                      const struct trainer *trainer,
                       const struct start_digests *digests)
 {
     *facts = (struct start_facts){{{0}}};
     set(facts, FACT_PROGRAM, EPSILOND_VERSION);
     set_digest(facts, FACT_PLAN, digests->plan);
     set_digest(facts, FACT_MATRIX, digests->matrix);
+    set_grids(facts, trainer);
     set(facts, FACT_PRODUCT_KERNEL, product_choice_best()->name);
     if (network_has_positions(spec->network))
         set(facts, FACT_BLAS_KERNEL, blas_kernel());

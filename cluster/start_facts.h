@@ -14,9 +14,10 @@
 #include "engine/trainer.h"
 
 enum start_fact {
-    FACT_PROGRAM,        /* its version */
-    FACT_PLAN,           /* digest of what is to be run */
-    FACT_MATRIX,         /* digest of the stored records */
+    FACT_PROGRAM, /* its version */
+    FACT_PLAN,    /* digest of what is to be run */
+    FACT_MATRIX,  /* digest of the stored records */
+    FACT_GRIDS,   /* digest of the grids, which each rank has planned for itself */
     FACT_PRODUCT_KERNEL, /* product_choice.h */
     FACT_BLAS_KERNEL,    /* "" where the BLAS multiplies nothing */
     FACTS
@@ -28,11 +29,13 @@ struct start_facts {
     char of[FACTS][START_FACT_SIZE];
 };
 
-/* Fills in the facts of this process. */
+/* Fills in the facts of this process.
+ *   trainer  as it was created, of a private algorithm */
 struct start_digests {
     uint8_t plan[SHA256_SIZE], matrix[SHA256_SIZE];
 };
 void start_facts_init(struct start_facts *facts, const struct train_spec *spec,
+                      const struct trainer *trainer,
                       const struct start_digests *digests);
 
 /* Whether those of all ranks are rank 0's: all ranks return the same.

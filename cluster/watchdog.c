@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 
-enum { MEDIANS = 10, SECOND_NS = 1000000000 };
+enum { MEDIANS = 10, FIRST = 10, SECOND_NS = 1000000000 };
 
 struct watchdog {
     int64_t least;
@@ -34,7 +34,7 @@ int64_t watchdog_limit(const int64_t *durations, size_t count, int64_t least)
     int64_t sorted[WATCHDOG_KEPT];
     CHECK(count <= WATCHDOG_KEPT);
     if (count == 0)
-        return least;
+        return FIRST * least;
     memcpy(sorted, durations, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare);
     int64_t limit = MEDIANS * sorted[count / 2];

@@ -6,6 +6,8 @@
  *
  *   max(least, 10 times the median of the last steps' durations)
  *
+ * and the first one after 10 times least, as nothing is known yet of how long steps are.
+ *
  * Threads: one of its own. step and close are called by the one that opened it.
  */
 #ifndef CLUSTER_WATCHDOG_H

@@ -13,7 +13,7 @@
 #include "cluster/rank_run.h"
 #include "tests/engine/ranks_fixture.h"
 
-enum { LEAST_NS = 1000000000, FATAL_STEP = 3, DIM = 300001, EXIT_FINISHED = 0 };
+enum { LEAST_NS = 100000000, FATAL_STEP = 3, DIM = 300001, EXIT_FINISHED = 0 };
 
 /* --- in a process of MPI --- */
 
@@ -118,7 +118,7 @@ static enum status run_to_the_end(struct fate *fate, struct start_facts *facts)
     options.group = fate->group;
     options.evaluation = NULL;
     CHECK(trainer_create(&trainer, &options, NULL) == ST_OK);
-    start_facts_init(facts, options.spec, &digests);
+    start_facts_init(facts, options.spec, trainer, &digests);
     if (fate->signal == 0 && fate->group->rank + 1 == fate->group->size)
         facts->of[FACT_PRODUCT_KERNEL][0] ^= 1;
     for (int k = 0; k < FATAL_STEP && fate->signal != 0; k++)

@@ -44,7 +44,7 @@ static void run_rank(struct thread_rank *rank, void *context)
     options.group = &rank->group;
     options.evaluation = NULL;
     CHECK(trainer_create(&trainer, &options, NULL) == ST_OK);
-    start_facts_init(&facts, options.spec, &digests);
+    start_facts_init(&facts, options.spec, trainer, &digests);
     if (k == 2 && job->differing >= 0)
         facts.of[job->differing][0] ^= 1;
     const struct rank_run run = {.group = &rank->group,
@@ -130,19 +130,30 @@ static void a_run_may_be_over_before_its_steps_are(void **state)
 }
 
 /* The BLAS multiplies nothing of a model of dense layers. */
+static struct start_facts facts_of(struct world *world)
+{
+    const struct start_digests digests = {{1}, {2}};
+    const struct trainer_options options = options_of(world, 1);
+    struct trainer *trainer = trainer_of(&options);
+    struct start_facts facts;
+    start_facts_init(&facts, &world->spec, trainer, &digests);
+    trainer_destroy(trainer);
+    return facts;
+}
+
 static void facts_are_those_that_matter(void **state)
 {
     (void)state;
-    const struct start_digests digests = {{1}, {2}};
-    struct start_facts facts;
     struct world *world = ranks_world(&ranks_runs[0]);
-    start_facts_init(&facts, &world->spec, &digests);
+    struct start_facts facts = facts_of(world), noisier;
     assert_string_equal(facts.of[FACT_BLAS_KERNEL], "");
     assert_int_equal(facts.of[FACT_PLAN][1], '1');
     assert_int_equal(facts.of[FACT_MATRIX][1], '2');
+    world->spec.noise_multiplier = nextafter(world->spec.noise_multiplier, 2);
+    noisier = facts_of(world);
+    assert_string_not_equal(facts.of[FACT_GRIDS], noisier.of[FACT_GRIDS]);
     set_image_model(world);
-    compile_model(world);
-    start_facts_init(&facts, &world->spec, &digests);
+    facts = facts_of(world);
     assert_string_not_equal(facts.of[FACT_BLAS_KERNEL], "");
     world_destroy(world);
 }

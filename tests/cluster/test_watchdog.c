@@ -26,7 +26,7 @@ static void the_limit_is_ten_medians_and_no_less_than_the_least(void **state)
 {
     (void)state;
     static const int64_t durations[] = {7, 900, 3, 8, 5};
-    assert_true(watchdog_limit(NULL, 0, 61) == 61);
+    assert_true(watchdog_limit(NULL, 0, 61) == 610);
     assert_true(watchdog_limit(durations, 5, 61) == 70);
     assert_true(watchdog_limit(durations, 5, 71) == 71);
     assert_true(watchdog_limit(durations, 1, 1) == 70);
@@ -36,7 +36,7 @@ static void the_limit_is_ten_medians_and_no_less_than_the_least(void **state)
 static void a_step_that_does_not_end_is_missed(void **state)
 {
     (void)state;
-    struct watchdog *watchdog = watchdog_open(2000000, note_missed);
+    struct watchdog *watchdog = watchdog_open(1000000, note_missed);
     sem_wait(&missed);
     watchdog_close(watchdog);
     assert_int_equal(calls, 1);
@@ -45,7 +45,7 @@ static void a_step_that_does_not_end_is_missed(void **state)
 static void steps_that_ended_do_not_hide_one_that_does_not(void **state)
 {
     (void)state;
-    struct watchdog *watchdog = watchdog_open(2000000, note_missed);
+    struct watchdog *watchdog = watchdog_open(1000000, note_missed);
     for (int k = 0; k < 2 * WATCHDOG_KEPT; k++)
         watchdog_step(watchdog);
     sem_wait(&missed);
