@@ -6,13 +6,13 @@
 
 #include "tests/expect.h"
 
-struct approval_scene scene;
+struct approval_scene approval_scene;
 
 void approval_make_key(char key[KEY_SIZE], const char *words)
 {
     char command[512], rest[256];
     snprintf(command, sizeof command, "%s key create %s --data-dir %s 2>&1",
-             getenv("EPSILOND"), words, scene.stage->daemon.data_dir);
+             getenv("EPSILOND"), words, approval_scene.stage->daemon.data_dir);
     FILE *printed = popen(command, "r");
     assert_non_null(printed);
     assert_non_null(fgets(key, KEY_SIZE, printed));
@@ -22,28 +22,33 @@ void approval_make_key(char key[KEY_SIZE], const char *words)
     assert_int_equal(WEXITSTATUS(pclose(printed)), 0);
 }
 
-struct client *as(const char *key)
+struct client *approval_as(const char *key)
 {
-    snprintf(scene.stage->client.key, sizeof scene.stage->client.key, "%s", key);
-    return &scene.stage->client;
+    snprintf(approval_scene.stage->client.key, sizeof approval_scene.stage->client.key,
+             "%s", key);
+    return &approval_scene.stage->client;
 }
 
 int approval_begin(void **state)
 {
     stage_begin(state);
-    scene.stage = *state;
-    approval_make_key(scene.ana, "--owner ana --role data_owner --project fraud");
-    approval_make_key(scene.ana_officer,
+    approval_scene.stage = *state;
+    approval_make_key(approval_scene.ana,
+                      "--owner ana --role data_owner --project fraud");
+    approval_make_key(approval_scene.ana_officer,
                       "--owner ana --role privacy_officer --project fraud");
-    approval_make_key(scene.bob, "--owner bob --role privacy_officer --project fraud");
-    approval_make_key(scene.carl, "--owner carl --role analyst --project fraud");
-    approval_make_key(scene.eve, "--owner eve --role data_owner --project ads");
+    approval_make_key(approval_scene.bob,
+                      "--owner bob --role privacy_officer --project fraud");
+    approval_make_key(approval_scene.carl,
+                      "--owner carl --role analyst --project fraud");
+    approval_make_key(approval_scene.eve,
+                      "--owner eve --role data_owner --project ads");
     return 0;
 }
 
-const char *propose(const char *id, const char *privacy, unsigned salt)
+const char *approval_propose(const char *id, const char *privacy, unsigned salt)
 {
-    struct client *client = as(scene.ana);
+    struct client *client = approval_as(approval_scene.ana);
     char path[96];
     const struct reply *made =
         client_create(client, "/v1/datasets", DECLARATION, id, privacy);
@@ -57,9 +62,11 @@ const char *propose(const char *id, const char *privacy, unsigned salt)
     return reply_text(made, "grant.id");
 }
 
-const struct reply *decide(const char *key, const char *verb, const char *grant)
+const struct reply *approval_decide(const char *key, const char *verb,
+                                    const char *grant)
 {
     char path[96];
     snprintf(path, sizeof path, "/v1/grants/%s:%s", grant, verb);
-    return client_post(as(key), path, NULL, "{'reason':'looked at the code book'}");
+    return client_post(approval_as(key), path, NULL,
+                       "{'reason':'looked at the code book'}");
 }

@@ -15,7 +15,7 @@ struct approval_scene {
     char ana[KEY_SIZE], ana_officer[KEY_SIZE], bob[KEY_SIZE], carl[KEY_SIZE],
         eve[KEY_SIZE];
 };
-extern struct approval_scene scene; /* of this program */
+extern struct approval_scene approval_scene; /* of this program */
 
 /* cmocka's setup of a group, whose end is stage_end. */
 int approval_begin(void **state);
@@ -24,7 +24,7 @@ int approval_begin(void **state);
 void approval_make_key(char key[KEY_SIZE], const char *words);
 
 /* The client speaks as the bearer of this key from now on. */
-struct client *as(const char *key);
+struct client *approval_as(const char *key);
 
 /* What is declared of an id and a member privacy. */
 #define DECLARATION                                                                    \
@@ -34,9 +34,10 @@ struct client *as(const char *key);
     "'privacy':%s}"
 
 /* Registers it as ana and uploads its file; answers the id of its grant. */
-const char *propose(const char *id, const char *privacy, unsigned salt);
+const char *approval_propose(const char *id, const char *privacy, unsigned salt);
 
 /* Approves or rejects the grant. */
-const struct reply *decide(const char *key, const char *verb, const char *grant);
+const struct reply *approval_decide(const char *key, const char *verb,
+                                    const char *grant);
 
 #endif

@@ -12,7 +12,7 @@ static const struct reply *change_policy(const char *key, const char *id,
 {
     char path[96];
     snprintf(path, sizeof path, "/v1/keys/%.63s:policy", id);
-    return client_post(as(key), path, NULL, "{'policy':%s}", policy);
+    return client_post(approval_as(key), path, NULL, "{'policy':%s}", policy);
 }
 
 static const struct reply *approve_policy(const char *key, const char *id,
@@ -20,15 +20,15 @@ static const struct reply *approve_policy(const char *key, const char *id,
 {
     char path[96];
     snprintf(path, sizeof path, "/v1/keys/%.63s:approve", id);
-    return client_post(as(key), path, NULL, "{'policy':%s,'reason':'as was agreed'}",
-                       policy);
+    return client_post(approval_as(key), path, NULL,
+                       "{'policy':%s,'reason':'as was agreed'}", policy);
 }
 
 static const struct reply *reject_policy(const char *key, const char *id)
 {
     char path[96];
     snprintf(path, sizeof path, "/v1/keys/%.63s:reject", id);
-    return client_post(as(key), path, NULL, "{'reason':'as was agreed'}");
+    return client_post(approval_as(key), path, NULL, "{'reason':'as was agreed'}");
 }
 
 /* Which of the acts that changed the key's policy, in their order, an officer reads as waiting. */
@@ -37,8 +37,8 @@ static void assert_waits(const char *id, const char *expected)
     char text[64] = "[";
     size_t i;
     const json_t *act;
-    const struct reply *acts =
-        client_get(as(scene.bob), "/v1/audit?action=key.policy&object=%s", id);
+    const struct reply *acts = client_get(approval_as(approval_scene.bob),
+                                          "/v1/audit?action=key.policy&object=%s", id);
     json_array_foreach(reply_at(acts, "acts"), i, act)
     {
         const json_t *detail = json_object_get(act, "detail");
@@ -54,44 +54,49 @@ static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
 {
     (void)state;
     const struct reply *made =
-        client_post(as(scene.ana), "/v1/keys", NULL,
+        client_post(approval_as(approval_scene.ana), "/v1/keys", NULL,
                     "{'owner':'dora','project':'fraud','role':'analyst','policy':"
                     "{'max_epsilon_per_job':1}}");
     assert_status(made, 201);
     const char *id = reply_text(made, "id");
     const struct reply *key =
-        change_policy(scene.ana, id, "{'max_epsilon_per_job':0.5}");
+        change_policy(approval_scene.ana, id, "{'max_epsilon_per_job':0.5}");
     assert_status(key, 200);
     assert_true(json_is_null(reply_at(key, "policy_proposed")));
     assert_true(reply_number(key, "policy.max_epsilon_per_job") == 0.5);
-    key = change_policy(scene.ana, id, "null");
+    key = change_policy(approval_scene.ana, id, "null");
     assert_status(key, 202);
     assert_true(reply_number(key, "policy.max_epsilon_per_job") == 0.5);
     assert_true(json_is_null(reply_at(key, "policy_proposed.policy")));
     assert_string_equal(reply_text(key, "policy_proposed.proposed_by"), "ana");
     assert_waits(id, "[false,true]");
-    assert_problem(change_policy(scene.carl, id, "null"), 403, "forbidden");
-    assert_problem(approve_policy(scene.ana, id, "null"), 403, "forbidden");
-    assert_problem(approve_policy(scene.ana_officer, id, "null"), 403, "second_person");
-    assert_status(reject_policy(scene.bob, id), 200);
-    assert_problem(approve_policy(scene.bob, id, "null"), 409, "grant_decided");
-    assert_status(change_policy(scene.ana, id, "{'max_epsilon_per_job':2}"), 202);
-    key = approve_policy(scene.bob, id, "{'max_epsilon_per_job':2}");
+    assert_problem(change_policy(approval_scene.carl, id, "null"), 403, "forbidden");
+    assert_problem(approve_policy(approval_scene.ana, id, "null"), 403, "forbidden");
+    assert_problem(approve_policy(approval_scene.ana_officer, id, "null"), 403,
+                   "second_person");
+    assert_status(reject_policy(approval_scene.bob, id), 200);
+    assert_problem(approve_policy(approval_scene.bob, id, "null"), 409,
+                   "grant_decided");
+    assert_status(change_policy(approval_scene.ana, id, "{'max_epsilon_per_job':2}"),
+                  202);
+    key = approve_policy(approval_scene.bob, id, "{'max_epsilon_per_job':2}");
     assert_status(key, 200);
     assert_true(reply_number(key, "policy.max_epsilon_per_job") == 2);
     assert_true(json_is_null(reply_at(key, "policy_proposed")));
     const struct reply *acts =
-        client_get(as(scene.bob), "/v1/audit?action=key.policy.approve&result=ok");
+        client_get(approval_as(approval_scene.bob),
+                   "/v1/audit?action=key.policy.approve&result=ok");
     assert_int_equal(json_array_size(reply_at(acts, "acts")), 1);
     assert_string_equal(reply_text(acts, "acts.0.object"), id);
     assert_string_equal(reply_text(acts, "acts.0.detail.proposed_by"), "ana");
     /* Who makes keys has none, and what has ended is not changed. */
     char path[96];
-    snprintf(path, sizeof path, "%.8s", scene.ana + strlen("dpk_"));
-    assert_invalid_at(change_policy(scene.ana, path, "{'max_open_jobs':1}"), "/policy");
+    snprintf(path, sizeof path, "%.8s", approval_scene.ana + strlen("dpk_"));
+    assert_invalid_at(change_policy(approval_scene.ana, path, "{'max_open_jobs':1}"),
+                      "/policy");
     snprintf(path, sizeof path, "/v1/keys/%.63s:revoke", id);
-    assert_status(client_act(as(scene.ana), "%s", path), 200);
-    assert_problem(change_policy(scene.ana, id, "null"), 409, "key_ended");
+    assert_status(client_act(approval_as(approval_scene.ana), "%s", path), 200);
+    assert_problem(change_policy(approval_scene.ana, id, "null"), 409, "key_ended");
 }
 
 /* Somebody has read a mild policy, and a wide one takes its place before they agree. */
@@ -100,20 +105,21 @@ static void a_policy_that_was_exchanged_is_not_approved(void **state)
     (void)state;
     static const char mild[] = "{'max_epsilon_per_job':2}", wide[] = "null";
     const struct reply *made =
-        client_post(as(scene.ana), "/v1/keys", NULL,
+        client_post(approval_as(approval_scene.ana), "/v1/keys", NULL,
                     "{'owner':'dora','project':'fraud','role':'analyst','policy':"
                     "{'max_epsilon_per_job':1}}");
     assert_status(made, 201);
     const char *id = reply_text(made, "id");
-    assert_status(change_policy(scene.ana, id, mild), 202);
-    assert_status(change_policy(scene.ana, id, wide), 202);
-    assert_problem(approve_policy(scene.bob, id, mild), 409, "grant_decided");
+    assert_status(change_policy(approval_scene.ana, id, mild), 202);
+    assert_status(change_policy(approval_scene.ana, id, wide), 202);
+    assert_problem(approve_policy(approval_scene.bob, id, mild), 409, "grant_decided");
     /* Nor where the first was taken back in between. */
-    assert_status(change_policy(scene.ana, id, "{'max_epsilon_per_job':1}"), 200);
-    assert_problem(approve_policy(scene.bob, id, mild), 409, "grant_decided");
-    assert_status(change_policy(scene.ana, id, wide), 202);
-    assert_problem(approve_policy(scene.bob, id, mild), 409, "grant_decided");
-    const struct reply *key = approve_policy(scene.bob, id, wide);
+    assert_status(change_policy(approval_scene.ana, id, "{'max_epsilon_per_job':1}"),
+                  200);
+    assert_problem(approve_policy(approval_scene.bob, id, mild), 409, "grant_decided");
+    assert_status(change_policy(approval_scene.ana, id, wide), 202);
+    assert_problem(approve_policy(approval_scene.bob, id, mild), 409, "grant_decided");
+    const struct reply *key = approve_policy(approval_scene.bob, id, wide);
     assert_status(key, 200);
     assert_true(json_is_null(reply_at(key, "policy")));
 }

@@ -21,7 +21,7 @@ static void shell(const char *format, ...)
 /* Has the daemon find that its database is older than the head kept elsewhere. */
 static void freeze(void)
 {
-    struct daemon *daemon = &scene.stage->daemon;
+    struct daemon *daemon = &approval_scene.stage->daemon;
     char head[96];
     snprintf(head, sizeof head, "%s/head", daemon->directory);
     const char *const options[] = {"--head-file", head, NULL};
@@ -29,8 +29,8 @@ static void freeze(void)
     shell("mkdir '%s/backup' && cp '%s'/epsilond.db* '%s/backup'", daemon->directory,
           daemon->data_dir, daemon->directory);
     daemon_start(daemon, options);
-    as(scene.carl);
-    train(&scene.stage->client, SAMPLE_JOB, "people", 3, 9.0);
+    approval_as(approval_scene.carl);
+    train(&approval_scene.stage->client, SAMPLE_JOB, "people", 3, 9.0);
     assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
     shell("rm '%s'/epsilond.db* && cp '%s'/backup/* '%s'", daemon->data_dir,
           daemon->directory, daemon->data_dir);
@@ -40,65 +40,73 @@ static void freeze(void)
 
 static const struct reply *regrant(const char *key, const char *epsilon)
 {
-    return client_post(as(key), "/v1/datasets/people:regrant", NULL,
+    return client_post(approval_as(key), "/v1/datasets/people:regrant", NULL,
                        "{'epsilon':%s,'delta':1e-6}", epsilon);
 }
 
 static double epoch_of_people(void)
 {
-    return reply_number(client_get(as(scene.bob), "/v1/datasets/people/budget"),
-                        "epoch");
+    return reply_number(
+        client_get(approval_as(approval_scene.bob), "/v1/datasets/people/budget"),
+        "epoch");
 }
 
 static void a_further_epoch_takes_a_second_person_too(void **state)
 {
     (void)state;
-    assert_status(decide(scene.bob, "approve", propose("people", SAMPLE_BUDGET(4), 1)),
+    assert_status(approval_decide(approval_scene.bob, "approve",
+                                  approval_propose("people", SAMPLE_BUDGET(4), 1)),
                   200);
-    assert_status(client_act(as(scene.ana), "/v1/datasets/people:import"), 200);
-    assert_problem(regrant(scene.ana, "1"), 409, "dataset_not_frozen");
+    assert_status(
+        client_act(approval_as(approval_scene.ana), "/v1/datasets/people:import"), 200);
+    assert_problem(regrant(approval_scene.ana, "1"), 409, "dataset_not_frozen");
     freeze();
-    assert_problem(regrant(scene.carl, "1"), 403, "forbidden");
-    assert_problem(regrant(scene.eve, "1"), 404, "not_found");
-    assert_invalid_at(regrant(scene.ana, "31"), "/epsilon");
-    const struct reply *asked = regrant(scene.ana, "1");
+    assert_problem(regrant(approval_scene.carl, "1"), 403, "forbidden");
+    assert_problem(regrant(approval_scene.eve, "1"), 404, "not_found");
+    assert_invalid_at(regrant(approval_scene.ana, "31"), "/epsilon");
+    const struct reply *asked = regrant(approval_scene.ana, "1");
     assert_status(asked, 202);
     assert_string_equal(reply_text(asked, "kind"), "regrant");
     assert_string_equal(reply_text(asked, "state"), "PENDING");
     assert_true(reply_number(asked, "privacy.epsilon") == 1);
     const char *grant = reply_text(asked, "id");
-    assert_string_equal(reply_text(regrant(scene.ana, "1"), "id"), grant);
-    assert_problem(regrant(scene.ana, "2"), 409, "grant_pending");
-    assert_problem(regrant(scene.bob, "1"), 409, "grant_pending");
+    assert_string_equal(reply_text(regrant(approval_scene.ana, "1"), "id"), grant);
+    assert_problem(regrant(approval_scene.ana, "2"), 409, "grant_pending");
+    assert_problem(regrant(approval_scene.bob, "1"), 409, "grant_pending");
     assert_true(epoch_of_people() == 1);
-    assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
+    assert_int_equal(daemon_verify(&approval_scene.stage->daemon), 0);
 
-    assert_problem(decide(scene.ana_officer, "approve", grant), 403, "second_person");
-    assert_status(decide(scene.bob, "reject", grant), 200);
-    assert_problem(decide(scene.bob, "approve", grant), 409, "grant_decided");
+    assert_problem(approval_decide(approval_scene.ana_officer, "approve", grant), 403,
+                   "second_person");
+    assert_status(approval_decide(approval_scene.bob, "reject", grant), 200);
+    assert_problem(approval_decide(approval_scene.bob, "approve", grant), 409,
+                   "grant_decided");
     assert_true(epoch_of_people() == 1);
-    grant = reply_text(regrant(scene.ana, "1"), "id");
-    assert_status(decide(scene.bob, "approve", grant), 200);
-    assert_status(decide(scene.bob, "approve", grant), 200);
+    grant = reply_text(regrant(approval_scene.ana, "1"), "id");
+    assert_status(approval_decide(approval_scene.bob, "approve", grant), 200);
+    assert_status(approval_decide(approval_scene.bob, "approve", grant), 200);
     assert_true(epoch_of_people() == 2);
-    assert_problem(regrant(scene.ana, "1"), 409, "dataset_not_frozen");
+    assert_problem(regrant(approval_scene.ana, "1"), 409, "dataset_not_frozen");
     const struct reply *ledger =
-        client_get(as(scene.bob), "/v1/datasets/people/ledger?order=desc&page_size=1");
+        client_get(approval_as(approval_scene.bob),
+                   "/v1/datasets/people/ledger?order=desc&page_size=1");
     assert_string_equal(reply_text(ledger, "entries.0.kind"), "GRANT");
     assert_string_equal(reply_text(ledger, "entries.0.actor"), "ana");
     assert_string_equal(reply_text(ledger, "entries.0.meta.approved_by"), "bob");
     assert_string_equal(
-        reply_text(client_get(as(scene.ana), "/v1/datasets/people"), "grant.state"),
+        reply_text(client_get(approval_as(approval_scene.ana), "/v1/datasets/people"),
+                   "grant.state"),
         "APPROVED");
-    const struct reply *list = client_get(as(scene.bob), "/v1/grants?state=APPROVED");
+    const struct reply *list =
+        client_get(approval_as(approval_scene.bob), "/v1/grants?state=APPROVED");
     size_t i, of_people = 0;
     const json_t *found;
     json_array_foreach(reply_at(list, "grants"), i, found) of_people +=
         strcmp(json_string_value(json_object_get(found, "dataset")), "people") == 0;
     assert_int_equal(of_people, 2);
-    as(scene.carl);
-    train(&scene.stage->client, SAMPLE_JOB, "people", 3, 9.0);
-    assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
+    approval_as(approval_scene.carl);
+    train(&approval_scene.stage->client, SAMPLE_JOB, "people", 3, 9.0);
+    assert_int_equal(daemon_verify(&approval_scene.stage->daemon), 0);
 }
 
 int main(void)
