@@ -14,6 +14,11 @@
 static bool cuts_cells; /* ranks own even shares of the records, whatever the cells */
 static bool spares_a_slice; /* no noise on what does not begin the vector */
 
+/* While they are watched, the last key of the vector's first slice, and of its second:
+ * those of two ranks of one thread. */
+static bool watches_keys;
+static struct noise_key seen[2];
+
 struct index_range __real_group_records(const struct group *group,
                                         const struct grid *grid);
 struct index_range __wrap_group_records(const struct group *group,
@@ -35,6 +40,8 @@ void __wrap_noise_release(struct noise *noise, float *out, const int64_t *sum,
 void __wrap_noise_release(struct noise *noise, float *out, const int64_t *sum,
                           struct span span, const struct noise_release *release)
 {
+    if (watches_keys)
+        seen[span.first > 0] = *release->address.key;
     if (!spares_a_slice || span.first == 0) {
         __real_noise_release(noise, out, sum, span, release);
         return;
@@ -89,6 +96,31 @@ static void any_number_of_ranks_makes_it(void **state)
     (void)state;
     for (unsigned ranks = 2; ranks <= 5; ranks++)
         assert_int_equal(like_alone(&ranks_runs[0], ranks, 1, ADD_INTEGERS), ranks);
+}
+
+static void step_once(struct thread_rank *rank, void *context)
+{
+    struct trainer_options options = *(const struct trainer_options *)context;
+    struct trainer *trainer;
+    options.group = &rank->group;
+    CHECK(trainer_create(&trainer, &options, NULL) == ST_OK);
+    CHECK(trainer_step(trainer, NULL) == ST_OK);
+    trainer_destroy(trainer);
+}
+
+static void each_rank_has_noise_of_its_own(void **state)
+{
+    (void)state;
+    struct world *world = ranks_world(&ranks_runs[0]);
+    struct trainer_options options = options_of(world, 1);
+    watches_keys = true;
+    thread_group_run(2, ADD_INTEGERS, step_once, &options);
+    assert_memory_equal(&seen[0], &seen[1], sizeof *seen); /* the fixture's key */
+    options.test_key = NULL;
+    thread_group_run(2, ADD_INTEGERS, step_once, &options);
+    assert_memory_not_equal(&seen[0], &seen[1], sizeof *seen);
+    watches_keys = false;
+    world_destroy(world);
 }
 
 /* --- what group.h forbids --- */
@@ -208,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_make_the_model_of_one_process),
         cmocka_unit_test(any_number_of_ranks_makes_it),
+        cmocka_unit_test(each_rank_has_noise_of_its_own),
         cmocka_unit_test(sums_of_floats_make_another),
         cmocka_unit_test(to_round_the_sum_of_each_rank_makes_another),
         cmocka_unit_test(to_cut_a_cell_makes_another),
