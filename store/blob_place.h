@@ -1,14 +1,18 @@
 /*
  * blob_place.h - where the blobs of a data directory are: a driver, the functions that
- * differ between the folders of the directory (blob_folder.c) and another place. Inside store
- * only; blob.h says what each function does.
+ * differ between the folders of the directory (blob_folder.c) and objects of a bucket
+ * (blob_objects.c). Inside store only; blob.h says what each function does.
  */
 #ifndef STORE_BLOB_PLACE_H
 #define STORE_BLOB_PLACE_H
 
+#include "base/bucket.h"
+#include "base/cipher.h"
 #include "base/file_seal.h"
 #include "base/status.h"
+#include "store/blob_cache.h"
 #include "store/blob_name.h"
+#include "store/object_garbage.h"
 
 struct blobs;
 
@@ -33,9 +37,18 @@ struct blobs {
     char directory[BLOB_PATH_SIZE];
     int lock; /* file descriptor, -1 if none */
     const struct blob_driver *driver;
+    struct blob_objects *objects; /* what the driver keeps; NULL of a folder */
 };
 
 extern const struct blob_driver blob_folder;
+
+struct blob_objects {
+    struct store *store;
+    struct bucket *bucket; /* NULL: only rows are looked at */
+    struct blob_cache *cache;
+    struct object_garbage *garbage;
+    uint8_t operator_key[CIPHER_KEY_SIZE];
+};
 
 /* path = directory/file_name. */
 void blobs_path_of(const struct blobs *blobs, char path[BLOB_PATH_SIZE],

@@ -1,0 +1,221 @@
+#include "store/blob_cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "store/blob_name.h"
+
+enum { OBJECT_SIZE = 64 };
+
+struct cached_blob {
+    struct cached_blob *next;
+    char object[OBJECT_SIZE];
+    char path[BLOB_PATH_SIZE];
+    uint64_t size;
+    uint64_t last; /* the count of loans that had ended, at the end of its last */
+    unsigned loans;
+    bool is_filling, is_dropped;
+};
+
+struct blob_cache {
+    pthread_mutex_t lock; /* guards the rest, and all that is cached */
+    pthread_cond_t filled;
+    char folder[BLOB_PATH_SIZE];
+    uint64_t size_max, size, ended; /* ended: loans */
+    struct cached_blob *list;
+};
+
+static enum status empty(const char *folder, struct error *error)
+{
+    struct dirent *entry;
+    char path[BLOB_PATH_SIZE];
+    enum status status = ST_OK;
+    DIR *entries = opendir(folder);
+    if (entries == NULL)
+        return error_set(error, ST_IO, "%s: %s", folder, strerror(errno));
+    while (status == ST_OK && (entry = readdir(entries)) != NULL) {
+        bool itself =
+            strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        CHECK(length > 0 && length < BLOB_PATH_SIZE);
+        if (!itself && unlink(path) != 0)
+            status = error_set(error, ST_IO, "%s: %s", path, strerror(errno));
+    }
+    closedir(entries);
+    return status;
+}
+
+enum status blob_cache_open(struct blob_cache **out, const char *folder,
+                            uint64_t size_max, struct error *error)
+{
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return error_set(error, ST_IO, "%s: %s", folder, strerror(errno));
+    enum status status = empty(folder, error);
+    if (status != ST_OK)
+        return status;
+    struct blob_cache *cache = calloc(1, sizeof *cache);
+    CHECK(cache != NULL);
+    pthread_mutex_init(&cache->lock, NULL);
+    pthread_cond_init(&cache->filled, NULL);
+    snprintf(cache->folder, sizeof cache->folder, "%s", folder);
+    cache->size_max = size_max;
+    *out = cache;
+    return ST_OK;
+}
+
+/* Takes it off the list, with its file. */
+static void discard(struct blob_cache *cache, struct cached_blob *cached)
+{
+    struct cached_blob **place = &cache->list;
+    while (*place != cached)
+        place = &(*place)->next;
+    *place = cached->next;
+    cache->size -= cached->size;
+    unlink(cached->path);
+    free(cached);
+}
+
+void blob_cache_close(struct blob_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    while (cache->list != NULL) {
+        CHECK(cache->list->loans == 0);
+        discard(cache, cache->list);
+    }
+    pthread_cond_destroy(&cache->filled);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+}
+
+static struct cached_blob *find(struct blob_cache *cache, const char *object)
+{
+    struct cached_blob *cached = cache->list;
+    while (cached != NULL && strcmp(cached->object, object) != 0)
+        cached = cached->next;
+    return cached;
+}
+
+/* The one that is idle and was so first; NULL: none is. */
+static struct cached_blob *oldest(struct blob_cache *cache)
+{
+    struct cached_blob *found = NULL;
+    for (struct cached_blob *at = cache->list; at != NULL; at = at->next)
+        if (at->loans == 0 && (found == NULL || at->last < found->last))
+            found = at;
+    return found;
+}
+
+static enum status make_room(struct blob_cache *cache, uint64_t size,
+                             struct error *error)
+{
+    uint64_t held = 0;
+    for (struct cached_blob *at = cache->list; at != NULL; at = at->next)
+        held += at->loans > 0 ? at->size : 0;
+    if (size > cache->size_max || held > cache->size_max - size)
+        return error_set(error, ST_DISK_FULL,
+                         "the cache of files has no room: it may have %llu bytes, of "
+                         "which %llu are in use, and this takes %llu",
+                         (unsigned long long)cache->size_max, (unsigned long long)held,
+                         (unsigned long long)size);
+    while (cache->size > cache->size_max - size)
+        discard(cache, oldest(cache));
+    return ST_OK;
+}
+
+static enum status add(struct blob_cache *cache, const char *object, uint64_t size,
+                       struct cached_blob **out, struct error *error)
+{
+    enum status status = make_room(cache, size, error);
+    if (status != ST_OK)
+        return status;
+    struct cached_blob *cached = calloc(1, sizeof *cached);
+    CHECK(cached != NULL && strlen(object) < sizeof cached->object);
+    strcpy(cached->object, object);
+    int length =
+        snprintf(cached->path, sizeof cached->path, "%s/%s", cache->folder, object);
+    CHECK(length > 0 && length < BLOB_PATH_SIZE);
+    cached->size = size;
+    cached->is_filling = true;
+    cached->loans = 1;
+    cached->next = cache->list;
+    cache->list = cached;
+    cache->size += size;
+    *out = cached;
+    return ST_OK;
+}
+
+static enum status take(struct blob_cache *cache, const char *object, uint64_t size,
+                        struct cached_blob **out, bool *is_new, struct error *error)
+{
+    struct cached_blob *cached;
+    while ((cached = find(cache, object)) != NULL && cached->is_filling)
+        pthread_cond_wait(&cache->filled, &cache->lock);
+    *is_new = cached == NULL;
+    if (*is_new)
+        return add(cache, object, size, out, error);
+    cached->loans++;
+    *out = cached;
+    return ST_OK;
+}
+
+enum status blob_cache_take(struct blob_cache *cache, const char *object, uint64_t size,
+                            struct cached_blob **out, bool *is_new, struct error *error)
+{
+    pthread_mutex_lock(&cache->lock);
+    enum status status = take(cache, object, size, out, is_new, error);
+    pthread_mutex_unlock(&cache->lock);
+    return status;
+}
+
+/* Ends a loan, with the lock held. */
+static void give(struct blob_cache *cache, struct cached_blob *cached)
+{
+    CHECK(cached->loans > 0);
+    cached->last = cache->ended++;
+    if (--cached->loans == 0 && cached->is_dropped)
+        discard(cache, cached);
+}
+
+void blob_cache_filled(struct blob_cache *cache, struct cached_blob *cached, bool whole)
+{
+    pthread_mutex_lock(&cache->lock);
+    CHECK(cached->is_filling);
+    cached->is_filling = false;
+    if (!whole) {
+        cached->is_dropped = true;
+        give(cache, cached);
+    }
+    pthread_cond_broadcast(&cache->filled);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+void blob_cache_give(struct blob_cache *cache, struct cached_blob *cached)
+{
+    pthread_mutex_lock(&cache->lock);
+    give(cache, cached);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+const char *cached_blob_path(const struct cached_blob *cached)
+{
+    return cached->path;
+}
+
+void blob_cache_drop(struct blob_cache *cache, const char *object)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct cached_blob *cached = find(cache, object);
+    if (cached != NULL && cached->loans == 0)
+        discard(cache, cached);
+    else if (cached != NULL)
+        cached->is_dropped = true;
+    pthread_mutex_unlock(&cache->lock);
+}

@@ -1,0 +1,53 @@
+/*
+ * blob_cache.h - the files of this machine that hold blobs of an object store, in a folder
+ * of its own and no larger than it may be.
+ *
+ *   take --> FILLING --filled--> HELD --give--> IDLE --take--> HELD ..
+ *               +-----failed--> gone              +--room or drop--> gone
+ *
+ * Invariants
+ *   (1) The sizes of all files together are at most size_max.
+ *   (2) Room is made by removing what is IDLE, the one whose last loan ended longest ago
+ *       first. What is FILLING or HELD stays: it may be mapped, and would take its room
+ *       until it is no longer.
+ *   (3) A file is lent when it is whole. Whoever takes one that another is filling waits.
+ *   (4) Nothing outlives the process: the folder is emptied when the cache is opened, so a
+ *       file that a power cut left by half is never read.
+ *
+ * Threads: any.
+ */
+#ifndef STORE_BLOB_CACHE_H
+#define STORE_BLOB_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct blob_cache;
+struct cached_blob;
+
+/* Makes the folder, of mode 0700, or empties it.
+ *   ST_IO  it cannot be made or emptied */
+enum status blob_cache_open(struct blob_cache **out, const char *folder,
+                            uint64_t size_max, struct error *error);
+void blob_cache_close(struct blob_cache *cache); /* nothing is lent; NULL is allowed */
+
+/* Borrows the file of that object, of so many bytes. Where *is_new it is not there yet: the
+ * caller writes it at its path and then calls blob_cache_filled.
+ *   ST_DISK_FULL  there is no room, even without all that is idle */
+enum status blob_cache_take(struct blob_cache *cache, const char *object, uint64_t size,
+                            struct cached_blob **out, bool *is_new,
+                            struct error *error);
+/* Ends the filling: the caller goes on to hold it or, where it failed, holds nothing. */
+void blob_cache_filled(struct blob_cache *cache, struct cached_blob *cached,
+                       bool whole);
+
+void blob_cache_give(struct blob_cache *cache, struct cached_blob *cached);
+
+const char *cached_blob_path(const struct cached_blob *cached);
+
+/* Removes the file of an object that is no more, once it is idle. */
+void blob_cache_drop(struct blob_cache *cache, const char *object);
+
+#endif

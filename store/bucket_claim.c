@@ -1,0 +1,157 @@
+#include "store/bucket_claim.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/object_garbage.h"
+#include "store/object_transfer.h"
+
+struct claim { /* the row, if there is one */
+    const uint8_t *operator_key;
+    struct sealed_object object;
+    uint8_t digest[SHA256_SIZE];
+    bool is_made, is_good;
+    size_t others; /* rows of other names, one at most */
+};
+
+static bool see(void *context, const struct blob_row *row)
+{
+    struct claim *claim = context;
+    if (strcmp(row->name, OBJECT_MARKER) != 0) {
+        claim->others = 1;
+        return !claim->is_made;
+    }
+    claim->is_made = true;
+    claim->is_good = sealed_object_unwrap(&claim->object, row, claim->operator_key);
+    memcpy(claim->digest, row->chunks, sizeof claim->digest);
+    return claim->others == 0;
+}
+
+static enum status read_rows(struct claim *claim, struct store *store,
+                             struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(store, STORE_READ, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = blob_rows_walk(tx, see, claim, error);
+    store_rollback(tx);
+    return status;
+}
+
+enum status bucket_claim_made(struct store *store, bool *made, struct error *error)
+{
+    static const uint8_t none[CIPHER_KEY_SIZE] = {0};
+    struct claim claim = {.operator_key = none};
+    enum status status = read_rows(&claim, store, error);
+    if (status == ST_OK)
+        *made = claim.is_made;
+    return status;
+}
+
+/* --- making --- */
+
+static void seal(struct claim *claim, uint8_t tag[CIPHER_TAG_SIZE])
+{
+    sealed_object_seal(&claim->object, 0, tag);
+    sha256_of(claim->digest, tag, CIPHER_TAG_SIZE);
+}
+
+static enum status insert(struct claim *claim, struct store *store, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    struct blob_row row = {.name = OBJECT_MARKER,
+                           .object = OBJECT_MARKER,
+                           .chunks = claim->digest,
+                           .chunk_count = 1,
+                           .create_ms = clock_wall_ms()};
+    sealed_object_wrap(&claim->object, OBJECT_MARKER, claim->operator_key, row.wrapped);
+    enum status status = store_begin(store, STORE_ROW, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return store_end(tx, blob_row_set(tx, &row, error), error);
+}
+
+static bool take_nothing(void *context, const void *data, size_t size)
+{
+    (void)context;
+    (void)data;
+    return size == 0;
+}
+
+/* Puts the object and looks whether it is there: of two that claim one bucket at once, the
+ * first may find the other's. */
+static enum status put(struct claim *claim, struct bucket *bucket, struct error *error)
+{
+    uint8_t tag[CIPHER_TAG_SIZE];
+    seal(claim, tag);
+    enum status status =
+        bucket->driver->put(bucket, OBJECT_MARKER, tag, sizeof tag, error);
+    return status != ST_OK ? status
+                           : object_receive(bucket, &claim->object, claim->digest,
+                                            take_nothing, NULL, error);
+}
+
+static enum status make(struct claim *claim, struct bucket *bucket, struct store *store,
+                        struct error *error)
+{
+    uint8_t first, tag[CIPHER_TAG_SIZE];
+    struct error found = {0};
+    enum status status =
+        bucket->driver->get(bucket, OBJECT_MARKER, 0, &first, sizeof first, &found);
+    if (status == ST_OK || status == ST_CORRUPT)
+        return error_set(
+            error, ST_INVALID,
+            "the bucket belongs to another database: give an empty bucket, "
+            "or another prefix");
+    if (status != ST_NOT_FOUND)
+        return error_set(error, status, "%s", found.text);
+    sealed_object_make(&claim->object, 0);
+    strcpy(claim->object.name, OBJECT_MARKER);
+    seal(claim, tag);
+    status = insert(claim, store, error);
+    return status == ST_OK ? put(claim, bucket, error) : status;
+}
+
+/* --- checking --- */
+
+static enum status check(struct claim *claim, struct bucket *bucket, bool may_make,
+                         struct error *error)
+{
+    struct error found = {0};
+    if (!claim->is_good)
+        return error_set(
+            error, ST_INVALID,
+            "the key of the blobs is not the one that this database's were "
+            "wrapped by");
+    enum status status = object_receive(bucket, &claim->object, claim->digest,
+                                        take_nothing, NULL, &found);
+    if (status == ST_NOT_FOUND && claim->others == 0 && may_make)
+        return put(claim, bucket, error);
+    if (status == ST_NOT_FOUND)
+        return error_set(error, ST_INVALID,
+                         "the bucket is not the one of this database: it has no object "
+                         "\"" OBJECT_MARKER "\"");
+    if (status == ST_CORRUPT)
+        return error_set(error, ST_INVALID, "the bucket belongs to another database");
+    return status == ST_OK ? ST_OK : error_set(error, status, "%s", found.text);
+}
+
+enum status bucket_claim(struct bucket *bucket, struct store *store,
+                         const uint8_t operator_key[CIPHER_KEY_SIZE], bool may_make,
+                         struct error *error)
+{
+    struct claim claim = {.operator_key = operator_key};
+    struct error found = {0};
+    enum status status = read_rows(&claim, store, error);
+    if (status != ST_OK)
+        return status;
+    if (!claim.is_made && !may_make)
+        return error_set(error, ST_INVALID, "this database's files are in no bucket");
+    status = claim.is_made ? check(&claim, bucket, may_make, &found)
+                           : make(&claim, bucket, store, &found);
+    if (status == ST_NOT_FOUND || status == ST_FORBIDDEN || status == ST_CORRUPT)
+        status = ST_INVALID;
+    hash_zero(&claim.object.key, sizeof claim.object.key);
+    return status == ST_OK ? ST_OK : error_set(error, status, "%s", found.text);
+}

@@ -1,0 +1,37 @@
+/*
+ * found_object.h - the row of a blob that is an object, looked up: what is needed to fetch it
+ * and to see that it is what was put there. Inside store only.
+ *
+ * Ownership: found_object_fini releases what a lookup has found, and wipes its key.
+ * Threads: any.
+ */
+#ifndef STORE_FOUND_OBJECT_H
+#define STORE_FOUND_OBJECT_H
+
+#include "store/blob_place.h"
+#include "store/sealed_object.h"
+
+struct found_object {
+    const uint8_t *operator_key;
+    bool is_there;               /* there is a row */
+    bool is_good;                /* its key opens with the operator's */
+    struct sealed_object object; /* where is_good; else its name and size alone */
+    uint8_t *digests;            /* (chunks, SHA256_SIZE) */
+};
+
+/* Finds the blob's row, in a transaction of its own or in tx; that there is none is ST_OK.
+ *   ST_IO  the store failed */
+enum status found_object_find(struct found_object *found,
+                              const struct blob_objects *objects,
+                              const struct blob_name *name, struct error *error);
+enum status found_object_find_in(struct found_object *found, struct store_tx *tx,
+                                 const struct blob_objects *objects,
+                                 const struct blob_name *name, struct error *error);
+void found_object_fini(struct found_object *found);
+
+/*   ST_NOT_FOUND  there is no row
+ *   ST_CORRUPT    its key does not open */
+enum status found_object_check(const struct found_object *found,
+                               const struct blob_name *name, struct error *error);
+
+#endif

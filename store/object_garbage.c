@@ -1,0 +1,179 @@
+#include "store/object_garbage.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "store/sealed_object.h"
+#include "store/table_rows.h"
+
+enum {
+    PAGE = 200,    /* objects that are listed and looked up at once */
+    WAITING = 256, /* whose row is gone */
+};
+
+struct object_garbage {
+    struct bucket *bucket;
+    struct store *store;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t changed;
+    size_t count;
+    char waiting[WAITING][SEALED_NAME_SIZE];
+    bool stops;
+};
+
+/* --- collecting --- */
+
+/* Leaves of the listed objects those that are old and have no row. */
+static enum status keep_garbage(struct store *store, struct bucket_listed *listed,
+                                size_t *count, int64_t now_s, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    size_t kept = 0;
+    enum status status = store_begin(store, STORE_READ, &tx, error);
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; status == ST_OK && i < *count; i++) {
+        bool wanted = strcmp(listed[i].name, OBJECT_MARKER) == 0 ||
+                      now_s - listed[i].modified_s <= GARBAGE_AGE_S;
+        if (!wanted)
+            status = blob_rows_have_object(tx, listed[i].name, &wanted, error);
+        if (status == ST_OK && !wanted)
+            listed[kept++] = listed[i];
+    }
+    store_rollback(tx);
+    *count = kept;
+    return status;
+}
+
+static enum status collect_page(struct bucket *bucket, struct store *store,
+                                struct bucket_listed *listed, char *after,
+                                size_t *count, size_t *removed, struct error *error)
+{
+    int64_t now_s = 0;
+    enum status status =
+        bucket->driver->list(bucket, after, listed, PAGE, count, &now_s, error);
+    if (status != ST_OK || *count == 0)
+        return status;
+    size_t garbage = *count;
+    strcpy(after, listed[*count - 1].name);
+    status = keep_garbage(store, listed, &garbage, now_s, error);
+    for (size_t i = 0; status == ST_OK && i < garbage; i++) {
+        status = bucket->driver->remove(bucket, listed[i].name, error);
+        *removed += status == ST_OK;
+    }
+    return status;
+}
+
+enum status object_garbage_collect(struct bucket *bucket, struct store *store,
+                                   size_t *removed, struct error *error)
+{
+    char after[BUCKET_NAME_SIZE] = "";
+    size_t count = PAGE;
+    enum status status = ST_OK;
+    struct bucket_listed *listed = calloc(PAGE, sizeof *listed);
+    CHECK(listed != NULL);
+    *removed = 0;
+    while (status == ST_OK && count == PAGE)
+        status = collect_page(bucket, store, listed, after, &count, removed, error);
+    free(listed);
+    return status;
+}
+
+/* --- the thread --- */
+
+static void remove_waiting(struct object_garbage *garbage)
+{
+    char object[SEALED_NAME_SIZE];
+    struct error error = {0};
+    strcpy(object, garbage->waiting[--garbage->count]);
+    pthread_mutex_unlock(&garbage->lock);
+    /* One that is not removed now is collected later. */
+    if (garbage->bucket->driver->remove(garbage->bucket, object, &error) != ST_OK)
+        log_event(LOG_WARNING, "object_not_removed", "object", object, "detail",
+                  error.text, (char *)NULL);
+    pthread_mutex_lock(&garbage->lock);
+}
+
+static void collect(struct object_garbage *garbage)
+{
+    size_t removed = 0;
+    char count[24];
+    struct error error = {0};
+    pthread_mutex_unlock(&garbage->lock);
+    enum status status =
+        object_garbage_collect(garbage->bucket, garbage->store, &removed, &error);
+    snprintf(count, sizeof count, "%zu", removed);
+    if (status != ST_OK)
+        log_event(LOG_WARNING, "objects_not_collected", "detail", error.text,
+                  (char *)NULL);
+    else if (removed > 0)
+        log_event(LOG_INFO, "objects_collected", "removed", count, (char *)NULL);
+    pthread_mutex_lock(&garbage->lock);
+}
+
+static void *run(void *argument)
+{
+    struct object_garbage *garbage = argument;
+    struct timespec due;
+    clock_gettime(CLOCK_MONOTONIC, &due);
+    pthread_mutex_lock(&garbage->lock);
+    while (!garbage->stops) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (garbage->count > 0) {
+            remove_waiting(garbage);
+        } else if (now.tv_sec >= due.tv_sec) {
+            collect(garbage);
+            due.tv_sec = now.tv_sec + GARBAGE_PERIOD_S;
+        } else {
+            pthread_cond_timedwait(&garbage->changed, &garbage->lock, &due);
+        }
+    }
+    pthread_mutex_unlock(&garbage->lock);
+    return NULL;
+}
+
+struct object_garbage *object_garbage_start(struct bucket *bucket, struct store *store)
+{
+    pthread_condattr_t monotonic;
+    struct object_garbage *garbage = calloc(1, sizeof *garbage);
+    CHECK(garbage != NULL);
+    garbage->bucket = bucket;
+    garbage->store = store;
+    pthread_mutex_init(&garbage->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&garbage->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    CHECK(pthread_create(&garbage->thread, NULL, run, garbage) == 0);
+    return garbage;
+}
+
+void object_garbage_stop(struct object_garbage *garbage)
+{
+    if (garbage == NULL)
+        return;
+    pthread_mutex_lock(&garbage->lock);
+    garbage->stops = true;
+    pthread_cond_signal(&garbage->changed);
+    pthread_mutex_unlock(&garbage->lock);
+    pthread_join(garbage->thread, NULL);
+    pthread_cond_destroy(&garbage->changed);
+    pthread_mutex_destroy(&garbage->lock);
+    free(garbage);
+}
+
+void object_garbage_add(struct object_garbage *garbage, const char *object)
+{
+    pthread_mutex_lock(&garbage->lock);
+    if (garbage->count < WAITING && strlen(object) < SEALED_NAME_SIZE)
+        strcpy(garbage->waiting[garbage->count++], object);
+    pthread_cond_signal(&garbage->changed);
+    pthread_mutex_unlock(&garbage->lock);
+}

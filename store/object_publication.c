@@ -1,0 +1,164 @@
+#include "store/object_publication.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "store/blob.h"
+#include "store/found_object.h"
+#include "store/object_transfer.h"
+
+/* A model that is trained is paid for: its publication outlasts a place that is away for a
+ * while. Whatever else is published can be made again. */
+enum { MODEL_PATIENCE_S = 300, PAUSE_MS = 2000 };
+
+struct publishing {
+    const struct blob_objects *objects;
+    const struct blob_draft *draft;
+    int file;
+    int64_t begin_s; /* of a clock that goes on while the machine sleeps */
+    struct sealed_object object;
+    uint8_t *digests;
+};
+
+static int64_t elapsed_clock_s(void)
+{
+    struct timespec now;
+    CHECK(clock_gettime(CLOCK_BOOTTIME, &now) == 0);
+    return now.tv_sec;
+}
+
+static void pause_ms(int64_t ms)
+{
+    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static bool is_of_records(const struct blob_name *name)
+{
+    return name->kind == BLOB_MODEL || name->kind == BLOB_MATRIX;
+}
+
+/* Puts the object, again where that failed and what is published is worth it. */
+static enum status put(struct publishing *publishing, struct error *error)
+{
+    bool is_model = publishing->draft->name.kind == BLOB_MODEL;
+    int64_t patience_s = is_model ? MODEL_PATIENCE_S : 0;
+    for (;;) {
+        struct error failed = {0};
+        uint16_t jitter;
+        if (is_of_records(&publishing->draft->name))
+            pause_ms(1000 - clock_wall_ms() % 1000);
+        enum status status =
+            object_send(publishing->objects->bucket, &publishing->object,
+                        publishing->file, publishing->digests, &failed);
+        bool again =
+            status == ST_IO && elapsed_clock_s() - publishing->begin_s < patience_s;
+        if (status != ST_OK && !again)
+            return error_set(error, ST_IO, "%s", failed.text);
+        if (status == ST_OK)
+            return ST_OK;
+        log_event(LOG_WARNING, "publication_waits", "detail", failed.text,
+                  (char *)NULL);
+        random_bytes(&jitter, sizeof jitter);
+        pause_ms(PAUSE_MS + jitter % PAUSE_MS);
+    }
+}
+
+/* Commits the row; *old: that of the name until then. */
+static enum status insert(struct publishing *publishing, struct found_object *old,
+                          struct error *error)
+{
+    struct store_tx *tx = NULL;
+    char file_name[BLOB_FILE_NAME_SIZE];
+    const struct blob_objects *objects = publishing->objects;
+    const struct sealed_object *object = &publishing->object;
+    blob_file_name(file_name, &publishing->draft->name);
+    struct blob_row row = {.name = file_name,
+                           .object = object->name,
+                           .size = object->size,
+                           .chunks = publishing->digests,
+                           .chunk_count = sealed_object_chunks(object),
+                           .create_ms = clock_wall_ms()};
+    sealed_object_wrap(object, file_name, objects->operator_key, row.wrapped);
+    enum status status = store_begin(objects->store, STORE_ROW, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = found_object_find_in(old, tx, objects, &publishing->draft->name, error);
+    if (status == ST_OK)
+        status = blob_row_set(tx, &row, error);
+    if (status == ST_OK &&
+        elapsed_clock_s() - publishing->begin_s > OBJECT_PUBLISH_MAX_S)
+        status = error_set(error, ST_IO, "the publication took too long");
+    return store_end(tx, status, error);
+}
+
+static enum status put_and_insert(struct publishing *publishing, struct error *error)
+{
+    struct found_object old = {.is_there = false};
+    const struct blob_objects *objects = publishing->objects;
+    publishing->begin_s = elapsed_clock_s();
+    enum status status = put(publishing, error);
+    if (status != ST_OK)
+        return status;
+    status = insert(publishing, &old, error);
+    if (status == ST_OK && old.is_there) {
+        blob_cache_drop(objects->cache, old.object.name);
+        object_garbage_add(objects->garbage, old.object.name);
+    }
+    found_object_fini(&old);
+    return status;
+}
+
+/* The draft holds what was published, and will most likely be read next. */
+static void keep_draft(const struct publishing *publishing, const char *path)
+{
+    bool is_new;
+    struct cached_blob *cached;
+    struct blob_cache *cache = publishing->objects->cache;
+    if (blob_cache_take(cache, publishing->object.name, publishing->object.size,
+                        &cached, &is_new, NULL) != ST_OK) {
+        unlink(path);
+        return;
+    }
+    bool kept = rename(path, cached_blob_path(cached)) == 0;
+    blob_cache_filled(cache, cached, kept);
+    if (kept)
+        blob_cache_give(cache, cached);
+    else
+        unlink(path);
+}
+
+enum status object_publish(const struct blobs *blobs, const struct blob_draft *draft,
+                           struct error *error)
+{
+    struct stat info;
+    char path[BLOB_PATH_SIZE];
+    struct publishing publishing = {.objects = blobs->objects, .draft = draft};
+    blob_draft_path(blobs, path, draft);
+    publishing.file = open(path, O_RDONLY | O_CLOEXEC);
+    if (publishing.file < 0)
+        return blob_failed(error, path);
+    enum status status =
+        fstat(publishing.file, &info) == 0 ? ST_OK : blob_failed(error, path);
+    if (status == ST_OK) {
+        sealed_object_make(&publishing.object, (uint64_t)info.st_size);
+        publishing.digests =
+            calloc(sealed_object_chunks(&publishing.object), SHA256_SIZE);
+        CHECK(publishing.digests != NULL);
+        status = put_and_insert(&publishing, error);
+    }
+    if (status == ST_OK)
+        keep_draft(&publishing, path);
+    hash_zero(publishing.object.key, sizeof publishing.object.key);
+    free(publishing.digests);
+    close(publishing.file);
+    return status;
+}

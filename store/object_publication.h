@@ -1,0 +1,18 @@
+/*
+ * object_publication.h - a draft that becomes an object and its row. Inside store only; what
+ * is promised of it is said in blob_objects.h.
+ *
+ *   put --> commit the row --> the old object of that name goes, the draft is cached
+ *
+ * Threads: any.
+ */
+#ifndef STORE_OBJECT_PUBLICATION_H
+#define STORE_OBJECT_PUBLICATION_H
+
+#include "store/blob_place.h"
+
+/*   ST_IO  the draft cannot be read, or the bucket or the store failed; the draft stays */
+enum status object_publish(const struct blobs *blobs, const struct blob_draft *draft,
+                           struct error *error);
+
+#endif

@@ -1,0 +1,168 @@
+#include "store/object_transfer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+
+/* --- sending --- */
+
+struct sending {
+    struct bucket *bucket;
+    const struct sealed_object *object;
+    int file;
+    uint8_t *digests;
+    uint8_t *buffer;
+};
+
+static enum status read_all(int file, uint8_t *bytes, size_t size, uint64_t offset,
+                            struct error *error)
+{
+    while (size > 0) {
+        ssize_t got = pread(file, bytes, size, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return error_set(error, ST_IO, "the file cannot be read: %s",
+                             got < 0 ? strerror(errno) : "it is shorter than it was");
+        bytes += got;
+        size -= (size_t)got;
+        offset += (uint64_t)got;
+    }
+    return ST_OK;
+}
+
+/* Seals the chunk at bytes, where there is room for it. */
+static enum status seal(const struct sending *sending, size_t index, uint8_t *bytes,
+                        struct error *error)
+{
+    const struct sealed_chunk chunk = sealed_object_chunk(sending->object, index);
+    enum status status =
+        read_all(sending->file, bytes, chunk.own_size, chunk.plain_offset, error);
+    if (status != ST_OK)
+        return status;
+    memset(bytes + chunk.own_size, 0, chunk.plain_size - chunk.own_size);
+    sealed_object_seal(sending->object, index, bytes);
+    sha256_of(sending->digests + index * SHA256_SIZE, bytes, chunk.size);
+    return ST_OK;
+}
+
+/* Seals chunks [first, last) one behind the other into the buffer. */
+static enum status seal_some(const struct sending *sending, size_t first, size_t last,
+                             size_t *size, struct error *error)
+{
+    enum status status = ST_OK;
+    *size = 0;
+    for (size_t i = first; status == ST_OK && i < last; i++) {
+        status = seal(sending, i, sending->buffer + *size, error);
+        *size += sealed_object_chunk(sending->object, i).size;
+    }
+    return status;
+}
+
+static enum status send_at_once(const struct sending *sending, struct error *error)
+{
+    size_t size;
+    enum status status =
+        seal_some(sending, 0, sealed_object_chunks(sending->object), &size, error);
+    if (status != ST_OK)
+        return status;
+    return sending->bucket->driver->put(sending->bucket, sending->object->name,
+                                        sending->buffer, size, error);
+}
+
+static enum status send_pieces(const struct sending *sending, struct error *error)
+{
+    const struct bucket_driver *driver = sending->bucket->driver;
+    size_t chunks = sealed_object_chunks(sending->object), size;
+    struct bucket_upload *upload = NULL;
+    enum status status =
+        driver->put_begin(sending->bucket, sending->object->name, &upload, error);
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; status == ST_OK && i < chunks; i += OBJECT_PIECE_CHUNKS) {
+        size_t last =
+            chunks - i < OBJECT_PIECE_CHUNKS ? chunks : i + OBJECT_PIECE_CHUNKS;
+        status = seal_some(sending, i, last, &size, error);
+        if (status == ST_OK)
+            status = driver->put_add(upload, sending->buffer, size, error);
+    }
+    if (status == ST_OK)
+        return driver->put_finish(upload, error);
+    driver->put_abandon(upload);
+    return status;
+}
+
+enum status object_send(struct bucket *bucket, const struct sealed_object *object,
+                        int file, uint8_t *digests, struct error *error)
+{
+    uint64_t whole = sealed_object_size(object);
+    bool at_once = whole <= OBJECT_PUT_MAX;
+    size_t size =
+        at_once ? (size_t)whole
+                : (size_t)OBJECT_PIECE_CHUNKS * (SEALED_CHUNK_SIZE + CIPHER_TAG_SIZE);
+    struct sending sending = {bucket, object, file, digests, malloc(size)};
+    if (sending.buffer == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory to send a file");
+    enum status status =
+        at_once ? send_at_once(&sending, error) : send_pieces(&sending, error);
+    free(sending.buffer);
+    return status;
+}
+
+/* --- receiving --- */
+
+/* Gets a chunk and opens it. */
+static enum status get(struct bucket *bucket, const struct sealed_object *object,
+                       size_t index, const uint8_t *digest, uint8_t *bytes,
+                       struct error *error)
+{
+    uint8_t found[SHA256_SIZE];
+    const struct sealed_chunk chunk = sealed_object_chunk(object, index);
+    enum status status = bucket->driver->get(bucket, object->name, chunk.offset, bytes,
+                                             chunk.size, error);
+    if (status != ST_OK)
+        return status;
+    sha256_of(found, bytes, chunk.size);
+    if (!hash_equal(found, digest, sizeof found) ||
+        !sealed_object_open(object, index, bytes))
+        return error_set(error, ST_CORRUPT,
+                         "chunk %zu of object %s is not what was put there", index,
+                         object->name);
+    return ST_OK;
+}
+
+static enum status get_whole(struct bucket *bucket, const struct sealed_object *object,
+                             size_t index, const uint8_t *digest, uint8_t *bytes,
+                             struct error *error)
+{
+    struct error last = {0};
+    enum status status = ST_CORRUPT;
+    for (int i = 0; status == ST_CORRUPT && i < OBJECT_ATTEMPTS; i++) {
+        last = (struct error){0};
+        status = get(bucket, object, index, digest, bytes, &last);
+    }
+    return status == ST_OK ? ST_OK : error_set(error, status, "%s", last.text);
+}
+
+enum status object_receive(struct bucket *bucket, const struct sealed_object *object,
+                           const uint8_t *digests,
+                           bool (*take)(void *context, const void *data, size_t size),
+                           void *context, struct error *error)
+{
+    enum status status = ST_OK;
+    uint8_t *bytes = malloc(SEALED_CHUNK_SIZE + CIPHER_TAG_SIZE);
+    if (bytes == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory to receive a file");
+    for (size_t i = 0; status == ST_OK && i < sealed_object_chunks(object); i++) {
+        status = get_whole(bucket, object, i, digests + i * SHA256_SIZE, bytes, error);
+        size_t own = sealed_object_chunk(object, i).own_size;
+        if (status == ST_OK && own > 0 && !take(context, bytes, own))
+            status = error_set(error, ST_IO, "what was received is not taken");
+    }
+    hash_zero(bytes, SEALED_CHUNK_SIZE);
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,78 @@
+/*
+ * sealed_object.h - a blob as the object that leaves the machine: in chunks, each encrypted
+ * and authenticated by itself, so that a part can be fetched and checked alone.
+ *
+ *   plain    the blob's bytes, and zeros up to a whole number of SEALED_PADDING
+ *   chunk i  plain[i * 8 MiB ..), at most 8 MiB, by AES-256-GCM, and its tag: 16 bytes
+ *   object   the chunks, one behind the other
+ *
+ *   key      drawn at random for each object, so it seals one object alone; wrapped by the
+ *            operator's key, it stands in the blob's row
+ *   nonce    i, as 96 bits, most significant first
+ *   bound    "epsilond chunk 1", the object's name, i and the blob's size: a chunk opens in
+ *            its own place of its own object of its own length, and nowhere else
+ *   wrapped  a nonce drawn at random (12), the key by AES-256-GCM under the operator's (32),
+ *            tag (16); bound to "epsilond key 1" and the names of the blob and the object
+ *
+ * A key is used for one object and a chunk's bytes are what they are, so sealing it twice
+ * gives the same bytes: putting an object again is harmless. The padding keeps the length of
+ * an uploaded text, which follows from its records, from whoever may list objects, up to
+ * 256 KiB.
+ *
+ * Threads: pure, but for what draws at random.
+ */
+#ifndef STORE_SEALED_OBJECT_H
+#define STORE_SEALED_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cipher.h"
+#include "store/table_rows.h"
+
+enum {
+    SEALED_CHUNK_SIZE = 8 << 20, /* bytes, before they are sealed */
+    SEALED_PADDING = 256 << 10,
+    SEALED_NAME_SIZE = 33, /* 32 hexadecimal digits, ended */
+};
+
+struct sealed_object {
+    char name[SEALED_NAME_SIZE];
+    uint8_t key[CIPHER_KEY_SIZE];
+    uint64_t size; /* the blob's, bytes */
+};
+
+struct sealed_chunk {
+    uint64_t offset, plain_offset; /* in the object, and in the blob */
+    size_t size, plain_size;       /* sealed, and before that; with zeros */
+    size_t own_size;               /* of which so many are the blob's */
+};
+
+/* Draws a name and a key for a blob of that size. */
+void sealed_object_make(struct sealed_object *object, uint64_t size);
+
+size_t sealed_object_chunks(const struct sealed_object *object); /* one at least */
+uint64_t
+sealed_object_size(const struct sealed_object *object); /* bytes of all chunks */
+struct sealed_chunk sealed_object_chunk(const struct sealed_object *object,
+                                        size_t index);
+
+/* Seals a chunk in place: bytes has plain_size bytes and room for size. */
+void sealed_object_seal(const struct sealed_object *object, size_t index,
+                        uint8_t *bytes);
+/* Opens it in place; false where it is not what was sealed there. */
+bool sealed_object_open(const struct sealed_object *object, size_t index,
+                        uint8_t *bytes);
+
+/* wrapped = the object's key under the operator's, for the blob of that name. */
+void sealed_object_wrap(const struct sealed_object *object, const char *blob,
+                        const uint8_t operator_key[CIPHER_KEY_SIZE],
+                        uint8_t wrapped[BLOB_WRAPPED_SIZE]);
+
+/* Makes the object of a row. False where the operator's key is another, or the row is not
+ * as it was written. */
+bool sealed_object_unwrap(struct sealed_object *object, const struct blob_row *row,
+                          const uint8_t operator_key[CIPHER_KEY_SIZE]);
+
+#endif

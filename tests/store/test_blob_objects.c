@@ -1,0 +1,454 @@
+/* Goal: blobs in a bucket are there with their rows, whole, encrypted and this database's
+ * own, whatever the bucket does. Method: a bucket in memory that fails and lies. */
+#include "store/blob_objects.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "store/table_rows.h"
+#include "tests/expect.h"
+#include "tests/store/bucket_fixture.h"
+#include "tests/store/place_fixture.h"
+
+struct scene {
+    struct place place;
+    struct memory_bucket memory;
+    struct store *store;
+    struct blobs *blobs;
+    struct blob_objects_setup setup;
+};
+
+static enum status use(struct scene *scene, struct error *error)
+{
+    assert_int_equal(store_open(&scene->store, scene->place.path, NULL), ST_OK);
+    assert_int_equal(blobs_open(&scene->blobs, scene->place.folder, NULL), ST_OK);
+    scene->setup.store = scene->store;
+    return blob_objects_use(scene->blobs, &scene->setup, error);
+}
+
+static void leave(struct scene *scene)
+{
+    blob_objects_leave(scene->blobs);
+    assert_true(scene->memory.is_closed);
+    scene->memory.is_closed = false;
+    store_close(scene->store);
+    blobs_close(scene->blobs);
+}
+
+static void begin(struct scene *scene)
+{
+    *scene = (struct scene){.place = place_make()};
+    memory_bucket_init(&scene->memory);
+    scene->setup = (struct blob_objects_setup){.bucket = &scene->memory.bucket,
+                                               .operator_key = {4, 2},
+                                               .cache_size = 40 << 20};
+    assert_int_equal(use(scene, NULL), ST_OK);
+}
+
+static void end(struct scene *scene)
+{
+    leave(scene);
+    memory_bucket_fini(&scene->memory);
+    place_remove(&scene->place);
+}
+
+static struct blob_name upload_named(const char *id)
+{
+    struct dataset_id dataset;
+    assert_true(dataset_id_parse(&dataset, id));
+    return blob_of_dataset(&dataset, BLOB_DATA);
+}
+
+/* Writes a draft of the blob: size bytes that begin with text and go on with its first. */
+static struct blob_draft draft_of(struct scene *scene, const struct blob_name *name,
+                                  const char *text, size_t size)
+{
+    struct blob_draft draft;
+    char path[BLOB_PATH_SIZE];
+    blob_draft_init(&draft, name);
+    blob_draft_path(scene->blobs, path, &draft);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (size_t i = 0; i < size; i++)
+        assert_int_not_equal(fputc(i < strlen(text) ? text[i] : text[0], file), EOF);
+    assert_int_equal(fclose(file), 0);
+    return draft;
+}
+
+static void publish(struct scene *scene, const struct blob_name *name, const char *text,
+                    size_t size)
+{
+    struct error error = {0};
+    const struct blob_draft draft = draft_of(scene, name, text, size);
+    if (blob_publish(scene->blobs, &draft, &error) != ST_OK)
+        fail_msg("%s", error.text);
+}
+
+static void assert_holds(struct scene *scene, const struct blob_name *name,
+                         const char *text, size_t size)
+{
+    struct blob_loan loan = {.is_lent = false};
+    struct error error = {0};
+    if (blob_fetch(scene->blobs, &loan, name, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    FILE *file = fopen(loan.path, "rb");
+    assert_non_null(file);
+    for (size_t i = 0; i < size; i++)
+        if (fgetc(file) != (i < strlen(text) ? text[i] : text[0]))
+            fail_msg("byte %zu", i);
+    assert_int_equal(fgetc(file), EOF);
+    fclose(file);
+    blob_give_back(scene->blobs, &loan);
+}
+
+/* Another start: its cache is empty. */
+static void start_again(struct scene *scene)
+{
+    leave(scene);
+    assert_int_equal(use(scene, NULL), ST_OK);
+}
+
+static void what_is_published_comes_back_after_a_restart(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    const struct blob_name small = upload_named("small"), large = upload_named("large");
+    const struct blob_name none = upload_named("none"), empty = upload_named("empty");
+    publish(&scene, &small, "a few records", 13);
+    publish(&scene, &large, "many", (9 << 20) + 7);
+    publish(&scene, &empty, "x", 0);
+    size_t gets = scene.memory.gets;
+    assert_holds(&scene, &small, "a few records", 13);
+    assert_int_equal(scene.memory.gets, gets); /* what was published is here */
+    start_again(&scene);
+    assert_holds(&scene, &small, "a few records", 13);
+    assert_holds(&scene, &large, "many", (9 << 20) + 7);
+    assert_holds(&scene, &empty, "x", 0);
+    assert_true(blob_is_there(scene.blobs, &small));
+    assert_false(blob_is_there(scene.blobs, &none));
+    struct blob_loan loan = {.is_lent = false};
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &none, NULL), ST_NOT_FOUND);
+    end(&scene);
+}
+
+static void a_large_one_is_put_in_pieces(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    leave(&scene);
+    scene.setup.cache_size = 100 << 20;
+    assert_int_equal(use(&scene, NULL), ST_OK);
+    const struct blob_name name = upload_named("large");
+    publish(&scene, &name, "piece", 65 << 20);
+    assert_int_equal(scene.memory.pieces, 5); /* of 16 MiB, the last of 1 */
+    start_again(&scene);
+    assert_holds(&scene, &name, "piece", 65 << 20);
+    const struct blob_draft draft = draft_of(&scene, &name, "more", 65 << 20);
+    scene.memory.failures = 1;
+    assert_int_equal(blob_publish(scene.blobs, &draft, NULL), ST_IO);
+    assert_int_equal(scene.memory.abandoned, 1);
+    assert_holds(&scene, &name, "piece", 65 << 20);
+    end(&scene);
+}
+
+/* Whether an object's name or bytes have the text. */
+static bool bucket_shows(const struct memory_bucket *memory, const char *text)
+{
+    size_t length = strlen(text);
+    for (const struct kept_object *at = memory->list; at != NULL; at = at->next) {
+        if (strstr(at->name, text) != NULL)
+            return true;
+        for (size_t i = 0; i + length <= at->size; i++)
+            if (memcmp(at->bytes + i, text, length) == 0)
+                return true;
+    }
+    return false;
+}
+
+static void the_bucket_learns_neither_names_nor_bytes_nor_twins(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    const struct blob_name ana = upload_named("ana"), bob = upload_named("bob");
+    publish(&scene, &ana, "the same private records", 24);
+    publish(&scene, &bob, "the same private records", 24);
+    assert_int_equal(memory_count(&scene.memory), 3); /* and whose it is */
+    assert_false(bucket_shows(&scene.memory, "private"));
+    assert_false(bucket_shows(&scene.memory, "ana"));
+    const struct kept_object *one = scene.memory.list, *two = one->next;
+    assert_int_equal(one->size, two->size);
+    for (size_t i = 0; i + 16 <= one->size; i += 16)
+        assert_memory_not_equal(one->bytes + i, two->bytes + i, 16);
+    end(&scene);
+}
+
+static void a_lie_is_asked_again_and_a_liar_is_not_believed(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct error error = {0};
+    struct blob_loan loan = {.is_lent = false};
+    begin(&scene);
+    const struct blob_name name = upload_named("a"), other = upload_named("b");
+    publish(&scene, &name, "records", 7);
+    start_again(&scene);
+    scene.memory.lies = 2;
+    assert_holds(&scene, &name, "records", 7);
+    start_again(&scene);
+    scene.memory.lies = 3;
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &name, &error), ST_CORRUPT);
+    assert_non_null(strstr(error.text, "is not what was put there"));
+    assert_holds(&scene, &name, "records", 7); /* nothing of it was kept */
+    publish(&scene, &other, "others!", 7);
+    start_again(&scene);
+    /* Two objects of one length in each other's place. */
+    struct kept_object *one = scene.memory.list, *two = one->next;
+    if (strcmp(one->name, "epsilond") == 0)
+        one = two->next;
+    if (strcmp(two->name, "epsilond") == 0)
+        two = two->next;
+    uint8_t *bytes = one->bytes;
+    one->bytes = two->bytes;
+    two->bytes = bytes;
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &name, NULL), ST_CORRUPT);
+    one->size = 0; /* cut short */
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &name, NULL), ST_CORRUPT);
+    end(&scene);
+}
+
+static void a_failed_publication_leaves_what_was_there(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    const struct blob_name name = upload_named("a");
+    publish(&scene, &name, "old", 3);
+    const struct blob_draft draft = draft_of(&scene, &name, "new", 3);
+    scene.memory.failures = 1;
+    assert_int_equal(blob_publish(scene.blobs, &draft, NULL), ST_IO);
+    assert_holds(&scene, &name, "old", 3);
+    assert_int_equal(blob_publish(scene.blobs, &draft, NULL), ST_OK); /* it is left */
+    assert_holds(&scene, &name, "new", 3);
+    start_again(&scene);
+    assert_holds(&scene, &name, "new", 3);
+    end(&scene);
+}
+
+static void a_model_outlasts_a_bucket_that_is_away_for_a_moment(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct model_id id;
+    begin(&scene);
+    model_id_make(&id);
+    const struct blob_name name = blob_of_model(&id);
+    scene.memory.failures = 1;
+    publish(&scene, &name, "weights", 7);
+    assert_int_equal(scene.memory.failures, 0);
+    assert_holds(&scene, &name, "weights", 7);
+    end(&scene);
+}
+
+static void a_full_cache_says_so_before_anything_is_fetched(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct error error = {0};
+    struct blob_loan held = {.is_lent = false}, loan = {.is_lent = false};
+    begin(&scene);
+    const struct blob_name a = upload_named("a"), b = upload_named("b");
+    const struct blob_name c = upload_named("c");
+    publish(&scene, &a, "a", 30 << 20);
+    publish(&scene, &b, "b", 9 << 20);
+    publish(&scene, &c, "c", 11 << 20);
+    assert_int_equal(blob_fetch(scene.blobs, &held, &a, NULL), ST_OK);
+    size_t gets = scene.memory.gets;
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &c, &error), ST_DISK_FULL);
+    assert_non_null(strstr(error.text, "cache"));
+    assert_int_equal(scene.memory.gets, gets);
+    assert_holds(&scene, &b, "b", 9 << 20);
+    blob_give_back(scene.blobs, &held);
+    assert_holds(&scene, &c, "c", 11 << 20);
+    end(&scene);
+}
+
+static void what_is_removed_is_gone_with_its_object(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    const struct blob_name name = upload_named("a");
+    publish(&scene, &name, "records", 7);
+    publish(&scene, &name, "records anew", 12);
+    assert_int_equal(blob_remove(scene.blobs, &name, NULL), ST_OK);
+    assert_int_equal(blob_remove(scene.blobs, &name, NULL), ST_OK);
+    assert_false(blob_is_there(scene.blobs, &name));
+    while (memory_count(&scene.memory) > 1) /* both objects go, on another thread */
+        sched_yield();
+    end(&scene);
+}
+
+static bool keep_none(void *context, const struct blob_name *name)
+{
+    (void)context;
+    (void)name;
+    return false;
+}
+
+static bool make_old(void *context, const struct blob_row *row)
+{
+    struct store_tx *tx = context;
+    struct blob_row old = *row;
+    old.create_ms = 1000;
+    assert_int_equal(blob_row_set(tx, &old, NULL), ST_OK);
+    return false;
+}
+
+static void a_sweep_takes_what_nobody_wants_once_it_is_old(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct store_tx *tx = NULL;
+    begin(&scene);
+    const struct blob_name name = upload_named("a");
+    publish(&scene, &name, "records", 7);
+    assert_int_equal(blobs_sweep(scene.blobs, keep_none, NULL, NULL), ST_OK);
+    assert_holds(&scene, &name, "records", 7);
+    assert_int_equal(store_begin(scene.store, STORE_ROW, &tx, NULL), ST_OK);
+    assert_int_equal(blob_row_find(tx, "uploads/a.data", make_old, tx, NULL), ST_OK);
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    assert_int_equal(blobs_sweep(scene.blobs, keep_none, NULL, NULL), ST_OK);
+    assert_false(blob_is_there(scene.blobs, &name));
+    start_again(&scene); /* the bucket is still ours */
+    end(&scene);
+}
+
+/* --- whose the bucket is --- */
+
+static void assert_refused(struct scene *scene, const char *why)
+{
+    struct error error = {0};
+    assert_int_equal(use(scene, &error), ST_INVALID);
+    if (strstr(error.text, why) == NULL)
+        fail_msg("%s", error.text);
+    leave(scene);
+}
+
+static void a_bucket_of_another_database_is_refused(void **state)
+{
+    (void)state;
+    struct scene scene, other = {.place = place_make()};
+    begin(&scene);
+    other.memory = scene.memory; /* it shares the objects */
+    other.setup = scene.setup;
+    other.setup.bucket = &other.memory.bucket;
+    assert_refused(&other, "another database");
+    place_remove(&other.place);
+    end(&scene);
+}
+
+static void another_key_or_bucket_is_refused(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    const struct blob_name name = upload_named("a");
+    publish(&scene, &name, "records", 7);
+    leave(&scene);
+    scene.setup.operator_key[31] ^= 1;
+    assert_refused(&scene, "the key of the blobs is not the one");
+    scene.setup.operator_key[31] ^= 1;
+    struct kept_object *list = scene.memory.list;
+    scene.memory.list = NULL;
+    assert_refused(&scene, "not the one of this database");
+    assert_null(scene.memory.list);
+    scene.memory.list = list;
+    assert_int_equal(use(&scene, NULL), ST_OK);
+    end(&scene);
+}
+
+static void a_claim_that_was_cut_short_is_made_good(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    leave(&scene);
+    memory_remove(&scene.memory.bucket, "epsilond", NULL);
+    assert_int_equal(use(&scene, NULL), ST_OK);
+    assert_int_equal(memory_count(&scene.memory), 1);
+    end(&scene);
+}
+
+static void a_directory_that_keeps_files_itself_is_refused(void **state)
+{
+    (void)state;
+    struct scene scene = {.place = place_make()};
+    struct blobs *blobs;
+    bool elsewhere = true;
+    memory_bucket_init(&scene.memory);
+    scene.setup = (struct blob_objects_setup){.bucket = &scene.memory.bucket};
+    assert_int_equal(blobs_open(&blobs, scene.place.folder, NULL), ST_OK);
+    scene.blobs = blobs;
+    const struct blob_name name = upload_named("a");
+    publish(&scene, &name, "records", 7);
+    blobs_close(blobs);
+    assert_refused(&scene, "keeps its files itself");
+    assert_int_equal(memory_count(&scene.memory), 0);
+    assert_int_equal(store_open(&scene.store, scene.place.path, NULL), ST_OK);
+    assert_int_equal(blob_objects_claimed(scene.store, &elsewhere, NULL), ST_OK);
+    assert_false(elsewhere);
+    store_close(scene.store);
+    memory_bucket_fini(&scene.memory);
+    place_remove(&scene.place);
+}
+
+static void rows_are_checked_without_a_bucket_and_objects_with_one(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct blobs *reader = NULL;
+    struct file_seal seal = {.size = 7}, longer = {.size = 8};
+    begin(&scene);
+    const struct blob_name name = upload_named("a"), none = upload_named("none");
+    publish(&scene, &name, "records", 7);
+    sha256_of(seal.sha256, "records", 7);
+    struct blob_objects_setup setup = scene.setup;
+    for (int objects = 0; objects < 2; objects++) {
+        setup.bucket = objects ? &scene.memory.bucket : NULL;
+        assert_int_equal(blobs_open_read(&reader, scene.place.folder, NULL), ST_OK);
+        assert_int_equal(blob_objects_use_read(reader, &setup, NULL), ST_OK);
+        assert_int_equal(blob_check(reader, &name, &seal, NULL), ST_OK);
+        assert_int_equal(blob_check(reader, &name, &longer, NULL), ST_CORRUPT);
+        assert_int_equal(blob_check(reader, &none, &seal, NULL), ST_CORRUPT);
+        seal.sha256[0] ^= 1;
+        assert_int_equal(blob_check(reader, &name, &seal, NULL),
+                         objects ? ST_CORRUPT : ST_OK);
+        seal.sha256[0] ^= 1;
+        blobs_close(reader);
+    }
+    end(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_published_comes_back_after_a_restart),
+        cmocka_unit_test(a_large_one_is_put_in_pieces),
+        cmocka_unit_test(the_bucket_learns_neither_names_nor_bytes_nor_twins),
+        cmocka_unit_test(a_lie_is_asked_again_and_a_liar_is_not_believed),
+        cmocka_unit_test(a_failed_publication_leaves_what_was_there),
+        cmocka_unit_test(a_model_outlasts_a_bucket_that_is_away_for_a_moment),
+        cmocka_unit_test(a_full_cache_says_so_before_anything_is_fetched),
+        cmocka_unit_test(what_is_removed_is_gone_with_its_object),
+        cmocka_unit_test(a_sweep_takes_what_nobody_wants_once_it_is_old),
+        cmocka_unit_test(a_bucket_of_another_database_is_refused),
+        cmocka_unit_test(another_key_or_bucket_is_refused),
+        cmocka_unit_test(a_claim_that_was_cut_short_is_made_good),
+        cmocka_unit_test(a_directory_that_keeps_files_itself_is_refused),
+        cmocka_unit_test(rows_are_checked_without_a_bucket_and_objects_with_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,169 @@
+/* Goal: objects without a row go once they are old by the bucket's clock, and none that is
+ * being published, whatever runs beside. */
+#include "store/object_garbage.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/blob_objects.h"
+#include "tests/expect.h"
+#include "tests/store/bucket_fixture.h"
+#include "tests/store/place_fixture.h"
+
+struct scene {
+    struct place place;
+    struct memory_bucket memory;
+    struct store *store;
+    struct blobs *blobs;
+};
+
+static void begin(struct scene *scene)
+{
+    *scene = (struct scene){.place = place_make()};
+    memory_bucket_init(&scene->memory);
+    assert_int_equal(store_open(&scene->store, scene->place.path, NULL), ST_OK);
+    assert_int_equal(blobs_open(&scene->blobs, scene->place.folder, NULL), ST_OK);
+    const struct blob_objects_setup setup = {
+        scene->store, &scene->memory.bucket, {1}, 1 << 20};
+    assert_int_equal(blob_objects_use(scene->blobs, &setup, NULL), ST_OK);
+}
+
+static void end(struct scene *scene)
+{
+    blob_objects_leave(scene->blobs);
+    store_close(scene->store);
+    blobs_close(scene->blobs);
+    memory_bucket_fini(&scene->memory);
+    place_remove(&scene->place);
+}
+
+static struct blob_name name_of(int number)
+{
+    char id[16];
+    struct dataset_id dataset;
+    snprintf(id, sizeof id, "d%d", number);
+    assert_true(dataset_id_parse(&dataset, id));
+    return blob_of_dataset(&dataset, BLOB_DATA);
+}
+
+static void publish(struct scene *scene, int number)
+{
+    struct blob_draft draft;
+    char path[BLOB_PATH_SIZE];
+    const struct blob_name name = name_of(number);
+    blob_draft_init(&draft, &name);
+    blob_draft_path(scene->blobs, path, &draft);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fprintf(file, "records %d", number);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(blob_publish(scene->blobs, &draft, NULL), ST_OK);
+}
+
+static void put_stray(struct scene *scene, int number)
+{
+    char name[33];
+    snprintf(name, sizeof name, "%032d", number);
+    assert_int_equal(memory_put(&scene->memory.bucket, name, "x", 1, NULL), ST_OK);
+}
+
+static void move_clock(struct scene *scene, int64_t seconds)
+{
+    pthread_mutex_lock(&scene->memory.lock);
+    scene->memory.now_s += seconds;
+    pthread_mutex_unlock(&scene->memory.lock);
+}
+
+static size_t collect(struct scene *scene)
+{
+    size_t removed = 0;
+    assert_int_equal(
+        object_garbage_collect(&scene->memory.bucket, scene->store, &removed, NULL),
+        ST_OK);
+    return removed;
+}
+
+static void only_old_objects_without_a_row_go(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    publish(&scene, 1);
+    for (int i = 0; i < 450; i++) /* more than are listed at once */
+        put_stray(&scene, i);
+    move_clock(&scene, GARBAGE_AGE_S);
+    put_stray(&scene, 1000);
+    assert_int_equal(collect(&scene), 0);
+    move_clock(&scene, 1);
+    assert_int_equal(collect(&scene), 450);
+    assert_int_equal(memory_count(&scene.memory), 3); /* ours, whose, and the young */
+    move_clock(&scene, (int64_t)GARBAGE_AGE_S * 10);
+    assert_int_equal(collect(&scene), 1);
+    assert_int_equal(collect(&scene), 0);
+    end(&scene);
+}
+
+/* As late as a publisher may be: the object was put, and its row is yet to come. */
+static void collect_half_way(void *context)
+{
+    struct scene *scene = context;
+    move_clock(scene, OBJECT_PUBLISH_MAX_S);
+    assert_int_equal(collect(scene), 0);
+}
+
+static void what_was_put_and_waits_for_its_row_is_not_taken(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    scene.memory.context = &scene;
+    scene.memory.after_put = collect_half_way;
+    for (int i = 0; i < 5; i++)
+        publish(&scene, i);
+    scene.memory.after_put = NULL;
+    end(&scene);
+}
+
+struct publisher {
+    struct scene *scene;
+    atomic_bool ended;
+};
+
+enum { PUBLISHED = 60 };
+
+static void *publish_many(void *context)
+{
+    struct publisher *publisher = context;
+    for (int i = 0; i < PUBLISHED; i++) {
+        move_clock(publisher->scene,
+                   OBJECT_PUBLISH_MAX_S); /* all but the newest are old */
+        publish(publisher->scene, i);
+    }
+    atomic_store(&publisher->ended, true);
+    return NULL;
+}
+
+static void what_is_being_published_is_never_taken(void **state)
+{
+    (void)state;
+    struct scene scene;
+    pthread_t thread;
+    begin(&scene);
+    struct publisher publisher = {.scene = &scene};
+    assert_int_equal(pthread_create(&thread, NULL, publish_many, &publisher), 0);
+    while (!atomic_load(&publisher.ended))
+        assert_int_equal(collect(&scene), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(memory_count(&scene.memory), PUBLISHED + 1);
+    end(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_old_objects_without_a_row_go),
+        cmocka_unit_test(what_was_put_and_waits_for_its_row_is_not_taken),
+        cmocka_unit_test(what_is_being_published_is_never_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
