@@ -117,6 +117,7 @@ enum {
 #define LIMIT_NOISE_MULTIPLIER_MAX 1e6
 #define LIMIT_COUNT                (INT64_C(1) << 53) /* exclusive: exact in a double */
 #define LIMIT_UPLOAD_SIZE          (UINT64_C(16) << 30) /* --upload-size-max, bytes */
+#define LIMIT_CACHE_SIZE           (UINT64_C(64) << 30) /* --cache-size, bytes */
 #define LIMIT_UNPACKED_SIZE        (UINT64_C(64) << 30) /* --unpacked-size-max, bytes */
 
 #endif

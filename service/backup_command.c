@@ -61,6 +61,15 @@ static enum status sync_folder(const char *path, struct error *error)
     return synced ? ST_OK : ST_IO;
 }
 
+static void tell_elsewhere(const char *command, const struct data_copy *copy)
+{
+    if (copy->elsewhere)
+        printf(
+            "epsilond %s: the files are in a bucket and stay there: keep it, and the "
+            "key that they are encrypted with\n",
+            command);
+}
+
 /* --- backup --- */
 
 /* Gives a copy that is whole its name. */
@@ -107,6 +116,7 @@ int backup_command(int argc, char **argv)
     }
     printf("epsilond backup: ok, %s, head %llu, %zu datasets, %zu models\n", named,
            (unsigned long long)copy.head.seq, copy.datasets, copy.models);
+    tell_elsewhere("backup", &copy);
     return EX_OK;
 }
 
@@ -234,5 +244,6 @@ int restore_command(int argc, char **argv)
     printf("epsilond restore: ok, %s, head %llu, %zu datasets, %zu models\n",
            config.data_dir, (unsigned long long)copy.head.seq, copy.datasets,
            copy.models);
+    tell_elsewhere("restore", &copy);
     return EX_OK;
 }

@@ -50,6 +50,10 @@ struct config {
         [CONFIG_PATH_SIZE]; /* the URL of a database server; "": a file in data_dir */
     bool single_server;     /* that server may have no standby */
     bool migrate;           /* an older schema of it is moved forward */
+    char blobs[CONFIG_PATH_SIZE]; /* s3://bucket/prefix; "": folders of data_dir */
+    char blobs_key_file[CONFIG_PATH_SIZE]; /* that wraps the keys of blobs; "": none */
+    uint64_t cache_size; /* bytes, of the blobs of a bucket that are here */
+    bool check_objects;  /* `verify` reads them */
     struct host_address_list
         outbound_allow; /* that may be called beside public addresses */
     char outbound_ca

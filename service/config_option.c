@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/limits.h"
+#include "service/outbound/s3.h"
 
 enum { WORKERS_MAX = 256, PORT_MAX = 65535 };
 
@@ -67,6 +68,28 @@ static enum status set_store(struct config *config, const char *text,
         return error_set(error, ST_INVALID, "not a usable URL");
     snprintf(config->store, sizeof config->store, "%s", text);
     return ST_OK;
+}
+
+static enum status set_blobs(struct config *config, const char *text,
+                             struct error *error)
+{
+    struct s3_location unused;
+    enum status status = s3_location_parse(&unused, text, error);
+    if (status == ST_OK)
+        snprintf(config->blobs, sizeof config->blobs, "%s", text);
+    return status;
+}
+
+static enum status set_blobs_key_file(struct config *config, const char *text,
+                                      struct error *error)
+{
+    return copy_path(config->blobs_key_file, 1, text, error);
+}
+
+static enum status set_cache_size(struct config *config, const char *text,
+                                  struct error *error)
+{
+    return count(&config->cache_size, text, 1, UINT64_C(1) << 50, error);
 }
 
 static enum status set_tls_certificate(struct config *config, const char *text,
@@ -261,6 +284,12 @@ static enum status set_migrate(struct config *config, const char *text,
     return on_or_off(&config->migrate, text, error);
 }
 
+static enum status set_check_objects(struct config *config, const char *text,
+                                     struct error *error)
+{
+    return on_or_off(&config->check_objects, text, error);
+}
+
 static enum status set_audit_ip(struct config *config, const char *text,
                                 struct error *error)
 {
@@ -301,6 +330,10 @@ const struct config_option config_options[] = {
     {"store", set_store},
     {"single-server", set_single_server},
     {"migrate", set_migrate},
+    {"blobs", set_blobs},
+    {"blobs-key-file", set_blobs_key_file},
+    {"cache-size", set_cache_size},
+    {"check-objects", set_check_objects},
     {"metrics-listen", set_metrics_listen},
     {"metrics-datasets-max", set_metrics_datasets},
     {"ui", set_ui},

@@ -25,6 +25,7 @@ static void config_defaults(struct config *config)
         .upload_size_max = LIMIT_UPLOAD_SIZE,
         .unpacked_size_max = LIMIT_UNPACKED_SIZE,
         .job_memory_max = (uint64_t)pages * (uint64_t)page / 2,
+        .cache_size = LIMIT_CACHE_SIZE,
         .drain_timeout_s = LIMIT_DRAIN_TIMEOUT_S,
         .metrics_datasets_max = LIMIT_METRICS_DATASETS,
         .ui = true,
@@ -184,6 +185,8 @@ enum status config_read(struct config *config, enum config_outcome *outcome, int
     if (config->store[0] == '\0' && (config->single_server || config->migrate))
         return error_set(error, ST_INVALID,
                          "--single-server and --migrate go with --store");
+    if (config->blobs[0] == '\0' && config->blobs_key_file[0] != '\0')
+        return error_set(error, ST_INVALID, "--blobs-key-file goes with --blobs");
     if ((config->tls_certificate[0] == '\0') != (config->tls_key[0] == '\0'))
         return error_set(error, ST_INVALID,
                          "--tls-cert and --tls-key go together: a certificate and its "

@@ -85,6 +85,7 @@ struct context {
     struct long_polls *long_polls;
     struct followers *followers;
     struct pool *desk, *importer, *runners, *surveyors;
+    struct pool *senders; /* of uploads to a bucket; NULL: files are in folders */
     struct public_clock *clock;
     struct predictors *predictors;
     struct transfer_rules outbound; /* whom the service may call of its own accord */

@@ -8,6 +8,7 @@
 #include "accountant/ledger_view.h"
 #include "service/inventory.h"
 #include "service/store_choice.h"
+#include "store/blob_objects.h"
 
 struct copying {
     struct data_copy *copy;
@@ -98,17 +99,28 @@ static enum status copy_weights(struct copying *copying, struct error *error)
     return status;
 }
 
+/* Files of a bucket stay where they are: of them the copy has the rows, and so the keys. */
+static enum status copy_files(struct copying *copying, struct error *error)
+{
+    bool *elsewhere = &copying->copy->elsewhere;
+    const struct blob_objects_setup rows_alone = {.store = copying->store};
+    enum status status = blob_objects_claimed(copying->store, elsewhere, error);
+    if (status == ST_OK && *elsewhere)
+        return blob_objects_use_read(copying->to, &rows_alone, error);
+    if (status == ST_OK)
+        status = copy_datasets(copying, error);
+    if (status == ST_OK)
+        status = copy_models(copying, error);
+    return status == ST_OK ? copy_weights(copying, error) : status;
+}
+
 static enum status copy_all(struct copying *copying, struct error *error)
 {
     enum status status = copy_database(copying, error);
     if (status == ST_OK)
         status = read_rows(copying, error);
     if (status == ST_OK)
-        status = copy_datasets(copying, error);
-    if (status == ST_OK)
-        status = copy_models(copying, error);
-    if (status == ST_OK)
-        status = copy_weights(copying, error);
+        status = copy_files(copying, error);
     if (status == ST_OK)
         status = inventory_check_files(&copying->inventory, copying->store, copying->to,
                                        error);
@@ -140,6 +152,7 @@ enum status data_copy_make(struct data_copy *copy, const char *from, const char 
     if (status == ST_OK)
         status = copy_all(&copying, error);
     inventory_close(&copying.inventory);
+    blob_objects_leave(copying.to);
     store_close(copying.store);
     if (status != ST_OK && copying.to != NULL)
         data_copy_remove(to);

@@ -24,6 +24,7 @@
 struct data_copy { /* what was copied */
     struct ledger_entry_name head;
     size_t datasets, models; /* files */
+    bool elsewhere;          /* the files are in a bucket, and were not copied */
 };
 
 /* Copies the data directory from into a new one at to, durably. What is made of it where it

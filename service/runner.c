@@ -388,6 +388,8 @@ static enum job_reason reason_of(const struct run *run, enum status status)
         return REASON_DATASET_CORRUPT;
     if (status == ST_MODEL_CORRUPT)
         return REASON_MODEL_CORRUPT;
+    if (status == ST_DISK_FULL && run->trainer == NULL)
+        return REASON_CACHE_FULL;
     if (status == ST_NOT_FLOAT_SAFE)
         return REASON_NOT_FLOAT_SAFE;
     /* After its creation a trainer answers ST_INTERNAL for one reason alone: parameters

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "service/blob_choice.h"
 #include "service/course.h"
 #include "service/fetcher.h"
 #include "service/importer.h"
@@ -22,6 +23,7 @@
 #include "service/store_choice.h"
 #include "service/surveyor.h"
 #include "service/tick.h"
+#include "store/blob_objects.h"
 
 enum {
     DESK_QUEUE =
@@ -31,6 +33,7 @@ enum {
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of those that are idle */
     LONG_POLLS_MAX = 1024,          /* beside LIMIT_FOLLOWERS streams (server.c) */
     STOP_TIMEOUT_MS = 60000,
+    SENDER_THREADS = 4,  /* of uploads to a bucket: the desk waits for no network */
     FETCHER_THREADS = 2, /* a dataset has two files at most */
 };
 
@@ -109,6 +112,9 @@ static enum status open_store(struct context *context, struct error *error)
     context->unfinished_uploads = unfinished_uploads_create(context->blobs);
     status = store_choice_open(&context->store, context->config, context->blobs, error);
     if (status == ST_OK)
+        status =
+            blob_choice_open(context->blobs, context->store, context->config, error);
+    if (status == ST_OK)
         status = ledger_open(&context->ledger, context->store, error);
     if (status == ST_OK && context->config->head_file[0] != '\0')
         status = open_head_file(context, error);
@@ -180,6 +186,8 @@ enum status service_open(struct context *context, const struct config *config,
         return status;
     }
     context->desk = pool_create(1, DESK_QUEUE, hooks->run, context);
+    if (config->blobs[0] != '\0')
+        context->senders = pool_create(SENDER_THREADS, DESK_QUEUE, hooks->run, context);
     open_predictors(context, hooks);
     context->importer = pool_create(1, IMPORTS_MAX, importer_run, context);
     /* As many may wait as run: no job waits for long (course.h, invariant 3). */
@@ -264,6 +272,7 @@ void service_close(struct context *context)
     pool_destroy(context->importer);
     predictors_destroy(context->predictors);
     loaded_models_destroy(context->loaded_models);
+    pool_destroy(context->senders);
     pool_destroy(context->desk);
     end_leftovers(context);
     courier_destroy(context->courier);
@@ -288,6 +297,7 @@ void service_close(struct context *context)
     policy_proposals_destroy(context->policy_proposals);
     downloads_destroy(context->downloads);
     ledger_close(context->ledger);
+    blob_objects_leave(context->blobs);
     store_close(context->store);
     blobs_close(context->blobs);
     budget_board_destroy(context->budget_board);

@@ -393,6 +393,15 @@ static void check_body(struct session *session)
         error_set(&session->refused, ST_INVALID, "this request takes no body, or {}");
 }
 
+/* Who writes what the request wants written: a file that goes to a bucket has threads of its
+ * own. */
+static struct pool *writers_of(const struct context *context,
+                               const struct request *request)
+{
+    bool sends = context->senders != NULL && request->match.route->body == BODY_FILE;
+    return sends ? context->senders : context->desk;
+}
+
 /* Hands the request to another thread. */
 static enum MHD_Result hand_over(struct session *session)
 {
@@ -403,10 +412,11 @@ static enum MHD_Result hand_over(struct session *session)
         error_set(&error, ST_DRAINING, "the service is stopping");
         return session_refuse(session, &error);
     }
-    enum status status = request->match.route->run == RUN_ON_PREDICTORS
-                             ? predictors_submit(context->predictors, request,
-                                                 handler_cost(context, request), &error)
-                             : pool_submit(context->desk, request, &error);
+    enum status status =
+        request->match.route->run == RUN_ON_PREDICTORS
+            ? predictors_submit(context->predictors, request,
+                                handler_cost(context, request), &error)
+            : pool_submit(writers_of(context, request), request, &error);
     if (status != ST_OK) {
         request_refuse(request, &error, NULL);
         resume(session);

@@ -105,6 +105,8 @@ static enum job_reason reason_of(const struct survey_ending *ending)
         return REASON_NONE;
     if (ending->status == ST_NO_MEMORY)
         return REASON_NO_MEMORY;
+    if (ending->status == ST_DISK_FULL)
+        return REASON_CACHE_FULL;
     return ending->status == ST_DATASET_CORRUPT ? REASON_DATASET_CORRUPT
                                                 : REASON_INTERNAL;
 }

@@ -8,9 +8,11 @@
 #include "accountant/ledger_freeze.h"
 #include "accountant/verify.h"
 #include "service/audit_trail.h"
+#include "service/blob_choice.h"
 #include "service/config.h"
 #include "service/inventory.h"
 #include "service/store_choice.h"
+#include "store/blob_objects.h"
 
 static int report_failure(enum status status, const struct verify_report *report,
                           const struct error *error)
@@ -49,7 +51,8 @@ static void print_epochs(void *context, const struct verified_budget *budget)
 
 struct inspection { /* one moment of the store, and the files that it names */
     const struct config *config;
-    const struct blobs *blobs;
+    struct blobs *blobs;
+    bool elsewhere;   /* the files are in a bucket */
     struct head kept; /* the head kept elsewhere, from before that moment */
     bool is_kept;
     struct store *store;
@@ -106,6 +109,9 @@ static enum status inspect(struct inspection *inspection, struct error *error)
         status = head_file_read(config->head_file, &inspection->kept,
                                 &inspection->is_kept, error);
     if (status == ST_OK)
+        status = blob_choice_open_read(inspection->blobs, inspection->store, config,
+                                       &inspection->elsewhere, error);
+    if (status == ST_OK)
         status = store_begin(inspection->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
@@ -118,7 +124,7 @@ static enum status inspect(struct inspection *inspection, struct error *error)
 }
 
 int verify_opened(struct ledger_entry_name *head, const struct config *config,
-                  const struct blobs *blobs, struct store *store)
+                  struct blobs *blobs, struct store *store)
 {
     struct inspection inspection = {.config = config, .blobs = blobs, .store = store};
     struct error error = {0};
@@ -126,6 +132,7 @@ int verify_opened(struct ledger_entry_name *head, const struct config *config,
     enum status status = inspect(&inspection, &error);
     const struct verify_report *report = &inspection.report;
     inventory_close(&inspection.inventory);
+    blob_objects_leave(blobs);
     if (status != ST_OK)
         return report_failure(status, report, &error);
     *head = report->head;
@@ -136,10 +143,15 @@ int verify_opened(struct ledger_entry_name *head, const struct config *config,
     sha256_render(hash, inspection.audit.hash);
     printf("epsilond verify: ok, audit trail of %llu acts, head %s\n",
            (unsigned long long)inspection.audit.seq, hash);
+    if (inspection.elsewhere)
+        printf("epsilond verify: ok, files are in a bucket: %s\n",
+               config->check_objects
+                   ? "each was read"
+                   : "their rows agree; --check-objects on reads them");
     return EX_OK;
 }
 
-static int verify_blobs(const struct config *config, const struct blobs *blobs)
+static int verify_blobs(const struct config *config, struct blobs *blobs)
 {
     struct store *store = NULL;
     struct ledger_entry_name head;

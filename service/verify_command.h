@@ -23,6 +23,6 @@ struct blobs;
 struct ledger_entry_name;
 struct store;
 int verify_opened(struct ledger_entry_name *head, const struct config *config,
-                  const struct blobs *blobs, struct store *store);
+                  struct blobs *blobs, struct store *store);
 
 #endif

@@ -272,6 +272,7 @@ static void close_objects(struct blobs *blobs)
     hash_zero(objects->operator_key, sizeof objects->operator_key);
     free(objects);
     blobs->objects = NULL;
+    blobs->driver = &blob_folder;
 }
 
 static const struct blob_driver elsewhere = {

@@ -2,7 +2,7 @@
 _epsilond() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     case $before in
-        --data-dir | --head-file | --config | --tls-cert | --tls-key | --outbound-ca | --from | --to | backup | restore)
+        --data-dir | --head-file | --config | --tls-cert | --tls-key | --outbound-ca | --blobs-key-file | --from | --to | backup | restore)
             mapfile -t COMPREPLY < <(compgen -o plusdirs -f -- "$current")
             return
             ;;
@@ -10,7 +10,7 @@ _epsilond() {
             mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current")
             return
             ;;
-        --ui | --audit-ip | --approvals | --behind-proxy | --single-server | --migrate)
+        --ui | --audit-ip | --approvals | --behind-proxy | --single-server | --migrate | --check-objects)
             mapfile -t COMPREPLY < <(compgen -W "on off" -- "$current")
             return
             ;;

@@ -22,6 +22,7 @@ const reasons = {
   no_memory: 'there was not enough memory',
   dataset_corrupt: 'the stored records were damaged; no step ran',
   model_corrupt: 'the weights it starts from were deleted or damaged; no step ran',
+  cache_full: 'the machine had no room for what it trains on; no step ran',
   not_float_safe: 'rounding could not be covered by noise; no step ran',
   used_up: 'ended early: what was reserved was used up',
   import_failed: 'the file could not be imported',

@@ -113,6 +113,31 @@ static void options_that_need_each_other_come_together(void **state)
     assert_string_equal(config.groups, "g");
 }
 
+static void files_in_a_bucket_have_a_url_and_a_key_file(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error;
+    assert_int_equal(READ("epsilond", "--data-dir", "d"), ST_OK);
+    assert_string_equal(config.blobs, "");
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--blobs", "https://b/x"),
+                     ST_INVALID);
+    assert_non_null(strstr(error.text, "s3://BUCKET"));
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--blobs-key-file", "k"),
+                     ST_INVALID);
+    assert_non_null(strstr(error.text, "goes with --blobs"));
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--cache-size", "0"),
+                     ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--blobs", "s3://bucket/x",
+                          "--blobs-key-file", "k", "--cache-size", "1000",
+                          "--check-objects", "on"),
+                     ST_OK);
+    assert_string_equal(config.blobs, "s3://bucket/x");
+    assert_string_equal(config.blobs_key_file, "k");
+    assert_true(config.cache_size == 1000 && config.check_objects);
+}
+
 static void a_store_on_a_server_keeps_its_head_in_the_directory(void **state)
 {
     (void)state;
@@ -208,6 +233,7 @@ int main(void)
         cmocka_unit_test(flags_win_over_environment_over_file_over_default),
         cmocka_unit_test(elsewhere_than_on_loopback_wants_tls_or_a_proxy),
         cmocka_unit_test(options_that_need_each_other_come_together),
+        cmocka_unit_test(files_in_a_bucket_have_a_url_and_a_key_file),
         cmocka_unit_test(a_store_on_a_server_keeps_its_head_in_the_directory),
         cmocka_unit_test(a_socket_is_a_path),
         cmocka_unit_test(what_is_not_understood_is_refused),

@@ -126,6 +126,23 @@ static void a_chunk_opens_in_its_own_place_alone(void **state)
     }
 }
 
+/* Under one nonce two chunks would be encrypted by the same stream. */
+static void equal_chunks_do_not_look_alike(void **state)
+{
+    (void)state;
+    struct sealed_object object;
+    sealed_object_make(&object, two_and_a_bit);
+    size_t size = sealed_object_chunk(&object, 0).size;
+    uint8_t *one = calloc(1, size), *two = calloc(1, size);
+    assert_true(one != NULL && two != NULL);
+    sealed_object_seal(&object, 0, one);
+    sealed_object_seal(&object, 1, two);
+    for (size_t i = 0; i + 16 <= size; i += 4096)
+        assert_memory_not_equal(one + i, two + i, 16);
+    free(one);
+    free(two);
+}
+
 static void a_key_unwraps_for_its_blob_and_object_alone(void **state)
 {
     (void)state;
@@ -160,6 +177,7 @@ int main(void)
         cmocka_unit_test(sizes_and_places_are_those_of_the_drawing),
         cmocka_unit_test(names_are_drawn_and_keys_are_nobody_elses),
         cmocka_unit_test(a_chunk_opens_in_its_own_place_alone),
+        cmocka_unit_test(equal_chunks_do_not_look_alike),
         cmocka_unit_test(a_key_unwraps_for_its_blob_and_object_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

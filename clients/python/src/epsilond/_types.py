@@ -1291,7 +1291,7 @@ class Statistics(TypedDict):
     id: StatisticsId
     state: Literal["RUNNING", "SUCCEEDED", "FAILED"]
     state_reason: Literal[
-        "worker_lost", "shutdown", "no_memory", "dataset_corrupt", "internal", None
+        "worker_lost", "shutdown", "no_memory", "dataset_corrupt", "cache_full", "internal", None
     ]
     dataset: DatasetId
     statistics: list[Statistic]
@@ -2225,7 +2225,7 @@ Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles
 QualityInterval = QualityFigure | None
 JobReason = Literal[
     "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
-    "model_corrupt", "not_float_safe", "internal", "used_up"
+    "model_corrupt", "cache_full", "not_float_safe", "internal", "used_up"
 ]
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]

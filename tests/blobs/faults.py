@@ -1,0 +1,70 @@
+"""What an object store may do wrong, for a server and a proxy of the tests.
+
+A fault is asked for by PUT /~faults?kind=KIND&count=N&method=METHOD: the next N answers to that
+method (default GET) are treated so. /~log answers what was asked, a line each; /~age?seconds=N has
+a server's objects be so much older."""
+
+import threading
+import time
+
+KINDS = ("truncate", "cut", "flip", "delay", "repeat", "error", "slow")
+
+
+class Faults:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.kind, self.method, self.count = "", "GET", 0
+        self.before = None  # the last good answer to the method
+        self.log = []
+
+    def set(self, query):
+        with self.lock:
+            self.kind = query["kind"]
+            assert self.kind in KINDS, self.kind
+            self.method, self.count = query.get("method", "GET"), int(query.get("count", "1"))
+
+    def take(self, method, path):
+        """The fault of this answer, or None."""
+        with self.lock:
+            self.log.append(f"{method} {path}")
+            if self.count == 0 or method != self.method:
+                return None
+            self.count -= 1
+            return self.kind
+
+    def send(self, handler, fault, status, headers, body):
+        """Answers, in the way that the fault has it."""
+        kept = (status, dict(headers), body)
+        if fault == "error":
+            status, headers, body = 500, {"Content-Type": "application/xml"}, b"<Error><Code>InternalError</Code></Error>"
+        elif fault == "repeat" and self.before is not None:
+            status, headers, body = self.before
+        elif fault == "flip" and body:
+            at = len(body) // 2
+            body = body[:at] + bytes([body[at] ^ 4]) + body[at + 1:]
+        elif fault == "truncate":
+            body = body[:len(body) // 2]
+        elif fault == "delay":
+            time.sleep(1)
+        if fault is None and handler.command == "GET":
+            self.before = kept
+        handler.send_response(status)
+        for name, value in headers.items():
+            if name.lower() not in ("content-length", "connection", "transfer-encoding", "date", "server"):
+                handler.send_header(name, value)
+        if status not in (204, 304):
+            handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        if fault == "cut":
+            handler.wfile.write(body[:len(body) // 2])
+            handler.wfile.flush()
+            handler.close_connection = True
+            handler.connection.close()
+        elif fault == "slow":
+            step = max(1, len(body) // 10)
+            for at in range(0, len(body), step):
+                handler.wfile.write(body[at:at + step])
+                handler.wfile.flush()
+                time.sleep(0.05)
+        elif handler.command != "HEAD":
+            handler.wfile.write(body)

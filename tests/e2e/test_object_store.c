@@ -1,0 +1,249 @@
+/* Goal: a daemon whose files are in a bucket does what one does that keeps them in folders,
+ * through a place that fails, lies and is not ours, and what it leaves there tells nothing.
+ * Method: a small server of S3 beside it, which checks every signature. */
+#define _GNU_SOURCE /* pipe2 */
+#include <sys/stat.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+#include "tests/s3_fixture.h"
+
+static const char key[] =
+    "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+struct scene {
+    struct s3_process s3;
+    struct daemon daemon;
+    struct client client;
+};
+
+static void start(struct scene *scene, const char *cache_size)
+{
+    const char *const options[] = {
+        "--workers",    "1",        "--blobs", "s3://" S3_BUCKET "/eps",
+        "--cache-size", cache_size, NULL};
+    daemon_start(&scene->daemon, options);
+}
+
+static void begin(struct scene *scene)
+{
+    s3_start(&scene->s3);
+    setenv("AWS_ENDPOINT_URL_S3", scene->s3.endpoint, 1);
+    setenv("AWS_ACCESS_KEY_ID", S3_KEY, 1);
+    setenv("AWS_SECRET_ACCESS_KEY", S3_SECRET, 1);
+    setenv("AWS_REGION", "eu-central-1", 1);
+    setenv("EPSILOND_BLOBS_KEY", key, 1);
+    daemon_init(&scene->daemon);
+    start(scene, "100000000");
+    client_init(&scene->client, &scene->daemon);
+}
+
+static void end(struct scene *scene)
+{
+    client_fini(&scene->client);
+    daemon_fini(&scene->daemon);
+    s3_stop(&scene->s3);
+}
+
+static int verify(struct scene *scene, const char *objects)
+{
+    return daemon_run(&scene->daemon,
+                      (const char *const[]){
+                          "verify", "--data-dir", scene->daemon.data_dir, "--blobs",
+                          "s3://" S3_BUCKET "/eps", "--check-objects", objects, NULL});
+}
+
+static size_t objects(struct scene *scene)
+{
+    size_t count = 0;
+    for (const char *at = s3_ask(&scene->s3, "/~objects"); *at != '\0'; count++) {
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    return count;
+}
+
+/* Whatever is in the bucket is called by 32 digits under the prefix, but for one. */
+static void assert_names_tell_nothing(struct scene *scene)
+{
+    const char *at = s3_ask(&scene->s3, "/~objects");
+    while (*at != '\0') {
+        assert_memory_equal(at, "eps/", 4);
+        at += 4;
+        if (strncmp(at, "epsilond ", 9) != 0)
+            assert_int_equal(strspn(at, "0123456789abcdef"), 32);
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+}
+
+static bool is_empty(const struct scene *scene, const char *folder)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", scene->daemon.data_dir, folder);
+    return rmdir(path) == 0 && mkdir(path, 0700) == 0;
+}
+
+static void the_main_job_runs_on_a_bucket_that_fails_and_lies(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    struct client *client = &scene.client;
+    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));
+    s3_ask(&scene.s3, "/~faults?kind=error&method=PUT&count=2");
+    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    start(&scene, "100000000");                      /* what it trains on is fetched, */
+    s3_ask(&scene.s3, "/~faults?kind=flip&count=2"); /* but not at once */
+    const struct reply *job =
+        train(client, "{'dataset':'digits','evaluation':'digits-test',"
+                      "'model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
+                      "'batch_size':64,'epochs':5,'privacy':{'epsilon':2}}");
+    char path[256];
+    snprintf(path, sizeof path, "/v1/models/%s/content",
+             reply_text(model_of(client, job), "id"));
+    const struct reply *content = client_get(client, "%s", path);
+    assert_status(content, 200);
+    assert_int_equal(daemon_stop(&scene.daemon, SIGKILL), 128 + SIGKILL);
+    assert_int_equal(verify(&scene, "off"), 0);
+    assert_int_equal(verify(&scene, "on"), 0);
+    start(&scene, "100000000");
+    const struct reply *again = client_get(client, "%s", path);
+    assert_int_equal(again->size, content->size);
+    assert_memory_equal(again->body, content->body, content->size);
+    const char *const backup[] = {"backup", scene.daemon.directory, "--data-dir",
+                                  scene.daemon.data_dir, NULL};
+    assert_int_equal(daemon_run(&scene.daemon, backup), 0);
+    assert_true(daemon_logged(&scene.daemon, "the files are in a bucket"));
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    assert_true(is_empty(&scene, "models") && is_empty(&scene, "datasets") &&
+                is_empty(&scene, "uploads") && is_empty(&scene, "cache"));
+    assert_int_equal(objects(&scene), 4); /* two matrices, a model, whose it is */
+    assert_names_tell_nothing(&scene);
+    s3_ask(&scene.s3, "/~faults?kind=flip&count=100");
+    assert_int_equal(verify(&scene, "off"), 0);
+    assert_int_equal(verify(&scene, "on"), 78); /* not even whose it is reads back */
+    end(&scene);
+}
+
+static void a_full_cache_ends_a_job_before_it_is_charged(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    struct client *client = &scene.client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    start(&scene, "1000");
+    const struct reply *job =
+        await_end(client, submit(client, SAMPLE_JOB, "points", 20, 3.0));
+    assert_string_equal(reply_text(job, "state"), "FAILED");
+    assert_string_equal(reply_text(job, "state_reason"), "cache_full");
+    assert_true(reply_number(client_get(client, "/v1/datasets/points/budget"),
+                             "epsilon_spent") == 0);
+    assert_true(daemon_logged(&scene.daemon, "the cache of files has no room"));
+    end(&scene);
+}
+
+static void await_log(struct scene *scene, const char *text)
+{
+    while (strstr(s3_ask(&scene->s3, "/~log"), text) == NULL)
+        usleep(1000);
+}
+
+static void a_publication_that_is_cut_short_leaves_garbage_that_goes(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    struct client *client = &scene.client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    size_t before = objects(&scene);
+    /* The answer to what puts the model is late: the daemon is killed while it waits. */
+    s3_ask(&scene.s3, "/~faults?kind=delay&method=PUT&count=100");
+    const char *job = submit(client, SAMPLE_JOB, "points", 20, 3.0);
+    while (objects(&scene) == before)
+        usleep(1000);
+    daemon_stop(&scene.daemon, SIGKILL);
+    assert_int_equal(verify(&scene, "on"), 0);
+    start(&scene, "100000000");
+    assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", job), "state"),
+                        "FAILED");
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    assert_int_equal(objects(&scene), before + 1); /* it is too young to go */
+    s3_ask(&scene.s3, "/~age?seconds=180000");
+    start(&scene, "100000000");
+    await_log(&scene, "\nDELETE /" S3_BUCKET "/eps/");
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    assert_int_equal(objects(&scene), before);
+    assert_int_equal(verify(&scene, "on"), 0);
+    end(&scene);
+}
+
+/* A start with these options is refused, and says why. */
+static void assert_refused(struct scene *scene, const char *const *more,
+                           const char *why)
+{
+    const char *arguments[16] = {"--data-dir", scene->daemon.data_dir, "--listen",
+                                 "127.0.0.1:0"};
+    for (size_t i = 0; more[i] != NULL; i++)
+        arguments[4 + i] = more[i];
+    assert_int_equal(daemon_run(&scene->daemon, arguments), 78);
+    if (!daemon_logged(&scene->daemon, why))
+        fail_msg("not said: %s", why);
+}
+
+static void what_is_not_ours_or_not_safe_is_refused(void **state)
+{
+    (void)state;
+    struct scene scene;
+    char file[128], other[96];
+    static const char *const ours[] = {"--blobs", "s3://" S3_BUCKET "/eps", NULL};
+    static const char *const nowhere[] = {"--blobs", "s3://eps-none", NULL};
+    static const char *const folders[] = {NULL};
+    begin(&scene);
+    ready_points(&scene.client, "points", 50, 1, SAMPLE_BUDGET(4));
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    assert_refused(&scene, folders, "files are in a bucket: give --blobs");
+    setenv("AWS_SECRET_ACCESS_KEY", "wrong", 1);
+    assert_refused(&scene, ours, "403 SignatureDoesNotMatch");
+    unsetenv("AWS_SECRET_ACCESS_KEY");
+    assert_refused(&scene, ours, "needs AWS_ACCESS_KEY_ID");
+    setenv("AWS_SECRET_ACCESS_KEY", S3_SECRET, 1);
+    setenv("AWS_ENDPOINT_URL_S3", "http://192.0.2.1", 1);
+    assert_refused(&scene, ours, "without TLS beyond loopback");
+    setenv("AWS_ENDPOINT_URL_S3", scene.s3.endpoint, 1);
+    assert_refused(&scene, nowhere, "not the one of this database");
+    unsetenv("EPSILOND_BLOBS_KEY");
+    assert_refused(&scene, ours, "needs the key that files are encrypted with");
+    snprintf(file, sizeof file, "%s/key", scene.daemon.directory);
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    fprintf(out, "%.63s1\n", key);
+    fclose(out);
+    const char *const by_file[] = {"--blobs", "s3://" S3_BUCKET "/eps",
+                                   "--blobs-key-file", file, NULL};
+    assert_int_equal(chmod(file, 0640), 0);
+    assert_refused(&scene, by_file, "lets others read it");
+    assert_int_equal(chmod(file, 0600), 0);
+    assert_refused(&scene, by_file, "the key of the blobs is not the one");
+    setenv("EPSILOND_BLOBS_KEY", key, 1);
+    snprintf(other, sizeof other, "%s/other", scene.daemon.directory);
+    snprintf(scene.daemon.data_dir, sizeof scene.daemon.data_dir, "%.79s", other);
+    assert_refused(&scene, ours, "the bucket belongs to another database");
+    end(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_main_job_runs_on_a_bucket_that_fails_and_lies),
+        cmocka_unit_test(a_full_cache_ends_a_job_before_it_is_charged),
+        cmocka_unit_test(a_publication_that_is_cut_short_leaves_garbage_that_goes),
+        cmocka_unit_test(what_is_not_ours_or_not_safe_is_refused),
+    };
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
