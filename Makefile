@@ -122,7 +122,7 @@ e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-packages check-image deb layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-packages check-image deb layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -245,6 +245,8 @@ check-packages: all                        ## the .deb, units, manual page, mani
 	@tests/packages/check $(BUILD)/epsilond $(VERSION) || [ $$? = 77 ]
 check-image:                               ## the image, by docker or buildah, and the daemon in it (BASE=)
 	@tests/packages/image $(VERSION) || [ $$? = 77 ]
+check-blobs: all                           ## files in real servers of S3, packages of PyPI
+	@tests/blobs/check $(BUILD)/epsilond || [ $$? = 77 ]
 deb: all                                   ## build/deb/epsilond_VERSION_ARCH.deb
 	@mkdir -p build/deb && deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)

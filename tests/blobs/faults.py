@@ -34,6 +34,12 @@ class Faults:
 
     def send(self, handler, fault, status, headers, body):
         """Answers, in the way that the fault has it."""
+        try:
+            self._send(handler, fault, status, headers, body)
+        except OSError:  # whoever asked is gone
+            handler.close_connection = True
+
+    def _send(self, handler, fault, status, headers, body):
         kept = (status, dict(headers), body)
         if fault == "error":
             status, headers, body = 500, {"Content-Type": "application/xml"}, b"<Error><Code>InternalError</Code></Error>"
