@@ -105,8 +105,11 @@ static void bench_one(const struct group *group, sem_t *turn, const struct matri
 static int be_rank(const char *semaphore)
 {
     struct group group;
-    if (mpi_group_open(&group, NULL) != ST_OK)
-        return 1;
+    struct error error = {0};
+    if (mpi_group_open(&group, &error) != ST_OK) {
+        printf("%s\n", error.text);
+        return 0;
+    }
     sem_t *turn = sem_open(semaphore, O_CREAT, 0600, 0);
     CHECK(turn != SEM_FAILED);
     blas_use_one_thread();
