@@ -39,7 +39,7 @@ below.service     := service service/outbound $(below.api)
 below.cluster     := cluster $(below.engine)
 LAYERS            := cluster $(below.service)
 # Programs that stand in these folders of tests link what api may include.
-$(foreach folder,audit bench fuzz papers,$(eval below.$(folder) := $(below.api)))
+$(foreach folder,audit bench faults fuzz papers,$(eval below.$(folder) := $(below.api)))
 below.bench       := cluster $(below.api)
 
 # Every third-party library has one home; nobody else includes its header.
@@ -122,7 +122,7 @@ e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-packages check-image deb layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit faults slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-packages check-image deb layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -210,6 +210,8 @@ slow: all                                  ## the long suites: half an hour or m
 	@$(MAKE) --no-print-directory mutants
 mutants: all                               ## plant privacy bugs; no test may miss one (ONLY="words")
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
+faults: $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/test_migration ## servers of PostgreSQL that fail, a failover among them
+	@KILLS=all $(BUILD)/tests/service/test_migration
 audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
 bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,tests/bench/bench_*.c) ## each figure beside its floor
 	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server

@@ -38,7 +38,8 @@ static inline bool postgres_start(const struct postgres_server *server)
     return postgres_shell(
                server,
                "pg_ctl -D '%s/data' -s -w -l '%s/log' -o \"-k '%s' -c "
-               "listen_addresses='' -c max_connections=20 -c shared_buffers=4MB\" "
+               "listen_addresses='' -c max_connections=20 -c shared_buffers=4MB "
+               "-c dynamic_shared_memory_type=mmap\" "
                "start >/dev/null 2>&1",
                server->folder, server->folder, server->folder) == 0;
 }

@@ -1,0 +1,219 @@
+/*
+ * load_fixture.h - a process that reserves, authorises and settles on a database as fast
+ * as it can, and notes what was acknowledged in memory that outlives it; and a checker that
+ * asks the database by psql what it has of that. After ledger_fixture.h,
+ * postgres_store_fixture.h and proxy_fixture.h.
+ */
+#ifndef TESTS_FAULTS_LOAD_FIXTURE_H
+#define TESTS_FAULTS_LOAD_FIXTURE_H
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "accountant/verify.h"
+
+enum { LOAD_JOBS_MAX = 20000, LOAD_STEPS = 9, LOAD_AT_ONCE = 3 };
+
+struct load_job {
+    atomic_bool reserved, settled;
+    atomic_uint asked, authorised; /* steps: asked for, and acknowledged */
+};
+
+struct load {
+    atomic_bool stop;
+    atomic_uint begun;        /* jobs */
+    atomic_uint acknowledged; /* writes of all kinds */
+    char proxy[40];           /* the folder of its proxy */
+    struct load_job jobs[LOAD_JOBS_MAX];
+};
+
+static inline struct load *load_create(void)
+{
+    void *memory = mmap(NULL, sizeof(struct load), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    return memory;
+}
+
+static inline void load_destroy(struct load *load)
+{
+    assert_int_equal(munmap(load, sizeof *load), 0);
+}
+
+static inline enum status load_reserve(struct kit *kit, const struct job_id *id)
+{
+    struct store_tx *tx = NULL;
+    struct ledger_entry_name entry;
+    struct dataset_id dataset = kit_dataset("a");
+    struct mechanism m = kit_gaussian(3000, LOAD_STEPS);
+    struct ledger_claim claim = {&dataset,      id,  &m, &principal_local,
+                                 PARTS_UNNAMED, NULL};
+    enum status status = store_begin(kit->store, STORE_LEDGER, &tx, NULL);
+    if (status == ST_OK)
+        status =
+            store_end(tx, ledger_reserve(kit->ledger, tx, &claim, &entry, NULL), NULL);
+    mechanism_fini(&m);
+    return status;
+}
+
+static inline enum status load_settle(struct kit *kit, const struct job_id *id)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(kit->store, STORE_LEDGER, &tx, NULL);
+    return status == ST_OK
+               ? store_end(tx, ledger_settle(kit->ledger, tx, id, NULL, NULL), NULL)
+               : status;
+}
+
+/* One job's life; notes it. */
+static inline enum status load_job(struct kit *kit, struct load *load)
+{
+    unsigned number = atomic_fetch_add(&load->begun, 1);
+    struct load_job *job = &load->jobs[number];
+    struct job_id id = kit_job(number);
+    enum status status = load_reserve(kit, &id);
+    if (status != ST_OK)
+        return status;
+    atomic_store(&job->reserved, true);
+    atomic_fetch_add(&load->acknowledged, 1);
+    for (unsigned steps = LOAD_AT_ONCE; steps <= LOAD_STEPS; steps += LOAD_AT_ONCE) {
+        atomic_store(&job->asked, steps);
+        status = ledger_authorise(kit->ledger, &id, steps, NULL);
+        if (status != ST_OK)
+            return status;
+        atomic_store(&job->authorised, steps);
+        atomic_fetch_add(&load->acknowledged, 1);
+    }
+    status = load_settle(kit, &id);
+    atomic_store(&job->settled, status == ST_OK);
+    return status;
+}
+
+/* The process: 0 where it was told to stop, 75 where a write failed. With a server, its
+ * COMMITs go by a proxy that cuts some. */
+static inline int load_run(struct load *load, const struct postgres_database *database,
+                           const struct postgres_server *cut)
+{
+    struct proxy proxy;
+    struct postgres_database way = *database;
+    struct store *store = NULL;
+    if (cut != NULL) {
+        proxy_open(&proxy, cut);
+        snprintf(load->proxy, sizeof load->proxy, "%s", proxy.folder);
+        postgres_lead(&way, "epsilond", proxy.folder);
+    }
+    const struct store_server place = postgres_place(&way);
+    if (store_open_server(&store, &place, NULL) != ST_OK)
+        return 75;
+    struct kit kit = {.store = store};
+    enum status status = ledger_open(&kit.ledger, store, NULL);
+    while (status == ST_OK && !atomic_load(&load->stop))
+        status = load_job(&kit, load);
+    kit_close(&kit);
+    if (cut != NULL)
+        proxy_close(&proxy);
+    return status == ST_OK ? 0 : 75;
+}
+
+static inline pid_t load_start(struct load *load,
+                               const struct postgres_database *database,
+                               const struct postgres_server *cut)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(load_run(load, database, cut));
+    return child;
+}
+
+/* Waits for so many more acknowledged writes. */
+static inline void load_await(struct load *load, unsigned more)
+{
+    unsigned seen = atomic_load(&load->acknowledged);
+    while (atomic_load(&load->acknowledged) < seen + more)
+        standby_rest();
+}
+
+static inline int load_wait(pid_t child)
+{
+    int code;
+    assert_int_equal(waitpid(child, &code, 0), child);
+    return WIFEXITED(code) ? WEXITSTATUS(code) : 128 + WTERMSIG(code);
+}
+
+static inline int load_stop(struct load *load, pid_t child)
+{
+    atomic_store(&load->stop, true);
+    return load_wait(child);
+}
+
+static inline void load_kill(struct load *load, pid_t child)
+{
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(load_wait(child), 128 + SIGKILL);
+    if (load->proxy[0] == '\0')
+        return;
+    unlink(proxy_address(load->proxy).sun_path);
+    rmdir(load->proxy);
+    load->proxy[0] = '\0';
+}
+
+/* Marks in found what lines "job number" of SQL say. */
+static inline void load_ask(const struct postgres_server *server,
+                            const struct postgres_database *database, const char *sql,
+                            unsigned *found)
+{
+    struct dump dump = dump_create();
+    dump_postgres(&dump, server, database, sql);
+    for (char *line = strtok(dump.text, "\n"); line != NULL;
+         line = strtok(NULL, "\n")) {
+        unsigned job, number;
+        assert_int_equal(sscanf(line, "job_%u %u", &job, &number), 2);
+        assert_true(job < LOAD_JOBS_MAX && found[job] == 0);
+        found[job] = number;
+    }
+    free(dump.text);
+}
+
+/* All that was acknowledged is there, nothing is there that was not asked for, and the
+ * ledger verifies: its chain is dense, and nothing is overspent. */
+static inline void load_check(const struct load *load,
+                              const struct postgres_server *server,
+                              const struct postgres_database *database,
+                              const struct store_server *place)
+{
+    static unsigned reserved[LOAD_JOBS_MAX], settled[LOAD_JOBS_MAX],
+        authorised[LOAD_JOBS_MAX];
+    struct verify_report report;
+    struct store *store = NULL;
+    struct error error = {0};
+    memset(reserved, 0, sizeof reserved);
+    memset(settled, 0, sizeof settled);
+    memset(authorised, 0, sizeof authorised);
+    load_ask(server, database, "SELECT job||' 1' FROM ledger WHERE kind='RESERVE'",
+             reserved);
+    load_ask(server, database, "SELECT job||' 1' FROM ledger WHERE kind='COMMIT'",
+             settled);
+    load_ask(server, database, "SELECT job||' '||authorised FROM mark", authorised);
+    for (unsigned i = 0; i < LOAD_JOBS_MAX; i++) {
+        const struct load_job *job = &load->jobs[i];
+        if (job->reserved && reserved[i] == 0)
+            fail_msg("the reservation of job %u is lost", i);
+        if (job->settled && settled[i] == 0)
+            fail_msg("the settlement of job %u is lost", i);
+        if (authorised[i] < job->authorised)
+            fail_msg("job %u: %u steps are lost", i, job->authorised - authorised[i]);
+        assert_true(authorised[i] <= job->asked);
+        assert_true(reserved[i] == 0 || i < load->begun);
+    }
+    assert_int_equal(store_open_server_read(&store, place, &error), ST_OK);
+    if (verify_store(store, &report, &error) != ST_OK)
+        fail_msg("entry %llu: %s", (unsigned long long)report.seq, error.text);
+    store_close(store);
+    print_message("%u jobs, %u writes acknowledged, %llu entries\n", load->begun,
+                  load->acknowledged, (unsigned long long)report.entries);
+}
+
+#endif
