@@ -149,15 +149,15 @@ static void *reserve_once(void *context)
     return NULL;
 }
 
-/* pid = one that waits for the standby, and is not other. */
-static void await_waiting(const struct postgres_server *server, char pid[16],
-                          const char *other)
+/* pid = one that waits for the standby, and is not other; "" once the COMMIT is answered. */
+static void await_waiting(const struct postgres_server *server,
+                          const struct waiter *waiter, char pid[16], const char *other)
 {
     char sql[160];
     snprintf(sql, sizeof sql,
              "SELECT pid FROM pg_stat_activity WHERE wait_event='SyncRep' AND pid<>%s",
              other);
-    for (pid[0] = '\0'; pid[0] == '\0'; standby_rest())
+    for (pid[0] = '\0'; pid[0] == '\0' && !atomic_load(&waiter->done); standby_rest())
         postgres_ask(server, NULL, sql, pid, 16);
 }
 
@@ -173,10 +173,11 @@ static void a_commit_that_is_cancelled_is_not_acknowledged(void **state)
     grant(&kit);
     standby_cut_off(&scene.standby);
     assert_int_equal(pthread_create(&thread, NULL, reserve_once, &waiter), 0);
-    await_waiting(&scene.primary, first, "0");
+    await_waiting(&scene.primary, &waiter, first, "0");
     snprintf(sql, sizeof sql, "SELECT pg_cancel_backend(%s)", first);
     assert_int_equal(postgres_sql(&scene.primary, NULL, sql), 0);
-    await_waiting(&scene.primary, second, first); /* it asks, and waits for that */
+    /* It asks, and waits for that. */
+    await_waiting(&scene.primary, &waiter, second, first);
     assert_false(atomic_load(&waiter.done));
     /* The row is on the primary, and will be lost with it. */
     postgres_ask(&scene.primary, &scene.database,
