@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "accountant/verify.h"
@@ -22,6 +23,7 @@ struct load_job {
 
 struct load {
     atomic_bool stop;
+    atomic_bool ended;        /* the process has, by itself */
     atomic_uint begun;        /* jobs */
     atomic_uint acknowledged; /* writes of all kinds */
     char proxy[40];           /* the folder of its proxy */
@@ -123,8 +125,12 @@ static inline pid_t load_start(struct load *load,
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0)
-        _exit(load_run(load, database, cut));
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        int code = load_run(load, database, cut);
+        atomic_store(&load->ended, true);
+        _exit(code);
+    }
     return child;
 }
 
@@ -132,8 +138,11 @@ static inline pid_t load_start(struct load *load,
 static inline void load_await(struct load *load, unsigned more)
 {
     unsigned seen = atomic_load(&load->acknowledged);
-    while (atomic_load(&load->acknowledged) < seen + more)
+    while (atomic_load(&load->acknowledged) < seen + more) {
+        if (atomic_load(&load->ended))
+            fail_msg("the process has ended after %u writes", seen);
         standby_rest();
+    }
 }
 
 static inline int load_wait(pid_t child)

@@ -15,27 +15,27 @@
 #include "tests/faults/standby_fixture.h"
 #include "tests/faults/load_fixture.h"
 
-struct scene {
+static struct scene {
     struct postgres_server primary, standby;
     struct postgres_database database; /* its URL leads to whichever takes writes */
-};
+} scene;
 
-static void begin(struct scene *scene, bool synchronous)
+static void begin(bool synchronous)
 {
     char hosts[96];
-    *scene = (struct scene){0};
-    assert_true(postgres_make_for_stores(&scene->primary, true));
-    scene->database = postgres_schema(&scene->primary);
-    standby_make(&scene->standby, &scene->primary, synchronous);
-    snprintf(hosts, sizeof hosts, "%s,%s", scene->primary.folder,
-             scene->standby.folder);
-    postgres_lead(&scene->database, "epsilond", hosts);
+    assert_true(postgres_make_for_stores(&scene.primary, true));
+    scene.database = postgres_schema(&scene.primary);
+    standby_make(&scene.standby, &scene.primary, synchronous);
+    snprintf(hosts, sizeof hosts, "%s,%s", scene.primary.folder, scene.standby.folder);
+    postgres_lead(&scene.database, "epsilond", hosts);
 }
 
-static void end(struct scene *scene)
+static int end(void **state)
 {
-    postgres_remove(&scene->standby);
-    postgres_remove(&scene->primary);
+    (void)state;
+    postgres_remove(&scene.standby);
+    postgres_remove(&scene.primary);
+    return 0;
 }
 
 static void grant(struct kit *kit)
@@ -47,8 +47,7 @@ static void a_synchronous_standby_has_all_that_was_acknowledged(void **state)
 {
     (void)state;
     enum { BEFORE = 150, AFTER = 40 };
-    struct scene scene;
-    begin(&scene, true);
+    begin(true);
     const struct store_server place = postgres_place(&scene.database);
     struct load *load = load_create();
     struct kit kit = kit_take(postgres_store(&scene.database));
@@ -62,16 +61,14 @@ static void a_synchronous_standby_has_all_that_was_acknowledged(void **state)
     assert_int_equal(load_stop(load, child), 0);
     load_check(load, &scene.standby, &scene.database, &place);
     load_destroy(load);
-    end(&scene);
 }
 
 static void a_standby_is_read_and_not_written(void **state)
 {
     (void)state;
-    struct scene scene;
     struct store *store = NULL;
     struct error error = {0};
-    begin(&scene, true);
+    begin(true);
     struct kit kit = kit_take(postgres_store(&scene.database));
     grant(&kit);
     postgres_lead(&scene.database, "epsilond", scene.standby.folder);
@@ -86,7 +83,6 @@ static void a_standby_is_read_and_not_written(void **state)
     load_check(nothing, &scene.standby, &scene.database, &place);
     load_destroy(nothing);
     kit_close(&kit);
-    end(&scene);
 }
 
 static enum status write_more(struct kit *kit, struct error *error)
@@ -101,11 +97,10 @@ static enum status write_more(struct kit *kit, struct error *error)
 static void what_an_asynchronous_standby_lacks_is_noticed_and_frozen(void **state)
 {
     (void)state;
-    struct scene scene;
     struct error error = {0};
     bool frozen = false;
     struct place place = place_make();
-    begin(&scene, false);
+    begin(false);
     struct kit kit = kit_take(postgres_store(&scene.database));
     assert_int_equal(ledger_head_file(kit.ledger, place.path, &frozen, NULL), ST_OK);
     grant(&kit);
@@ -130,7 +125,6 @@ static void what_an_asynchronous_standby_lacks_is_noticed_and_frozen(void **stat
     assert_int_equal(kit_reserve(&kit, "a", 3, 3000, 9), ST_DATASET_FROZEN);
     kit_close(&kit);
     place_remove(&place);
-    end(&scene);
 }
 
 /* --- a COMMIT that somebody cancels --- */
@@ -164,10 +158,9 @@ static void await_waiting(const struct postgres_server *server,
 static void a_commit_that_is_cancelled_is_not_acknowledged(void **state)
 {
     (void)state;
-    struct scene scene;
     pthread_t thread;
     char first[16], second[16], sql[96], answer[64];
-    begin(&scene, true);
+    begin(true);
     struct kit kit = kit_take(postgres_store(&scene.database));
     struct waiter waiter = {.kit = &kit};
     grant(&kit);
@@ -193,16 +186,17 @@ static void a_commit_that_is_cancelled_is_not_acknowledged(void **state)
                  sizeof answer);
     assert_string_equal(answer, "1");
     kit_close(&kit);
-    end(&scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_synchronous_standby_has_all_that_was_acknowledged),
-        cmocka_unit_test(a_standby_is_read_and_not_written),
-        cmocka_unit_test(what_an_asynchronous_standby_lacks_is_noticed_and_frozen),
-        cmocka_unit_test(a_commit_that_is_cancelled_is_not_acknowledged),
+        cmocka_unit_test_teardown(a_synchronous_standby_has_all_that_was_acknowledged,
+                                  end),
+        cmocka_unit_test_teardown(a_standby_is_read_and_not_written, end),
+        cmocka_unit_test_teardown(
+            what_an_asynchronous_standby_lacks_is_noticed_and_frozen, end),
+        cmocka_unit_test_teardown(a_commit_that_is_cancelled_is_not_acknowledged, end),
     };
     struct postgres_server any;
     if (!postgres_make_for_stores(&any, true))
