@@ -3,7 +3,9 @@
  * server of PostgreSQL on this machine's own disk and socket, by 1, 4 and 16 threads of
  * one process, beside as many syncs of the same disk, one after the other.
  *
- *   a reservation    a transaction that reserves: an entry of the ledger
+ *   a reservation    a transaction that reserves: an entry of the ledger, all of them on
+ *                    one dataset or on a hundred in turn; or eight in a transaction, as
+ *                    jobs that are submitted at once are
  *   an authorisation a transaction that raises a mark, of a job each
  *
  * Both wait for the disk, so what else the machine does shows: compare within a run.
@@ -17,7 +19,20 @@
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/postgres_store_fixture.h"
 
-enum { CLIENTS_MAX = 16, SAMPLES_MAX = 200000, SYNC_SIZE = 4096 };
+enum {
+    CLIENTS_MAX = 16,
+    SAMPLES_MAX = 200000,
+    SYNC_SIZE = 4096,
+    DATASETS = 100,
+    TOGETHER = 8,
+    NAME_SIZE = 8,
+};
+
+enum kind { RESERVE_ON_ONE, RESERVE_ON_ALL, RESERVE_TOGETHER, AUTHORISE, KINDS };
+
+static const char *const kind_names[KINDS] = {
+    "reservations, 1 dataset", "reservations, 100 datasets", "reservations, 8 at once",
+    "authorisations"};
 
 static const int64_t run_ns = 2000000000;
 
@@ -29,25 +44,64 @@ struct figures {
 struct client {
     struct kit *kit;
     unsigned first, number; /* of jobs */
-    bool reserves;
+    enum kind kind;
     int64_t end_ns;
     struct figures *figures;
     pthread_t thread;
 };
 
+static void name_dataset(char name[NAME_SIZE], unsigned number)
+{
+    snprintf(name, NAME_SIZE, "d%u", number % DATASETS);
+}
+
+static enum status reserve_together(struct kit *kit, unsigned first)
+{
+    struct store_tx *tx = kit_begin(kit);
+    enum status status = ST_OK;
+    struct mechanism m = kit_gaussian(1e6, 1);
+    for (unsigned i = 0; i < TOGETHER && status == ST_OK; i++) {
+        struct dataset_id dataset = kit_dataset("d0");
+        struct job_id id = kit_job(first + i);
+        struct ledger_claim claim = {&dataset,         &id,           &m,
+                                     &principal_local, PARTS_UNNAMED, NULL};
+        struct ledger_entry_name entry;
+        status = ledger_reserve(kit->ledger, tx, &claim, &entry, NULL);
+    }
+    mechanism_fini(&m);
+    return kit_end(tx, status);
+}
+
+/* The transaction that is the client's next; answers how many of its kind it holds. */
+static size_t do_next(struct client *client, unsigned done)
+{
+    char name[NAME_SIZE];
+    unsigned job = client->first + done;
+    enum status status = ST_OK;
+    name_dataset(name, client->kind == RESERVE_ON_ALL ? job : 0);
+    switch (client->kind) {
+    case RESERVE_ON_ONE:
+    case RESERVE_ON_ALL: status = kit_reserve(client->kit, name, job, 1e6, 1); break;
+    case RESERVE_TOGETHER: status = reserve_together(client->kit, job); break;
+    case AUTHORISE:
+        status = kit_authorise(client->kit, client->number, done + 1);
+        break;
+    case KINDS: break;
+    }
+    CHECK(status == ST_OK);
+    return client->kind == RESERVE_TOGETHER ? TOGETHER : 1;
+}
+
 static void *work(void *context)
 {
     struct client *client = context;
-    uint64_t steps = 0;
-    unsigned next = client->first;
     while (clock_monotonic_ns() < client->end_ns) {
         int64_t start_ns = clock_monotonic_ns();
-        enum status status = client->reserves
-                                 ? kit_reserve(client->kit, "a", next++, 1e6, 1)
-                                 : kit_authorise(client->kit, client->number, ++steps);
-        CHECK(status == ST_OK && client->figures->count < SAMPLES_MAX);
-        client->figures->took_ns[client->figures->count++] =
-            clock_monotonic_ns() - start_ns;
+        size_t count = do_next(client, (unsigned)client->figures->count);
+        int64_t took_ns = clock_monotonic_ns() - start_ns;
+        CHECK(client->figures->count + count <= SAMPLES_MAX);
+        while (count-- > 0)
+            client->figures->took_ns[client->figures->count++] = took_ns;
     }
     return NULL;
 }
@@ -62,7 +116,7 @@ static void print(const char *what, unsigned clients, struct figures *figures,
                   double seconds)
 {
     qsort(figures->took_ns, figures->count, sizeof figures->took_ns[0], by_time);
-    printf("%-28s %3u clients %9.0f a second, p50 %7.3f ms, p99 %8.3f ms\n", what,
+    printf("%-38s %3u clients %9.0f a second, p50 %7.3f ms, p99 %8.3f ms\n", what,
            clients, (double)figures->count / seconds,
            (double)figures->took_ns[figures->count / 2] / 1e6,
            (double)figures->took_ns[figures->count * 99 / 100] / 1e6);
@@ -70,8 +124,9 @@ static void print(const char *what, unsigned clients, struct figures *figures,
 
 static unsigned jobs_used;
 
-static void run(struct kit *kit, const char *what, unsigned clients, bool reserves)
+static void run(struct kit *kit, const char *where, unsigned clients, enum kind kind)
 {
+    char what[64];
     static struct figures all, own[CLIENTS_MAX];
     struct client workers[CLIENTS_MAX];
     all.count = 0;
@@ -80,10 +135,10 @@ static void run(struct kit *kit, const char *what, unsigned clients, bool reserv
         workers[i] = (struct client){.kit = kit,
                                      .first = jobs_used + i * SAMPLES_MAX,
                                      .number = jobs_used + i,
-                                     .reserves = reserves,
+                                     .kind = kind,
                                      .figures = &own[i]};
-        if (!reserves)
-            CHECK(kit_reserve(kit, "a", workers[i].number, 1e6, 1 << 30) == ST_OK);
+        if (kind == AUTHORISE)
+            CHECK(kit_reserve(kit, "d0", workers[i].number, 1e6, 1 << 30) == ST_OK);
     }
     int64_t start_ns = clock_monotonic_ns();
     for (unsigned i = 0; i < clients; i++) {
@@ -97,7 +152,17 @@ static void run(struct kit *kit, const char *what, unsigned clients, bool reserv
         all.count += own[i].count;
     }
     jobs_used += clients * SAMPLES_MAX;
+    snprintf(what, sizeof what, "%s, %s", where, kind_names[kind]);
     print(what, clients, &all, (double)(clock_monotonic_ns() - start_ns) / 1e9);
+}
+
+static void grant_all(struct kit *kit)
+{
+    char name[NAME_SIZE];
+    for (unsigned i = 0; i < DATASETS; i++) {
+        name_dataset(name, i);
+        CHECK(kit_grant(kit, name, 8, 1e-5, 0) == ST_OK);
+    }
 }
 
 static void run_syncs(void)
@@ -129,22 +194,21 @@ int main(void)
     CHECK(mkdtemp(folder) != NULL);
     snprintf(path, sizeof path, "%s/epsilond.db", folder);
     file = kit_open(path);
-    CHECK(kit_grant(&file, "a", 8, 1e-5, 0) == ST_OK);
+    grant_all(&file);
     bool with_server = postgres_make_for_stores(&server, false);
     if (with_server) {
         struct postgres_database database = postgres_schema(&server);
         remote.store = postgres_store(&database);
         CHECK(ledger_open(&remote.ledger, remote.store, NULL) == ST_OK);
-        CHECK(kit_grant(&remote, "a", 8, 1e-5, 0) == ST_OK);
+        grant_all(&remote);
     }
     run_syncs();
     for (unsigned clients = 1; clients <= CLIENTS_MAX; clients *= 4) {
-        run(&file, "SQLite, reservations", clients, true);
-        if (with_server)
-            run(&remote, "PostgreSQL, reservations", clients, true);
-        run(&file, "SQLite, authorisations", clients, false);
-        if (with_server)
-            run(&remote, "PostgreSQL, authorisations", clients, false);
+        for (enum kind kind = 0; kind < KINDS; kind++) {
+            run(&file, "SQLite", clients, kind);
+            if (with_server)
+                run(&remote, "PostgreSQL", clients, kind);
+        }
     }
     run_syncs();
     kit_close(&file);
