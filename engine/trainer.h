@@ -75,8 +75,7 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
  *   ST_CANCELLED  the flag was seen while features were computed
  *   ST_MODEL_CORRUPT  the file of weights is not there, not what it was, or not of this
  *                 model
- *   ST_NO_MEMORY  an allocation failed
- *   ST_INTERNAL   the process rounds floats in a way the noise plan excludes (E3) */
+ *   ST_NO_MEMORY  an allocation failed */
 enum status trainer_create(struct trainer **out, const struct trainer_options *options,
                            struct error *error);
 void trainer_destroy(struct trainer *trainer); /* NULL is allowed */
@@ -128,8 +127,8 @@ size_t trainer_released(const struct trainer *trainer,
 /* How the noise is made, for the certificate (noise.md 5). */
 struct noise_certificate {
     struct noise_plan plan;  /* as the last step had it */
-    char kernel[64];         /* the BLAS's: gradients of convolutions */
-    char product_kernel[16]; /* product_choice.h's: all other products */
+    char kernel[64];         /* the BLAS's: products in double */
+    char product_kernel[16]; /* product_choice.h's: those in float */
 };
 
 /* False where the algorithm adds no noise. */

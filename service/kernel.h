@@ -3,9 +3,9 @@
  *
  * Debian's OpenBLAS 0.3.21 does not know processors newer than it and falls back to
  * AVX2 kernels on them; with AVX-512 its SkylakeX kernels are about twice as fast
- * (architecture.md 5) and round every row of a product alike (noise.md 2.5). The choice
- * is read from OPENBLAS_CORETYPE when the library loads, so it must be in the
- * environment before.
+ * (architecture.md 5). It multiplies in double, for convolutions; what is in float is
+ * engine/product's. The choice is read from OPENBLAS_CORETYPE when the library loads, so it
+ * must be in the environment before.
  */
 #ifndef SERVICE_KERNEL_H
 #define SERVICE_KERNEL_H

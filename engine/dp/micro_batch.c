@@ -52,10 +52,13 @@ struct micro_batch {
     size_t filled; /* rows of the micro-batch */
 };
 
-size_t micro_batch_capacity(size_t unit_rows, size_t cell_units_max)
+/* Weights are packed once for all rows of dense layers, but more than once for the positions
+ * of one cell of images. */
+size_t micro_batch_capacity(const struct network *network, size_t cell_units_max)
 {
-    size_t cell = cell_units_max * unit_rows;
-    size_t least = cell > CAPACITY_MIN ? cell : CAPACITY_MIN;
+    size_t cell = cell_units_max * network_unit_rows(network);
+    bool takes_more = !network_has_positions(network) && cell < CAPACITY_MIN;
+    size_t least = takes_more ? CAPACITY_MIN : cell;
     return (least + WORKSPACE_ROWS_STEP - 1) / WORKSPACE_ROWS_STEP *
            WORKSPACE_ROWS_STEP;
 }

@@ -41,9 +41,10 @@ struct task { /* what one sum is of; all threads read it */
     const atomic_bool *cancel; /* or NULL */
 };
 
-/* The rows of a micro-batch: room for the largest cell.
+/* The rows of a micro-batch: room for the largest cell and, where rows are short, for more
+ * than one.
  *   cell_units_max  M */
-size_t micro_batch_capacity(size_t unit_rows, size_t cell_units_max);
+size_t micro_batch_capacity(const struct network *network, size_t cell_units_max);
 
 /* How many pieces of that many units a micro-batch usually has room for; at least 1. */
 size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records);

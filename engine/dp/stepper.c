@@ -62,8 +62,7 @@ static size_t piece_rows_max(const struct stepper_setup *setup)
 static struct micro_batch_room room_of(const struct stepper_setup *setup)
 {
     return (struct micro_batch_room){
-        .capacity = micro_batch_capacity(network_unit_rows(setup->network),
-                                         piece_rows_max(setup)),
+        .capacity = micro_batch_capacity(setup->network, piece_rows_max(setup)),
         .two_points = setup->uses_differences,
         .has_views = setup->views.count > 0};
 }

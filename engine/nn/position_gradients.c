@@ -23,6 +23,8 @@
 
 #include "base/check.h"
 #include "engine/parallel/vector_math.h"
+#include "engine/product/product.h"
+#include "engine/product/product_choice.h"
 
 enum {
     SYRK_LEAST = 64, /* so many rows, or more, are faster by half of their products */
@@ -108,31 +110,38 @@ static struct rows record_of(struct rows rows, size_t record)
     return (struct rows){rows.data + record * rows.stride, rows.stride, 1};
 }
 
-/* For one record, to (outputs, d) = beta to + b^T a. */
-static void add_gradient(const struct position_layer *layer, float *to, float beta,
+/* For one record, to (outputs, d) = b^T a, or that added to it: chains over the positions. */
+static void add_gradient(const struct position_layer *layer, float *to, bool adds,
                          const struct position_rows *rows, float *scratch)
 {
     size_t inputs = layer->rows.inputs, outputs = layer->rows.outputs;
-    struct rows a = rows->a, b = rows->b;
     struct position_step step = {0};
 
-    while (positions_next(layer, &step, b)) {
-        struct rows u = positions_unfold(layer, a, step, scratch);
-        const float *in = positions_outputs(layer, b, step).data;
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)outputs,
-                    (blasint)inputs, (blasint)u.count, 1.0F, in, (blasint)outputs,
-                    u.data, (blasint)u.stride, step.first == 0 ? beta : 1.0F, to,
-                    (blasint)inputs);
+    while (positions_next(layer, &step, rows->b)) {
+        struct rows u = positions_unfold(layer, rows->a, step, scratch);
+        const struct product product = {
+            .rows = outputs,
+            .columns = inputs,
+            .terms = u.count,
+            .x = positions_outputs(layer, rows->b, step).data,
+            .x_stride = outputs,
+            .y = u.data,
+            .y_stride = u.stride,
+            .z = to,
+            .z_stride = inputs,
+            .start = adds || step.first > 0 ? to : NULL,
+            .start_stride = inputs};
+        product_columns_by_columns(product_choice_best(), &product);
     }
 }
 
 /* The same for a unit's records together. */
-static void gradient(const struct position_layer *layer, float *to, float beta,
+static void gradient(const struct position_layer *layer, float *to, bool adds,
                      const struct position_rows *rows, float *scratch)
 {
     for (size_t k = 0; k < rows->a.count; k++) {
         struct position_rows record = {record_of(rows->a, k), record_of(rows->b, k)};
-        add_gradient(layer, to, k == 0 ? beta : 1.0F, &record, scratch);
+        add_gradient(layer, to, adds || k > 0, &record, scratch);
     }
 }
 
@@ -212,7 +221,7 @@ static double exact_norm(const struct position_layer *layer, struct rows a,
         square = fmax(0.0, gram_square(layer, a, b, scratch));
         return sqrt(square + gram_error(layer) * spread * spread);
     }
-    gradient(layer, explicit_gradient, 0.0F, &(struct position_rows){a, b}, scratch);
+    gradient(layer, explicit_gradient, false, &(struct position_rows){a, b}, scratch);
     square = floats_square(explicit_gradient, floats);
     return sqrt(square) + roundings((double)positions_of_unit(layer), 0x1p-24) * spread;
 }
@@ -232,7 +241,7 @@ void position_gradients_weight(const struct position_layer *layer, float *per_ex
                                const struct position_rows *rows, float *scratch)
 {
     CHECK(layer->form == NORM_PER_EXAMPLE);
-    gradient(layer, per_example + bias_floats(layer), 0.0F, rows, scratch);
+    gradient(layer, per_example + bias_floats(layer), false, rows, scratch);
 }
 
 struct position_norm position_gradients_measure(const struct position_layer *layer,
@@ -286,10 +295,10 @@ struct position_norm position_gradients_measure_pair(const struct position_layer
     if (!is_bounded(a->at, in) || !is_bounded(b->difference, out) ||
         (stacked && (!is_bounded(a->difference, in) || !is_bounded(b->at, out))))
         return (struct position_norm){(double)INFINITY, (double)INFINITY};
-    gradient(layer, per_example + bias, 0.0F,
+    gradient(layer, per_example + bias, false,
              &(struct position_rows){a->at, b->difference}, scratch);
     if (stacked)
-        gradient(layer, per_example + bias, 1.0F,
+        gradient(layer, per_example + bias, true,
                  &(struct position_rows){a->difference, b->at}, scratch);
     norm = per_example_norm(layer, per_example);
     if (!(norm.square <= NORM_SQUARE_MAX))

@@ -38,12 +38,14 @@ static size_t image_floats(const struct position_layer *layer)
     return pixels(layer) * layer->window.image.channels;
 }
 
-/* Whether the unfolded rows are the image itself. */
+/* Whether the unfolded rows are the image itself, and can be read up to a multiple of 16
+ * columns there. */
 static bool is_plain(const struct position_layer *layer)
 {
     const struct window *window = &layer->window;
-    return window_taps(window) == 1 && window->stride == 1 && window->top == 0 &&
-           window->left == 0 && window_positions(window) == pixels(layer);
+    return window_taps(window) == 1 && window->image.channels % 16 == 0 &&
+           window->stride == 1 && window->top == 0 && window->left == 0 &&
+           window_positions(window) == pixels(layer);
 }
 
 size_t positions_of_unit(const struct position_layer *layer)

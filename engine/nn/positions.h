@@ -63,7 +63,8 @@ bool positions_next(const struct position_layer *layer, struct position_step *st
                     struct rows z);
 
 /* The first gives the step's rows of a, unfolded in scratch (positions_unfolded floats,
- * 64-byte aligned) or where they lie; the last gives those of z. */
+ * 64-byte aligned) or where they lie; each can be read up to a multiple of 16 columns. The
+ * last gives those of z. */
 size_t positions_unfolded(const struct position_layer *layer);
 struct rows positions_unfold(const struct position_layer *layer, struct rows a,
                              struct position_step step, float *scratch);

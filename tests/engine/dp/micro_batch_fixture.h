@@ -86,8 +86,8 @@ static inline void bench_worker(struct bench *bench, size_t capacity)
 
 static inline void bench_rows(struct bench *bench)
 {
-    bench_worker(bench, micro_batch_capacity(network_unit_rows(bench->network),
-                                             bench->grid.cell_rows_max));
+    bench_worker(bench,
+                 micro_batch_capacity(bench->network, bench->grid.cell_rows_max));
 }
 
 static inline void bench_fini(struct bench *bench)
