@@ -92,6 +92,7 @@ struct database { /* what every driver's own struct begins with */
     const struct driver *driver;
     struct database *first; /* that it is beside of; NULL: it is the first */
     bool shared;            /* others may write it too (server.h) */
+    uint64_t daemon;        /* what it calls this one (store.h) */
     atomic_bool poisoned;   /* of the first: all of its connections are */
     /* The first constraint that stood in the way of the open transaction. What it did
      * before is lost, and it can only be rolled back (statement.h). */

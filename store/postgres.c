@@ -315,6 +315,7 @@ enum status postgres_open(struct database **out, const struct store_server *serv
         status = postgres_tables_forward(postgres->wire, server->migrate, error);
     if (status == ST_OK)
         status = writers_take(postgres->wire, server->shared, postgres->writers, error);
+    postgres->base.daemon = (uint64_t)postgres->writer->id;
     if (status == ST_OK)
         *out = &postgres->base;
     else

@@ -216,6 +216,12 @@ static const char migration[] =
 /* Which rows of `writer` are of one daemon: the first of them. */
 static const char sharing[] =
     "ALTER TABLE writer ADD COLUMN lead bigint NOT NULL DEFAULT 0;";
+
+/* Which daemon runs which job; daemon is its lead. */
+static const char claims[] =
+    "CREATE TABLE claim("
+    "  job text COLLATE \"C\" PRIMARY KEY REFERENCES job(id) ON DELETE CASCADE,"
+    "  daemon bigint NOT NULL REFERENCES writer(id));";
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -225,7 +231,7 @@ static const struct step {
 } steps[] = {
     {11, functions}, {11, own},    {11, things},  {11, budgets},
     {11, acts},      {11, leases}, {12, objects}, {13, migration},
-    {14, sharing},
+    {14, sharing}, {15, claims},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

@@ -96,6 +96,11 @@ bool store_shared(const struct store *store)
     return store->database->shared;
 }
 
+uint64_t store_daemon(const struct store *store)
+{
+    return store->database->daemon;
+}
+
 enum status store_copy(const char *from, const char *to, struct error *error)
 {
     return sqlite_file_copy(from, to, error);

@@ -24,6 +24,7 @@
 #define STORE_STORE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/status.h"
 #include "store/scope.h"
@@ -61,6 +62,10 @@ enum status store_open_server_read(struct store **out,
 /* Whether others may write it too (server.h). What is in memory may be older than what a
  * transaction finds. */
 bool store_shared(const struct store *store);
+
+/* What a shared store calls this daemon, as long as the process lives: the id of its first
+ * writer. 0 where the store is not a server's. */
+uint64_t store_daemon(const struct store *store);
 
 /* Copies the database at from, as of one moment, into a new file at to, which is synced.
  * It may be done beside a running daemon, whatever the schema; not a byte of from changes,

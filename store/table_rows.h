@@ -81,6 +81,28 @@ enum status job_row_find(struct store_tx *tx, const struct job_id *id,
 enum status job_row_delete(struct store_tx *tx, const struct job_id *id,
                            struct error *error);
 
+struct claim_row { /* that a daemon of a shared store (server.h) runs a job */
+    struct job_id job;
+    uint64_t daemon;  /* store_daemon of it */
+    uint64_t version; /* of the job's row */
+    bool lost;        /* the daemon is fenced (lease.h): it runs the job no more */
+};
+
+/* Claims the job that is queued longest and that nobody has claimed or is claiming, for the
+ * daemon. Its row stays locked until tx ends, in which the caller moves the job. Two that
+ * claim at once take two jobs; *taken is false where there is none.
+ *   ST_NOT_FOUND  there is no such daemon */
+enum status claim_row_take(struct store_tx *tx, uint64_t daemon, struct job_id *job,
+                           bool *taken, struct error *error);
+/* The job has ended, in tx.
+ *   ST_NOT_FOUND  nobody has claimed it */
+enum status claim_row_end(struct store_tx *tx, const struct job_id *job,
+                          struct error *error);
+/* Walks what is claimed in the order in which the jobs were inserted. */
+enum status claim_rows_walk(struct store_tx *tx,
+                            bool (*visit)(void *context, const struct claim_row *row),
+                            void *context, struct error *error);
+
 struct model_row {
     struct model_id id;
     struct job_id job;

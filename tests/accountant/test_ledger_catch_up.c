@@ -7,6 +7,7 @@
 #include "tests/expect.h"
 #include "accountant/ledger_freeze.h"
 #include "accountant/verify.h"
+#include "store/lease.h"
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/place_fixture.h"
 #include "tests/store/postgres_store_fixture.h"
@@ -188,6 +189,58 @@ static void an_entry_that_no_program_wrote_ends_the_daemon_that_reads_it(void **
     kit_close(&pair.a);
 }
 
+/* A daemon that dies in the middle of a job, from its claim to what another makes of it. */
+static void a_dead_daemons_job_is_charged_what_it_was_allowed(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct store_tx *tx = kit_begin(&pair.a);
+    struct job_row row = {.id = kit_job(1),
+                          .state = "QUEUED",
+                          .version = 1,
+                          .spec = "{}",
+                          .detail = "{}",
+                          .created_by = "ana"};
+    assert_int_equal(kit_end(tx, job_row_insert(tx, &row, NULL)), ST_OK);
+    assert_int_equal(kit_reserve(&pair.a, "a", 1, 23.85, 10), ST_OK);
+    struct job_id claimed;
+    bool taken = false;
+    tx = kit_begin(&pair.b);
+    assert_int_equal(
+        claim_row_take(tx, store_daemon(pair.b.store), &claimed, &taken, NULL), ST_OK);
+    assert_true(taken);
+    assert_string_equal(claimed.text, row.id.text);
+    row.replaces = row.version++;
+    row.state = "RUNNING";
+    assert_int_equal(kit_end(tx, job_row_update(tx, &row, NULL)), ST_OK);
+    assert_int_equal(ledger_follow(pair.b.ledger, NULL), ST_OK);
+    assert_int_equal(kit_authorise(&pair.b, 1, 4), ST_OK);
+
+    size_t fenced = 0;
+    assert_int_equal(postgres_sql(&server, &pair.database,
+                                  "UPDATE writer SET seen=seen-interval '31 seconds' "
+                                  "WHERE lead=(SELECT max(lead) FROM writer)"),
+                     0);
+    assert_int_equal(lease_sweep(pair.a.store, &fenced, NULL), ST_OK);
+    assert_int_equal(fenced, 1);
+    assert_int_equal(kit_authorise(&pair.b, 1, 5), ST_IO);
+    assert_true(store_poisoned(pair.b.store));
+    tx = kit_begin(&pair.a);
+    row.replaces = row.version++;
+    row.state = "FAILED";
+    assert_int_equal(ledger_settle(pair.a.ledger, tx, &row.id, NULL, NULL), ST_OK);
+    assert_int_equal(claim_row_end(tx, &row.id, NULL), ST_OK);
+    assert_int_equal(kit_end(tx, job_row_update(tx, &row, NULL)), ST_OK);
+
+    struct mechanism m = kit_gaussian(23.85, 10);
+    struct curve charge;
+    assert_int_equal(filter_charge(&charge, &m, 4, NULL), ST_OK);
+    struct balance balance = kit_balance(&pair.a, "a");
+    assert_memory_equal(&balance.committed, &charge, sizeof charge);
+    mechanism_fini(&m);
+    end_pair(&pair);
+}
+
 struct client {
     struct kit *kit;
     unsigned first, admitted;
@@ -255,6 +308,7 @@ int main(void)
         cmocka_unit_test(an_epoch_that_another_has_frozen_is_closed_for_all),
         cmocka_unit_test(a_head_that_another_has_moved_is_not_taken_for_a_lost_one),
         cmocka_unit_test(an_entry_that_no_program_wrote_ends_the_daemon_that_reads_it),
+        cmocka_unit_test(a_dead_daemons_job_is_charged_what_it_was_allowed),
         cmocka_unit_test(ledgers_that_race_admit_as_much_as_one),
         cmocka_unit_test(a_store_that_is_not_shared_is_had_alone),
     };

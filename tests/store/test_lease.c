@@ -1,9 +1,11 @@
 /* Goal: a daemon of a shared store that is silent for longer than its lease is fenced and
- * writes nothing more, and one that is alive never is. Method: stores of one database of a
+ * writes nothing more, and one that is alive never is; a job is claimed by one daemon, and
+ * lost with it. Method: stores of one database of a
  * real server, one of them in a process that is stopped and woken; SQL from outside sets
  * back when a writer was last seen. */
 #include "store/lease.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -173,6 +175,126 @@ static void a_daemon_that_is_stopped_and_woken_writes_nothing(void **state)
     store_close(two.here);
 }
 
+enum { JOBS = 12 };
+
+static struct job_row job_of(unsigned number, const char *state)
+{
+    struct job_row row = {.state = state,
+                          .version = 1,
+                          .spec = "{}",
+                          .detail = "{}",
+                          .created_by = "ana"};
+    snprintf(row.id.text, sizeof row.id.text, "job_%026u", number);
+    return row;
+}
+
+static void queue(struct store *store, unsigned number)
+{
+    struct store_tx *tx = NULL;
+    const struct job_row row = job_of(number, "QUEUED");
+    assert_int_equal(store_begin(store, STORE_JOB, &tx, NULL), ST_OK);
+    assert_int_equal(store_end(tx, job_row_insert(tx, &row, NULL), NULL), ST_OK);
+}
+
+struct claimer {
+    struct store *store;
+    unsigned claims;
+    bool failed;
+};
+
+/* Claims all that is queued, each in a transaction that moves it. */
+static void *claim_all(void *context)
+{
+    struct claimer *claimer = context;
+    bool taken = true;
+    while (taken) {
+        struct store_tx *tx = NULL;
+        struct job_row row = job_of(0, "RUNNING");
+        row.version = 2;
+        row.replaces = 1;
+        enum status status = store_begin(claimer->store, STORE_JOB, &tx, NULL);
+        if (status == ST_OK)
+            status =
+                claim_row_take(tx, store_daemon(claimer->store), &row.id, &taken, NULL);
+        if (status == ST_OK && taken)
+            status = job_row_update(tx, &row, NULL);
+        claimer->claims += taken ? 1 : 0;
+        if (tx == NULL || store_end(tx, status, NULL) != ST_OK) {
+            claimer->failed = true;
+            break;
+        }
+    }
+    return NULL;
+}
+
+static bool count_claim(void *context, const struct claim_row *row)
+{
+    unsigned *counts = context;
+    counts[row->lost ? 1 : 0]++;
+    return row->version == 2;
+}
+
+/* counts: those that are lost behind those that are not. */
+static void count_claims(struct store *store, unsigned counts[2])
+{
+    struct store_tx *tx = NULL;
+    counts[0] = counts[1] = 0;
+    assert_int_equal(store_begin(store, STORE_READ, &tx, NULL), ST_OK);
+    assert_int_equal(claim_rows_walk(tx, count_claim, counts, NULL), ST_OK);
+    store_rollback(tx);
+}
+
+static void each_job_is_claimed_once(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    struct claimer claimers[2] = {{.store = two.here}, {.store = two.there}};
+    pthread_t threads[2];
+    unsigned counts[2];
+    assert_true(store_daemon(two.here) != store_daemon(two.there));
+    for (unsigned i = 0; i < JOBS; i++)
+        queue(two.here, i);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, claim_all, &claimers[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        assert_false(claimers[i].failed);
+    }
+    assert_int_equal(claimers[0].claims + claimers[1].claims, JOBS);
+    count_claims(two.here, counts);
+    assert_int_equal(counts[0], JOBS);
+    two_close(&two);
+}
+
+/* Whoever settles them finds them by this, and nobody else claims them. */
+static void what_a_fenced_daemon_has_claimed_is_lost(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    struct claimer there = {.store = two.there}, here = {.store = two.here};
+    struct store_tx *tx = NULL;
+    unsigned counts[2];
+    queue(two.here, 0);
+    queue(two.here, 1);
+    claim_all(&there);
+    assert_int_equal(there.claims, 2);
+    age(&two, "31", "=");
+    assert_int_equal(sweep(two.here), 1);
+    claim_all(&here);
+    assert_int_equal(here.claims, 0);
+    count_claims(two.here, counts);
+    assert_true(counts[0] == 0 && counts[1] == 2);
+    const struct job_row ended = job_of(1, "FAILED");
+    assert_int_equal(store_begin(two.here, STORE_JOB, &tx, NULL), ST_OK);
+    assert_int_equal(claim_row_end(tx, &ended.id, NULL), ST_OK);
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+    claim_all(&here);
+    assert_int_equal(here.claims, 0);
+    count_claims(two.here, counts);
+    assert_true(counts[0] == 0 && counts[1] == 1);
+    two_close(&two);
+}
+
 static void a_store_that_is_not_shared_has_no_lease(void **state)
 {
     (void)state;
@@ -194,6 +316,8 @@ int main(void)
         cmocka_unit_test(a_daemon_that_was_fenced_fences_nobody),
         cmocka_unit_test(a_transaction_that_is_open_keeps_its_daemon),
         cmocka_unit_test(a_daemon_that_is_stopped_and_woken_writes_nothing),
+        cmocka_unit_test(each_job_is_claimed_once),
+        cmocka_unit_test(what_a_fenced_daemon_has_claimed_is_lost),
         cmocka_unit_test(a_store_that_is_not_shared_has_no_lease),
     };
     if (!postgres_make_for_stores(&server, true))
