@@ -215,16 +215,16 @@ struct unwanted {
     struct blob_name *names; /* owned */
 };
 
-static bool see_unwanted(void *context, const struct blob_row *row)
+static bool see_unwanted(void *context, const char *file_name, int64_t create_ms)
 {
     struct unwanted *unwanted = context;
     struct blob_name name;
     char folder[BLOB_FILE_NAME_SIZE];
-    const char *slash = strchr(row->name, '/');
-    if (slash == NULL || (size_t)(slash - row->name) >= sizeof folder)
+    const char *slash = strchr(file_name, '/');
+    if (slash == NULL || (size_t)(slash - file_name) >= sizeof folder)
         return true;
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash - row->name), row->name);
-    if (row->create_ms >= unwanted->before_ms ||
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - file_name), file_name);
+    if (create_ms >= unwanted->before_ms ||
         !blob_name_parse(&name, folder, slash + 1) ||
         unwanted->keep(unwanted->context, &name))
         return true;
@@ -250,7 +250,7 @@ static enum status sweep(const struct blobs *blobs,
         status = store_begin(blobs->objects->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
-    status = blob_rows_walk(tx, see_unwanted, &unwanted, error);
+    status = blob_names_walk(tx, see_unwanted, &unwanted, error);
     store_rollback(tx);
     for (size_t i = 0; status == ST_OK && i < unwanted.count; i++)
         status = remove_blob(blobs, &unwanted.names[i], error);

@@ -3,16 +3,15 @@
 #include "base/check.h"
 #include "store/statement.h"
 
-enum status blob_row_set(struct store_tx *tx, const struct blob_row *row,
-                         struct error *error)
+#define INSERT                                                                         \
+    "INSERT INTO blob(name,object,size,chunks,wrapped,create_ms) VALUES(?,?,?,?,?,?)"
+
+static enum status put(struct store_tx *tx, const char *sql, const struct blob_row *row,
+                       struct error *error)
 {
     struct statement statement;
     CHECK(row->chunk_count > 0);
-    statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO blob(name,object,size,chunks,wrapped,create_ms)"
-                   " VALUES(?,?,?,?,?,?) ON CONFLICT(name) DO UPDATE SET"
-                   " object=excluded.object,size=excluded.size,chunks=excluded.chunks,"
-                   "wrapped=excluded.wrapped,create_ms=excluded.create_ms");
+    statement_open(&statement, store_tx_database(tx), sql);
     statement_bind_text(&statement, row->name);
     statement_bind_text(&statement, row->object);
     statement_bind_int(&statement, row->size);
@@ -22,31 +21,28 @@ enum status blob_row_set(struct store_tx *tx, const struct blob_row *row,
     return statement_run(&statement, error);
 }
 
+enum status blob_row_insert(struct store_tx *tx, const struct blob_row *row,
+                            struct error *error)
+{
+    return put(tx, INSERT, row, error);
+}
+
+enum status blob_row_set(struct store_tx *tx, const struct blob_row *row,
+                         struct error *error)
+{
+    return put(tx,
+               INSERT " ON CONFLICT(name) DO UPDATE SET object=excluded.object,"
+                      "size=excluded.size,chunks=excluded.chunks,"
+                      "wrapped=excluded.wrapped,create_ms=excluded.create_ms",
+               row, error);
+}
+
 enum status blob_row_delete(struct store_tx *tx, const char *name, struct error *error)
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx), "DELETE FROM blob WHERE name=?");
     statement_bind_text(&statement, name);
     return statement_run_one(&statement, error);
-}
-
-/* Hands the rows of the statement, whose columns are all, to visit. */
-static enum status walk(struct statement *statement,
-                        bool (*visit)(void *context, const struct blob_row *row),
-                        void *context, struct error *error)
-{
-    while (statement_next(statement)) {
-        struct blob_row row = {.name = statement_text(statement, 0),
-                               .object = statement_text(statement, 1),
-                               .size = statement_int(statement, 2),
-                               .chunks = statement_blob(statement, 3),
-                               .create_ms = statement_time(statement, 5)};
-        row.chunk_count = statement_blob_size(statement, 3) / SHA256_SIZE;
-        statement_copy(statement, 4, row.wrapped, sizeof row.wrapped);
-        if (!statement_good(statement) || !visit(context, &row))
-            break;
-    }
-    return statement_end(statement, error);
 }
 
 enum status blob_row_find(struct store_tx *tx, const char *name,
@@ -58,18 +54,35 @@ enum status blob_row_find(struct store_tx *tx, const char *name,
                    "SELECT name,object,size,chunks,wrapped,create_ms FROM blob"
                    " WHERE name=?");
     statement_bind_text(&statement, name);
-    return walk(&statement, visit, context, error);
+    if (statement_next(&statement)) {
+        struct blob_row row = {.name = statement_text(&statement, 0),
+                               .object = statement_text(&statement, 1),
+                               .size = statement_int(&statement, 2),
+                               .chunks = statement_blob(&statement, 3),
+                               .create_ms = statement_time(&statement, 5)};
+        row.chunk_count = statement_blob_size(&statement, 3) / SHA256_SIZE;
+        statement_copy(&statement, 4, row.wrapped, sizeof row.wrapped);
+        if (statement_good(&statement))
+            visit(context, &row);
+    }
+    return statement_end(&statement, error);
 }
 
-enum status blob_rows_walk(struct store_tx *tx,
-                           bool (*visit)(void *context, const struct blob_row *row),
-                           void *context, struct error *error)
+enum status blob_names_walk(struct store_tx *tx,
+                            bool (*visit)(void *context, const char *name,
+                                          int64_t create_ms),
+                            void *context, struct error *error)
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
-                   "SELECT name,object,size,chunks,wrapped,create_ms FROM blob"
-                   " ORDER BY name");
-    return walk(&statement, visit, context, error);
+                   "SELECT name,create_ms FROM blob ORDER BY name");
+    while (statement_next(&statement)) {
+        const char *name = statement_text(&statement, 0);
+        int64_t create_ms = statement_time(&statement, 1);
+        if (!statement_good(&statement) || !visit(context, name, create_ms))
+            break;
+    }
+    return statement_end(&statement, error);
 }
 
 enum status blob_rows_have_object(struct store_tx *tx, const char *object, bool *have,

@@ -11,30 +11,46 @@ struct claim { /* the row, if there is one */
     struct sealed_object object;
     uint8_t digest[SHA256_SIZE];
     bool is_made, is_good;
-    size_t others; /* rows of other names, one at most */
 };
 
 static bool see(void *context, const struct blob_row *row)
 {
     struct claim *claim = context;
-    if (strcmp(row->name, OBJECT_MARKER) != 0) {
-        claim->others = 1;
-        return !claim->is_made;
-    }
     claim->is_made = true;
     claim->is_good = sealed_object_unwrap(&claim->object, row, claim->operator_key);
     memcpy(claim->digest, row->chunks, sizeof claim->digest);
-    return claim->others == 0;
+    return false;
 }
 
-static enum status read_rows(struct claim *claim, struct store *store,
-                             struct error *error)
+static enum status read_row(struct claim *claim, struct store *store,
+                            struct error *error)
 {
     struct store_tx *tx = NULL;
     enum status status = store_begin(store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
-    status = blob_rows_walk(tx, see, claim, error);
+    status = blob_row_find(tx, OBJECT_MARKER, see, claim, error);
+    store_rollback(tx);
+    return status;
+}
+
+static bool see_other(void *context, const char *name, int64_t create_ms)
+{
+    bool *others = context;
+    (void)create_ms;
+    *others = *others || strcmp(name, OBJECT_MARKER) != 0;
+    return !*others;
+}
+
+/* *others = whether the database has rows of other objects. */
+static enum status find_others(struct store *store, bool *others, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    *others = false;
+    enum status status = store_begin(store, STORE_READ, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = blob_names_walk(tx, see_other, others, error);
     store_rollback(tx);
     return status;
 }
@@ -43,7 +59,7 @@ enum status bucket_claim_made(struct store *store, bool *made, struct error *err
 {
     static const uint8_t none[CIPHER_KEY_SIZE] = {0};
     struct claim claim = {.operator_key = none};
-    enum status status = read_rows(&claim, store, error);
+    enum status status = read_row(&claim, store, error);
     if (status == ST_OK)
         *made = claim.is_made;
     return status;
@@ -69,7 +85,7 @@ static enum status insert(struct claim *claim, struct store *store, struct error
     enum status status = store_begin(store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
-    return store_end(tx, blob_row_set(tx, &row, error), error);
+    return store_end(tx, blob_row_insert(tx, &row, error), error);
 }
 
 static bool take_nothing(void *context, const void *data, size_t size)
@@ -92,31 +108,25 @@ static enum status put(struct claim *claim, struct bucket *bucket, struct error 
                                             take_nothing, NULL, error);
 }
 
-static enum status make(struct claim *claim, struct bucket *bucket, struct store *store,
-                        struct error *error)
-{
-    uint8_t first, tag[CIPHER_TAG_SIZE];
-    struct error found = {0};
-    enum status status =
-        bucket->driver->get(bucket, OBJECT_MARKER, 0, &first, sizeof first, &found);
-    if (status == ST_OK || status == ST_CORRUPT)
-        return error_set(
-            error, ST_INVALID,
-            "the bucket belongs to another database: give an empty bucket, "
-            "or another prefix");
-    if (status != ST_NOT_FOUND)
-        return error_set(error, status, "%s", found.text);
-    sealed_object_make(&claim->object, 0);
-    strcpy(claim->object.name, OBJECT_MARKER);
-    seal(claim, tag);
-    status = insert(claim, store, error);
-    return status == ST_OK ? put(claim, bucket, error) : status;
-}
-
 /* --- checking --- */
 
-static enum status check(struct claim *claim, struct bucket *bucket, bool may_make,
-                         struct error *error)
+/* The row was there, and the object is not. */
+static enum status put_missing(struct claim *claim, struct bucket *bucket,
+                               struct store *store, bool may_make, struct error *error)
+{
+    bool others = true;
+    enum status status = find_others(store, &others, error);
+    if (status != ST_OK)
+        return status;
+    if (others || !may_make)
+        return error_set(error, ST_INVALID,
+                         "the bucket is not the one of this database: it has no object "
+                         "\"" OBJECT_MARKER "\"");
+    return put(claim, bucket, error);
+}
+
+static enum status check(struct claim *claim, struct bucket *bucket,
+                         struct store *store, bool may_make, struct error *error)
 {
     struct error found = {0};
     if (!claim->is_good)
@@ -126,15 +136,50 @@ static enum status check(struct claim *claim, struct bucket *bucket, bool may_ma
             "wrapped by");
     enum status status = object_receive(bucket, &claim->object, claim->digest,
                                         take_nothing, NULL, &found);
-    if (status == ST_NOT_FOUND && claim->others == 0 && may_make)
-        return put(claim, bucket, error);
     if (status == ST_NOT_FOUND)
-        return error_set(error, ST_INVALID,
-                         "the bucket is not the one of this database: it has no object "
-                         "\"" OBJECT_MARKER "\"");
+        return put_missing(claim, bucket, store, may_make, error);
     if (status == ST_CORRUPT)
         return error_set(error, ST_INVALID, "the bucket belongs to another database");
     return status == ST_OK ? ST_OK : error_set(error, status, "%s", found.text);
+}
+
+/* The object is there, and the row was not: unless another daemon of this database has
+ * claimed the bucket in between, it is another's. */
+static enum status check_found(struct claim *claim, struct bucket *bucket,
+                               struct store *store, struct error *error)
+{
+    enum status status = read_row(claim, store, error);
+    if (status != ST_OK)
+        return status;
+    if (claim->is_made)
+        return check(claim, bucket, store, true, error);
+    return error_set(error, ST_INVALID,
+                     "the bucket belongs to another database: give an empty bucket, or "
+                     "another prefix");
+}
+
+static enum status make(struct claim *claim, struct bucket *bucket, struct store *store,
+                        struct error *error)
+{
+    uint8_t first, tag[CIPHER_TAG_SIZE];
+    struct error found = {0}, missing = {0};
+    enum status status =
+        bucket->driver->get(bucket, OBJECT_MARKER, 0, &first, sizeof first, &missing);
+    if (status == ST_OK || status == ST_CORRUPT)
+        return check_found(claim, bucket, store, error);
+    if (status != ST_NOT_FOUND)
+        return error_set(error, status, "%s", missing.text);
+    sealed_object_make(&claim->object, 0);
+    strcpy(claim->object.name, OBJECT_MARKER);
+    seal(claim, tag);
+    status = insert(claim, store, &found);
+    if (status == ST_ALREADY_EXISTS) { /* another daemon was faster */
+        status = read_row(claim, store, error);
+        return status == ST_OK ? check(claim, bucket, store, true, error) : status;
+    }
+    if (status != ST_OK)
+        return error_set(error, status, "%s", found.text);
+    return put(claim, bucket, error);
 }
 
 enum status bucket_claim(struct bucket *bucket, struct store *store,
@@ -143,12 +188,12 @@ enum status bucket_claim(struct bucket *bucket, struct store *store,
 {
     struct claim claim = {.operator_key = operator_key};
     struct error found = {0};
-    enum status status = read_rows(&claim, store, error);
+    enum status status = read_row(&claim, store, error);
     if (status != ST_OK)
         return status;
     if (!claim.is_made && !may_make)
         return error_set(error, ST_INVALID, "this database's files are in no bucket");
-    status = claim.is_made ? check(&claim, bucket, may_make, &found)
+    status = claim.is_made ? check(&claim, bucket, store, may_make, &found)
                            : make(&claim, bucket, store, &found);
     if (status == ST_NOT_FOUND || status == ST_FORBIDDEN || status == ST_CORRUPT)
         status = ST_INVALID;

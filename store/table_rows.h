@@ -153,6 +153,9 @@ struct blob_row { /* a blob that is kept in an object store: it is there with it
     int64_t create_ms;
 };
 
+/*   ST_ALREADY_EXISTS  the name is there, or another blob has this object */
+enum status blob_row_insert(struct store_tx *tx, const struct blob_row *row,
+                            struct error *error);
 /* Puts the row in the place of the one of its name, if there is one.
  *   ST_ALREADY_EXISTS  another blob has this object */
 enum status blob_row_set(struct store_tx *tx, const struct blob_row *row,
@@ -163,9 +166,11 @@ enum status blob_row_delete(struct store_tx *tx, const char *name, struct error 
 enum status blob_row_find(struct store_tx *tx, const char *name,
                           bool (*visit)(void *context, const struct blob_row *row),
                           void *context, struct error *error);
-enum status blob_rows_walk(struct store_tx *tx,
-                           bool (*visit)(void *context, const struct blob_row *row),
-                           void *context, struct error *error);
+/* Walks the names of all, in their order, and when each was put. */
+enum status blob_names_walk(struct store_tx *tx,
+                            bool (*visit)(void *context, const char *name,
+                                          int64_t create_ms),
+                            void *context, struct error *error);
 /* *have = whether a blob has this object. */
 enum status blob_rows_have_object(struct store_tx *tx, const char *object, bool *have,
                                   struct error *error);
@@ -500,11 +505,12 @@ enum migration_state {
     MIGRATION_LEFT,     /* another has taken its place */
 };
 
-struct migration_row { /* there is one */
+struct migration_row {                      /* there is one */
     char identity[MIGRATION_IDENTITY_SIZE]; /* drawn when the tables were made */
     enum migration_state state;
-    char other[MIGRATION_IDENTITY_SIZE]; /* the one that it comes from, or has gone to */
-    char place[MIGRATION_PLACE_SIZE];    /* what people call that: a folder, a URL */
+    char
+        other[MIGRATION_IDENTITY_SIZE]; /* the one that it comes from, or has gone to */
+    char place[MIGRATION_PLACE_SIZE];   /* what people call that: a folder, a URL */
 };
 
 /*   ST_CORRUPT  the row is not there, or is none of this program's */

@@ -8,9 +8,12 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 #include "tests/s3_fixture.h"
+#include "tests/store/postgres_fixture.h"
 
 static const char key[] =
     "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+static struct postgres_server server;
 
 struct scene {
     struct s3_process s3;
@@ -26,7 +29,7 @@ static void start(struct scene *scene, const char *cache_size)
     daemon_start(&scene->daemon, options);
 }
 
-static void begin(struct scene *scene)
+static void begin_nothing(struct scene *scene)
 {
     s3_start(&scene->s3);
     setenv("AWS_ENDPOINT_URL_S3", scene->s3.endpoint, 1);
@@ -35,6 +38,11 @@ static void begin(struct scene *scene)
     setenv("AWS_REGION", "eu-central-1", 1);
     setenv("EPSILOND_BLOBS_KEY", key, 1);
     daemon_init(&scene->daemon);
+}
+
+static void begin(struct scene *scene)
+{
+    begin_nothing(scene);
     start(scene, "100000000");
     client_init(&scene->client, &scene->daemon);
 }
@@ -147,6 +155,48 @@ static void a_full_cache_ends_a_job_before_it_is_charged(void **state)
     end(&scene);
 }
 
+/* The same with the database on a server, where there is one. */
+static void rows_on_a_server_name_files_in_a_bucket(void **state)
+{
+    (void)state;
+    struct scene scene;
+    if (server.folder[0] == '\0') {
+        printf("SKIPPED: no PostgreSQL\n");
+        return;
+    }
+    begin_nothing(&scene);
+    const struct postgres_database database = postgres_database(&server);
+    const char *const options[] = {
+        "--workers", "1",          "--blobs",         "s3://" S3_BUCKET "/eps",
+        "--store",   database.url, "--single-server", "on",
+        NULL};
+    daemon_start(&scene.daemon, options);
+    client_init(&scene.client, &scene.daemon);
+    struct client *client = &scene.client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    const struct reply *job = train(client, SAMPLE_JOB, "points", 20, 3.0);
+    daemon_stop(&scene.daemon, SIGKILL);
+    daemon_start(&scene.daemon, options);
+    assert_status(client_get(client, "/v1/models/%s/content",
+                             reply_text(model_of(client, job), "id")),
+                  200);
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    const char *const verify_both[] = {"verify",
+                                       "--data-dir",
+                                       scene.daemon.data_dir,
+                                       "--blobs",
+                                       "s3://" S3_BUCKET "/eps",
+                                       "--store",
+                                       database.url,
+                                       "--check-objects",
+                                       "on",
+                                       NULL};
+    assert_int_equal(daemon_run(&scene.daemon, verify_both), 0);
+    assert_true(daemon_logged(&scene.daemon, "each was read"));
+    assert_int_equal(objects(&scene), 3);
+    end(&scene);
+}
+
 static void await_log(struct scene *scene, const char *text)
 {
     while (strstr(s3_ask(&scene->s3, "/~log"), text) == NULL)
@@ -240,10 +290,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_main_job_runs_on_a_bucket_that_fails_and_lies),
+        cmocka_unit_test(rows_on_a_server_name_files_in_a_bucket),
         cmocka_unit_test(a_full_cache_ends_a_job_before_it_is_charged),
         cmocka_unit_test(a_publication_that_is_cut_short_leaves_garbage_that_goes),
         cmocka_unit_test(what_is_not_ours_or_not_safe_is_refused),
     };
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    bool has_server = postgres_make(&server, true);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (has_server)
+        postgres_remove(&server);
+    return failed;
 }

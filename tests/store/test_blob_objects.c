@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "store/bucket_claim.h"
 #include "store/table_rows.h"
 #include "tests/expect.h"
 #include "tests/store/bucket_fixture.h"
@@ -382,6 +383,52 @@ static void a_claim_that_was_cut_short_is_made_good(void **state)
     end(&scene);
 }
 
+struct rival { /* a daemon that starts between our look and our row */
+    struct scene *scene;
+    struct scene other;
+};
+
+static enum status claim_first(struct bucket *bucket, const char *name, uint64_t offset,
+                               void *data, size_t size, struct error *error)
+{
+    struct memory_bucket *memory = memory_of(bucket);
+    struct rival *rival = memory->context;
+    enum status status = memory_get(bucket, name, offset, data, size, error);
+    if (rival != NULL && rival->other.store == NULL) {
+        struct blob_objects_setup setup = rival->scene->setup;
+        setup.bucket = &rival->other.memory.bucket;
+        rival->other.store = rival->scene->store; /* one database */
+        assert_int_equal(
+            bucket_claim(setup.bucket, setup.store, setup.operator_key, true, NULL),
+            ST_OK);
+        memory->list = rival->other.memory.list; /* and one bucket */
+    }
+    return status;
+}
+
+static void two_daemons_that_claim_at_once_agree(void **state)
+{
+    (void)state;
+    struct scene scene = {.place = place_make()};
+    struct rival rival = {.scene = &scene};
+    memory_bucket_init(&scene.memory);
+    memory_bucket_init(&rival.other.memory);
+    struct bucket_driver racing = *scene.memory.bucket.driver;
+    racing.get = claim_first;
+    scene.memory.bucket.driver = &racing;
+    scene.memory.context = &rival;
+    scene.setup =
+        (struct blob_objects_setup){.bucket = &scene.memory.bucket, .cache_size = 1000};
+    assert_int_equal(use(&scene, NULL), ST_OK);
+    assert_non_null(rival.other.store);
+    assert_int_equal(memory_count(&scene.memory), 1);
+    leave(&scene);
+    assert_int_equal(use(&scene, NULL), ST_OK); /* and one was right */
+    rival.other.memory.list = NULL;
+    memory_bucket_fini(&rival.other.memory);
+    end(&scene);
+}
+
 static void a_directory_that_keeps_files_itself_is_refused(void **state)
 {
     (void)state;
@@ -447,6 +494,7 @@ int main(void)
         cmocka_unit_test(a_bucket_of_another_database_is_refused),
         cmocka_unit_test(another_key_or_bucket_is_refused),
         cmocka_unit_test(a_claim_that_was_cut_short_is_made_good),
+        cmocka_unit_test(two_daemons_that_claim_at_once_agree),
         cmocka_unit_test(a_directory_that_keeps_files_itself_is_refused),
         cmocka_unit_test(rows_are_checked_without_a_bucket_and_objects_with_one),
     };

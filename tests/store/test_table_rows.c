@@ -701,11 +701,19 @@ static void weights_come_back_in_order_until_they_are_deleted(void **state)
 static bool see_blob(void *context, const struct blob_row *row)
 {
     struct seen *seen = context;
-    snprintf(seen->texts[seen->count], sizeof seen->texts[0],
+    snprintf(seen->texts[seen->count++], sizeof seen->texts[0],
              "%s %s %llu %zu %u %u %lld", row->name, row->object,
              (unsigned long long)row->size, row->chunk_count,
              row->chunks[row->chunk_count * SHA256_SIZE - 1],
              row->wrapped[BLOB_WRAPPED_SIZE - 1], (long long)row->create_ms);
+    return true;
+}
+
+static bool see_blob_name(void *context, const char *name, int64_t create_ms)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count], sizeof seen->texts[0], "%s %lld", name,
+             (long long)create_ms);
     return ++seen->count != seen->stop_at;
 }
 
@@ -722,14 +730,22 @@ static void a_blob_of_a_name_is_replaced_and_found_by_its_object(void **state)
     row.object = "ef56";
     row.size = INT64_C(1) << 40;
     assert_int_equal(blob_row_set(tx, &row, NULL), ST_OK);
-    assert_int_equal(blob_rows_walk(tx, see_blob, &seen, NULL), ST_OK);
+    assert_int_equal(blob_names_walk(tx, see_blob_name, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
-    assert_string_equal(seen.texts[0], "models/m ab12 5 2 7 4 1700");
-    assert_string_equal(seen.texts[1], "uploads/d ef56 1099511627776 3 9 5 1800");
+    assert_string_equal(seen.texts[0], "models/m 1700");
+    assert_string_equal(seen.texts[1], "uploads/d 1800");
+    assert_int_equal(blob_row_find(tx, "models/m", see_blob, &seen, NULL), ST_OK);
+    assert_int_equal(blob_row_find(tx, "uploads/d", see_blob, &seen, NULL), ST_OK);
+    assert_string_equal(seen.texts[2], "models/m ab12 5 2 7 4 1700");
+    assert_string_equal(seen.texts[3], "uploads/d ef56 1099511627776 3 9 5 1800");
+    seen = (struct seen){.stop_at = 1};
+    assert_int_equal(blob_names_walk(tx, see_blob_name, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
     assert_int_equal(blob_rows_have_object(tx, "cd34", &have, NULL), ST_OK);
     assert_false(have);
     assert_int_equal(blob_rows_have_object(tx, "ef56", &have, NULL), ST_OK);
     assert_true(have);
+    assert_refused(blob_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
     row.name = "models/m";
     assert_refused(blob_row_set(tx, &row, NULL), ST_ALREADY_EXISTS);
     assert_int_equal(blob_row_delete(tx, "uploads/d", NULL), ST_OK);
