@@ -6,7 +6,8 @@
  *   a reservation    a transaction that reserves: an entry of the ledger, all of them on
  *                    one dataset or on a hundred in turn; or eight in a transaction, as
  *                    jobs that are submitted at once are
- *   an authorisation a transaction that raises a mark, of a job each
+ *   an authorisation a transaction that raises a mark, of a job each; at last with the
+ *                    head kept in a file, too, as a daemon on a server does
  *
  * Both wait for the disk, so what else the machine does shows: compare within a run.
  */
@@ -16,6 +17,7 @@
 #include "tests/expect.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "accountant/ledger_freeze.h"
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/postgres_store_fixture.h"
 
@@ -165,6 +167,14 @@ static void grant_all(struct kit *kit)
     }
 }
 
+static void keep_head(struct kit *kit, const char *folder, const char *name)
+{
+    char path[64];
+    bool frozen = false;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    CHECK(ledger_head_file(kit->ledger, path, &frozen, NULL) == ST_OK && !frozen);
+}
+
 static void run_syncs(void)
 {
     static struct figures figures;
@@ -209,6 +219,12 @@ int main(void)
             if (with_server)
                 run(&remote, "PostgreSQL", clients, kind);
         }
+    }
+    keep_head(&file, folder, "head");
+    run(&file, "SQLite, head kept", CLIENTS_MAX, AUTHORISE);
+    if (with_server) {
+        keep_head(&remote, folder, "remote");
+        run(&remote, "PostgreSQL, head kept", CLIENTS_MAX, AUTHORISE);
     }
     run_syncs();
     kit_close(&file);
