@@ -19,8 +19,10 @@ enum {
     JOBS_MAX = 64,
     STEPS_MAX = 30,
     RACERS = 3,
-    SERVER_HISTORIES = 6, /* each has tables of its own, and waits for a disk */
-    HISTORIES = SANITIZED ? 2000 : 20000,
+    SERVER_HISTORIES = SANITIZED ? 2 : 6, /* each has tables of its own, and waits */
+    HISTORIES = RACES_SOUGHT ? 500
+                : SANITIZED  ? 2000
+                             : 20000,
 };
 
 /* ---- the model ---- */
