@@ -286,13 +286,12 @@ static enum status leave(struct moving *moving, struct error *error)
     struct migration_row row = {.state = MIGRATION_LEFT};
     memcpy(row.other, moving->of_target.identity, sizeof row.other);
     migration_place(row.place, moving->to);
-    enum status status = ST_OK;
-    if (is_file(moving->from)) /* a server's is named already */
-        status = store_choice_name(moving->from, moving->of_source.identity, error);
+    const char *source = moving->of_source.identity, *target = row.other;
+    enum status status = store_choice_name(moving->from, source, target, error);
     if (status == ST_OK)
         status = store_choice_write(moving->source, &row, error);
     if (status == ST_OK)
-        status = store_choice_name(moving->to, moving->of_target.identity, error);
+        status = store_choice_name(moving->to, target, source, error);
     return status;
 }
 

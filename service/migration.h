@@ -6,7 +6,8 @@
  *    1   HERE      empty       the source      both are opened and locked, the source verified
  *    2   HERE      ARRIVING    the source      every row is copied, in one transaction
  *    3   HERE      ARRIVING    the source      the copy is compared with it and verified
- *    4   LEFT      ARRIVING    the source      the source says where it has gone
+ *    4   LEFT      ARRIVING    the source      `store` names both, and the source says where
+ *                                              it has gone
  *    5   LEFT      ARRIVING    the target      `store` is renamed: the target is the one
  *    6   LEFT      HERE        the target      the target says so itself
  *

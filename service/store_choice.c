@@ -20,34 +20,46 @@ struct store_server store_choice_server(const struct config *config)
                                  .migrate = config->migrate};
 }
 
-/* *identity = what the file says; "" where there is none. */
-static enum status read_identity(char identity[IDENTITY_SIZE], const char *path,
-                                 struct error *error)
+struct name { /* what the file says; both "" where there is none */
+    char identity[IDENTITY_SIZE];
+    char other[IDENTITY_SIZE]; /* of a database that is left or arrives; mostly "" */
+};
+
+static bool read_line(FILE *file, char line[IDENTITY_SIZE])
 {
-    identity[0] = '\0';
+    bool read = fgets(line, IDENTITY_SIZE, file) != NULL;
+    if (!read)
+        line[0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    return read && line[0] != '\0';
+}
+
+static enum status read_name(struct name *name, const char *path, struct error *error)
+{
+    *name = (struct name){0};
     FILE *file = fopen(path, "re");
     if (file == NULL && errno == ENOENT)
         return ST_OK;
     if (file == NULL)
         return error_set(error, ST_IO, "%s: %s", path, strerror(errno));
-    bool read = fgets(identity, IDENTITY_SIZE, file) != NULL;
+    bool read = read_line(file, name->identity);
+    read_line(file, name->other);
     fclose(file);
-    identity[strcspn(identity, "\n")] = '\0';
-    return read && identity[0] != '\0'
-               ? ST_OK
-               : error_set(error, ST_CORRUPT, "%s: names no database", path);
+    return read ? ST_OK : error_set(error, ST_CORRUPT, "%s: names no database", path);
 }
 
 /* Writes the file durably; a half-written one is of another name. */
-static enum status write_identity(const char *identity, const char *path,
-                                  const struct config *config, struct error *error)
+static enum status write_name(const char *identity, const char *other, const char *path,
+                              const struct config *config, struct error *error)
 {
     char draft[PATH_SIZE + 4];
     snprintf(draft, sizeof draft, "%s.new", path);
     int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int folder = open(config->data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = file >= 0 && folder >= 0 && dprintf(file, "%s\n", identity) > 0 &&
-                fsync(file) == 0 && rename(draft, path) == 0 && fsync(folder) == 0;
+    bool good =
+        file >= 0 && folder >= 0 &&
+        dprintf(file, "%s\n%s%s", identity, other, other[0] != '\0' ? "\n" : "") > 0 &&
+        fsync(file) == 0 && rename(draft, path) == 0 && fsync(folder) == 0;
     if (!good)
         error_set(error, ST_IO, "%s: %s", path, strerror(errno));
     if (file >= 0)
@@ -58,8 +70,8 @@ static enum status write_identity(const char *identity, const char *path,
 }
 
 /* Removes the file durably. */
-static enum status forget_identity(const char *path, const struct config *config,
-                                   struct error *error)
+static enum status remove_name(const char *path, const struct config *config,
+                               struct error *error)
 {
     int folder = open(config->data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good =
@@ -79,11 +91,11 @@ bool store_choice_is_named(const struct config *config)
 }
 
 enum status store_choice_name(const struct config *config, const char *identity,
-                              struct error *error)
+                              const char *other, struct error *error)
 {
     char path[PATH_SIZE];
     path_of(path, config);
-    return write_identity(identity, path, config, error);
+    return write_name(identity, other, path, config, error);
 }
 
 enum status store_choice_check(const struct migration_row *row, struct error *error)
@@ -143,47 +155,61 @@ static enum status refuse_other(const struct config *config, struct error *error
                      config->data_dir);
 }
 
+/* Has the row say that the database is the one, and then the directory no more than that
+ * it is so. */
+static enum status settle(struct store *store, const struct config *config,
+                          const struct migration_row *row, const struct name *name,
+                          struct error *error)
+{
+    char path[PATH_SIZE];
+    const struct migration_row here = {.state = MIGRATION_HERE};
+    bool is_file = config->store[0] == '\0';
+    enum status status = ST_OK;
+    path_of(path, config);
+    if (row->state != MIGRATION_HERE)
+        status = store_choice_write(store, &here, error);
+    if (status == ST_OK && is_file && name->identity[0] != '\0')
+        status = remove_name(path, config, error);
+    if (status == ST_OK && !is_file &&
+        (name->identity[0] == '\0' || name->other[0] != '\0'))
+        status = write_name(row->identity, "", path, config, error);
+    return status;
+}
+
 enum status store_choice_claim(struct store *store, const struct config *config,
                                const struct blobs *blobs, struct error *error)
 {
-    char found[IDENTITY_SIZE], path[PATH_SIZE];
-    bool is_file = config->store[0] == '\0';
+    char path[PATH_SIZE];
+    struct name name;
     struct migration_row row;
     path_of(path, config);
-    enum status status = read_identity(found, path, error);
+    enum status status = read_name(&name, path, error);
     if (status == ST_OK)
         status = store_choice_read(store, &row, error);
     if (status != ST_OK)
         return status;
-    bool is_named = strcmp(found, row.identity) == 0;
-    if (found[0] != '\0' && !is_named)
+    bool is_named = strcmp(name.identity, row.identity) == 0;
+    if (name.identity[0] != '\0' && !is_named)
         return refuse_other(config, error);
-    if (!is_named)
+    if (!is_named || name.other[0] == '\0' || strcmp(name.other, row.other) != 0)
         status = store_choice_check(&row, error);
-    if (status == ST_OK && !is_named && !is_file && has_file(blobs))
+    if (status == ST_OK && !is_named && config->store[0] != '\0' && has_file(blobs))
         status = error_set(error, ST_INVALID,
                            "%.160s holds a database of its own: give no --store, or "
                            "another --data-dir",
                            config->data_dir);
-    if (status == ST_OK && row.state != MIGRATION_HERE) {
-        const struct migration_row here = {.state = MIGRATION_HERE};
-        status = store_choice_write(store, &here, error);
-    }
-    if (status == ST_OK && is_file && is_named)
-        status = forget_identity(path, config, error);
-    if (status == ST_OK && !is_file && !is_named)
-        status = write_identity(row.identity, path, config, error);
-    return status;
+    return status == ST_OK ? settle(store, config, &row, &name, error) : status;
 }
 
 /* The directory's database is the file in it, as far as can be told without opening it. */
 static enum status check_own(const struct config *config, const struct blobs *blobs,
                              struct error *error)
 {
-    char found[IDENTITY_SIZE], path[PATH_SIZE];
+    char path[PATH_SIZE];
+    struct name name;
     path_of(path, config);
-    enum status status = read_identity(found, path, error);
-    if (status != ST_OK || found[0] == '\0' || has_file(blobs))
+    enum status status = read_name(&name, path, error);
+    if (status != ST_OK || name.identity[0] == '\0' || has_file(blobs))
         return status;
     return refuse_other(config, error);
 }
@@ -216,14 +242,15 @@ enum status store_choice_open(struct store **out, const struct config *config,
 static enum status check_named(struct store *store, const struct config *config,
                                struct error *error)
 {
-    char found[IDENTITY_SIZE], path[PATH_SIZE];
+    char path[PATH_SIZE];
+    struct name name;
     struct migration_row row;
     path_of(path, config);
-    enum status status = read_identity(found, path, error);
-    if (status != ST_OK || found[0] == '\0')
+    enum status status = read_name(&name, path, error);
+    if (status != ST_OK || name.identity[0] == '\0')
         return status;
     status = store_choice_read(store, &row, error);
-    if (status == ST_OK && strcmp(found, row.identity) != 0)
+    if (status == ST_OK && strcmp(name.identity, row.identity) != 0)
         status = refuse_other(config, error);
     return status;
 }
@@ -253,10 +280,11 @@ enum status store_choice_open_read(struct store **out, const struct config *conf
 
 enum status store_choice_check_copy(const struct config *config, struct error *error)
 {
-    char found[IDENTITY_SIZE], path[PATH_SIZE];
+    char path[PATH_SIZE];
+    struct name name;
     path_of(path, config);
-    enum status status = read_identity(found, path, error);
-    if (status != ST_OK || (found[0] == '\0' && config->store[0] == '\0'))
+    enum status status = read_name(&name, path, error);
+    if (status != ST_OK || (name.identity[0] == '\0' && config->store[0] == '\0'))
         return status;
     return error_set(error, ST_INVALID,
                      "the database is on a server: its own tools back it up, and copy "

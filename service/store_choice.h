@@ -7,15 +7,19 @@
  * take the directory's files for nobody's and remove them.
  *
  * A database knows whether another has taken its place (struct migration_row). While one
- * is copied into another (migration.h) both do not know, and the file `store` decides:
+ * is copied into another (migration.h) both do not know, and the file `store` decides: it
+ * has a second line then, with the identity of the other, which the row has too.
  *
- *   the row says      and `store`     the database
- *   HERE              names none      is the directory's: its file, or it becomes so
- *   anything          names it        is the directory's, and its row says HERE from now on
- *   ARRIVING, LEFT    names none      is refused
- *   anything          names another   is refused
+ *   the row says     and `store`                      the database
+ *   HERE             is not there                     is the directory's, and is named
+ *   HERE             names it                         is the directory's
+ *   ARRIVING, LEFT   names it, and the row's other    is the directory's, and says HERE
+ *                                                     from now on
+ *   ARRIVING, LEFT   does not, or is not there        is refused
+ *   anything         names another                    is refused
  *
- * So renaming one file passes the directory from one database to the other, at once.
+ * So renaming one file passes the directory from one database to the other, at once; and
+ * a copy of the directory from before, which names what was left, is of no use.
  */
 #ifndef SERVICE_STORE_CHOICE_H
 #define SERVICE_STORE_CHOICE_H
@@ -62,9 +66,10 @@ enum status store_choice_write(struct store *store, const struct migration_row *
 /* Whether the directory has a file `store`. */
 bool store_choice_is_named(const struct config *config);
 
-/* Has the directory's file `store` name a database, durably, in place of what it names.
+/* Has the directory's file `store` name a database, durably, in place of what it names;
+ * other is what its second line says, or "".
  *   ST_IO  it names either */
 enum status store_choice_name(const struct config *config, const char *identity,
-                              struct error *error);
+                              const char *other, struct error *error);
 
 #endif

@@ -22,6 +22,7 @@ struct move { /* between a directory and a server */
     struct place place;
     struct postgres_database database;
     struct config file, server;
+    char identity[64]; /* of the server's, once it was the one */
 };
 
 static void read_config(struct config *config, const struct move *move)
@@ -135,14 +136,32 @@ static void expect_file_is_over(const struct move *move)
     place_remove(&other);
 }
 
+static void note_identity(struct move *move)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/store", move->place.folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%63s", move->identity), 1);
+    assert_int_equal(fgetc(file), '\n');
+    assert_int_equal(fgetc(file), EOF);
+    fclose(file);
+}
+
+/* With a new directory, and with one that was copied when the server was the one. */
 static void expect_server_is_over(const struct move *move)
 {
-    struct place other = place_make();
-    struct config config = move->server;
-    struct error error = {0};
-    snprintf(config.data_dir, sizeof config.data_dir, "%s", other.folder);
-    expect_refused(start(&config, &error), &error, "was migrated to /tmp/");
-    place_remove(&other);
+    for (int copied = 0; copied < 2; copied++) {
+        struct place other = place_make();
+        struct config config = move->server;
+        struct error error = {0};
+        snprintf(config.data_dir, sizeof config.data_dir, "%s", other.folder);
+        if (copied)
+            assert_int_equal(store_choice_name(&config, move->identity, "", NULL),
+                             ST_OK);
+        expect_refused(start(&config, &error), &error, "was migrated to /tmp/");
+        place_remove(&other);
+    }
 }
 
 static void a_directory_moves_to_a_server_and_back(void **state)
@@ -156,6 +175,7 @@ static void a_directory_moves_to_a_server_and_back(void **state)
     expect_refused(start(&move.file, &error), &error, "give --store");
     expect_file_is_over(&move);
     assert_int_equal(start(&move.server, NULL), ST_OK);
+    note_identity(&move);
     /* The way back, and there once more, into another. */
     expect_migrated(&move.server, &move.file);
     expect_server_is_over(&move);
@@ -283,8 +303,10 @@ static bool one_killed(bool to_server, unsigned at)
 {
     struct move move;
     begin(&move);
-    if (!to_server)
+    if (!to_server) {
         expect_migrated(&move.file, &move.server);
+        note_identity(&move);
+    }
     const struct config *from = to_server ? &move.file : &move.server,
                         *to = to_server ? &move.server : &move.file;
     run_killed(from, to, at);

@@ -60,8 +60,9 @@ static void what_the_directory_names_is_served_and_says_so_from_then_on(void **s
     for (size_t i = 0; i < 3; i++) {
         struct directory directory = directory_make(states[i]);
         struct migration_row row;
-        assert_int_equal(store_choice_name(&directory.config, directory.identity, NULL),
-                         ST_OK);
+        assert_int_equal(
+            store_choice_name(&directory.config, directory.identity, "another", NULL),
+            ST_OK);
         for (int start = 0; start < 2; start++) {
             assert_int_equal(serve(&directory, &row, NULL), ST_OK);
             assert_int_equal(row.state, MIGRATION_HERE);
@@ -102,6 +103,25 @@ static void what_names_nothing_is_served_where_its_database_is_the_one(void **st
     }
 }
 
+/* As a copy of the directory names it that was made before. */
+static void what_was_left_is_refused_where_it_is_named_as_before(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"", "yet another"};
+    for (size_t i = 0; i < 2; i++) {
+        struct directory directory = directory_make(MIGRATION_LEFT);
+        struct migration_row row;
+        struct error error = {0};
+        assert_int_equal(
+            store_choice_name(&directory.config, directory.identity, others[i], NULL),
+            ST_OK);
+        assert_int_equal(serve(&directory, &row, &error), ST_INVALID);
+        if (strstr(error.text, "was migrated to") == NULL)
+            fail_msg("%s", error.text);
+        place_remove(&directory.place);
+    }
+}
+
 static void what_names_another_is_refused_whatever_its_row_says(void **state)
 {
     (void)state;
@@ -109,7 +129,8 @@ static void what_names_another_is_refused_whatever_its_row_says(void **state)
         struct directory directory = directory_make((enum migration_state)i);
         struct migration_row row;
         struct error error = {0};
-        assert_int_equal(store_choice_name(&directory.config, "another", NULL), ST_OK);
+        assert_int_equal(store_choice_name(&directory.config, "another", "", NULL),
+                         ST_OK);
         assert_int_equal(serve(&directory, &row, &error), ST_INVALID);
         if (strstr(error.text, "give --store") == NULL)
             fail_msg("%s", error.text);
@@ -126,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_directory_names_is_served_and_says_so_from_then_on),
         cmocka_unit_test(what_names_nothing_is_served_where_its_database_is_the_one),
+        cmocka_unit_test(what_was_left_is_refused_where_it_is_named_as_before),
         cmocka_unit_test(what_names_another_is_refused_whatever_its_row_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
