@@ -244,7 +244,7 @@ static const char columns[] =
     " LEFT JOIN pg_index i ON i.indrelid=c.oid AND i.indisprimary"
     " WHERE c.relkind IN('r','p') AND c.relnamespace=current_schema()::regnamespace"
     " AND a.attnum>0 AND NOT a.attisdropped"
-    " AND c.relname NOT IN('migration','schema_step','head','writer')"
+    " AND c.relname NOT IN('migration','schema_step','head','writer','claim')"
     " ORDER BY c.oid,a.attnum";
 
 static struct database *beside(struct database *first, unsigned number);

@@ -3,8 +3,8 @@
  *
  * The tables and their columns are asked of both databases, so that one which is new is
  * copied without a word here; and one that only one of the two has stops the copy. What
- * belongs to a database itself is not copied: the tables `migration`, `schema_step`,
- * `head` and `writer` (store/README.md).
+ * belongs to a database itself, or to the daemons that have it open, is not copied: the
+ * tables `migration`, `schema_step`, `head`, `writer` and `claim` (store/README.md).
  *
  * Invariants
  *   (1) Rows keep their numbers, and the order in which they were inserted where the
