@@ -17,7 +17,7 @@ enum { GRAM_SHORT = 64, GRAM_LONGEST = 256 };
 static const double per_example_ratio = 3.0;
 
 enum {
-    ROWS_WANTED = 1024,      /* of a slide: they repay packing the weights */
+    ROWS_WANTED = 4096,      /* of a slide: they repay packing the weights */
     FRAMES_FLOATS = 1 << 18, /* of a slide's images: they stay in a cache */
     CHUNK_LEAST = 256,       /* positions unfolded at a time, */
     CHUNK_FLOATS = 1 << 19   /* and floats */
@@ -192,16 +192,23 @@ static void widen_axis(size_t *before, size_t *size, struct window_phase phase)
         *size = (size_t)end;
 }
 
-/* What backward reads: the gradients at the outputs, and zeros beside them. */
+/* What forward reads: the lines of the image, and zeros beside them. */
+static struct frame forward_frame(const struct position_layer *layer)
+{
+    struct frame frame = window_frame(&layer->window);
+    frame.up = 0;
+    frame.height = frame.image.height;
+    return frame;
+}
+
+/* What backward reads: the gradients at the outputs, and zeros beside their lines. */
 static struct frame backward_frame(const struct position_layer *layer)
 {
     const struct window *w = &layer->window;
-    struct frame frame = {.image = {w->out_height, w->out_width, layer->rows.outputs}};
-    for (size_t phase = 0; phase < w->stride; phase++) {
-        widen_axis(&frame.up, &frame.height, window_phase_down(w, phase));
+    struct frame frame = {.image = {w->out_height, w->out_width, layer->rows.outputs},
+                          .height = w->out_height};
+    for (size_t phase = 0; phase < w->stride; phase++)
         widen_axis(&frame.left, &frame.width, window_phase_across(w, phase));
-    }
-    frame.height += frame.up;
     frame.width += frame.left;
     return frame;
 }
@@ -223,8 +230,7 @@ static size_t frames_floats(const struct frame *frame, size_t rows)
 
 size_t positions_scratch(const struct position_layer *layer)
 {
-    struct frame forward = window_frame(&layer->window),
-                 backward = backward_frame(layer);
+    struct frame forward = forward_frame(layer), backward = backward_frame(layer);
     size_t before = frames_floats(&forward, positions(layer)),
            behind = frames_floats(&backward, pixels(layer));
     size_t unfolded = positions_unfolded(layer);
@@ -261,20 +267,79 @@ static void forward_runs(struct slide *slide, const struct window *window, size_
     slide->terms = apart ? channels : taps * channels;
 }
 
+/* Which lines of images the taps of an output line read: tap k of line l reads
+ * first + l advance + k step, of so many lines. */
+struct reading {
+    ptrdiff_t first;
+    size_t advance, step, lines;
+};
+
+struct met { /* taps [first, first + count) of a line read lines that there are */
+    size_t first, count;
+};
+
+static struct met taps_met(const struct reading *reading, size_t line, size_t taps)
+{
+    struct met met = {0};
+    for (size_t k = 0; k < taps; k++) {
+        ptrdiff_t at =
+            reading->first + (ptrdiff_t)(line * reading->advance + k * reading->step);
+        if (at < 0 || at >= (ptrdiff_t)reading->lines)
+            continue;
+        if (met.count++ == 0)
+            met.first = k;
+    }
+    return met;
+}
+
+/* Multiplies the output lines rows[1], stretch by stretch of those whose taps runs[0] are
+ * met alike: nothing is multiplied by lines above and below an image.
+ *   slide       x is the first line of the images, y the first tap's
+ *   line_floats  from a line of them to the next */
+static void multiply_lines(const struct slide *slide, const struct reading *reading,
+                           size_t line_floats)
+{
+    const struct slide_rows *lines = &slide->rows[1];
+    size_t taps = slide->runs[0].count;
+    for (size_t l = 0, end; l < lines->count; l = end) {
+        struct met met = taps_met(reading, l, taps), next = met;
+        for (end = l + 1; end < lines->count; end++) {
+            next = taps_met(reading, end, taps);
+            if (next.first != met.first || next.count != met.count)
+                break;
+        }
+        struct slide part = *slide;
+        part.rows[1].count = end - l;
+        part.runs[0].count = met.count;
+        part.z += l * lines->z_step;
+        if (slide->start != NULL)
+            part.start += l * lines->start_step;
+        if (met.count > 0) {
+            ptrdiff_t at = reading->first + (ptrdiff_t)(l * reading->advance +
+                                                        met.first * reading->step);
+            part.x += (size_t)at * line_floats;
+            part.y += (ptrdiff_t)met.first * slide->runs[0].y_step;
+        }
+        slide_multiply(product_choice_best(), &part);
+    }
+}
+
 static void forward_some(const struct position_pass *pass, const struct frame *frame,
                          struct rows z, struct rows a)
 {
     const struct position_layer *layer = pass->layer;
     const struct window *w = &layer->window;
     size_t outputs = layer->rows.outputs, line = frame_line(frame);
-    size_t stride = w->stride;
+    size_t channels = w->image.channels, stride = w->stride;
+    size_t left = (size_t)(w->left + (ptrdiff_t)frame->left);
+    const struct reading reading = {w->top, stride, w->dilation, w->image.height};
     struct rows images = frame_images(frame, a, pass->scratch);
     struct slide slide = {
         .rows = {{images.count, images.stride, z.stride, 0},
                  {w->out_height, stride * line, w->out_width * outputs, 0},
-                 {w->out_width, stride * w->image.channels, outputs, 0}},
+                 {w->out_width, stride * channels, outputs, 0}},
         .columns = outputs,
-        .x = images.data + window_first(w, frame),
+        .x = images.data + left * channels,
         .y = pass->weights,
         .y_stride = layer->rows.inputs,
         .form = SLIDE_BY_ROWS,
@@ -284,12 +349,12 @@ static void forward_some(const struct position_pass *pass, const struct frame *f
     for (size_t k = 0; k < 3 && pass->adds; k++)
         slide.rows[k].start_step = slide.rows[k].z_step;
     forward_runs(&slide, w, line);
-    slide_multiply(product_choice_best(), &slide);
+    multiply_lines(&slide, &reading, line);
 }
 
 void positions_forward(const struct position_pass *pass, struct rows z, struct rows a)
 {
-    const struct frame frame = window_frame(&pass->layer->window);
+    const struct frame frame = forward_frame(pass->layer);
     size_t records = records_at_once(&frame, positions(pass->layer));
 
     for (size_t i = 0; i < a.count; i += records)
@@ -310,8 +375,8 @@ static void backward_phase(const struct position_pass *pass, const struct frame 
     size_t outputs = layer->rows.outputs, line = frame_line(frame);
     size_t channels = w->image.channels, row = w->kernel_width * channels;
     size_t image_line = w->image.width * channels;
-    size_t top = (size_t)(down.first + (ptrdiff_t)frame->up),
-           left = (size_t)(across.first + (ptrdiff_t)frame->left);
+    size_t left = (size_t)(across.first + (ptrdiff_t)frame->left);
+    const struct reading reading = {down.first, 1, down.step, w->out_height};
     struct slide slide = {
         .rows = {{b.count, b.stride, da.stride, 0},
                  {down.pixels, line, w->stride * image_line, 0},
@@ -321,18 +386,16 @@ static void backward_phase(const struct position_pass *pass, const struct frame 
                   -(ptrdiff_t)(across.tap_step * channels)}},
         .terms = outputs,
         .columns = channels,
+        .x = b.data + left * outputs,
+        .y = pass->weights + down.last_tap * row + across.last_tap * channels,
         .y_stride = layer->rows.inputs,
         .form = SLIDE_BY_COLUMNS,
         .z = da.data + phase[0] * image_line + phase[1] * channels};
 
-    if (down.taps > 0 && across.taps > 0) {
-        slide.x = b.data + top * line + left * outputs;
-        slide.y = pass->weights + down.last_tap * row + across.last_tap * channels;
-    }
     slide.start = pass->adds ? slide.z : NULL;
     for (size_t k = 0; k < 3 && pass->adds; k++)
         slide.rows[k].start_step = slide.rows[k].z_step;
-    slide_multiply(product_choice_best(), &slide);
+    multiply_lines(&slide, &reading, line);
 }
 
 static void clear_padding(const struct position_layer *layer, struct rows da)

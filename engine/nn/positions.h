@@ -83,12 +83,14 @@ struct position_pass {
 size_t positions_scratch(const struct position_layer *layer);
 
 /* A row holds one record: z (T x outputs), a (an image). Every output of a pass is one chain
- * of fused multiply-adds (slide.h), which the
- * bias begins; one that goes on from z has the bias added behind it.
+ * of fused multiply-adds (slide.h), which the bias begins; one that goes on from z has the
+ * bias added behind it.
  *   forward   of position t and output o: over the taps of the window, line by line, and the
- *             channels; a tap outside the image is a term of zero
+ *             channels; lines above and below the image are no terms, a tap beside it is a
+ *             term of zero
  *   backward  of pixel t and channel c: over the taps that read it, by ascending position,
- *             and the outputs; a position outside the output is a term of zero */
+ *             and the outputs; lines above and below the output are no terms, a position
+ *             beside it is a term of zero */
 void positions_forward(const struct position_pass *pass, struct rows z, struct rows a);
 void positions_backward(const struct position_pass *pass, struct rows da,
                         struct rows b);

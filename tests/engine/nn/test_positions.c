@@ -150,8 +150,8 @@ static void trial_free(struct trial *t)
     free(t->pass.scratch);
 }
 
-/* The chain of output o at position p, over taps and channels; a tap outside the image is a
- * term of zero. */
+/* The chain of output o at position p, over taps and channels; lines of taps above and below
+ * the image are no terms, a tap beside it is a term of zero. */
 static float forward_chain(const struct trial *t, const float *image, size_t p,
                            size_t o, float chain)
 {
@@ -162,8 +162,11 @@ static float forward_chain(const struct trial *t, const float *image, size_t p,
                                            k / w->kernel_width * w->dilation);
         ptrdiff_t x = w->left + (ptrdiff_t)(p % w->out_width * w->stride +
                                             k % w->kernel_width * w->dilation);
-        bool inside = y >= 0 && y < (ptrdiff_t)w->image.height && x >= 0 &&
-                      x < (ptrdiff_t)w->image.width;
+        bool inside = x >= 0 && x < (ptrdiff_t)w->image.width;
+        if (y < 0 || y >= (ptrdiff_t)w->image.height) {
+            weight += w->image.channels;
+            continue;
+        }
         for (size_t c = 0; c < w->image.channels; c++, weight++) {
             size_t at = ((size_t)y * w->image.width + (size_t)x) * w->image.channels;
             chain = fmaf(inside ? image[at + c] : 0.0F, *weight, chain);
@@ -195,8 +198,9 @@ static float backward_chain(const struct trial *t, const float *b, size_t pixel,
             !position_at(pixel % w->image.width, w->left,
                          k % w->kernel_width * w->dilation, w->stride, &x))
             continue;
-        bool inside = y >= 0 && y < (ptrdiff_t)w->out_height && x >= 0 &&
-                      x < (ptrdiff_t)w->out_width;
+        bool inside = x >= 0 && x < (ptrdiff_t)w->out_width;
+        if (y < 0 || y >= (ptrdiff_t)w->out_height)
+            continue;
         size_t at = ((size_t)y * w->out_width + (size_t)x) * outputs;
         for (size_t o = 0; o < outputs; o++)
             chain =
