@@ -3,8 +3,9 @@
 
   make.py EPSILOND ARCHIVE      EPSILOND: the daemon of that version; ARCHIVE: schemaN.tar.gz
 
-In it: a private and a public dataset; a job that succeeded and its model, one that was
-cancelled while it ran, one that was queued when the daemon was stopped; and expected.json."""
+In it: a private and a public dataset, and one of persons; jobs that succeeded and their
+models, one that was cancelled while it ran, one that was queued when the daemon was stopped;
+and expected.json."""
 
 import json
 import os
@@ -23,18 +24,19 @@ SCHEMA = {"format": "csv", "task": "classification", "header": True, "columns": 
 LEFT_OUT = ("ballast", "lock", "scratch")
 
 
-def points(salt):
-    rows = ["x,y,class"]
+def points(salt, whose=None):
+    """Rows of points; `whose` says of the number of a row who is the person in its first column."""
+    rows = [f"{'person,' if whose else ''}x,y,class"]
     for i in range(400):
         x, y = ((i * 37 + salt) % 200) / 100 - 1, ((i * 53 + salt) % 200) / 100 - 1
-        rows.append(f"{x:.2f},{y:.2f},{'yes' if x + y > 0 else 'no'}")
+        rows.append(f"{f'p{whose(i)},' if whose else ''}{x:.2f},{y:.2f},{'yes' if x + y > 0 else 'no'}")
     return {"data": "\n".join(rows).encode() + b"\n"}
 
 
-def job(steps, noise):
+def job(steps, noise, **more):
     return {"dataset": "points", "evaluation": "open", "model": {"preset": "linear"},
             "algorithm": {"name": "dpsgd"}, "batch_size": 50, "steps": steps,
-            "privacy": {"noise_multiplier": noise}}
+            "privacy": {"noise_multiplier": noise}, **more}
 
 
 def wait(daemon, id_, holds):
@@ -43,10 +45,26 @@ def wait(daemon, id_, holds):
     return shown
 
 
+def predict(daemon, model):
+    return daemon.call("POST", f"/v1/models/{model}/predict", json.dumps({"inputs": [[0.25, -0.5]]}).encode(),
+                       {"Content-Type": "application/json"})["outputs"][0]
+
+
+def people(daemon):
+    """Two hundred persons of one to three rows each, and what a job on them came to."""
+    columns = [{"name": "person", "kind": "privacy_id"}, *COLUMNS]
+    daemon.register("people", {**SCHEMA, "columns": columns}, points(3, lambda i: i // 2 + i % 3 // 2), {"epsilon": 2, "delta": 1e-5})
+    done = daemon.post("/v1/jobs", job(100, 20.0, dataset="people", rows_per_person=2))["id"]
+    done = wait(daemon, done, lambda shown: shown["end_time"])
+    return {"done": done["id"], "model": done["model"], "prediction": predict(daemon, done["model"]),
+            "epsilon_spent": daemon.get("/v1/datasets/people/budget")["epsilon_spent"]}
+
+
 def live(daemon):
     """What an upgrade has to meet."""
     daemon.register("points", SCHEMA, points(1), {"epsilon": 4, "delta": 1e-5})
     daemon.register("open", SCHEMA, points(2), "public")
+    persons = people(daemon)
     done = daemon.post("/v1/jobs", job(200, 20.0))["id"]
     done = wait(daemon, done, lambda shown: shown["end_time"])
     cancelled = daemon.post("/v1/jobs", job(10000000, 30000.0))["id"]
@@ -56,10 +74,7 @@ def live(daemon):
     daemon.call("POST", f"/v1/jobs/{cancelled}:cancel")
     wait(daemon, running, lambda shown: shown["privacy"]["authorised_steps"] > 0)
     return {"done": done["id"], "model": done["model"], "cancelled": cancelled, "queued": queued,
-            "running": running,
-            "prediction": daemon.call("POST", f"/v1/models/{done['model']}/predict",
-                                      json.dumps({"inputs": [[0.25, -0.5]]}).encode(),
-                                      {"Content-Type": "application/json"})["outputs"][0]}
+            "running": running, "prediction": predict(daemon, done["model"]), "people": persons}
 
 
 def pack(data, archive, expected):
