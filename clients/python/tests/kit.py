@@ -23,9 +23,6 @@ sys.path.insert(0, str(REPOSITORY / "tests" / "python"))
 import digits  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
-# These kernels round a row by itself wherever it stands: every model is taken on every machine.
-os.environ.setdefault("OPENBLAS_CORETYPE", "Sandybridge")
-
 _running = []
 
 
