@@ -87,11 +87,12 @@ static enum status compare(struct store *one, struct store *other,
                            struct table_copy *compared, struct error *error)
 {
     struct store_tx *ones, *others;
-    assert_int_equal(store_begin(one, STORE_READ, &ones, NULL), ST_OK);
+    /* As copy does: the source first. */
     assert_int_equal(store_begin(other, STORE_READ, &others, NULL), ST_OK);
+    assert_int_equal(store_begin(one, STORE_READ, &ones, NULL), ST_OK);
     enum status status = table_copy_compare(compared, ones, others, error);
-    store_rollback(others);
     store_rollback(ones);
+    store_rollback(others);
     return status;
 }
 
