@@ -118,7 +118,7 @@ static enum status sweep_folders(const struct blobs *blobs,
                                               const struct blob_name *name),
                                  void *context, struct error *error)
 {
-    static const char *const swept[] = {"models", "datasets", "uploads"};
+    static const char *const swept[] = {"models", "weights", "datasets", "uploads"};
     enum status status = ST_OK;
     for (size_t i = 0; status == ST_OK && i < sizeof swept / sizeof *swept; i++) {
         struct sweep sweep = {blobs, swept[i], keep, context};

@@ -17,7 +17,7 @@
 
 /* A model that is trained is paid for: its publication outlasts a place that is away for a
  * while. Whatever else is published can be made again. */
-enum { MODEL_PATIENCE_S = 300, PAUSE_MS = 2000 };
+enum { MODEL_PATIENCE_S = 300, PAUSE_MS = 1000 };
 
 struct publishing {
     const struct blob_objects *objects;

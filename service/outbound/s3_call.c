@@ -17,7 +17,7 @@ enum {
     IDLE_MAX = 8, /* connections that are kept */
     CONNECT_MS = 10000,
     STALLED_S = 30, /* without a byte */
-    PAUSE_FIRST_MS = 200,
+    PAUSE_FIRST_MS = 100,
     REFUSAL_SIZE = 2048, /* of a refusal's body, to name it in the log */
     HEADER_SIZE = 8192,
     URL_SIZE = 8192,

@@ -128,7 +128,9 @@ static inline enum status memory_put_finish(struct bucket_upload *upload,
                                             struct error *error)
 {
     (void)error;
+    pthread_mutex_lock(&upload->memory->lock);
     memory_keep(upload->memory, upload->name, upload->bytes, upload->size);
+    pthread_mutex_unlock(&upload->memory->lock);
     free(upload->bytes);
     free(upload);
     return ST_OK;

@@ -249,7 +249,7 @@ static void removing_is_repeatable(void **state)
 }
 
 struct kept {
-    struct blob_name wanted[8], seen[8];
+    struct blob_name wanted[8], seen[12];
     size_t wanted_count, seen_count;
 };
 
@@ -265,7 +265,7 @@ static bool is_among(const struct blob_name *names, size_t count,
 static bool keep(void *context, const struct blob_name *name)
 {
     struct kept *kept = context;
-    assert_true(kept->seen_count < 8);
+    assert_true(kept->seen_count < 12);
     kept->seen[kept->seen_count++] = *name;
     return is_among(kept->wanted, kept->wanted_count, name);
 }
@@ -282,7 +282,8 @@ static void a_sweep_leaves_what_is_kept_and_nothing_else(void **state)
         {"datasets/a.matrix", false},     {"datasets/b.c.matrix", true},
         {"datasets/a.matrix~", false},    {"uploads/a.features", true},
         {"uploads/a.labels", false},      {"uploads/a.data", false},
-        {"uploads/a.safetensors", false},
+        {"uploads/a.safetensors", false}, {"weights/a.safetensors", true},
+        {"weights/b.safetensors", false},
     };
     const struct blob_name seen[] = {
         model_named("a"),
@@ -292,10 +293,13 @@ static void a_sweep_leaves_what_is_kept_and_nothing_else(void **state)
         file_of_dataset("a", BLOB_FEATURES),
         file_of_dataset("a", BLOB_LABELS),
         file_of_dataset("a", BLOB_DATA),
+        {BLOB_WEIGHTS, "a"},
+        {BLOB_WEIGHTS, "b"},
     };
     struct place place = place_make();
     struct blobs *blobs = open_at(place.folder);
-    struct kept kept = {.wanted = {seen[0], seen[3], seen[4]}, .wanted_count = 3};
+    struct kept kept = {.wanted = {seen[0], seen[3], seen[4], seen[7]},
+                        .wanted_count = 4};
     uint64_t bytes = 0;
     char long_name[300] = "datasets/";
     memset(long_name + strlen(long_name), 'x', BLOB_ID_SIZE);

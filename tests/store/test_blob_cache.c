@@ -75,6 +75,7 @@ static void what_is_lent_stays_and_a_full_cache_says_so(void **state)
     struct error error = {0};
     struct cached_blob *none = NULL;
     begin(&scene, 100);
+    blob_cache_give(scene.cache, borrow(&scene, "first", 5, true));
     struct cached_blob *held = borrow(&scene, "held", 60, true);
     struct cached_blob *twice = borrow(&scene, "held", 60, false);
     blob_cache_give(scene.cache, borrow(&scene, "idle", 30, true));
@@ -82,6 +83,8 @@ static void what_is_lent_stays_and_a_full_cache_says_so(void **state)
                      ST_DISK_FULL);
     assert_non_null(strstr(error.text, "no room"));
     assert_true(has(&scene, "idle")); /* for nothing */
+    blob_cache_give(scene.cache, borrow(&scene, "fits", 40, true));
+    assert_true(has(&scene, "held") && !has(&scene, "idle"));
     assert_int_equal(blob_cache_take(scene.cache, "giant", 101, &none, &is_new, NULL),
                      ST_DISK_FULL);
     blob_cache_give(scene.cache, held);

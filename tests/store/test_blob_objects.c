@@ -60,19 +60,28 @@ static struct blob_name upload_named(const char *id)
     return blob_of_dataset(&dataset, BLOB_DATA);
 }
 
-/* Writes a draft of the blob: size bytes that begin with text and go on with its first. */
+/* size bytes that begin with text and go on with its first; to be freed. */
+static char *content_of(const char *text, size_t size)
+{
+    char *content = malloc(size + strlen(text));
+    assert_non_null(content);
+    memset(content, text[0], size);
+    memcpy(content, text, strlen(text));
+    return content;
+}
+
 static struct blob_draft draft_of(struct scene *scene, const struct blob_name *name,
                                   const char *text, size_t size)
 {
     struct blob_draft draft;
-    char path[BLOB_PATH_SIZE];
+    char path[BLOB_PATH_SIZE], *content = content_of(text, size);
     blob_draft_init(&draft, name);
     blob_draft_path(scene->blobs, path, &draft);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
-    for (size_t i = 0; i < size; i++)
-        assert_int_not_equal(fputc(i < strlen(text) ? text[i] : text[0], file), EOF);
+    assert_int_equal(fwrite(content, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
+    free(content);
     return draft;
 }
 
@@ -93,11 +102,12 @@ static void assert_holds(struct scene *scene, const struct blob_name *name,
     if (blob_fetch(scene->blobs, &loan, name, &error) != ST_OK)
         fail_msg("%s", error.text);
     FILE *file = fopen(loan.path, "rb");
-    assert_non_null(file);
-    for (size_t i = 0; i < size; i++)
-        if (fgetc(file) != (i < strlen(text) ? text[i] : text[0]))
-            fail_msg("byte %zu", i);
-    assert_int_equal(fgetc(file), EOF);
+    char *expected = content_of(text, size), *found = malloc(size + 1);
+    assert_true(file != NULL && found != NULL);
+    assert_int_equal(fread(found, 1, size + 1, file), size);
+    assert_true(memcmp(found, expected, size) == 0);
+    free(expected);
+    free(found);
     fclose(file);
     blob_give_back(scene->blobs, &loan);
 }
