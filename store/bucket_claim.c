@@ -158,6 +158,24 @@ static enum status check_found(struct claim *claim, struct bucket *bucket,
                      "another prefix");
 }
 
+/* What lies there already would be taken for garbage; but for the marker, which a daemon of
+ * this database may have put a moment ago. */
+static enum status check_empty(struct bucket *bucket, struct error *error)
+{
+    size_t count = 0;
+    int64_t now_s;
+    struct bucket_listed some[2];
+    enum status status =
+        bucket->driver->list(bucket, "", some, 2, &count, &now_s, error);
+    if (status != ST_OK || count == 0 ||
+        (count == 1 && strcmp(some[0].name, OBJECT_MARKER) == 0))
+        return status;
+    return error_set(
+        error, ST_INVALID,
+        "the bucket has objects of others: give an empty one, or a prefix of "
+        "its own");
+}
+
 static enum status make(struct claim *claim, struct bucket *bucket, struct store *store,
                         struct error *error)
 {
@@ -169,6 +187,9 @@ static enum status make(struct claim *claim, struct bucket *bucket, struct store
         return check_found(claim, bucket, store, error);
     if (status != ST_NOT_FOUND)
         return error_set(error, status, "%s", missing.text);
+    status = check_empty(bucket, error);
+    if (status != ST_OK)
+        return status;
     sealed_object_make(&claim->object, 0);
     strcpy(claim->object.name, OBJECT_MARKER);
     seal(claim, tag);

@@ -4,7 +4,8 @@
  * the database that the bucket belongs to, and the operator's key that it was made with.
  *
  *   row  object
- *   no   no      both are fresh: the row is committed, then the object is put
+ *   no   no      both are fresh: the row is committed, then the object is put; but not where
+ *                anything else is there
  *   yes  no      a start was cut short between the two, where there are no other rows; else
  *                the bucket is not the one that the rows speak of
  *   no   yes     the bucket belongs to another database

@@ -29,6 +29,14 @@ struct object_garbage {
 
 /* --- collecting --- */
 
+/* Whether it is of a name that we would have drawn: in a bucket without a prefix others may
+ * put things too. */
+static bool is_ours(const char *name)
+{
+    size_t digits = strspn(name, "0123456789abcdef");
+    return name[digits] == '\0' && digits == SEALED_NAME_SIZE - 1;
+}
+
 /* Leaves of the listed objects those that are old and have no row. */
 static enum status keep_garbage(struct store *store, struct bucket_listed *listed,
                                 size_t *count, int64_t now_s, struct error *error)
@@ -39,8 +47,8 @@ static enum status keep_garbage(struct store *store, struct bucket_listed *liste
     if (status != ST_OK)
         return status;
     for (size_t i = 0; status == ST_OK && i < *count; i++) {
-        bool wanted = strcmp(listed[i].name, OBJECT_MARKER) == 0 ||
-                      now_s - listed[i].modified_s <= GARBAGE_AGE_S;
+        bool wanted =
+            !is_ours(listed[i].name) || now_s - listed[i].modified_s <= GARBAGE_AGE_S;
         if (!wanted)
             status = blob_rows_have_object(tx, listed[i].name, &wanted, error);
         if (status == ST_OK && !wanted)

@@ -5,7 +5,8 @@
  * Invariants
  *   (1) An object is removed only where no row names it, which is asked after it was listed,
  *       and only GARBAGE_AGE_S after it was put, by the bucket's own clock.
- *   (2) A publisher commits its row within OBJECT_PUBLISH_MAX_S of beginning to put, or not
+ *   (2) Only names of 32 hexadecimal digits are looked at, as ours are.
+ *   (3) A publisher commits its row within OBJECT_PUBLISH_MAX_S of beginning to put, or not
  *       at all (blob_objects.h). That is less than GARBAGE_AGE_S, and names are drawn anew
  *       for each object, so what is being published is never removed.
  *

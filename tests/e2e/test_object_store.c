@@ -72,6 +72,13 @@ static size_t objects(struct scene *scene)
     return count;
 }
 
+/* What is removed goes on a thread of its own. */
+static void await_objects(struct scene *scene, size_t count)
+{
+    while (objects(scene) != count)
+        usleep(1000);
+}
+
 /* Whatever is in the bucket is called by 32 digits under the prefix, but for one. */
 static void assert_names_tell_nothing(struct scene *scene)
 {
@@ -102,6 +109,7 @@ static void the_main_job_runs_on_a_bucket_that_fails_and_lies(void **state)
     ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));
     s3_ask(&scene.s3, "/~faults?kind=error&method=PUT&count=2");
     ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
+    await_objects(&scene, 3); /* two matrices, and whose it is */
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
     start(&scene, "100000000");                      /* what it trains on is fetched, */
     s3_ask(&scene.s3, "/~faults?kind=flip&count=2"); /* but not at once */
@@ -128,7 +136,7 @@ static void the_main_job_runs_on_a_bucket_that_fails_and_lies(void **state)
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
     assert_true(is_empty(&scene, "models") && is_empty(&scene, "datasets") &&
                 is_empty(&scene, "uploads") && is_empty(&scene, "cache"));
-    assert_int_equal(objects(&scene), 4); /* two matrices, a model, whose it is */
+    assert_int_equal(objects(&scene), 4); /* and a model */
     assert_names_tell_nothing(&scene);
     s3_ask(&scene.s3, "/~faults?kind=flip&count=100");
     assert_int_equal(verify(&scene, "off"), 0);
@@ -151,6 +159,7 @@ static void a_full_cache_ends_a_job_before_it_is_charged(void **state)
     assert_string_equal(reply_text(job, "state_reason"), "cache_full");
     assert_true(reply_number(client_get(client, "/v1/datasets/points/budget"),
                              "epsilon_spent") == 0);
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0); /* its log is written */
     assert_true(daemon_logged(&scene.daemon, "the cache of files has no room"));
     end(&scene);
 }
@@ -174,6 +183,7 @@ static void rows_on_a_server_name_files_in_a_bucket(void **state)
     client_init(&scene.client, &scene.daemon);
     struct client *client = &scene.client;
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
+    await_objects(&scene, 2);
     const struct reply *job = train(client, SAMPLE_JOB, "points", 20, 3.0);
     daemon_stop(&scene.daemon, SIGKILL);
     daemon_start(&scene.daemon, options);
@@ -197,12 +207,6 @@ static void rows_on_a_server_name_files_in_a_bucket(void **state)
     end(&scene);
 }
 
-static void await_log(struct scene *scene, const char *text)
-{
-    while (strstr(s3_ask(&scene->s3, "/~log"), text) == NULL)
-        usleep(1000);
-}
-
 static void a_publication_that_is_cut_short_leaves_garbage_that_goes(void **state)
 {
     (void)state;
@@ -210,24 +214,22 @@ static void a_publication_that_is_cut_short_leaves_garbage_that_goes(void **stat
     begin(&scene);
     struct client *client = &scene.client;
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
-    size_t before = objects(&scene);
+    await_objects(&scene, 2);
     /* The answer to what puts the model is late: the daemon is killed while it waits. */
     s3_ask(&scene.s3, "/~faults?kind=delay&method=PUT&count=100");
     const char *job = submit(client, SAMPLE_JOB, "points", 20, 3.0);
-    while (objects(&scene) == before)
-        usleep(1000);
+    await_objects(&scene, 3);
     daemon_stop(&scene.daemon, SIGKILL);
     assert_int_equal(verify(&scene, "on"), 0);
     start(&scene, "100000000");
     assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", job), "state"),
                         "FAILED");
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
-    assert_int_equal(objects(&scene), before + 1); /* it is too young to go */
+    assert_int_equal(objects(&scene), 3); /* it is too young to go */
     s3_ask(&scene.s3, "/~age?seconds=180000");
     start(&scene, "100000000");
-    await_log(&scene, "\nDELETE /" S3_BUCKET "/eps/");
+    await_objects(&scene, 2);
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
-    assert_int_equal(objects(&scene), before);
     assert_int_equal(verify(&scene, "on"), 0);
     end(&scene);
 }
@@ -243,6 +245,34 @@ static void assert_refused(struct scene *scene, const char *const *more,
     assert_int_equal(daemon_run(&scene->daemon, arguments), 78);
     if (!daemon_logged(&scene->daemon, why))
         fail_msg("not said: %s", why);
+}
+
+/* The same by files, as a service manager hands them out. */
+static void use_files_of_secrets(struct scene *scene, const char *key_file)
+{
+    char file[128];
+    const char *const options[] = {"--blobs", "s3://" S3_BUCKET "/eps",
+                                   "--blobs-key-file", key_file, NULL};
+    FILE *out = fopen(key_file, "w");
+    assert_non_null(out);
+    fprintf(out, "%s\n", key);
+    assert_int_equal(fclose(out), 0);
+    snprintf(file, sizeof file, "%s/credentials", scene->daemon.directory);
+    out = fopen(file, "w");
+    assert_non_null(out);
+    fprintf(out,
+            "[default]\naws_access_key_id = none\naws_secret_access_key = none\n"
+            "# ours\n[eps]\naws_access_key_id=%s\naws_secret_access_key = %s\n"
+            "[later]\naws_access_key_id = none\n",
+            S3_KEY, S3_SECRET);
+    assert_int_equal(fclose(out), 0);
+    unsetenv("AWS_ACCESS_KEY_ID");
+    unsetenv("AWS_SECRET_ACCESS_KEY");
+    setenv("AWS_SHARED_CREDENTIALS_FILE", file, 1);
+    assert_refused(scene, options, "403 InvalidAccessKeyId");
+    setenv("AWS_PROFILE", "eps", 1);
+    daemon_start(&scene->daemon, options);
+    assert_int_equal(daemon_stop(&scene->daemon, SIGTERM), 0);
 }
 
 static void what_is_not_ours_or_not_safe_is_refused(void **state)
@@ -279,6 +309,7 @@ static void what_is_not_ours_or_not_safe_is_refused(void **state)
     assert_refused(&scene, by_file, "lets others read it");
     assert_int_equal(chmod(file, 0600), 0);
     assert_refused(&scene, by_file, "the key of the blobs is not the one");
+    use_files_of_secrets(&scene, file);
     setenv("EPSILOND_BLOBS_KEY", key, 1);
     snprintf(other, sizeof other, "%s/other", scene.daemon.directory);
     snprintf(scene.daemon.data_dir, sizeof scene.daemon.data_dir, "%.79s", other);

@@ -361,6 +361,20 @@ static void a_bucket_of_another_database_is_refused(void **state)
     end(&scene);
 }
 
+static void a_bucket_with_objects_of_others_is_refused(void **state)
+{
+    (void)state;
+    struct scene scene = {.place = place_make()};
+    memory_bucket_init(&scene.memory);
+    scene.setup =
+        (struct blob_objects_setup){.bucket = &scene.memory.bucket, .cache_size = 1000};
+    memory_put(&scene.memory.bucket, "readme", "x", 1, NULL);
+    assert_refused(&scene, "objects of others");
+    memory_remove(&scene.memory.bucket, "readme", NULL);
+    assert_int_equal(use(&scene, NULL), ST_OK);
+    end(&scene);
+}
+
 static void another_key_or_bucket_is_refused(void **state)
 {
     (void)state;
@@ -502,6 +516,7 @@ int main(void)
         cmocka_unit_test(what_is_removed_is_gone_with_its_object),
         cmocka_unit_test(a_sweep_takes_what_nobody_wants_once_it_is_old),
         cmocka_unit_test(a_bucket_of_another_database_is_refused),
+        cmocka_unit_test(a_bucket_with_objects_of_others_is_refused),
         cmocka_unit_test(another_key_or_bucket_is_refused),
         cmocka_unit_test(a_claim_that_was_cut_short_is_made_good),
         cmocka_unit_test(two_daemons_that_claim_at_once_agree),

@@ -91,12 +91,15 @@ static void only_old_objects_without_a_row_go(void **state)
     publish(&scene, 1);
     for (int i = 0; i < 450; i++) /* more than are listed at once */
         put_stray(&scene, i);
+    memory_put(&scene.memory.bucket, "readme", "of somebody else", 16, NULL);
+    memory_put(&scene.memory.bucket, "0123456789abcdef0123456789abcdef0", "x", 1, NULL);
     move_clock(&scene, GARBAGE_AGE_S);
     put_stray(&scene, 1000);
     assert_int_equal(collect(&scene), 0);
     move_clock(&scene, 1);
     assert_int_equal(collect(&scene), 450);
-    assert_int_equal(memory_count(&scene.memory), 3); /* ours, whose, and the young */
+    assert_int_equal(memory_count(&scene.memory),
+                     5); /* the young, and what is not ours */
     move_clock(&scene, (int64_t)GARBAGE_AGE_S * 10);
     assert_int_equal(collect(&scene), 1);
     assert_int_equal(collect(&scene), 0);
