@@ -11,11 +11,18 @@
 #define SERVICE_REGISTRY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-struct registry {
+#include "base/siphash.h"
+
+struct registry_slot; /* registry.c */
+
+struct registry { /* zeroed: empty */
     size_t count, capacity;
     void **items; /* (count), oldest first; owned once added */
-    void *tree;   /* the same items by id */
+    struct registry_slot *slots; /* (slot_count) places of items, by the hash of the id */
+    size_t slot_count;           /* a power of two, at least twice as many as items */
+    struct siphash_key key;      /* drawn: ids may be their clients' choice */
 };
 
 /* Forgets the items, calling destroy with each. */

@@ -1,0 +1,20 @@
+/*
+ * siphash.h - SipHash-2-4 (Aumasson, Bernstein 2012): a hash of texts that somebody else
+ * chooses, for tables in memory. Who does not know the key cannot make texts that fall into
+ * one place.
+ *
+ * Threads: pure.
+ */
+#ifndef BASE_SIPHASH_H
+#define BASE_SIPHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct siphash_key {
+    uint64_t words[2];
+};
+
+uint64_t siphash(const struct siphash_key *key, const void *data, size_t size);
+
+#endif
