@@ -3,6 +3,7 @@
 #include "accountant/entry.h"
 
 #include <ctype.h>
+#include <endian.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -43,9 +44,9 @@ void entry_curve_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct curve *cur
 static void curve_decode(struct curve *curve, const uint8_t bytes[ENTRY_CURVE_SIZE])
 {
     for (size_t i = 0; i < CURVE_ORDERS; i++) {
-        uint64_t bits = 0;
-        for (int j = 0; j < 8; j++)
-            bits |= (uint64_t)bytes[8 * i + (size_t)j] << (8 * j);
+        uint64_t bits;
+        memcpy(&bits, bytes + 8 * i, sizeof bits);
+        bits = le64toh(bits);
         memcpy(&curve->at[i], &bits, sizeof bits);
     }
 }
@@ -77,13 +78,17 @@ static char *rendered(const char *format, ...) __attribute__((format(printf, 1, 
 static char *rendered(const char *format, ...)
 {
     va_list arguments, again;
+    char first[256]; /* most are shorter */
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = vsnprintf(first, sizeof first, format, arguments);
     CHECK(length >= 0);
     char *text = malloc((size_t)length + 1);
     CHECK(text != NULL);
-    vsnprintf(text, (size_t)length + 1, format, again);
+    if ((size_t)length < sizeof first)
+        memcpy(text, first, (size_t)length + 1);
+    else
+        vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     va_end(arguments);
     return text;
@@ -286,16 +291,22 @@ bool entry_engine_is_good(const char *text)
            isalnum((unsigned char)text[0]) && strspn(text, letters) == length;
 }
 
+/* What a RESERVE says with the mechanism whose canonical text this is. */
+static char *reserve_render(const struct mechanism *m, const char *mechanism,
+                            enum parts parts, const char *engine)
+{
+    char external[sizeof ",\"external\":\"\"" + ENTRY_ENGINE_SIZE] = "";
+    if (engine != NULL)
+        snprintf(external, sizeof external, ",\"external\":\"%s\"", engine);
+    return rendered("{\"grid\":\"g1\",\"steps\":%" PRIu64 "%s%s,\"mechanism\":%s}",
+                    mechanism_steps(m), external, parts_texts[parts], mechanism);
+}
+
 char *entry_reserve_render(const struct mechanism *m, enum parts parts,
                            const char *engine)
 {
-    char external[sizeof ",\"external\":\"\"" + ENTRY_ENGINE_SIZE] = "";
     char *mechanism = mechanism_render(m);
-    if (engine != NULL)
-        snprintf(external, sizeof external, ",\"external\":\"%s\"", engine);
-    char *text =
-        rendered("{\"grid\":\"g1\",\"steps\":%" PRIu64 "%s%s,\"mechanism\":%s}",
-                 mechanism_steps(m), external, parts_texts[parts], mechanism);
+    char *text = reserve_render(m, mechanism, parts, engine);
     free(mechanism);
     return text;
 }
@@ -338,6 +349,13 @@ void entry_engine(char engine[ENTRY_ENGINE_SIZE], const struct ledger_row *row)
 bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
                          const struct ledger_row *row)
 {
+    return entry_reserve_parse_known(m, parts, row, NULL);
+}
+
+bool entry_reserve_parse_known(struct mechanism *m, enum parts *parts,
+                               const struct ledger_row *row,
+                               struct known_mechanisms *known)
+{
     struct mechanism read = {0};
     struct charge_id charge;
     char engine[ENTRY_ENGINE_SIZE];
@@ -352,9 +370,9 @@ bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
     CHECK(text != NULL);
     size_t length = strlen(text);
     text[length > 0 ? length - 1 : 0] = '\0'; /* the outer brace */
-    bool canonical = mechanism_parse(&read, text, NULL) == ST_OK &&
-                     same(row->meta, entry_reserve_render(&read, named,
-                                                          is_external ? engine : NULL));
+    bool canonical = known_mechanisms_parse(known, &read, text) == ST_OK &&
+                     same(row->meta, reserve_render(&read, text, named,
+                                                    is_external ? engine : NULL));
     free(text);
     if (!canonical) {
         mechanism_fini(&read);
@@ -380,9 +398,14 @@ char *entry_commit_render(const struct entry_commit *commit)
 
 static bool hex_parse(uint8_t digest[SHA256_SIZE], const char *hex)
 {
+    static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < SHA256_SIZE; i++) {
-        if (sscanf(hex + 2 * i, "%2" SCNx8, &digest[i]) != 1)
+        const char *high = memchr(digits, hex[2 * i], 16), *low = NULL;
+        if (high != NULL)
+            low = memchr(digits, hex[2 * i + 1], 16);
+        if (low == NULL)
             return false;
+        digest[i] = (uint8_t)((high - digits) << 4 | (low - digits));
     }
     return true;
 }

@@ -32,6 +32,7 @@
 
 #include "accountant/curve.h"
 #include "accountant/filter.h"
+#include "accountant/known_mechanisms.h"
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/principal.h"
@@ -97,6 +98,10 @@ void entry_engine(char engine[ENTRY_ENGINE_SIZE], const struct ledger_row *row);
 /* On true m must be finished by the caller. */
 bool entry_reserve_parse(struct mechanism *m, enum parts *parts,
                          const struct ledger_row *row);
+/* The same where many are read. */
+bool entry_reserve_parse_known(struct mechanism *m, enum parts *parts,
+                               const struct ledger_row *row,
+                               struct known_mechanisms *known);
 
 /* The parts that the meta of a RESERVE or a COMMIT names, read without the rest of it. */
 enum parts entry_parts(const struct ledger_row *row);

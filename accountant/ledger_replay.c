@@ -25,6 +25,8 @@ struct reading {
     struct head *head;
     struct mark *marks; /* sorted by job */
     size_t mark_count, mark_capacity;
+    size_t next_mark; /* behind the one that was taken last */
+    struct known_mechanisms *known;
     enum status status;
     struct error *error;
 };
@@ -58,12 +60,19 @@ static int compare_mark(const void *job, const void *mark)
     return strcmp(job, ((const struct mark *)mark)->job);
 }
 
-static struct mark *mark_of(const struct reading *reading, const struct job_id *job)
+/* Jobs reserve in the order of their names, nearly. */
+static struct mark *mark_of(struct reading *reading, const struct job_id *job)
 {
-    if (reading->mark_count == 0)
-        return NULL;
-    return bsearch(job->text, reading->marks, reading->mark_count,
-                   sizeof *reading->marks, compare_mark);
+    struct mark *mark = NULL;
+    if (reading->next_mark < reading->mark_count &&
+        strcmp(reading->marks[reading->next_mark].job, job->text) == 0)
+        mark = &reading->marks[reading->next_mark];
+    else if (reading->mark_count > 0)
+        mark = bsearch(job->text, reading->marks, reading->mark_count,
+                       sizeof *reading->marks, compare_mark);
+    if (mark != NULL)
+        reading->next_mark = (size_t)(mark - reading->marks) + 1;
+    return mark;
 }
 
 /* Whether the GRANT of row may take the place of the one that it names. */
@@ -148,7 +157,7 @@ static bool read_reserve(struct reading *reading, const struct ledger_row *row,
         return wrong(reading, row->seq, "the actor is no principal");
     if (!entry_charge_decode(&charge, row->curve, row->curve_size))
         return wrong(reading, row->seq, "the curve is not one of grid g1");
-    if (!entry_reserve_parse(&m, &named, row))
+    if (!entry_reserve_parse_known(&m, &named, row, reading->known))
         return wrong(reading, row->seq, "is not the form of a RESERVE");
     if (!division_resolve(&account->now->grant.division, named, &holding.parts)) {
         mechanism_fini(&m);
@@ -329,8 +338,10 @@ enum status ledger_replay_read(struct ledger_state *state, struct head *head,
     struct reading reading = {.state = state, .head = head, .error = error};
     *head = (struct head){0};
     state->replaying = true;
+    reading.known = known_mechanisms_create();
     enum status status = read_all(&reading, tx);
     free(reading.marks);
+    known_mechanisms_destroy(reading.known);
     if (status != ST_OK)
         ledger_state_drop(state);
     ledger_state_replayed(state);

@@ -1,4 +1,5 @@
-/* Accounts and reservations are kept sorted by name, and found by bisection. The first
+/* Accounts and reservations are kept sorted by name, and found by bisection of their newest
+ * names first: those of jobs grow with time, and the newest are asked for. The first
  * change of an account inside a transaction copies its balances into next, and later
  * ones change the copy; both lists of what changed say what to keep or to drop at the
  * end. So there is no undo code: dropping is forgetting the copy. */
@@ -25,7 +26,10 @@ static void append(struct pointers *list, void *item)
 /* The place where the item called name is, or would be. */
 static size_t place(const struct pointers *sorted, const char *name)
 {
-    size_t low = 0, high = sorted->count;
+    size_t high = sorted->count, step = 1;
+    for (; step <= high && strcmp(sorted->items[high - step], name) >= 0; step *= 2)
+        high -= step;
+    size_t low = step <= high ? high - step + 1 : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (strcmp(sorted->items[middle], name) < 0)
@@ -312,10 +316,10 @@ struct epoch ledger_state_epoch(const struct balances *balances, enum part part)
 
 static bool is_within(const struct balances *balances, const struct part_balance *part)
 {
-    struct curve sum = part->committed;
-    curve_add(&sum, &part->held);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
-        if (sum.at[balances->filter.weighted[i]] <= balances->filter.capacity[i])
+        size_t order = balances->filter.weighted[i];
+        if (round_up_add(part->committed.at[order], part->held.at[order]) <=
+            balances->filter.capacity[i])
             return true;
     }
     return false;

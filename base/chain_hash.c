@@ -1,6 +1,9 @@
 #include "base/chain_hash.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/check.h"
 
 void chain_number_encode(uint8_t bytes[8], uint64_t number)
 {
@@ -8,20 +11,33 @@ void chain_number_encode(uint8_t bytes[8], uint64_t number)
         bytes[i] = (uint8_t)(number >> (8 * i));
 }
 
+static void gather(struct chain_hash *hash, const void *data, size_t size)
+{
+    enum { AT_FIRST = 2048 }; /* most links are shorter */
+    if (hash->capacity - hash->size < size) {
+        hash->capacity = 2 * (hash->size + size) + AT_FIRST;
+        hash->bytes = realloc(hash->bytes, hash->capacity);
+        CHECK(hash->bytes != NULL);
+    }
+    if (size > 0)
+        memcpy(hash->bytes + hash->size, data, size);
+    hash->size += size;
+}
+
 void chain_hash_begin(struct chain_hash *hash, const char *version,
                       const uint8_t prev[SHA256_SIZE])
 {
-    hash->running = sha256_create();
-    sha256_update(hash->running, version, strlen(version));
-    sha256_update(hash->running, prev, SHA256_SIZE);
+    *hash = (struct chain_hash){0};
+    gather(hash, version, strlen(version));
+    gather(hash, prev, SHA256_SIZE);
 }
 
 void chain_hash_bytes(struct chain_hash *hash, const void *data, size_t size)
 {
     uint8_t length[8];
     chain_number_encode(length, size);
-    sha256_update(hash->running, length, sizeof length);
-    sha256_update(hash->running, data, size);
+    gather(hash, length, sizeof length);
+    gather(hash, data, size);
 }
 
 void chain_hash_text(struct chain_hash *hash, const char *text)
@@ -38,7 +54,7 @@ void chain_hash_number(struct chain_hash *hash, uint64_t number)
 
 void chain_hash_end(struct chain_hash *hash, uint8_t digest[SHA256_SIZE])
 {
-    sha256_finish(hash->running, digest);
-    sha256_destroy(hash->running);
-    hash->running = NULL;
+    sha256_of(digest, hash->bytes, hash->size);
+    free(hash->bytes);
+    *hash = (struct chain_hash){0};
 }

@@ -17,8 +17,9 @@
 
 #include "base/hash.h"
 
-struct chain_hash { /* a link that is being hashed */
-    struct sha256 *running;
+struct chain_hash { /* a link whose parts are gathered, to be hashed at once */
+    uint8_t *bytes; /* (size) */
+    size_t size, capacity;
 };
 
 /* Begins with the version and the hash of the link before, 32 zero bytes at the first. */
