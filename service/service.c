@@ -110,7 +110,8 @@ static enum status open_store(struct context *context, struct error *error)
         return status;
     disk_room_init(&context->disk_room, context->blobs);
     context->unfinished_uploads = unfinished_uploads_create(context->blobs);
-    status = store_choice_open(&context->store, context->config, context->blobs, error);
+    status = store_choice_open_beside(&context->store, context->config, context->blobs,
+                                      error);
     if (status == ST_OK)
         status =
             blob_choice_open(context->blobs, context->store, context->config, error);
@@ -177,6 +178,8 @@ enum status service_open(struct context *context, const struct config *config,
         status = open_store(context, error);
     if (status == ST_OK)
         status = open_rows(context, error);
+    if (status == ST_OK)
+        status = store_await_check(context->store, error);
     if (status == ST_OK)
         status = recovery_run(context, error);
     if (status != ST_OK) {

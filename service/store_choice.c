@@ -214,8 +214,9 @@ static enum status check_own(const struct config *config, const struct blobs *bl
     return refuse_other(config, error);
 }
 
-enum status store_choice_open(struct store **out, const struct config *config,
-                              const struct blobs *blobs, struct error *error)
+static enum status open_chosen(struct store **out, const struct config *config,
+                               const struct blobs *blobs, bool beside,
+                               struct error *error)
 {
     char path[BLOB_PATH_SIZE];
     struct store *store = NULL;
@@ -225,7 +226,8 @@ enum status store_choice_open(struct store **out, const struct config *config,
         blobs_database_path(blobs, path);
         status = check_own(config, blobs, error);
         if (status == ST_OK)
-            status = store_open(&store, path, error);
+            status = beside ? store_open_beside(&store, path, error)
+                            : store_open(&store, path, error);
     } else {
         status = store_open_server(&store, &server, error);
     }
@@ -236,6 +238,18 @@ enum status store_choice_open(struct store **out, const struct config *config,
     else
         store_close(store);
     return status;
+}
+
+enum status store_choice_open(struct store **out, const struct config *config,
+                              const struct blobs *blobs, struct error *error)
+{
+    return open_chosen(out, config, blobs, false, error);
+}
+
+enum status store_choice_open_beside(struct store **out, const struct config *config,
+                                     const struct blobs *blobs, struct error *error)
+{
+    return open_chosen(out, config, blobs, true, error);
 }
 
 /* The file that was opened to be read is the database that the directory names. */

@@ -35,6 +35,10 @@
 enum status store_choice_open(struct store **out, const struct config *config,
                               const struct blobs *blobs, struct error *error);
 
+/* The same by store_open_beside, where it is a file. */
+enum status store_choice_open_beside(struct store **out, const struct config *config,
+                                     const struct blobs *blobs, struct error *error);
+
 /* Opens it to be read, as store_open_read and store_open_server_read. */
 enum status store_choice_open_read(struct store **out, const struct config *config,
                                    const struct blobs *blobs, struct error *error);

@@ -1,22 +1,8 @@
 #include "store/sqlite_file.h"
 
-#include <string.h>
-
+#include "store/page_check.h"
 #include "store/sqlite.h"
 #include "store/sqlite_tables.h"
-#include "store/statement.h"
-
-static enum status check_integrity(struct database *database, struct error *error)
-{
-    struct statement statement;
-    statement_open(&statement, database, "PRAGMA integrity_check(1)");
-    bool answered = statement_next(&statement);
-    bool whole = answered && strcmp(statement_text(&statement, 0), "ok") == 0;
-    if (answered && !whole)
-        error_set(error, ST_CORRUPT, "database: %s", statement_text(&statement, 0));
-    enum status status = statement_end(&statement, error);
-    return status == ST_OK && !whole ? ST_CORRUPT : status;
-}
 
 /* found = the steps that the database has taken. It is found to be ours before the
  * settings are made, for one of them, the journal's mode, is written into the file. */
@@ -28,19 +14,23 @@ static enum status inspect(struct database *database, int *found, struct error *
         status = sqlite_set_up(database, error);
     if (status == ST_OK)
         status = sqlite_tables_check(database, *found, tables, error);
-    if (status == ST_OK)
-        status = check_integrity(database, error);
     return status;
 }
 
-enum status sqlite_file_open(struct database **out, const char *path,
-                             struct error *error)
+enum status sqlite_file_open(struct database **out, struct page_check **beside,
+                             const char *path, struct error *error)
 {
-    int found = 0;
+    int found = 0, known = sqlite_tables_current()->count;
     struct database *database = NULL;
     enum status status = sqlite_open(&database, path, error);
     if (status == ST_OK)
         status = inspect(database, &found, error);
+    /* A step forward writes: the pages are checked before. */
+    bool may_wait = beside != NULL && found == known;
+    if (status == ST_OK && may_wait)
+        *beside = page_check_create(path);
+    else if (status == ST_OK)
+        status = page_check_run(database, error);
     if (status == ST_OK)
         status = sqlite_tables_forward(database, path, found, sqlite_tables_current(),
                                        error);
@@ -59,6 +49,8 @@ enum status sqlite_file_open_read(struct database **out, const char *path,
     enum status status = sqlite_open_read(&database, path, error);
     if (status == ST_OK)
         status = inspect(database, &found, error);
+    if (status == ST_OK)
+        status = page_check_run(database, error);
     if (status == ST_OK && found != known)
         status = error_set(error, ST_INVALID, "the database has schema %d, not %d",
                            found, known);

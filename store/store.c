@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "store/database.h"
+#include "store/page_check.h"
 #include "store/postgres.h"
 #include "store/sqlite_file.h"
 
@@ -36,6 +37,7 @@ struct store {
     struct database *database; /* the first connection */
     struct store_tx tx;        /* on it */
     bool tx_open;              /* guarded by lock */
+    struct page_check *check;  /* of the file, not yet awaited; or NULL */
     struct {                   /* the connections beside the first */
         pthread_mutex_t lock;  /* guards the rest */
         pthread_cond_t freed;  /* one is */
@@ -63,8 +65,32 @@ static enum status take_database(struct store **out, struct database *database_t
 enum status store_open(struct store **out, const char *path, struct error *error)
 {
     struct database *database = NULL;
-    enum status status = sqlite_file_open(&database, path, error);
+    enum status status = sqlite_file_open(&database, NULL, path, error);
     return status == ST_OK ? take_database(out, database) : status;
+}
+
+enum status store_open_beside(struct store **out, const char *path, struct error *error)
+{
+    struct database *database = NULL;
+    struct page_check *check = NULL;
+    enum status status = sqlite_file_open(&database, &check, path, error);
+    if (status != ST_OK) {
+        page_check_end(check, NULL);
+        return status;
+    }
+    take_database(out, database);
+    (*out)->check = check;
+    return ST_OK;
+}
+
+enum status store_await_check(struct store *store, struct error *error)
+{
+    struct page_check *check = store->check;
+    store->check = NULL;
+    enum status status = page_check_end(check, error);
+    if (status != ST_OK)
+        store_poison(store);
+    return status;
 }
 
 enum status store_open_read(struct store **out, const char *path, struct error *error)
@@ -111,6 +137,7 @@ void store_close(struct store *store)
     if (store == NULL)
         return;
     bool clean = !store_poisoned(store);
+    page_check_end(store->check, NULL);
     CHECK(!store->tx_open && store->beside.free_count == store->beside.made);
     for (unsigned i = 0; i < store->beside.made; i++)
         database_close(store->beside.all[i].database, clean);
@@ -173,6 +200,9 @@ static enum status failed(const struct database *database, struct error *error)
 enum status store_begin(struct store *store, enum store_scope scope,
                         struct store_tx **tx, struct error *error)
 {
+    if (scope != STORE_READ && store->check != NULL &&
+        store_await_check(store, error) != ST_OK)
+        return ST_CORRUPT;
     bool beside = scope == STORE_MARK && store->database->driver->beside != NULL;
     struct store_tx *taken = beside ? take_beside(store) : take_first(store);
     struct database *database = taken->database;

@@ -40,6 +40,16 @@ struct store_tx; /* an open transaction */
  * On ST_OK *out is owned by the caller: release it with store_close. */
 enum status store_open(struct store **out, const char *path, struct error *error);
 
+/* The same while its pages are still being checked, where it takes no step forward: it is
+ * read meanwhile, and whoever writes first waits for the end of the check. One thread has
+ * it until then.
+ *   ST_CORRUPT  store_await_check may answer it too, and store_begin */
+enum status store_open_beside(struct store **out, const char *path,
+                              struct error *error);
+/* Waits until all pages are checked.
+ *   ST_CORRUPT, ST_IO  as store_open: the store can only be closed */
+enum status store_await_check(struct store *store, struct error *error);
+
 /* Opens it for `epsilond verify`, beside a running daemon too: it is only read, and not
  * a byte of it changes. store_begin opens a read transaction. The statuses are those of
  * store_open, but an older schema is refused as well, with ST_INVALID. */
