@@ -46,6 +46,7 @@ static inline void standby_make(struct postgres_server *standby,
     snprintf(standby->folder, sizeof standby->folder, "%s/epsilond-test-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     assert_non_null(mkdtemp(standby->folder));
+    postgres_guard(standby);
     if (geteuid() == 0)
         assert_int_equal(chown(standby->folder, 65534, 65534), 0);
     standby_append(primary, "pg_hba.conf", "local replication all trust");

@@ -5,6 +5,8 @@
 #ifndef TESTS_STORE_POSTGRES_FIXTURE_H
 #define TESTS_STORE_POSTGRES_FIXTURE_H
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +46,33 @@ static inline bool postgres_start(const struct postgres_server *server)
                server->folder, server->folder, server->folder) == 0;
 }
 
+/* Leaves a process that waits for the end of this one, whatever ends it, and then ends the
+ * server and removes its folder if they are still there. */
+static inline void postgres_guard(const struct postgres_server *server)
+{
+    int life[2];
+    char byte;
+    assert_int_equal(pipe(life), 0);
+    assert_int_equal(fcntl(life[1], F_SETFD, FD_CLOEXEC), 0);
+    pid_t guard = fork();
+    assert_true(guard >= 0);
+    if (guard > 0) {
+        close(life[0]); /* the other end closes with the process */
+        return;
+    }
+    setsid(); /* what ends the group of the tests does not end it */
+    close(life[1]);
+    while (read(life[0], &byte, 1) < 0 && errno == EINTR)
+        continue;
+    if (chdir(server->folder) == 0)
+        execl("/bin/sh", "sh", "-c",
+              "read -r pid <data/postmaster.pid && kill -QUIT $pid &&"
+              " while kill -0 $pid 2>/dev/null; do sleep 0.1; done; cd / && rm -rf "
+              "\"$0\"",
+              server->folder, (char *)NULL);
+    _exit(0);
+}
+
 /* Makes the server, in memory: its disk is as good as the tests need, whose servers die by
  * signals and not by power cuts; or on the disk of /tmp. False, aloud, where this machine
  * has none. */
@@ -66,6 +95,7 @@ static inline bool postgres_make(struct postgres_server *server, bool in_memory)
     snprintf(server->folder, sizeof server->folder, "%s/epsilond-test-XXXXXX",
              in_memory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     assert_non_null(mkdtemp(server->folder));
+    postgres_guard(server);
     if (geteuid() == 0)
         assert_int_equal(chown(server->folder, 65534, 65534), 0);
     assert_int_equal(postgres_shell(server,
