@@ -55,7 +55,7 @@ static struct span part_of(const struct release_work *work, unsigned member)
                      NOISE_CHUNK);
 }
 
-/* Of a coordinate, as team.h counts. */
+/* What a coordinate costs, counted as in team.h. */
 enum { NOISE_FLOPS = 100, AVERAGE_FLOPS = 20 };
 
 static void run_on_spans(struct release *release,

@@ -292,7 +292,7 @@ static void sum_member(void *context, unsigned member)
     }
 }
 
-/* Of a batch of the expected size: the realised one is nobody's to see. */
+/* What a batch of the expected size costs: the realised size is for nobody to see. */
 static double sum_flops(const struct stepper_setup *setup)
 {
     size_t views = setup->views.count > 0 ? setup->views.count : 1;
@@ -353,7 +353,7 @@ static struct span part_of(const struct stepper *stepper, unsigned member)
                      NOISE_CHUNK);
 }
 
-/* Of a coordinate, as team.h counts: memory bounds all of them. */
+/* What a coordinate costs, counted as in team.h, where memory bounds all three. */
 enum { MEASURE_FLOPS = 10, FEEDBACK_FLOPS = 40, UPDATE_FLOPS = 20 };
 
 static void run_on_spans(struct stepper *stepper,
