@@ -10,7 +10,6 @@
 #include "service/act.h"
 #include "service/audit_trail.h"
 #include "service/course.h"
-#include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/plan_refusal.h"
 #include "service/planner.h"
@@ -109,25 +108,24 @@ static enum status create(struct creation *creation, struct error *error)
     return status;
 }
 
-enum status handle_job_create(struct context *context, struct request *request,
-                              struct error *error)
+void job_creation_alone(struct context *context, struct request *request)
 {
     struct creation creation = {.context = context, .request = request};
     struct trainer_cost cost;
+    struct error error = {0};
     enum status status =
-        job_creation_plan(context, request, &creation.plan, &cost, error);
+        job_creation_plan(context, request, &creation.plan, &cost, &error);
     if (status == ST_OK)
-        status = create(&creation, error);
+        status = create(&creation, &error);
     if (status == ST_OK) {
         reply_created(&creation);
-        return ST_OK;
+        return;
     }
     free(creation.body);
     counters_refuse_job(context->counters, status);
     const struct policy_asked asked = policy_asked_of_job(&creation.plan);
-    plan_refuse(context, request, &asked, 1, error);
+    plan_refuse(context, request, &asked, 1, &error);
     job_plan_fini(&creation.plan);
-    return ST_OK;
 }
 
 /* --- several at once --- */

@@ -214,6 +214,16 @@ enum status handle_job_schema(struct context *context, struct request *request,
     return ST_OK;
 }
 
+/* --- create --- */
+
+enum status handle_job_create(struct context *context, struct request *request,
+                              struct error *error)
+{
+    (void)error;
+    job_creation_alone(context, request);
+    return ST_OK;
+}
+
 /* --- get, cancel --- */
 
 static enum status find(struct context *context, const struct request *request,

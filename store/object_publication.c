@@ -117,22 +117,23 @@ static enum status put_and_insert(struct publishing *publishing, struct error *e
     return status;
 }
 
-/* The draft holds what was published, and will most likely be read next. */
+/* The draft holds what was published, and will most likely be read next. Whoever has found
+ * the row by now may have fetched it already. */
 static void keep_draft(const struct publishing *publishing, const char *path)
 {
-    bool is_new;
+    bool is_new = false, kept = false;
     struct cached_blob *cached;
     struct blob_cache *cache = publishing->objects->cache;
-    if (blob_cache_take(cache, publishing->object.name, publishing->object.size,
-                        &cached, &is_new, NULL) != ST_OK) {
-        unlink(path);
-        return;
+    enum status status =
+        blob_cache_take(cache, publishing->object.name, publishing->object.size,
+                        &cached, &is_new, NULL);
+    if (status == ST_OK && is_new) {
+        kept = rename(path, cached_blob_path(cached)) == 0;
+        blob_cache_filled(cache, cached, kept);
     }
-    bool kept = rename(path, cached_blob_path(cached)) == 0;
-    blob_cache_filled(cache, cached, kept);
-    if (kept)
+    if (status == ST_OK && (kept || !is_new))
         blob_cache_give(cache, cached);
-    else
+    if (!kept)
         unlink(path);
 }
 

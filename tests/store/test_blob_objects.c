@@ -2,7 +2,9 @@
  * own, whatever the bucket does. Method: a bucket in memory that fails and lies. */
 #include "store/blob_objects.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "store/bucket_claim.h"
@@ -286,6 +288,43 @@ static void a_full_cache_says_so_before_anything_is_fetched(void **state)
     end(&scene);
 }
 
+struct fetching {
+    struct blobs *blobs;
+    const struct blob_name *name;
+    atomic_bool is_over;
+};
+
+static void *fetch_again_and_again(void *context)
+{
+    struct fetching *fetching = context;
+    while (!atomic_load(&fetching->is_over)) {
+        struct blob_loan loan = {.is_lent = false};
+        if (blob_fetch(fetching->blobs, &loan, fetching->name, NULL) == ST_OK)
+            blob_give_back(fetching->blobs, &loan);
+    }
+    return NULL;
+}
+
+/* Whoever finds the row fetches the object before its publisher has kept the draft. */
+static void what_is_published_may_be_fetched_at_once(void **state)
+{
+    (void)state;
+    enum { PUBLICATIONS = 300 };
+    struct scene scene;
+    pthread_t thread;
+    begin(&scene);
+    struct blob_name name = upload_named("people");
+    struct fetching fetching = {scene.blobs, &name, false};
+    assert_int_equal(pthread_create(&thread, NULL, fetch_again_and_again, &fetching),
+                     0);
+    for (int i = 0; i < PUBLICATIONS; i++)
+        publish(&scene, &name, "hello", 5);
+    atomic_store(&fetching.is_over, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_holds(&scene, &name, "hello", 5);
+    end(&scene);
+}
+
 static void what_is_removed_is_gone_with_its_object(void **state)
 {
     (void)state;
@@ -513,6 +552,7 @@ int main(void)
         cmocka_unit_test(a_failed_publication_leaves_what_was_there),
         cmocka_unit_test(a_model_outlasts_a_bucket_that_is_away_for_a_moment),
         cmocka_unit_test(a_full_cache_says_so_before_anything_is_fetched),
+        cmocka_unit_test(what_is_published_may_be_fetched_at_once),
         cmocka_unit_test(what_is_removed_is_gone_with_its_object),
         cmocka_unit_test(a_sweep_takes_what_nobody_wants_once_it_is_old),
         cmocka_unit_test(a_bucket_of_another_database_is_refused),
