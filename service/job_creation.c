@@ -108,15 +108,15 @@ static enum status create(struct creation *creation, struct error *error)
     return status;
 }
 
-void job_creation_alone(struct context *context, struct request *request)
+void job_creation_alone(struct context *context, struct request *request,
+                        struct error *error)
 {
     struct creation creation = {.context = context, .request = request};
     struct trainer_cost cost;
-    struct error error = {0};
     enum status status =
-        job_creation_plan(context, request, &creation.plan, &cost, &error);
+        job_creation_plan(context, request, &creation.plan, &cost, error);
     if (status == ST_OK)
-        status = create(&creation, &error);
+        status = create(&creation, error);
     if (status == ST_OK) {
         reply_created(&creation);
         return;
@@ -124,7 +124,7 @@ void job_creation_alone(struct context *context, struct request *request)
     free(creation.body);
     counters_refuse_job(context->counters, status);
     const struct policy_asked asked = policy_asked_of_job(&creation.plan);
-    plan_refuse(context, request, &asked, 1, &error);
+    plan_refuse(context, request, &asked, 1, error);
     job_plan_fini(&creation.plan);
 }
 

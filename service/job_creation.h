@@ -22,8 +22,9 @@ enum status job_creation_plan(struct context *context, const struct request *req
                               struct error *error);
 
 /* Creates the job that the request asks for, in a transaction of its own, and makes the
- * reply, also of a refusal. */
-void job_creation_alone(struct context *context, struct request *request);
+ * reply, also of a refusal; error gathers the faults that it tells. */
+void job_creation_alone(struct context *context, struct request *request,
+                        struct error *error);
 
 /* Creates the jobs that the requests ask for, all in one transaction, and makes the
  * replies. False: something stands in the way of one, whatever it is; nothing has happened

@@ -219,8 +219,7 @@ enum status handle_job_schema(struct context *context, struct request *request,
 enum status handle_job_create(struct context *context, struct request *request,
                               struct error *error)
 {
-    (void)error;
-    job_creation_alone(context, request);
+    job_creation_alone(context, request, error);
     return ST_OK;
 }
 
