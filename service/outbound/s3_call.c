@@ -16,7 +16,9 @@
 enum {
     IDLE_MAX = 8, /* connections that are kept */
     CONNECT_MS = 10000,
-    STALLED_S = 30, /* without a byte */
+    STALLED_S = 30,             /* without a byte */
+    ATTEMPT_MS = 60000,         /* of an attempt, whatever its size, */
+    ATTEMPT_BYTES_MS = 1 << 10, /* and a millisecond more for so many bytes of it */
     PAUSE_FIRST_MS = 100,
     REFUSAL_SIZE = 2048, /* of a refusal's body, to name it in the log */
     HEADER_SIZE = 8192,
@@ -149,6 +151,7 @@ struct attempt {
     char refusal[REFUSAL_SIZE];
     size_t refusal_size;
     bool too_large;
+    bool is_cut; /* the refusal's body goes on, and is not read on */
 };
 
 static bool is_good(long status)
@@ -167,7 +170,8 @@ static size_t take_body(char *data, size_t one, size_t size, void *context)
         size_t taken = size < room ? size : room;
         memcpy(attempt->refusal + attempt->refusal_size, data, taken);
         attempt->refusal_size += taken;
-        return size;
+        attempt->is_cut = taken < size;
+        return attempt->is_cut ? CURL_WRITEFUNC_ERROR : size;
     }
     attempt->too_large = size > attempt->call->answer_max - attempt->answer.size;
     if (attempt->too_large)
@@ -276,6 +280,14 @@ static void set_connection(CURL *handle, const struct s3_server *server)
     }
 }
 
+/* So long may an attempt take: neither a body that comes by drops nor one that is taken by
+ * drops holds its caller for good. */
+static long attempt_ms(const struct s3_call *call)
+{
+    size_t bytes = call->body_size + call->answer_max;
+    return ATTEMPT_MS + (long)(bytes / ATTEMPT_BYTES_MS);
+}
+
 static void set_call(struct attempt *attempt, const struct s3_server *server)
 {
     char url[URL_SIZE];
@@ -285,6 +297,7 @@ static void set_call(struct attempt *attempt, const struct s3_server *server)
                           call->query[0] != '\0' ? "?" : "", call->query);
     CHECK(length > 0 && length < URL_SIZE);
     set_text(handle, CURLOPT_URL, url);
+    set_long(handle, CURLOPT_TIMEOUT_MS, attempt_ms(call));
     if (call->body != NULL) {
         CHECK(curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
                                (curl_off_t)call->body_size) == CURLE_OK);
@@ -330,7 +343,7 @@ static enum status judge(const struct attempt *attempt, CURLcode code,
     if (attempt->too_large)
         return error_set(error, ST_CORRUPT, "%s %s: more bytes than were asked for",
                          call->method, call->path);
-    if (code != CURLE_OK)
+    if (code != CURLE_OK && !attempt->is_cut)
         return error_set(error, ST_IO, "%s %s: %s", call->method, call->path,
                          curl_easy_strerror(code));
     curl_easy_getinfo(attempt->handle, CURLINFO_RESPONSE_CODE, &answered);

@@ -7,7 +7,7 @@ a server's objects be so much older."""
 import threading
 import time
 
-KINDS = ("truncate", "cut", "flip", "delay", "repeat", "error", "slow")
+KINDS = ("truncate", "cut", "flip", "delay", "repeat", "error", "slow", "drip", "babble")
 
 
 class Faults:
@@ -41,6 +41,8 @@ class Faults:
 
     def _send(self, handler, fault, status, headers, body):
         kept = (status, dict(headers), body)
+        if fault == "babble":  # a refusal without end
+            status, headers, body = 403, {"Content-Type": "application/xml"}, b"<Error><Code>Babble</Code>"
         if fault == "error":
             status, headers, body = 500, {"Content-Type": "application/xml"}, b"<Error><Code>InternalError</Code></Error>"
         elif fault == "repeat" and self.before is not None:
@@ -59,7 +61,7 @@ class Faults:
             if name.lower() not in ("content-length", "connection", "transfer-encoding", "date", "server"):
                 handler.send_header(name, value)
         if status not in (204, 304):
-            handler.send_header("Content-Length", str(len(body)))
+            handler.send_header("Content-Length", str(1 << 40 if fault == "babble" else len(body)))
         handler.end_headers()
         if fault == "cut":
             handler.wfile.write(body[:len(body) // 2])
@@ -72,5 +74,13 @@ class Faults:
                 handler.wfile.write(body[at:at + step])
                 handler.wfile.flush()
                 time.sleep(0.05)
+        elif fault == "drip":  # never stalled, and never at its end while anybody waits
+            for at in range(len(body)):
+                handler.wfile.write(body[at:at + 1])
+                handler.wfile.flush()
+                time.sleep(0.02)
+        elif fault == "babble":
+            while True:
+                handler.wfile.write(body)
         elif handler.command != "HEAD":
             handler.wfile.write(body)

@@ -3,10 +3,35 @@
 #define _GNU_SOURCE /* pipe2 */
 #include "service/outbound/s3.h"
 
+#include <stdarg.h>
+
 #include "tests/expect.h"
 #include "tests/s3_fixture.h"
 
 static struct s3_process server;
+static long minute_ms = 60000; /* how long the calls' minute takes here */
+
+/* The type that the macro of this name checks is that of the option. */
+#undef curl_easy_setopt
+CURLcode __real_curl_easy_setopt(CURL *handle, CURLoption option, ...);
+CURLcode __wrap_curl_easy_setopt(CURL *handle, CURLoption option, ...);
+CURLcode __wrap_curl_easy_setopt(CURL *handle, CURLoption option, ...)
+{
+    va_list values;
+    CURLcode code;
+    va_start(values, option);
+    if (option >= CURLOPTTYPE_OFF_T)
+        code = __real_curl_easy_setopt(handle, option, va_arg(values, curl_off_t));
+    else if (option >= CURLOPTTYPE_OBJECTPOINT)
+        code = __real_curl_easy_setopt(handle, option, va_arg(values, void *));
+    else if (option == CURLOPT_TIMEOUT_MS)
+        code = __real_curl_easy_setopt(handle, option,
+                                       va_arg(values, long) * minute_ms / 60000);
+    else
+        code = __real_curl_easy_setopt(handle, option, va_arg(values, long));
+    va_end(values);
+    return code;
+}
 
 static struct s3_setup setup_of(const char *secret)
 {
@@ -190,6 +215,29 @@ static void what_fails_is_tried_again_and_what_is_refused_is_not(void **state)
     bucket->driver->close(bucket);
 }
 
+static void a_call_ends_whatever_the_store_does(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 20 }; /* by drops it would take hours */
+    struct error error = {0};
+    const struct s3_setup setup = setup_of(S3_SECRET);
+    struct bucket *bucket = open_at("s3://" S3_BUCKET, &setup);
+    char *bytes = calloc(1, SIZE);
+    assert_non_null(bytes);
+    assert_int_equal(bucket->driver->put(bucket, "large", bytes, SIZE, NULL), ST_OK);
+    s3_ask(&server, "/~faults?kind=babble&count=1");
+    assert_int_equal(bucket->driver->get(bucket, "large", 0, bytes, SIZE, &error),
+                     ST_FORBIDDEN);
+    assert_non_null(strstr(error.text, "403 Babble"));
+    s3_ask(&server, "/~faults?kind=drip&count=4");
+    minute_ms = 200;
+    assert_int_equal(bucket->driver->get(bucket, "large", 0, bytes, SIZE, NULL), ST_IO);
+    minute_ms = 60000;
+    assert_int_equal(bucket->driver->get(bucket, "large", 0, bytes, SIZE, NULL), ST_OK);
+    bucket->driver->close(bucket);
+    free(bytes);
+}
+
 static void urls_and_endpoints_are_looked_at(void **state)
 {
     (void)state;
@@ -251,6 +299,7 @@ int main(void)
         cmocka_unit_test(pieces_become_one_object),
         cmocka_unit_test(a_list_is_read_in_pages_to_its_end),
         cmocka_unit_test(what_fails_is_tried_again_and_what_is_refused_is_not),
+        cmocka_unit_test(a_call_ends_whatever_the_store_does),
         cmocka_unit_test(urls_and_endpoints_are_looked_at),
     };
     curl_global_init(CURL_GLOBAL_DEFAULT);
