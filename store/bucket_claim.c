@@ -190,7 +190,7 @@ static enum status make(struct claim *claim, struct bucket *bucket, struct store
     status = check_empty(bucket, error);
     if (status != ST_OK)
         return status;
-    sealed_object_make(&claim->object, 0);
+    sealed_object_make(&claim->object, 0, SEALED_STEPS);
     strcpy(claim->object.name, OBJECT_MARKER);
     seal(claim, tag);
     status = insert(claim, store, &found);

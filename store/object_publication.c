@@ -46,6 +46,21 @@ static bool is_of_records(const struct blob_name *name)
     return name->kind == BLOB_MODEL || name->kind == BLOB_MATRIX;
 }
 
+/* The length of a file that was uploaded follows from its rows. */
+static enum sealed_padding padding_of(const struct blob_name *name)
+{
+    switch (name->kind) {
+    case BLOB_MODEL:
+    case BLOB_WEIGHTS:
+    case BLOB_MATRIX: return SEALED_STEPS;
+    case BLOB_FEATURES:
+    case BLOB_LABELS:
+    case BLOB_DATA:
+    case BLOB_PRIVACY_ID: break;
+    }
+    return SEALED_DOUBLED;
+}
+
 /* Puts the object, again where that failed and what is published is worth it. */
 static enum status put(struct publishing *publishing, struct error *error)
 {
@@ -150,7 +165,8 @@ enum status object_publish(const struct blobs *blobs, const struct blob_draft *d
     enum status status =
         fstat(publishing.file, &info) == 0 ? ST_OK : blob_failed(error, path);
     if (status == ST_OK) {
-        sealed_object_make(&publishing.object, (uint64_t)info.st_size);
+        sealed_object_make(&publishing.object, (uint64_t)info.st_size,
+                           padding_of(&draft->name));
         publishing.digests =
             calloc(sealed_object_chunks(&publishing.object), SHA256_SIZE);
         CHECK(publishing.digests != NULL);

@@ -14,11 +14,16 @@ enum {
     WRAPPED_NONCE = CIPHER_NONCE_SIZE,
 };
 
+/* An object in pieces of 16 MiB may have 10,000 of them, which is less than 256 GiB. */
+static const uint64_t doubled_max = UINT64_C(128) << 30;
+static const uint64_t step_beyond = UINT64_C(4) << 30;
+
 _Static_assert(BLOB_WRAPPED_SIZE ==
                    CIPHER_NONCE_SIZE + CIPHER_KEY_SIZE + CIPHER_TAG_SIZE,
                "a wrapped key is a nonce, the key and a tag");
 
-void sealed_object_make(struct sealed_object *object, uint64_t size)
+void sealed_object_make(struct sealed_object *object, uint64_t size,
+                        enum sealed_padding padding)
 {
     uint8_t name[NAME_BYTES];
     random_bytes(name, sizeof name);
@@ -26,13 +31,26 @@ void sealed_object_make(struct sealed_object *object, uint64_t size)
     for (size_t i = 0; i < sizeof name; i++)
         snprintf(object->name + 2 * i, 3, "%02x", name[i]);
     object->size = size;
+    object->padding = padding;
 }
 
 /* --- where a chunk is --- */
 
+static uint64_t next_whole(uint64_t size, uint64_t step)
+{
+    return (size + step - 1) / step * step;
+}
+
 static uint64_t padded_size(const struct sealed_object *object)
 {
-    return (object->size + SEALED_PADDING - 1) / SEALED_PADDING * SEALED_PADDING;
+    uint64_t doubled = SEALED_STEP;
+    if (object->padding == SEALED_STEPS)
+        return next_whole(object->size, SEALED_STEP);
+    if (object->size > doubled_max)
+        return next_whole(object->size, step_beyond);
+    while (doubled < object->size)
+        doubled *= 2;
+    return doubled;
 }
 
 size_t sealed_object_chunks(const struct sealed_object *object)
@@ -133,12 +151,13 @@ bool sealed_object_open(const struct sealed_object *object, size_t index,
 
 /* --- its key --- */
 
-static struct bound bound_of_key(const char *blob, const char *object)
+static struct bound bound_of_key(const char *blob, const struct sealed_object *object)
 {
     struct bound bound = {.size = 0};
-    bind_text(&bound, "epsilond key 1");
+    bool is_doubled = object->padding == SEALED_DOUBLED;
+    bind_text(&bound, is_doubled ? "epsilond key 2" : "epsilond key 1");
     bind_text(&bound, blob);
-    bind_text(&bound, object);
+    bind_text(&bound, object->name);
     return bound;
 }
 
@@ -146,22 +165,35 @@ void sealed_object_wrap(const struct sealed_object *object, const char *blob,
                         const uint8_t operator_key[CIPHER_KEY_SIZE],
                         uint8_t wrapped[BLOB_WRAPPED_SIZE])
 {
-    const struct bound bound = bound_of_key(blob, object->name);
+    const struct bound bound = bound_of_key(blob, object);
     random_bytes(wrapped, WRAPPED_NONCE);
     const struct cipher_use use = {operator_key, wrapped, bound.bytes, bound.size};
     cipher_seal(&use, wrapped + WRAPPED_NONCE, object->key, sizeof object->key);
 }
 
+/* Opens the key of an object of this name and padding. */
+static bool open_key(struct sealed_object *object, const struct blob_row *row,
+                     const uint8_t operator_key[CIPHER_KEY_SIZE])
+{
+    const struct bound bound = bound_of_key(row->name, object);
+    const struct cipher_use use = {operator_key, row->wrapped, bound.bytes, bound.size};
+    return cipher_open(&use, object->key, row->wrapped + WRAPPED_NONCE,
+                       sizeof object->key);
+}
+
 bool sealed_object_unwrap(struct sealed_object *object, const struct blob_row *row,
                           const uint8_t operator_key[CIPHER_KEY_SIZE])
 {
-    struct sealed_object found = {.size = row->size};
+    struct sealed_object found = {.size = row->size, .padding = SEALED_DOUBLED};
     if (strlen(row->object) >= sizeof found.name || strlen(row->name) > BOUND_SIZE / 2)
         return false;
     memcpy(found.name, row->object, strlen(row->object) + 1);
-    const struct bound bound = bound_of_key(row->name, found.name);
-    const struct cipher_use use = {operator_key, row->wrapped, bound.bytes, bound.size};
-    if (!cipher_open(&use, found.key, row->wrapped + WRAPPED_NONCE, sizeof found.key))
+    bool opened = open_key(&found, row, operator_key);
+    if (!opened) {
+        found.padding = SEALED_STEPS;
+        opened = open_key(&found, row, operator_key);
+    }
+    if (!opened)
         return false;
     *object = found;
     return sealed_object_chunks(object) == row->chunk_count;

@@ -2,7 +2,7 @@
  * sealed_object.h - a blob as the object that leaves the machine: in chunks, each encrypted
  * and authenticated by itself, so that a part can be fetched and checked alone.
  *
- *   plain    the blob's bytes, and zeros up to a whole number of SEALED_PADDING
+ *   plain    the blob's bytes, and zeros up to its padded size
  *   chunk i  plain[i * 8 MiB ..), at most 8 MiB, by AES-256-GCM, and its tag: 16 bytes
  *   object   the chunks, one behind the other
  *
@@ -12,12 +12,19 @@
  *   bound    "epsilond chunk 1", the object's name, i and the blob's size: a chunk opens in
  *            its own place of its own object of its own length, and nowhere else
  *   wrapped  a nonce drawn at random (12), the key by AES-256-GCM under the operator's (32),
- *            tag (16); bound to "epsilond key 1" and the names of the blob and the object
+ *            tag (16); bound to "epsilond key 1" or, where the size is doubled, "epsilond
+ *            key 2", and the names of the blob and the object
  *
  * A key is used for one object and a chunk's bytes are what they are, so sealing it twice
- * gives the same bytes: putting an object again is harmless. The padding keeps the length of
- * an uploaded text, which follows from its records, from whoever may list objects, up to
- * 256 KiB.
+ * gives the same bytes: putting an object again is harmless.
+ *
+ * The padded size is all that whoever may list objects, or sees them come, learns of the
+ * blob's:
+ *
+ *   SEALED_STEPS    the next whole number of 256 KiB
+ *   SEALED_DOUBLED  the first of 256 KiB, 512 KiB, 1 MiB, ..., 128 GiB that has room for it,
+ *                   or above that the next whole number of 4 GiB: what follows from the rows
+ *                   of a file is known to a factor of two (privacy.md P6)
  *
  * Threads: pure, but for what draws at random.
  */
@@ -33,14 +40,17 @@
 
 enum {
     SEALED_CHUNK_SIZE = 8 << 20, /* bytes, before they are sealed */
-    SEALED_PADDING = 256 << 10,
+    SEALED_STEP = 256 << 10,
     SEALED_NAME_SIZE = 33, /* 32 hexadecimal digits, ended */
 };
+
+enum sealed_padding { SEALED_STEPS, SEALED_DOUBLED };
 
 struct sealed_object {
     char name[SEALED_NAME_SIZE];
     uint8_t key[CIPHER_KEY_SIZE];
     uint64_t size; /* the blob's, bytes */
+    enum sealed_padding padding;
 };
 
 struct sealed_chunk {
@@ -50,7 +60,8 @@ struct sealed_chunk {
 };
 
 /* Draws a name and a key for a blob of that size. */
-void sealed_object_make(struct sealed_object *object, uint64_t size);
+void sealed_object_make(struct sealed_object *object, uint64_t size,
+                        enum sealed_padding padding);
 
 size_t sealed_object_chunks(const struct sealed_object *object); /* one at least */
 uint64_t

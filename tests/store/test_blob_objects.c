@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/bucket_claim.h"
+#include "store/sealed_object.h"
 #include "store/table_rows.h"
 #include "tests/expect.h"
 #include "tests/store/bucket_fixture.h"
@@ -155,7 +156,7 @@ static void a_large_one_is_put_in_pieces(void **state)
     assert_int_equal(use(&scene, NULL), ST_OK);
     const struct blob_name name = upload_named("large");
     publish(&scene, &name, "piece", 65 << 20);
-    assert_int_equal(scene.memory.pieces, 5); /* of 16 MiB, the last of 1 */
+    assert_int_equal(scene.memory.pieces, 8); /* of 16 MiB, up to 128 */
     start_again(&scene);
     assert_holds(&scene, &name, "piece", 65 << 20);
     const struct blob_draft draft = draft_of(&scene, &name, "more", 65 << 20);
@@ -542,11 +543,69 @@ static void rows_are_checked_without_a_bucket_and_objects_with_one(void **state)
     end(&scene);
 }
 
+static size_t largest_object(const struct memory_bucket *memory)
+{
+    size_t largest = 0;
+    for (const struct kept_object *at = memory->list; at != NULL; at = at->next)
+        largest = at->size > largest ? at->size : largest;
+    return largest;
+}
+
+/* What one row a person takes, and eight: how many rows there are is shown to nobody. */
+static void the_length_of_an_upload_is_known_to_a_factor_of_two(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {(4 << 20) + 1, 5 << 20, 8 << 20};
+    const struct blob_name name = upload_named("people");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct scene scene;
+        begin(&scene);
+        publish(&scene, &name, "rows", sizes[i]);
+        assert_int_equal(largest_object(&scene.memory), (8 << 20) + 16);
+        start_again(&scene);
+        size_t gets = scene.memory.gets;
+        assert_holds(&scene, &name, "rows", sizes[i]);
+        assert_int_equal(scene.memory.gets, gets + 1);
+        end(&scene);
+    }
+}
+
+/* An object that a version without this padding has put. */
+static void an_upload_in_steps_of_256_kib_is_still_read(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct store_tx *tx = NULL;
+    char file_name[BLOB_FILE_NAME_SIZE];
+    uint8_t digest[SHA256_SIZE];
+    struct sealed_object object;
+    begin(&scene);
+    const struct blob_name name = upload_named("old");
+    sealed_object_make(&object, 600000, SEALED_STEPS);
+    size_t size = sealed_object_size(&object);
+    char *content = content_of("rows", size);
+    memset(content + 600000, 0, size - 600000);
+    sealed_object_seal(&object, 0, (uint8_t *)content);
+    sha256_of(digest, content, size);
+    assert_int_equal(memory_put(&scene.memory.bucket, object.name, content, size, NULL),
+                     ST_OK);
+    free(content);
+    blob_file_name(file_name, &name);
+    struct blob_row row = {file_name, object.name, 600000, digest, 1, {0}, 0};
+    sealed_object_wrap(&object, file_name, scene.setup.operator_key, row.wrapped);
+    assert_int_equal(store_begin(scene.store, STORE_ROW, &tx, NULL), ST_OK);
+    assert_int_equal(store_end(tx, blob_row_insert(tx, &row, NULL), NULL), ST_OK);
+    assert_holds(&scene, &name, "rows", 600000);
+    end(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_published_comes_back_after_a_restart),
         cmocka_unit_test(a_large_one_is_put_in_pieces),
+        cmocka_unit_test(the_length_of_an_upload_is_known_to_a_factor_of_two),
+        cmocka_unit_test(an_upload_in_steps_of_256_kib_is_still_read),
         cmocka_unit_test(the_bucket_learns_neither_names_nor_bytes_nor_twins),
         cmocka_unit_test(a_lie_is_asked_again_and_a_liar_is_not_believed),
         cmocka_unit_test(a_failed_publication_leaves_what_was_there),

@@ -7,35 +7,47 @@
 #include "base/hash.h"
 #include "tests/expect.h"
 
+#define GIB ((uint64_t)1 << 30)
 static const uint64_t two_and_a_bit = 2 * (uint64_t)SEALED_CHUNK_SIZE + 12345;
 
 static void sizes_and_places_are_those_of_the_drawing(void **state)
 {
     (void)state;
     static const struct {
+        enum sealed_padding padding;
         uint64_t size, object;
         size_t chunks;
-    } known[] = {{0, 16, 1},
-                 {1, 262144 + 16, 1},
-                 {262144, 262144 + 16, 1},
-                 {262145, 524288 + 16, 1},
-                 {8388608, 8388608 + 16, 1},
-                 {8388609, 8388608 + 262144 + 32, 2},
-                 {UINT64_C(17179869184), UINT64_C(17179869184) + 2048 * 16, 2048}};
+    } known[] = {
+        {SEALED_STEPS, 0, 16, 1},
+        {SEALED_STEPS, 1, 262144 + 16, 1},
+        {SEALED_STEPS, 262144, 262144 + 16, 1},
+        {SEALED_STEPS, 262145, 524288 + 16, 1},
+        {SEALED_STEPS, 8388608, 8388608 + 16, 1},
+        {SEALED_STEPS, 8388609, 8388608 + 262144 + 32, 2},
+        {SEALED_STEPS, 16 * GIB, 16 * GIB + 2048 * 16, 2048},
+        {SEALED_DOUBLED, 0, 262144 + 16, 1},
+        {SEALED_DOUBLED, 262144, 262144 + 16, 1},
+        {SEALED_DOUBLED, 524289, 1048576 + 16, 1},
+        {SEALED_DOUBLED, 8388609, 16777216 + 32, 2},
+        {SEALED_DOUBLED, 16777217, 33554432 + 64, 4}, /* two of zeros alone */
+        {SEALED_DOUBLED, 128 * GIB - 1, 128 * GIB + 16384 * 16, 16384},
+        {SEALED_DOUBLED, 128 * GIB + 1, 128 * GIB + 4 * GIB + 16896 * 16, 16896},
+    };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct sealed_object object;
-        sealed_object_make(&object, known[i].size);
+        sealed_object_make(&object, known[i].size, known[i].padding);
         size_t chunks = sealed_object_chunks(&object);
         assert_int_equal(chunks, known[i].chunks);
         assert_int_equal(sealed_object_size(&object), known[i].object);
-        uint64_t sum = 0, own = 0;
+        uint64_t sum = 0, plain = 0, own = 0;
         for (size_t c = 0; c < chunks; c++) {
             const struct sealed_chunk chunk = sealed_object_chunk(&object, c);
             assert_int_equal(chunk.offset, sum);
-            assert_int_equal(chunk.plain_offset, own);
+            assert_int_equal(chunk.plain_offset, plain);
             assert_int_equal(chunk.size, chunk.plain_size + 16);
             assert_true(chunk.own_size <= chunk.plain_size);
             sum += chunk.size;
+            plain += chunk.plain_size;
             own += chunk.own_size;
         }
         assert_int_equal(sum, known[i].object);
@@ -47,8 +59,8 @@ static void names_are_drawn_and_keys_are_nobody_elses(void **state)
 {
     (void)state;
     struct sealed_object one, two;
-    sealed_object_make(&one, 5);
-    sealed_object_make(&two, 5);
+    sealed_object_make(&one, 5, SEALED_STEPS);
+    sealed_object_make(&two, 5, SEALED_STEPS);
     assert_int_equal(strlen(one.name), 32);
     assert_int_equal(strspn(one.name, "0123456789abcdef"), 32);
     assert_string_not_equal(one.name, two.name);
@@ -88,7 +100,7 @@ static void a_chunk_opens_in_its_own_place_alone(void **state)
 {
     (void)state;
     struct sealed one, two;
-    sealed_object_make(&one.object, two_and_a_bit);
+    sealed_object_make(&one.object, two_and_a_bit, SEALED_STEPS);
     two.object = one.object;
     seal_all(&one);
     seal_all(&two);
@@ -131,7 +143,7 @@ static void equal_chunks_do_not_look_alike(void **state)
 {
     (void)state;
     struct sealed_object object;
-    sealed_object_make(&object, two_and_a_bit);
+    sealed_object_make(&object, two_and_a_bit, SEALED_STEPS);
     size_t size = sealed_object_chunk(&object, 0).size;
     uint8_t *one = calloc(1, size), *two = calloc(1, size);
     assert_true(one != NULL && two != NULL);
@@ -143,18 +155,18 @@ static void equal_chunks_do_not_look_alike(void **state)
     free(two);
 }
 
-static void a_key_unwraps_for_its_blob_and_object_alone(void **state)
+static void check_key(enum sealed_padding padding)
 {
-    (void)state;
     struct sealed_object object, found;
     uint8_t digests[SHA256_SIZE] = {0}, operator_key[CIPHER_KEY_SIZE] = {9};
-    sealed_object_make(&object, 77);
+    sealed_object_make(&object, 77, padding);
     struct blob_row row = {"uploads/a.data", object.name, 77, digests, 1, {0}, 0};
     sealed_object_wrap(&object, row.name, operator_key, row.wrapped);
     assert_true(sealed_object_unwrap(&found, &row, operator_key));
     assert_string_equal(found.name, object.name);
     assert_memory_equal(found.key, object.key, sizeof found.key);
     assert_int_equal(found.size, 77);
+    assert_int_equal(found.padding, padding);
     struct blob_row other = row;
     other.name = "uploads/b.data";
     assert_false(sealed_object_unwrap(&found, &other, operator_key));
@@ -171,6 +183,13 @@ static void a_key_unwraps_for_its_blob_and_object_alone(void **state)
     }
     operator_key[0]++;
     assert_false(sealed_object_unwrap(&found, &row, operator_key));
+}
+
+static void a_key_unwraps_for_its_blob_and_object_alone(void **state)
+{
+    (void)state;
+    check_key(SEALED_STEPS);
+    check_key(SEALED_DOUBLED);
 }
 
 int main(void)
