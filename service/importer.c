@@ -180,38 +180,29 @@ static enum status read_uploads(struct context *context,
     return status;
 }
 
-/* Reads the uploads, writes the matrix and publishes it. Fills in info or, where that
- * does not succeed, failure; what info says of the content is then to be dropped. */
+/* Reads the uploads and writes the matrix to the draft. Fills in info or, where that does
+ * not succeed, failure; what info says of the content is then to be dropped. */
 static enum status convert(struct context *context, const struct dataset *dataset,
-                           struct dataset_info *info, struct import_failure *failure)
+                           const struct blob_draft *draft, struct dataset_info *info,
+                           struct import_failure *failure)
 {
     char path[BLOB_PATH_SIZE];
-    struct blob_draft draft;
     struct import_result result;
     struct error error = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
-    const struct blob_name matrix = blob_of_dataset(&spec->id, BLOB_MATRIX);
     enum status status = check_uploads(context, spec, failure);
     if (status != ST_OK)
         return status;
-    blob_draft_init(&draft, &matrix);
-    blob_draft_path(context->blobs, path, &draft);
+    blob_draft_path(context->blobs, path, draft);
     status = read_uploads(context, spec, path, &result, failure);
     if (status != ST_OK)
         return status;
     describe(info, &result);
     status = check_parts(spec, result.records, failure);
-    if (status != ST_OK) {
-        blob_discard(context->blobs, &draft);
+    if (status != ST_OK)
         return status;
-    }
     status = check_twins(context, dataset, info, &error);
-    if (status == ST_OK)
-        status = blob_publish(context->blobs, &draft, &error);
-    if (status == ST_OK)
-        return ST_OK;
-    blob_discard(context->blobs, &draft);
-    return fail(failure, status, error.text);
+    return status == ST_OK ? ST_OK : fail(failure, status, error.text);
 }
 
 static void remove_uploads(struct context *context, const struct dataset_spec *spec)
@@ -270,12 +261,12 @@ static bool is_paced(const struct dataset_spec *spec, enum status status)
            (status != ST_OK || schema_unit(&spec->schema) == UNIT_PERSON);
 }
 
-/* Waits for the tick at which the end of an import is seen, which began at the second
- * begin. False where a stop came first: the import is then found as if it had not ended,
- * and its file is swept away by the next start. */
-static bool await_end(struct context *context, const struct dataset_spec *spec,
-                      int64_t begin, const struct dataset_info *info,
-                      enum status status)
+/* Waits for the last second before the tick at which the end of an import is seen, which
+ * began at the second begin. False where a stop came first: the import is then found as if
+ * it had not ended. */
+static bool await_last_second(struct context *context, const struct dataset_spec *spec,
+                              int64_t begin, const struct dataset_info *info,
+                              enum status status)
 {
     int64_t took = clock_wall_s() - begin, ticks = 1;
     if (is_paced(spec, status) && took >= 0)
@@ -284,8 +275,32 @@ static bool await_end(struct context *context, const struct dataset_spec *spec,
                 took;
     for (; ticks > 1 && !atomic_load(&context->import_cancel); ticks--)
         public_clock_wait(context->clock);
+    return ticks <= 1;
+}
+
+/* Imports the dataset, and returns when the tick has come at which it is seen. Whoever keeps
+ * the files sees when the matrix comes, so it is published no earlier than that second. */
+static enum status import(struct context *context, const struct dataset *dataset,
+                          struct dataset_info *info, struct import_failure *failure)
+{
+    struct blob_draft draft;
+    struct error error = {0};
+    int64_t begin = clock_wall_s();
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    const struct blob_name matrix = blob_of_dataset(&spec->id, BLOB_MATRIX);
+    blob_draft_init(&draft, &matrix);
+    enum status status = convert(context, dataset, &draft, info, failure);
+    if (!await_last_second(context, spec, begin, info, status))
+        status = ST_CANCELLED;
+    if (status == ST_OK) {
+        status = blob_publish(context->blobs, &draft, &error);
+        if (status != ST_OK)
+            fail(failure, status, error.text);
+    }
+    if (status != ST_OK)
+        blob_discard(context->blobs, &draft);
     public_clock_wait(context->clock);
-    return ticks == 1;
+    return status;
 }
 
 /* Shows what the import came to. From then on a dataset that is FAILED may be declared
@@ -315,13 +330,10 @@ void importer_run(void *argument, void *item)
     struct dataset_info info = {0};
     struct import_failure failure = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
-    int64_t begin = clock_wall_s();
 
     if (!spec->is_public)
         process_figures_pause(&context->process_figures);
-    enum status status = convert(context, dataset, &info, &failure);
-    if (!await_end(context, spec, begin, &info, status))
-        status = ST_CANCELLED;
+    enum status status = import(context, dataset, &info, &failure);
     if (!spec->is_public)
         process_figures_resume(&context->process_figures);
     if (status == ST_OK) {

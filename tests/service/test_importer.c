@@ -23,12 +23,17 @@ static struct faked { /* an import that reads nothing, by a clock that stands */
     uint64_t size;
     unsigned waits, stop_at; /* ticks; the one at which the service is stopped */
     unsigned pauses;         /* ticks at which processor time stood still */
+    unsigned published, publish_waits; /* how often, and after how many ticks */
 } faked;
 
 enum status __real_import_run(const struct import *import, struct import_result *result,
                               struct import_failure *failure);
 enum status __wrap_import_run(const struct import *import, struct import_result *result,
                               struct import_failure *failure);
+enum status __real_blob_publish(const struct blobs *blobs,
+                                const struct blob_draft *draft, struct error *error);
+enum status __wrap_blob_publish(const struct blobs *blobs,
+                                const struct blob_draft *draft, struct error *error);
 int64_t __real_clock_wall_s(void);
 int64_t __wrap_clock_wall_s(void);
 void __real_public_clock_wait(struct public_clock *clock);
@@ -50,6 +55,14 @@ enum status __wrap_import_run(const struct import *import, struct import_result 
     *result = (struct import_result){.records = SCENE_RECORDS, .size = faked.size};
     result->sha256[0] = result->rows_sha256[0] = ++digest;
     return ST_OK;
+}
+
+enum status __wrap_blob_publish(const struct blobs *blobs,
+                                const struct blob_draft *draft, struct error *error)
+{
+    faked.published++;
+    faked.publish_waits = faked.waits;
+    return __real_blob_publish(blobs, draft, error);
 }
 
 int64_t __wrap_clock_wall_s(void)
@@ -202,6 +215,10 @@ static void how_long_persons_take_and_where_a_file_is_bad_is_not_seen(void **sta
         assert_int_equal(ended, cases[i].import.status == ST_OK ? DATASET_READY
                                                                 : DATASET_FAILED);
         assert_int_equal(faked.waits, cases[i].waits);
+        /* Whoever keeps the files sees no sooner than others that it ended. */
+        assert_int_equal(faked.published, cases[i].import.status == ST_OK);
+        if (faked.published > 0)
+            assert_int_equal(faked.publish_waits, faked.waits - 1);
         assert_int_equal(faked.pauses, cases[i].privacy == budget ? faked.waits : 0);
         assert_int_equal(atomic_load(&scene.context.process_figures.pauses), 0);
     }
@@ -214,6 +231,8 @@ static void a_stop_does_not_show_that_an_import_had_ended(void **state)
     assert_int_equal(import_faked("points", of_persons, budget, &import),
                      DATASET_CREATED);
     assert_int_equal(faked.waits, 2);
+    assert_int_equal(faked.published, 0);
+    assert_int_equal(files_in("scratch"), 0);
 }
 
 static void only_the_owner_reads_where_and_why_an_import_failed(void **state)
