@@ -19,6 +19,8 @@ void disk_room_measure(struct disk_room *room)
     struct error error = {0};
     if (blobs_free(room->blobs, &free_bytes, &error) != ST_OK)
         log_event(LOG_ERROR, "disk", "detail", error.text, (char *)NULL);
+    else
+        free_bytes += blobs_trim(room->blobs, free_bytes);
     atomic_store(&room->free, free_bytes);
     atomic_store(&room->left,
                  free_bytes > disk_free_min ? free_bytes - disk_free_min : 0);

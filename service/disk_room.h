@@ -24,7 +24,7 @@ struct disk_room {
 /* Nothing is left before the first measurement. */
 void disk_room_init(struct disk_room *room, struct blobs *blobs);
 
-/* Asks the disk. Where it does not answer, which is logged, nothing is left. */
+/* Asks the disk, and has what could be fetched again make room (blobs_trim). Where it does not answer, which is logged, nothing is left. */
 void disk_room_measure(struct disk_room *room);
 
 /* Bytes that may be written. */

@@ -274,6 +274,11 @@ enum status blobs_free(struct blobs *blobs, uint64_t *bytes, struct error *error
     return ST_OK;
 }
 
+uint64_t blobs_trim(const struct blobs *blobs, uint64_t free_bytes)
+{
+    return blobs->driver->trim(blobs, free_bytes);
+}
+
 enum status blobs_sweep(const struct blobs *blobs,
                         bool (*keep)(void *context, const struct blob_name *name),
                         void *context, struct error *error)

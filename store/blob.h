@@ -90,6 +90,10 @@ void blobs_drop_ballast(struct blobs *blobs);
 /* *bytes = what is free for this user on the directory's file system. */
 enum status blobs_free(struct blobs *blobs, uint64_t *bytes, struct error *error);
 
+/* Is told at ticks how much is free there. Where that is little it removes files that could
+ * be brought here again, and answers how many bytes went. */
+uint64_t blobs_trim(const struct blobs *blobs, uint64_t free_bytes);
+
 /* --- blobs --- */
 
 /* Sees to it that a file of this machine holds the blob, and lends it until

@@ -18,7 +18,7 @@ struct cached_blob {
     struct cached_blob *next;
     char object[OBJECT_SIZE];
     char path[BLOB_PATH_SIZE];
-    uint64_t size;
+    uint64_t size, written; /* written: while it is filled */
     uint64_t last; /* the count of loans that had ended, at the end of its last */
     unsigned loans;
     bool is_filling, is_dropped;
@@ -29,6 +29,8 @@ struct blob_cache {
     pthread_cond_t filled;
     char folder[BLOB_PATH_SIZE];
     uint64_t size_max, size, ended; /* ended: loans */
+    int64_t left;                   /* bytes of the disk that may still be taken */
+    bool is_short;                  /* the disk was nearly full at the last tick */
     struct cached_blob *list;
 };
 
@@ -66,6 +68,7 @@ enum status blob_cache_open(struct blob_cache **out, const char *folder,
     pthread_cond_init(&cache->filled, NULL);
     snprintf(cache->folder, sizeof cache->folder, "%s", folder);
     cache->size_max = size_max;
+    cache->left = INT64_MAX / 2;
     *out = cache;
     return ST_OK;
 }
@@ -78,6 +81,7 @@ static void discard(struct blob_cache *cache, struct cached_blob *cached)
         place = &(*place)->next;
     *place = cached->next;
     cache->size -= cached->size;
+    cache->left += (int64_t)cached->size;
     unlink(cached->path);
     free(cached);
 }
@@ -113,29 +117,33 @@ static struct cached_blob *oldest(struct blob_cache *cache)
     return found;
 }
 
+/* Makes room for so many bytes, of which as many are still to be written. */
 static enum status make_room(struct blob_cache *cache, uint64_t size,
-                             struct error *error)
+                             uint64_t unwritten, struct error *error)
 {
     uint64_t held = 0;
     for (struct cached_blob *at = cache->list; at != NULL; at = at->next)
         held += at->loans > 0 ? at->size : 0;
+    int64_t idle = (int64_t)(cache->size - held);
     if (size > cache->size_max || held > cache->size_max - size)
         return error_set(error, ST_DISK_FULL,
                          "the cache of files has no room: it may have %llu bytes, of "
                          "which %llu are in use, and this takes %llu",
                          (unsigned long long)cache->size_max, (unsigned long long)held,
                          (unsigned long long)size);
-    while (cache->size > cache->size_max - size)
+    if (unwritten > 0 && (int64_t)unwritten > cache->left + idle)
+        return error_set(error, ST_DISK_FULL,
+                         "the disk of the cache is nearly full: this takes %llu bytes",
+                         (unsigned long long)unwritten);
+    while (cache->size > cache->size_max - size ||
+           (unwritten > 0 && (int64_t)unwritten > cache->left))
         discard(cache, oldest(cache));
     return ST_OK;
 }
 
-static enum status add(struct blob_cache *cache, const char *object, uint64_t size,
-                       struct cached_blob **out, struct error *error)
+static struct cached_blob *add(struct blob_cache *cache, const char *object,
+                               uint64_t size)
 {
-    enum status status = make_room(cache, size, error);
-    if (status != ST_OK)
-        return status;
     struct cached_blob *cached = calloc(1, sizeof *cached);
     CHECK(cached != NULL && strlen(object) < sizeof cached->object);
     strcpy(cached->object, object);
@@ -143,12 +151,23 @@ static enum status add(struct blob_cache *cache, const char *object, uint64_t si
         snprintf(cached->path, sizeof cached->path, "%s/%s", cache->folder, object);
     CHECK(length > 0 && length < BLOB_PATH_SIZE);
     cached->size = size;
-    cached->is_filling = true;
-    cached->loans = 1;
     cached->next = cache->list;
     cache->list = cached;
     cache->size += size;
-    *out = cached;
+    return cached;
+}
+
+static enum status begin_filling(struct blob_cache *cache, const char *object,
+                                 uint64_t size, struct cached_blob **out,
+                                 struct error *error)
+{
+    enum status status = make_room(cache, size, size, error);
+    if (status != ST_OK)
+        return status;
+    *out = add(cache, object, size);
+    (*out)->is_filling = true;
+    (*out)->loans = 1;
+    cache->left -= (int64_t)size;
     return ST_OK;
 }
 
@@ -160,7 +179,7 @@ static enum status take(struct blob_cache *cache, const char *object, uint64_t s
         pthread_cond_wait(&cache->filled, &cache->lock);
     *is_new = cached == NULL;
     if (*is_new)
-        return add(cache, object, size, out, error);
+        return begin_filling(cache, object, size, out, error);
     cached->loans++;
     *out = cached;
     return ST_OK;
@@ -184,6 +203,15 @@ static void give(struct blob_cache *cache, struct cached_blob *cached)
         discard(cache, cached);
 }
 
+bool blob_cache_grow(struct blob_cache *cache, struct cached_blob *cached, size_t size)
+{
+    pthread_mutex_lock(&cache->lock);
+    cached->written += size;
+    bool may_grow = !cache->is_short;
+    pthread_mutex_unlock(&cache->lock);
+    return may_grow;
+}
+
 void blob_cache_filled(struct blob_cache *cache, struct cached_blob *cached, bool whole)
 {
     pthread_mutex_lock(&cache->lock);
@@ -195,6 +223,47 @@ void blob_cache_filled(struct blob_cache *cache, struct cached_blob *cached, boo
     }
     pthread_cond_broadcast(&cache->filled);
     pthread_mutex_unlock(&cache->lock);
+}
+
+bool blob_cache_adopt(struct blob_cache *cache, const char *object, uint64_t size,
+                      const char *path)
+{
+    pthread_mutex_lock(&cache->lock);
+    bool adopted =
+        find(cache, object) == NULL && make_room(cache, size, 0, NULL) == ST_OK;
+    if (adopted) {
+        struct cached_blob *cached = add(cache, object, size);
+        cached->last = cache->ended++;
+        adopted = rename(path, cached->path) == 0;
+        if (!adopted)
+            discard(cache, cached);
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return adopted;
+}
+
+static uint64_t unwritten(const struct blob_cache *cache)
+{
+    uint64_t sum = 0;
+    for (const struct cached_blob *at = cache->list; at != NULL; at = at->next)
+        sum += at->is_filling && at->written < at->size ? at->size - at->written : 0;
+    return sum;
+}
+
+uint64_t blob_cache_trim(struct blob_cache *cache, uint64_t free_bytes)
+{
+    uint64_t removed = 0;
+    struct cached_blob *next;
+    pthread_mutex_lock(&cache->lock);
+    while (free_bytes + removed < CACHE_DISK_MIN && (next = oldest(cache)) != NULL) {
+        removed += next->size;
+        discard(cache, next);
+    }
+    free_bytes += removed;
+    cache->left = (int64_t)free_bytes - CACHE_DISK_MIN - (int64_t)unwritten(cache);
+    cache->is_short = free_bytes < CACHE_DISK_LEAST;
+    pthread_mutex_unlock(&cache->lock);
+    return removed;
 }
 
 void blob_cache_give(struct blob_cache *cache, struct cached_blob *cached)

@@ -11,7 +11,10 @@
  *       first. What is FILLING or HELD stays: it may be mapped, and would take its room
  *       until it is no longer.
  *   (3) A file is lent when it is whole. Whoever takes one that another is filling waits.
- *   (4) Nothing outlives the process: the folder is emptied when the cache is opened, so a
+ *   (4) A file is taken only where the disk keeps CACHE_DISK_MIN free with it, after what is
+ *       idle has made room; and where less is free at a tick, what is idle goes. So what can
+ *       be fetched again leaves room for the ledger and for what is new.
+ *   (5) Nothing outlives the process: the folder is emptied when the cache is opened, so a
  *       file that a power cut left by half is never read.
  *
  * Threads: any.
@@ -20,12 +23,18 @@
 #define STORE_BLOB_CACHE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
 
 struct blob_cache;
 struct cached_blob;
+
+enum {
+    CACHE_DISK_MIN = 128 << 20, /* bytes free; more than what new jobs need */
+    CACHE_DISK_LEAST = 64 << 20 /* with which a file is still filled */
+};
 
 /* Makes the folder, of mode 0700, or empties it.
  *   ST_IO  it cannot be made or emptied */
@@ -35,13 +44,28 @@ void blob_cache_close(struct blob_cache *cache); /* nothing is lent; NULL is all
 
 /* Borrows the file of that object, of so many bytes. Where *is_new it is not there yet: the
  * caller writes it at its path and then calls blob_cache_filled.
- *   ST_DISK_FULL  there is no room, even without all that is idle */
+ *   ST_DISK_FULL  there is no room, in the cache or on the disk, even without all that is
+ *                 idle */
 enum status blob_cache_take(struct blob_cache *cache, const char *object, uint64_t size,
                             struct cached_blob **out, bool *is_new,
                             struct error *error);
+/* Says that so many bytes more are about to be written to it: false where the disk has
+ * become nearly full meanwhile. */
+bool blob_cache_grow(struct blob_cache *cache, struct cached_blob *cached, size_t size);
 /* Ends the filling: the caller goes on to hold it or, where it failed, holds nothing. */
 void blob_cache_filled(struct blob_cache *cache, struct cached_blob *cached,
                        bool whole);
+
+/* Moves the file at path there, which holds an object of so many bytes. False where it has
+ * no room, or has the object: the file is then where it was. */
+bool blob_cache_adopt(struct blob_cache *cache, const char *object, uint64_t size,
+                      const char *path);
+
+/* Is told at ticks how many bytes are free on its disk; until the first time it takes them
+ * to be enough. The disk itself would tell whoever fetches often when a run put its model
+ * there (privacy.md P6). Removes what is idle while less than CACHE_DISK_MIN is free, and
+ * answers how many bytes went. */
+uint64_t blob_cache_trim(struct blob_cache *cache, uint64_t free_bytes);
 
 void blob_cache_give(struct blob_cache *cache, struct cached_blob *cached);
 

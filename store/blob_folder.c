@@ -127,6 +127,13 @@ static enum status sweep_folders(const struct blobs *blobs,
     return status;
 }
 
+static uint64_t trim(const struct blobs *blobs, uint64_t free_bytes)
+{
+    (void)blobs;
+    (void)free_bytes;
+    return 0;
+}
+
 static void close_folder(struct blobs *blobs)
 {
     (void)blobs;
@@ -140,5 +147,6 @@ const struct blob_driver blob_folder = {
     .remove = remove_blob,
     .publish = publish,
     .sweep = sweep_folders,
+    .trim = trim,
     .close = close_folder,
 };

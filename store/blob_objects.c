@@ -25,6 +25,8 @@
 /* --- fetching --- */
 
 struct filling {
+    struct blob_cache *cache;
+    struct cached_blob *cached;
     int file;
     int failure; /* errno */
 };
@@ -33,6 +35,10 @@ static bool write_piece(void *context, const void *data, size_t size)
 {
     struct filling *filling = context;
     const char *next = data;
+    if (!blob_cache_grow(filling->cache, filling->cached, size)) {
+        filling->failure = ENOSPC;
+        return false;
+    }
     while (size > 0) {
         ssize_t written = write(filling->file, next, size);
         if (written < 0 && errno == EINTR)
@@ -47,11 +53,14 @@ static bool write_piece(void *context, const void *data, size_t size)
 }
 
 static enum status fill(const struct blob_objects *objects,
-                        const struct found_object *found, const char *path,
+                        const struct found_object *found, struct cached_blob *cached,
                         struct error *error)
 {
     struct error inner = {0};
+    const char *path = cached_blob_path(cached);
     struct filling filling = {
+        .cache = objects->cache,
+        .cached = cached,
         .file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
     if (filling.file < 0)
         return blob_failed(error, path);
@@ -83,7 +92,7 @@ static enum status borrow(const struct blob_objects *objects,
     snprintf(loan->path, sizeof loan->path, "%s", cached_blob_path(loan->cached));
     if (!is_new)
         return ST_OK;
-    status = fill(objects, found, loan->path, error);
+    status = fill(objects, found, loan->cached, error);
     blob_cache_filled(objects->cache, loan->cached, status == ST_OK);
     return status;
 }
@@ -258,6 +267,12 @@ static enum status sweep(const struct blobs *blobs,
     return status;
 }
 
+static uint64_t trim(const struct blobs *blobs, uint64_t free_bytes)
+{
+    struct blob_cache *cache = blobs->objects->cache;
+    return cache != NULL ? blob_cache_trim(cache, free_bytes) : 0;
+}
+
 /* --- opening --- */
 
 static void close_objects(struct blobs *blobs)
@@ -283,6 +298,7 @@ static const struct blob_driver elsewhere = {
     .remove = remove_blob,
     .publish = object_publish,
     .sweep = sweep,
+    .trim = trim,
     .close = close_objects,
 };
 

@@ -30,6 +30,7 @@ struct blob_driver {
     enum status (*sweep)(const struct blobs *blobs,
                          bool (*keep)(void *context, const struct blob_name *name),
                          void *context, struct error *error);
+    uint64_t (*trim)(const struct blobs *blobs, uint64_t free_bytes);
     void (*close)(struct blobs *blobs);
 };
 

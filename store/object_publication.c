@@ -136,19 +136,8 @@ static enum status put_and_insert(struct publishing *publishing, struct error *e
  * the row by now may have fetched it already. */
 static void keep_draft(const struct publishing *publishing, const char *path)
 {
-    bool is_new = false, kept = false;
-    struct cached_blob *cached;
-    struct blob_cache *cache = publishing->objects->cache;
-    enum status status =
-        blob_cache_take(cache, publishing->object.name, publishing->object.size,
-                        &cached, &is_new, NULL);
-    if (status == ST_OK && is_new) {
-        kept = rename(path, cached_blob_path(cached)) == 0;
-        blob_cache_filled(cache, cached, kept);
-    }
-    if (status == ST_OK && (kept || !is_new))
-        blob_cache_give(cache, cached);
-    if (!kept)
+    const struct sealed_object *object = &publishing->object;
+    if (!blob_cache_adopt(publishing->objects->cache, object->name, object->size, path))
         unlink(path);
 }
 

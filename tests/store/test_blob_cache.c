@@ -172,6 +172,98 @@ static void nobody_is_lent_what_another_is_filling(void **state)
     }
 }
 
+enum { MIB = 1 << 20 };
+
+static enum status take(struct scene *scene, const char *object, uint64_t size,
+                        struct cached_blob **cached)
+{
+    bool is_new;
+    return blob_cache_take(scene->cache, object, size, cached, &is_new, NULL);
+}
+
+static void what_is_fetched_leaves_room_on_the_disk(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct cached_blob *cached = NULL;
+    begin(&scene, UINT64_C(1) << 40);
+    assert_int_equal(blob_cache_trim(scene.cache, CACHE_DISK_MIN + 100 * MIB), 0);
+    blob_cache_give(scene.cache, borrow(&scene, "a", 40 * MIB, true));
+    blob_cache_give(scene.cache, borrow(&scene, "b", 40 * MIB, true));
+    blob_cache_give(scene.cache, borrow(&scene, "c", 30 * MIB, true)); /* for a */
+    assert_true(!has(&scene, "a") && has(&scene, "b") && has(&scene, "c"));
+    assert_int_equal(take(&scene, "d", 101 * MIB, &cached), ST_DISK_FULL);
+    assert_true(has(&scene, "b") && has(&scene, "c")); /* for nothing */
+    struct cached_blob *held = borrow(&scene, "b", 40 * MIB, false);
+    assert_int_equal(take(&scene, "d", 61 * MIB, &cached), ST_DISK_FULL);
+    blob_cache_give(scene.cache, borrow(&scene, "d", 60 * MIB, true));
+    assert_true(has(&scene, "b") && !has(&scene, "c"));
+    blob_cache_give(scene.cache, held);
+    end(&scene);
+}
+
+static void what_is_idle_goes_where_the_disk_is_nearly_full(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene, UINT64_C(1) << 40);
+    blob_cache_give(scene.cache, borrow(&scene, "a", 40 * MIB, true));
+    blob_cache_give(scene.cache, borrow(&scene, "b", 40 * MIB, true));
+    struct cached_blob *held = borrow(&scene, "held", 40 * MIB, true);
+    assert_int_equal(blob_cache_trim(scene.cache, CACHE_DISK_MIN), 0);
+    assert_int_equal(blob_cache_trim(scene.cache, CACHE_DISK_MIN - 1), 40 * MIB);
+    assert_true(!has(&scene, "a") && has(&scene, "b"));
+    assert_int_equal(blob_cache_trim(scene.cache, 0), 40 * MIB);
+    assert_true(!has(&scene, "b") && has(&scene, "held"));
+    blob_cache_give(scene.cache, held);
+    end(&scene);
+}
+
+static void what_is_being_filled_has_its_room_and_ends_on_a_full_disk(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct cached_blob *filling = NULL, *more = NULL;
+    begin(&scene, UINT64_C(1) << 40);
+    blob_cache_trim(scene.cache, CACHE_DISK_MIN + 100 * MIB);
+    assert_int_equal(take(&scene, "a", 60 * MIB, &filling), ST_OK);
+    assert_true(blob_cache_grow(scene.cache, filling, 20 * MIB));
+    blob_cache_trim(scene.cache, CACHE_DISK_MIN + 80 * MIB); /* 40 are still to come */
+    assert_int_equal(take(&scene, "b", 40 * MIB + 1, &more), ST_DISK_FULL);
+    assert_int_equal(take(&scene, "b", 40 * MIB, &more), ST_OK);
+    blob_cache_filled(scene.cache, more, false);
+    assert_int_equal(take(&scene, "b", 40 * MIB, &more), ST_OK); /* as it failed */
+    blob_cache_filled(scene.cache, more, false);
+    blob_cache_trim(scene.cache, CACHE_DISK_LEAST - 1);
+    assert_false(blob_cache_grow(scene.cache, filling, 8 * MIB));
+    blob_cache_trim(scene.cache, CACHE_DISK_LEAST);
+    assert_true(blob_cache_grow(scene.cache, filling, 8 * MIB));
+    blob_cache_filled(scene.cache, filling, false);
+    end(&scene);
+}
+
+static void a_file_that_is_there_takes_no_more_of_the_disk(void **state)
+{
+    (void)state;
+    struct scene scene;
+    char path[128];
+    begin(&scene, 50 * MIB);
+    blob_cache_trim(scene.cache, CACHE_DISK_MIN);
+    snprintf(path, sizeof path, "%s/draft", scene.place.folder);
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(blob_cache_adopt(scene.cache, "a", 40 * MIB, path), i == 0);
+    }
+    assert_false(blob_cache_adopt(scene.cache, "giant", 51 * MIB, path));
+    assert_true(access(path, F_OK) == 0 && has(&scene, "a"));
+    assert_true(blob_cache_adopt(scene.cache, "b", 40 * MIB, path));
+    assert_true(!has(&scene, "a") && has(&scene, "b") && access(path, F_OK) != 0);
+    blob_cache_give(scene.cache, borrow(&scene, "b", 40 * MIB, false));
+    end(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +272,10 @@ int main(void)
         cmocka_unit_test(what_is_dropped_goes_when_nobody_has_it),
         cmocka_unit_test(what_was_left_is_gone_at_the_next_start),
         cmocka_unit_test(nobody_is_lent_what_another_is_filling),
+        cmocka_unit_test(what_is_fetched_leaves_room_on_the_disk),
+        cmocka_unit_test(what_is_idle_goes_where_the_disk_is_nearly_full),
+        cmocka_unit_test(what_is_being_filled_has_its_room_and_ends_on_a_full_disk),
+        cmocka_unit_test(a_file_that_is_there_takes_no_more_of_the_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

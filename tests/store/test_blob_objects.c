@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "store/blob_cache.h"
 #include "store/bucket_claim.h"
 #include "store/sealed_object.h"
 #include "store/table_rows.h"
@@ -543,6 +544,27 @@ static void rows_are_checked_without_a_bucket_and_objects_with_one(void **state)
     end(&scene);
 }
 
+static void a_fetch_leaves_room_on_the_disk(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct blob_loan loan = {.is_lent = false};
+    begin(&scene);
+    const struct blob_name one = upload_named("one"), two = upload_named("two");
+    publish(&scene, &one, "one", 9 << 20);
+    publish(&scene, &two, "two", 9 << 20);
+    start_again(&scene);
+    size_t gets = scene.memory.gets;
+    assert_int_equal(blobs_trim(scene.blobs, CACHE_DISK_MIN), 0);
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &one, NULL), ST_DISK_FULL);
+    assert_int_equal(scene.memory.gets, gets);
+    assert_int_equal(blobs_trim(scene.blobs, CACHE_DISK_MIN + (9 << 20)), 0);
+    assert_holds(&scene, &one, "one", 9 << 20);
+    assert_holds(&scene, &two, "two", 9 << 20); /* in the other's room */
+    assert_int_equal(blobs_trim(scene.blobs, 0), 9 << 20);
+    end(&scene);
+}
+
 static size_t largest_object(const struct memory_bucket *memory)
 {
     size_t largest = 0;
@@ -604,6 +626,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_published_comes_back_after_a_restart),
         cmocka_unit_test(a_large_one_is_put_in_pieces),
+        cmocka_unit_test(a_fetch_leaves_room_on_the_disk),
         cmocka_unit_test(the_length_of_an_upload_is_known_to_a_factor_of_two),
         cmocka_unit_test(an_upload_in_steps_of_256_kib_is_still_read),
         cmocka_unit_test(the_bucket_learns_neither_names_nor_bytes_nor_twins),
