@@ -85,6 +85,8 @@ struct context {
     struct long_polls *long_polls;
     struct followers *followers;
     struct pool *desk, *importer, *runners, *surveyors;
+    struct pool
+        *porters; /* of files from it, for requests that need them on the desk */
     struct pool *senders; /* of uploads to a bucket; NULL: files are in folders */
     struct public_clock *clock;
     struct predictors *predictors;

@@ -67,8 +67,10 @@ static enum status handle_keyed(struct context *context, struct request *request
 
 void handler_handle(struct context *context, struct request *request)
 {
+    request->errand.is_due = false;
     call(request->match.route->keyed ? handle_keyed : handle, context, request);
-    act_refused(context, request);
+    if (!request->errand.is_due)
+        act_refused(context, request);
 }
 
 bool handler_poll(struct context *context, struct request *request)

@@ -51,7 +51,8 @@ ROUTE_LIST(X)
 #undef X
 
 /* Calls handle of the request's route. A route that is keyed (api/routes.h) repeats the
- * answer of an earlier request with the same key instead, if there was one. */
+ * answer of an earlier request with the same key instead, if there was one. Where the
+ * request's errand is due then there is no reply: it is to be handled anew. */
 void handler_handle(struct context *context, struct request *request);
 
 /* Calls poll of the request's route. False: the request waits. */

@@ -16,7 +16,7 @@
 #include "service/policy.h"
 #include "service/submission.h"
 
-enum status job_creation_plan(struct context *context, const struct request *request,
+enum status job_creation_plan(struct context *context, struct request *request,
                               struct job_plan *plan, struct trainer_cost *cost,
                               struct error *error)
 {
@@ -25,7 +25,8 @@ enum status job_creation_plan(struct context *context, const struct request *req
         &parsed, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
-    const struct planner_inquiry inquiry = {&parsed, &request->principal};
+    const struct planner_inquiry inquiry = {&parsed, &request->principal,
+                                            &request->errand};
     return planner_plan(context, &inquiry, plan, cost, error);
 }
 
@@ -108,6 +109,13 @@ static enum status create(struct creation *creation, struct error *error)
     return status;
 }
 
+static void refuse(const struct creation *creation, const struct error *error)
+{
+    const struct policy_asked asked = policy_asked_of_job(&creation->plan);
+    counters_refuse_job(creation->context->counters, error->status);
+    plan_refuse(creation->context, creation->request, &asked, 1, error);
+}
+
 void job_creation_alone(struct context *context, struct request *request,
                         struct error *error)
 {
@@ -122,9 +130,8 @@ void job_creation_alone(struct context *context, struct request *request,
         return;
     }
     free(creation.body);
-    counters_refuse_job(context->counters, status);
-    const struct policy_asked asked = policy_asked_of_job(&creation.plan);
-    plan_refuse(context, request, &asked, 1, error);
+    if (!request->errand.is_due)
+        refuse(&creation, error);
     job_plan_fini(&creation.plan);
 }
 

@@ -17,12 +17,13 @@
 
 /* Plans the job that the body of the request asks for, to be estimated or created; plan is
  * released by job_plan_fini, also after a failure. The statuses are those of planner_plan. */
-enum status job_creation_plan(struct context *context, const struct request *request,
+enum status job_creation_plan(struct context *context, struct request *request,
                               struct job_plan *plan, struct trainer_cost *cost,
                               struct error *error);
 
 /* Creates the job that the request asks for, in a transaction of its own, and makes the
- * reply, also of a refusal; error gathers the faults that it tells. */
+ * reply, also of a refusal; error gathers the faults that it tells. No reply is made where
+ * the request's errand is due. */
 void job_creation_alone(struct context *context, struct request *request,
                         struct error *error);
 

@@ -157,7 +157,7 @@ enum status handle_job_estimate(struct context *context, struct request *request
         status = price_tuning(request, &plan, &view, error);
     if (status == ST_OK)
         reply_json(&request->reply, MHD_HTTP_OK, estimate_render(&view));
-    else
+    else if (!request->errand.is_due)
         refuse(context, request, &plan, error);
     job_plan_fini(&plan);
     return ST_OK;

@@ -24,6 +24,7 @@ static const double noise_multiplier_start = 1.0;
 struct planning {
     struct context *context;
     const struct principal *principal; /* who asks */
+    struct errand *errand;             /* for files that are not here, or NULL */
     struct job_plan *plan;
 };
 
@@ -218,8 +219,8 @@ static enum status complete(const struct planning *planning, struct trainer_cost
         status = released_ranges_find(context, planning->principal, &request->scaling,
                                       spec, error);
     if (status == ST_OK)
-        status =
-            start_weights_check(context, planning->principal, &request->train, error);
+        status = start_weights_check(context, planning->principal, &request->train,
+                                     planning->errand, error);
     if (status == ST_OK)
         status = price_measurement(plan, &facts, error);
     if (status == ST_OK)
@@ -237,7 +238,8 @@ enum status planner_plan(struct context *context, const struct planner_inquiry *
                          struct job_plan *plan, struct trainer_cost *cost,
                          struct error *error)
 {
-    const struct planning planning = {context, inquiry->principal, plan};
+    const struct planning planning = {context, inquiry->principal, inquiry->errand,
+                                      plan};
     *plan = (struct job_plan){.request = *inquiry->request_take};
     *inquiry->request_take = (struct job_request){0};
     return complete(&planning, cost, error);

@@ -16,6 +16,8 @@
 struct planner_inquiry { /* what is asked, and by whom */
     struct job_request *request_take;
     const struct principal *principal;
+    struct errand *errand; /* of a request, for files that are not here; NULL: the
+                            * planner waits for them */
 };
 
 /* Completes plan from the inquiry's request, which it takes (on failure too), and says
@@ -33,6 +35,7 @@ struct planner_inquiry { /* what is asked, and by whom */
  *   ST_JOB_TOO_LARGE      the run takes more memory than --job-memory-max
  *   ST_INVALID            a shape or range is wrong, nothing is proved of the mechanism,
  *                         or no noise meets the target
+ *   ST_QUEUE_FULL         the errand is due for a file
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN
  *                         the share of the budget that is asked for cannot be had
  * error->pointer names the member. plan must be released with job_plan_fini, whatever

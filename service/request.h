@@ -2,8 +2,9 @@
  * request.h - one HTTP request on its way through the process, and its reply.
  *
  *   admitted --> body read --> [desk or predictors] --> answer --> sent
- *                                                       |  ^
- *                                                       +--+ waits (long poll)
+ *                                |  ^                   |  ^
+ *                                |  |                   +--+ waits (long poll)
+ *                                +--+ has a file brought (errand.h)
  *
  * Threads: one at a time; the connection is suspended while another thread than the
  * HTTP server's holds the request. Its session owns it.
@@ -19,6 +20,7 @@
 #include "api/routes.h"
 #include "base/principal.h"
 #include "base/status.h"
+#include "service/errand.h"
 #include "service/reply.h"
 #include "service/upload.h"
 
@@ -35,6 +37,7 @@ struct request {
     char *body; /* JSON bodies, owned; body_size bytes and an end */
     size_t body_size, body_capacity;
     struct upload upload; /* where the body is BODY_FILE */
+    struct errand errand; /* for files that the desk needs, and does not wait for */
     struct reply reply;
     enum status refused; /* what the reply is a problem of; ST_OK: it is none */
     bool waited;         /* for a change, before it was answered */

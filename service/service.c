@@ -33,7 +33,9 @@ enum {
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of those that are idle */
     LONG_POLLS_MAX = 1024,          /* beside LIMIT_FOLLOWERS streams (server.c) */
     STOP_TIMEOUT_MS = 60000,
-    SENDER_THREADS = 4,  /* of uploads to a bucket: the desk waits for no network */
+    /* The desk waits for no network: */
+    SENDER_THREADS = 4,  /* of uploads to a bucket, */
+    PORTER_THREADS = 4,  /* of files from it that a request needs on the desk */
     FETCHER_THREADS = 2, /* a dataset has two files at most */
 };
 
@@ -189,8 +191,10 @@ enum status service_open(struct context *context, const struct config *config,
         return status;
     }
     context->desk = pool_create(1, DESK_QUEUE, hooks->run, context);
-    if (config->blobs[0] != '\0')
+    if (config->blobs[0] != '\0') {
         context->senders = pool_create(SENDER_THREADS, DESK_QUEUE, hooks->run, context);
+        context->porters = pool_create(PORTER_THREADS, DESK_QUEUE, hooks->run, context);
+    }
     open_predictors(context, hooks);
     context->importer = pool_create(1, IMPORTS_MAX, importer_run, context);
     /* As many may wait as run: no job waits for long (course.h, invariant 3). */
@@ -276,6 +280,7 @@ void service_close(struct context *context)
     predictors_destroy(context->predictors);
     loaded_models_destroy(context->loaded_models);
     pool_destroy(context->senders);
+    pool_destroy(context->porters);
     pool_destroy(context->desk);
     end_leftovers(context);
     courier_destroy(context->courier);

@@ -95,10 +95,27 @@ static void resume(struct session *session)
     sessions_resume(session->sessions, session->request.connection);
 }
 
-void session_run(void *argument, void *item)
+/* The request has its reply, and wants nothing more of this thread. */
+static void finish(struct context *context, struct session *session)
 {
-    struct context *context = argument;
-    struct request *all[DESK_TOGETHER_MAX] = {item}, *stay[DESK_TOGETHER_MAX];
+    errand_end(&session->request.errand, context->blobs);
+    exchange_body(session);
+    resume(session);
+}
+
+/* Hands the request on, from the desk to a porter or back; or refuses it. */
+static void hand_on(struct context *context, struct pool *to, struct session *session)
+{
+    struct error error = {0};
+    if (pool_submit(to, &session->request, &error) == ST_OK)
+        return;
+    request_refuse(&session->request, &error, NULL);
+    finish(context, session);
+}
+
+static void run_on_desk(struct context *context, struct request *first)
+{
+    struct request *all[DESK_TOGETHER_MAX] = {first}, *stay[DESK_TOGETHER_MAX];
     size_t count = desk_gather(context, all), stay_count = 0;
     for (size_t i = 0; i < count; i++)
         if (may_stay(session_of(all[i])))
@@ -106,10 +123,24 @@ void session_run(void *argument, void *item)
     if (stay_count > 0)
         desk_handle(context, stay, stay_count);
     for (size_t i = 0; i < count; i++) {
-        exchange_body(session_of(all[i]));
-        resume(session_of(all[i]));
+        if (all[i]->errand.is_due)
+            hand_on(context, context->porters, session_of(all[i]));
+        else
+            finish(context, session_of(all[i]));
     }
     context_guard(context);
+}
+
+void session_run(void *argument, void *item)
+{
+    struct context *context = argument;
+    struct request *request = item;
+    if (!request->errand.is_due) {
+        run_on_desk(context, request);
+        return;
+    }
+    errand_run(&request->errand, context->blobs);
+    hand_on(context, context->desk, session_of(request));
 }
 
 void session_late(void *context, void *item)

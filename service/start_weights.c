@@ -13,10 +13,13 @@ static enum status borrow(struct start_weights *weights, const struct context *c
                           const struct blob_name *name, struct error *error)
 {
     struct error local = {0};
-    enum status status = blob_fetch(context->blobs, &weights->loan, name, &local);
+    enum status status = weights->errand != NULL
+                             ? errand_borrow(weights->errand, context->blobs,
+                                             &weights->loan, name, &local)
+                             : blob_fetch(context->blobs, &weights->loan, name, &local);
     if (status == ST_OK)
         return ST_OK;
-    if (status == ST_DISK_FULL)
+    if (status == ST_DISK_FULL || status == ST_QUEUE_FULL)
         return error_set(error, status, "%s: %s", name->id, local.text);
     return error_set_at(error, status == ST_IO ? ST_INTERNAL : ST_MODEL_CORRUPT,
                         pointer, "%s: %s", name->id, local.text);
@@ -87,10 +90,11 @@ static enum status check_access(struct context *context,
 
 enum status start_weights_check(struct context *context,
                                 const struct principal *principal,
-                                const struct train_spec *train, struct error *error)
+                                const struct train_spec *train, struct errand *errand,
+                                struct error *error)
 {
     const char *id = train->model.start.weights;
-    struct start_weights weights = {.loan = {.is_lent = false}};
+    struct start_weights weights = {.errand = errand};
     struct error local = {0};
     if (id[0] == '\0')
         return ST_OK;

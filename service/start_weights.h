@@ -10,10 +10,13 @@
 #include "api/ancestry.h"
 #include "engine/model_file/model_file.h"
 #include "service/context.h"
+#include "service/errand.h"
 #include "store/blob.h"
 
 struct start_weights {
     struct blob_loan loan; /* of their file */
+    struct errand
+        *errand; /* of a request on the desk; NULL: their file is waited for */
     struct file_seal seal;
     struct ancestry ancestry; /* what a model that begins with them descends from */
 };
@@ -22,7 +25,8 @@ struct start_weights {
  *   ST_MODEL_CORRUPT  they are there no more, or are not what was published
  *   ST_INVALID        they have too many ancestors ("/model/weights")
  *   ST_DISK_FULL      the cache has no room for them
- *   ST_INTERNAL       they cannot be brought here */
+ *   ST_INTERNAL       they cannot be brought here
+ *   ST_QUEUE_FULL     the errand for their file is due */
 enum status start_weights_find(struct start_weights *weights, struct context *context,
                                const char *id, struct error *error);
 /* Those that were never found are allowed, zeroed. */
@@ -30,14 +34,16 @@ void start_weights_release(struct start_weights *weights,
                            const struct context *context);
 
 /* Whether a job of the principal's may begin with the weights that its model names, if it
- * names any, and whether they fit the model, which is compiled.
+ * names any, and whether they fit the model, which is compiled. errand may be NULL.
  *   ST_NOT_FOUND      there are none of that id, they are not published, or the principal
  *                     does not see them ("/model/weights")
  *   ST_FORBIDDEN      the principal may read no models
  *   ST_INVALID        they are not those of such a model ("/model/weights")
- *   ST_MODEL_CORRUPT  their file cannot be read */
+ *   ST_MODEL_CORRUPT  their file cannot be read
+ *   ST_QUEUE_FULL     the errand for their file is due */
 enum status start_weights_check(struct context *context,
                                 const struct principal *principal,
-                                const struct train_spec *train, struct error *error);
+                                const struct train_spec *train, struct errand *errand,
+                                struct error *error);
 
 #endif

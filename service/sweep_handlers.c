@@ -74,7 +74,7 @@ enum status handle_sweep_estimate(struct context *context, struct request *reque
                    estimate_text(&sweep, fits == ST_OK            ? "yes"
                                          : fits == ST_BUDGET_HELD ? "held"
                                                                   : "no"));
-    else
+    else if (!request->errand.is_due)
         sweep_plan_refuse(&sweep, status == ST_OK ? &found : error);
     sweep_plan_fini(&sweep);
     return ST_OK;
@@ -177,7 +177,7 @@ enum status handle_sweep_create(struct context *context, struct request *request
     if (status == ST_OK) {
         reply_json(&request->reply, MHD_HTTP_CREATED, creation.body);
         creation.body = NULL;
-    } else {
+    } else if (!request->errand.is_due) {
         counters_refuse_job(context->counters, status);
         sweep_plan_refuse(&creation.plan, error);
     }

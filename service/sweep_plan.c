@@ -55,7 +55,8 @@ static enum status plan_run(struct sweep_plan *sweep, const struct sweep_request
     free(body);
     if (status != ST_OK)
         return status;
-    const struct planner_inquiry inquiry = {&parsed, &sweep->request->principal};
+    const struct planner_inquiry inquiry = {&parsed, &sweep->request->principal,
+                                            &sweep->request->errand};
     status = planner_plan(sweep->context, &inquiry, plan, &cost, error);
     plan->sweep = (struct sweep_run){
         .run = sweep->count, .settings = sweep_request_settings(asked, sweep->count)};

@@ -301,6 +301,14 @@ enum status blob_fetch(const struct blobs *blobs, struct blob_loan *loan,
     return status;
 }
 
+enum status blob_fetch_here(const struct blobs *blobs, struct blob_loan *loan,
+                            const struct blob_name *name, struct error *error)
+{
+    enum status status = blobs->driver->fetch_here(blobs, loan, name, error);
+    loan->is_lent = status == ST_OK;
+    return status;
+}
+
 void blob_give_back(const struct blobs *blobs, struct blob_loan *loan)
 {
     if (loan->is_lent)

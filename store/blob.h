@@ -106,6 +106,11 @@ uint64_t blobs_trim(const struct blobs *blobs, uint64_t free_bytes);
  *   ST_IO          it cannot be brought here */
 enum status blob_fetch(const struct blobs *blobs, struct blob_loan *loan,
                        const struct blob_name *name, struct error *error);
+/* The same of what is on this machine already: the network is not asked.
+ *   ST_NOT_FOUND  it is not; blob_fetch says whether it can be brought
+ *   ST_IO         its row cannot be read */
+enum status blob_fetch_here(const struct blobs *blobs, struct blob_loan *loan,
+                            const struct blob_name *name, struct error *error);
 void blob_give_back(const struct blobs *blobs,
                     struct blob_loan *loan); /* one that is not lent is allowed */
 

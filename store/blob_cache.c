@@ -194,6 +194,20 @@ enum status blob_cache_take(struct blob_cache *cache, const char *object, uint64
     return status;
 }
 
+enum status blob_cache_find(struct blob_cache *cache, const char *object,
+                            struct cached_blob **out, struct error *error)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct cached_blob *cached = find(cache, object);
+    bool is_here = cached != NULL && !cached->is_filling;
+    if (is_here) {
+        cached->loans++;
+        *out = cached;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return is_here ? ST_OK : error_set(error, ST_NOT_FOUND, "%s is not here", object);
+}
+
 /* Ends a loan, with the lock held. */
 static void give(struct blob_cache *cache, struct cached_blob *cached)
 {

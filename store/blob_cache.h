@@ -67,6 +67,11 @@ bool blob_cache_adopt(struct blob_cache *cache, const char *object, uint64_t siz
  * answers how many bytes went. */
 uint64_t blob_cache_trim(struct blob_cache *cache, uint64_t free_bytes);
 
+/* Borrows the file of that object if it is here, whole; waits for nobody who fills it.
+ *   ST_NOT_FOUND  it is not */
+enum status blob_cache_find(struct blob_cache *cache, const char *object,
+                            struct cached_blob **out, struct error *error);
+
 void blob_cache_give(struct blob_cache *cache, struct cached_blob *cached);
 
 const char *cached_blob_path(const struct cached_blob *cached);

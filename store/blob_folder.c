@@ -141,6 +141,7 @@ static void close_folder(struct blobs *blobs)
 
 const struct blob_driver blob_folder = {
     .fetch = fetch,
+    .fetch_here = fetch,
     .give_back = give_back,
     .is_there = is_there,
     .check = check,

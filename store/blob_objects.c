@@ -123,6 +123,20 @@ static enum status fetch(const struct blobs *blobs, struct blob_loan *loan,
     return status == ST_OK ? ST_OK : error_set(error, status, "%s", first.text);
 }
 
+static enum status fetch_here(const struct blobs *blobs, struct blob_loan *loan,
+                              const struct blob_name *name, struct error *error)
+{
+    struct found_object found;
+    enum status status = found_object_find(&found, blobs->objects, name, error);
+    if (status == ST_OK)
+        status = blob_cache_find(blobs->objects->cache, found.object.name,
+                                 &loan->cached, error);
+    if (status == ST_OK)
+        snprintf(loan->path, sizeof loan->path, "%s", cached_blob_path(loan->cached));
+    found_object_fini(&found);
+    return status;
+}
+
 static void give_back(const struct blobs *blobs, struct blob_loan *loan)
 {
     blob_cache_give(blobs->objects->cache, loan->cached);
@@ -292,6 +306,7 @@ static void close_objects(struct blobs *blobs)
 
 static const struct blob_driver elsewhere = {
     .fetch = fetch,
+    .fetch_here = fetch_here,
     .give_back = give_back,
     .is_there = is_there,
     .check = check,

@@ -19,6 +19,8 @@ struct blobs;
 struct blob_driver {
     enum status (*fetch)(const struct blobs *blobs, struct blob_loan *loan,
                          const struct blob_name *name, struct error *error);
+    enum status (*fetch_here)(const struct blobs *blobs, struct blob_loan *loan,
+                              const struct blob_name *name, struct error *error);
     void (*give_back)(const struct blobs *blobs, struct blob_loan *loan);
     bool (*is_there)(const struct blobs *blobs, const struct blob_name *name);
     enum status (*check)(const struct blobs *blobs, const struct blob_name *name,

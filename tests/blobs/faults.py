@@ -7,7 +7,7 @@ a server's objects be so much older."""
 import threading
 import time
 
-KINDS = ("truncate", "cut", "flip", "delay", "repeat", "error", "slow", "drip", "babble")
+KINDS = ("truncate", "cut", "flip", "delay", "repeat", "error", "slow", "drip", "babble", "hold")
 
 
 class Faults:
@@ -54,6 +54,9 @@ class Faults:
             body = body[:len(body) // 2]
         elif fault == "delay":
             time.sleep(1)
+        elif fault == "hold":  # until another fault is asked for
+            while self.kind == "hold":
+                time.sleep(0.005)
         if fault is None and handler.command == "GET":
             self.before = kept
         handler.send_response(status)

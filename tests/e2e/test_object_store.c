@@ -2,6 +2,8 @@
  * through a place that fails, lies and is not ours, and what it leaves there tells nothing.
  * Method: a small server of S3 beside it, which checks every signature. */
 #define _GNU_SOURCE /* pipe2 */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "tests/expect.h"
@@ -234,6 +236,96 @@ static void a_publication_that_is_cut_short_leaves_garbage_that_goes(void **stat
     end(&scene);
 }
 
+struct starter { /* a client whose job begins with weights */
+    struct client client;
+    const char *model;
+    atomic_long status; /* of the answer; 0: there is none yet */
+};
+
+#define FROM_MODEL                                                                     \
+    "{'dataset':'points','model':{'preset':'linear','weights':'%s'},"                  \
+    "'algorithm':{'name':'dpsgd'},'batch_size':50,'steps':20,"                         \
+    "'privacy':{'noise_multiplier':3}}"
+
+static void *start_from_model(void *argument)
+{
+    struct starter *starter = argument;
+    const struct reply *reply =
+        client_create(&starter->client, "/v1/jobs", FROM_MODEL, starter->model);
+    atomic_store(&starter->status, reply->status);
+    return NULL;
+}
+
+/* How often an object was asked for. */
+static size_t gets(struct scene *scene)
+{
+    size_t count = 0;
+    const char *at = s3_ask(&scene->s3, "/~log");
+    while (*at != '\0') {
+        size_t length = strcspn(at, "\n");
+        count += strncmp(at, "GET ", 4) == 0 && memchr(at, '?', length) == NULL;
+        at += length + (at[length] == '\n');
+    }
+    return count;
+}
+
+static void while_the_store_is_slow_others_write_and_cancel(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct starter starter = {.status = 0};
+    pthread_t thread;
+    begin(&scene);
+    struct client *client = &scene.client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(8));
+    const struct reply *job = train(client, SAMPLE_JOB, "points", 20, 3.0);
+    starter.model = reply_text(model_of(client, job), "id");
+    client_init(&starter.client, &scene.daemon);
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    start(&scene, "100000000");
+    size_t before = gets(&scene);
+    s3_ask(&scene.s3, "/~faults?kind=hold&count=1000");
+    assert_int_equal(pthread_create(&thread, NULL, start_from_model, &starter), 0);
+    while (gets(&scene) == before)
+        usleep(1000);
+    cancel(client, submit(client, SAMPLE_JOB, "points", 20, 3.0));
+    assert_status(declare_points(client, "other", SAMPLE_PUBLIC), 201);
+    assert_int_equal(atomic_load(&starter.status), 0);
+    s3_ask(&scene.s3, "/~faults?kind=error&count=0");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(atomic_load(&starter.status), 201);
+    client_fini(&starter.client);
+    end(&scene);
+}
+
+static void estimates_of_weights_that_are_not_here_are_answered(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    struct client *client = &scene.client;
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(8));
+    const struct reply *job = train(client, SAMPLE_JOB, "points", 20, 3.0);
+    const char *model = reply_text(model_of(client, job), "id");
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    start(&scene, "100000000");
+    assert_status(client_post(client, "/v1/jobs:estimate", NULL, FROM_MODEL, model),
+                  200);
+    for (int create = 0; create < 2; create++) {
+        assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+        start(&scene, "100000000");
+        assert_status(
+            client_create(client, create ? "/v1/sweeps" : "/v1/sweeps:estimate",
+                          "{'job':" FROM_MODEL ",'grid':{'/steps':[10,20]}}", model),
+            create ? 201 : 200);
+    }
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    start(&scene, "1000"); /* a cache that has no room for it */
+    assert_problem(client_create(client, "/v1/jobs", FROM_MODEL, model), 503,
+                   "disk_full");
+    end(&scene);
+}
+
 /* A start with these options is refused, and says why. */
 static void assert_refused(struct scene *scene, const char *const *more,
                            const char *why)
@@ -324,6 +416,8 @@ int main(void)
         cmocka_unit_test(rows_on_a_server_name_files_in_a_bucket),
         cmocka_unit_test(a_full_cache_ends_a_job_before_it_is_charged),
         cmocka_unit_test(a_publication_that_is_cut_short_leaves_garbage_that_goes),
+        cmocka_unit_test(while_the_store_is_slow_others_write_and_cancel),
+        cmocka_unit_test(estimates_of_weights_that_are_not_here_are_answered),
         cmocka_unit_test(what_is_not_ours_or_not_safe_is_refused),
     };
     curl_global_init(CURL_GLOBAL_DEFAULT);

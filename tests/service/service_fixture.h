@@ -159,7 +159,7 @@ static inline struct job_plan scene_plan(struct scene *scene, const char *algori
     struct job_plan plan = {0};
     struct trainer_cost cost;
     struct error error = {0};
-    const struct planner_inquiry inquiry = {&request, &principal_local};
+    const struct planner_inquiry inquiry = {&request, &principal_local, NULL};
     snprintf(body, sizeof body,
              "{\"dataset\":\"points\",\"model\":{\"preset\":\"linear\"},"
              "\"algorithm\":{%s},%s}",

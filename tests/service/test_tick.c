@@ -132,7 +132,7 @@ static struct job *submit(struct context *context)
     struct job *job = NULL;
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = &plan, .owner = &principal_local};
-    const struct planner_inquiry inquiry = {&request, &principal_local};
+    const struct planner_inquiry inquiry = {&request, &principal_local, NULL};
     assert_int_equal(job_request_parse(&request, body, strlen(body), NULL), ST_OK);
     assert_int_equal(planner_plan(context, &inquiry, &plan, &cost, NULL), ST_OK);
     job_id_make(&addition.id);

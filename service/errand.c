@@ -1,0 +1,52 @@
+#include "service/errand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+static bool was_sought(const struct errand *errand, const struct blob_name *name)
+{
+    return errand->failure.status != ST_OK && errand->file.kind == name->kind &&
+           strcmp(errand->file.id, name->id) == 0;
+}
+
+enum status errand_borrow(struct errand *errand, const struct blobs *blobs,
+                          struct blob_loan *loan, const struct blob_name *name,
+                          struct error *error)
+{
+    struct error found = {0};
+    enum status status = blob_fetch_here(blobs, loan, name, &found);
+    if (status == ST_OK)
+        return ST_OK;
+    if (status != ST_NOT_FOUND)
+        return error_set(error, status, "%s", found.text);
+    if (was_sought(errand, name))
+        return error_set(error, errand->failure.status, "%s", errand->failure.text);
+    errand->is_due = true;
+    errand->file = *name;
+    return error_set(error, ST_QUEUE_FULL, "%s is still to be brought here", name->id);
+}
+
+void errand_run(struct errand *errand, const struct blobs *blobs)
+{
+    struct blob_loan loan = {.is_lent = false};
+    CHECK(errand->is_due);
+    errand->is_due = false;
+    errand->failure = (struct error){0};
+    if (blob_fetch(blobs, &loan, &errand->file, &errand->failure) != ST_OK)
+        return;
+    struct blob_loan *loans =
+        realloc(errand->loans, (errand->count + 1) * sizeof *errand->loans);
+    CHECK(loans != NULL);
+    loans[errand->count++] = loan;
+    errand->loans = loans;
+}
+
+void errand_end(struct errand *errand, const struct blobs *blobs)
+{
+    for (size_t i = 0; i < errand->count; i++)
+        blob_give_back(blobs, &errand->loans[i]);
+    free(errand->loans);
+    *errand = (struct errand){0};
+}
