@@ -183,6 +183,8 @@ enum status service_open(struct context *context, const struct config *config,
     if (status == ST_OK)
         status = store_await_check(context->store, error);
     if (status == ST_OK)
+        status = blob_objects_collect(context->blobs, error);
+    if (status == ST_OK)
         status = recovery_run(context, error);
     if (status != ST_OK) {
         if (status == ST_IO && context->blobs != NULL)

@@ -370,9 +370,16 @@ enum status blob_objects_use(struct blobs *blobs,
             bucket_claim(setup->bucket, setup->store, setup->operator_key, true, error);
     if (status == ST_OK)
         status = blob_cache_open(&objects->cache, folder, setup->cache_size, error);
-    if (status == ST_OK)
-        objects->garbage = object_garbage_start(setup->bucket, setup->store);
     return status;
+}
+
+enum status blob_objects_collect(struct blobs *blobs, struct error *error)
+{
+    struct blob_objects *objects = blobs->objects;
+    if (objects == NULL)
+        return ST_OK;
+    return object_garbage_start(&objects->garbage, objects->bucket, objects->store,
+                                error);
 }
 
 enum status blob_objects_use_read(struct blobs *blobs,

@@ -42,7 +42,12 @@ enum status blob_objects_use(struct blobs *blobs,
                              const struct blob_objects_setup *setup,
                              struct error *error);
 
-/* The same for a directory that is only read (blobs_open_read), with the objects themselves
+/* Has objects that no row names removed from now on (object_garbage.h), once all pages of the
+ * database are checked. A directory without objects is allowed.
+ *   ST_CORRUPT, ST_IO  as store_await_check */
+enum status blob_objects_collect(struct blobs *blobs, struct error *error);
+
+/* As blob_objects_use for a directory that is only read (blobs_open_read), with the objects themselves
  * or, without a bucket, with their rows alone: blob_is_there and blob_check may be called. */
 enum status blob_objects_use_read(struct blobs *blobs,
                                   const struct blob_objects_setup *setup,

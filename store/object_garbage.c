@@ -147,9 +147,13 @@ static void *run(void *argument)
     return NULL;
 }
 
-struct object_garbage *object_garbage_start(struct bucket *bucket, struct store *store)
+enum status object_garbage_start(struct object_garbage **out, struct bucket *bucket,
+                                 struct store *store, struct error *error)
 {
     pthread_condattr_t monotonic;
+    enum status status = store_await_check(store, error);
+    if (status != ST_OK)
+        return status;
     struct object_garbage *garbage = calloc(1, sizeof *garbage);
     CHECK(garbage != NULL);
     garbage->bucket = bucket;
@@ -160,7 +164,8 @@ struct object_garbage *object_garbage_start(struct bucket *bucket, struct store 
     pthread_cond_init(&garbage->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     CHECK(pthread_create(&garbage->thread, NULL, run, garbage) == 0);
-    return garbage;
+    *out = garbage;
+    return ST_OK;
 }
 
 void object_garbage_stop(struct object_garbage *garbage)
@@ -179,6 +184,8 @@ void object_garbage_stop(struct object_garbage *garbage)
 
 void object_garbage_add(struct object_garbage *garbage, const char *object)
 {
+    if (garbage == NULL)
+        return;
     pthread_mutex_lock(&garbage->lock);
     if (garbage->count < WAITING && strlen(object) < SEALED_NAME_SIZE)
         strcpy(garbage->waiting[garbage->count++], object);

@@ -4,7 +4,7 @@
  *
  * Invariants
  *   (1) An object is removed only where no row names it, which is asked after it was listed,
- *       and only GARBAGE_AGE_S after it was put, by the bucket's own clock.
+ *       in a database whose pages are checked, and only GARBAGE_AGE_S after it was put, by the bucket's own clock.
  *   (2) Only names of 32 hexadecimal digits are looked at, as ours are.
  *   (3) A publisher commits its row within OBJECT_PUBLISH_MAX_S of beginning to put, or not
  *       at all (blob_objects.h). That is less than GARBAGE_AGE_S, and names are drawn anew
@@ -30,12 +30,16 @@ enum {
 
 struct object_garbage;
 
-/* Begins to collect: now, and once a day. Both are borrowed until the stop. */
-struct object_garbage *object_garbage_start(struct bucket *bucket, struct store *store);
+/* Begins to collect: now, and once a day. Both are borrowed until the stop. Waits first
+ * until all pages of the database are checked: by a damaged index a row is not found, and
+ * what it names would be removed for good.
+ *   ST_CORRUPT, ST_IO  as store_await_check */
+enum status object_garbage_start(struct object_garbage **out, struct bucket *bucket,
+                                 struct store *store, struct error *error);
 void object_garbage_stop(struct object_garbage *garbage); /* NULL is allowed */
 
-/* Has an object removed soon whose row is gone. Where too many wait it is left to be
- * collected. */
+/* Has an object removed soon whose row is gone. Where too many wait, or nobody collects yet
+ * (NULL), it is left to be collected. */
 void object_garbage_add(struct object_garbage *garbage, const char *object);
 
 /* Collects once; *removed: how many went.

@@ -28,7 +28,8 @@ static enum status use(struct scene *scene, struct error *error)
     assert_int_equal(store_open(&scene->store, scene->place.path, NULL), ST_OK);
     assert_int_equal(blobs_open(&scene->blobs, scene->place.folder, NULL), ST_OK);
     scene->setup.store = scene->store;
-    return blob_objects_use(scene->blobs, &scene->setup, error);
+    enum status status = blob_objects_use(scene->blobs, &scene->setup, error);
+    return status == ST_OK ? blob_objects_collect(scene->blobs, error) : status;
 }
 
 static void leave(struct scene *scene)

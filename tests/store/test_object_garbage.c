@@ -1,5 +1,6 @@
 /* Goal: objects without a row go once they are old by the bucket's clock, and none that is
  * being published, whatever runs beside. */
+#define _GNU_SOURCE /* memmem */
 #include "store/object_garbage.h"
 
 #include <pthread.h>
@@ -17,22 +18,33 @@ struct scene {
     struct blobs *blobs;
 };
 
-static void begin(struct scene *scene)
+static void use(struct scene *scene)
 {
-    *scene = (struct scene){.place = place_make()};
-    memory_bucket_init(&scene->memory);
-    assert_int_equal(store_open(&scene->store, scene->place.path, NULL), ST_OK);
+    assert_int_equal(store_open_beside(&scene->store, scene->place.path, NULL), ST_OK);
     assert_int_equal(blobs_open(&scene->blobs, scene->place.folder, NULL), ST_OK);
     const struct blob_objects_setup setup = {
         scene->store, &scene->memory.bucket, {1}, 1 << 20};
     assert_int_equal(blob_objects_use(scene->blobs, &setup, NULL), ST_OK);
 }
 
-static void end(struct scene *scene)
+static void begin(struct scene *scene)
+{
+    *scene = (struct scene){.place = place_make()};
+    memory_bucket_init(&scene->memory);
+    use(scene);
+    assert_int_equal(blob_objects_collect(scene->blobs, NULL), ST_OK);
+}
+
+static void leave(struct scene *scene)
 {
     blob_objects_leave(scene->blobs);
     store_close(scene->store);
     blobs_close(scene->blobs);
+}
+
+static void end(struct scene *scene)
+{
+    leave(scene);
     memory_bucket_fini(&scene->memory);
     place_remove(&scene->place);
 }
@@ -161,12 +173,57 @@ static void what_is_being_published_is_never_taken(void **state)
     end(&scene);
 }
 
+enum { PAGE_SIZE = 4096, INDEX_LEAF = 10 }; /* of SQLite's file format */
+
+/* Changes the first digit of what an index has for the object: by it the row is not found. */
+static void damage_index(const struct scene *scene, const char *object)
+{
+    static uint8_t page[PAGE_SIZE];
+    unsigned damaged = 0;
+    FILE *file = fopen(scene->place.path, "r+b");
+    assert_non_null(file);
+    for (long at = 0; fread(page, 1, sizeof page, file) == sizeof page;
+         at += PAGE_SIZE) {
+        const uint8_t *found = memmem(page, sizeof page, object, strlen(object));
+        if (page[0] != INDEX_LEAF || found == NULL)
+            continue;
+        assert_int_equal(fseek(file, at + (found - page), SEEK_SET), 0);
+        fputc(*found == '0' ? '1' : '0', file);
+        assert_int_equal(fseek(file, at + PAGE_SIZE, SEEK_SET), 0);
+        damaged++;
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(damaged, 1);
+}
+
+static void nothing_goes_by_a_damaged_database(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct error error = {0};
+    begin(&scene);
+    publish(&scene, 1);
+    leave(&scene);
+    const struct kept_object *kept = scene.memory.list;
+    if (strcmp(kept->name, OBJECT_MARKER) == 0)
+        kept = kept->next;
+    damage_index(&scene, kept->name);
+    move_clock(&scene, GARBAGE_AGE_S + 1);
+    use(&scene);
+    assert_int_equal(blob_objects_collect(scene.blobs, &error), ST_CORRUPT);
+    leave(&scene); /* whatever was begun has ended */
+    assert_int_equal(memory_count(&scene.memory), 2);
+    memory_bucket_fini(&scene.memory);
+    place_remove(&scene.place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_old_objects_without_a_row_go),
         cmocka_unit_test(what_was_put_and_waits_for_its_row_is_not_taken),
         cmocka_unit_test(what_is_being_published_is_never_taken),
+        cmocka_unit_test(nothing_goes_by_a_damaged_database),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
