@@ -103,7 +103,9 @@ uint64_t blobs_trim(const struct blobs *blobs, uint64_t free_bytes);
  *   ST_NOT_FOUND   there is none of that name (of blobs elsewhere)
  *   ST_DISK_FULL   the cache has no room for it
  *   ST_CORRUPT     what is elsewhere is not what was put there
- *   ST_IO          it cannot be brought here */
+ *   ST_IO          it cannot be brought here
+ * The text of the error may be told to clients: it says neither where the file is kept nor
+ * what that place answered, which is logged. */
 enum status blob_fetch(const struct blobs *blobs, struct blob_loan *loan,
                        const struct blob_name *name, struct error *error);
 /* The same of what is on this machine already: the network is not asked.

@@ -117,7 +117,8 @@ static struct cached_blob *oldest(struct blob_cache *cache)
     return found;
 }
 
-/* Makes room for so many bytes, of which as many are still to be written. */
+/* An upload's size tells how many rows it has: the errors, which are logged, do not. Makes
+ * room for so many bytes, of which as many are still to be written. */
 static enum status make_room(struct blob_cache *cache, uint64_t size,
                              uint64_t unwritten, struct error *error)
 {
@@ -127,14 +128,11 @@ static enum status make_room(struct blob_cache *cache, uint64_t size,
     int64_t idle = (int64_t)(cache->size - held);
     if (size > cache->size_max || held > cache->size_max - size)
         return error_set(error, ST_DISK_FULL,
-                         "the cache of files has no room: it may have %llu bytes, of "
-                         "which %llu are in use, and this takes %llu",
-                         (unsigned long long)cache->size_max, (unsigned long long)held,
-                         (unsigned long long)size);
+                         "the cache of files has no room: what is in use and this take "
+                         "more than the %llu bytes that it may have",
+                         (unsigned long long)cache->size_max);
     if (unwritten > 0 && (int64_t)unwritten > cache->left + idle)
-        return error_set(error, ST_DISK_FULL,
-                         "the disk of the cache is nearly full: this takes %llu bytes",
-                         (unsigned long long)unwritten);
+        return error_set(error, ST_DISK_FULL, "the disk of the cache has no room");
     while (cache->size > cache->size_max - size ||
            (unwritten > 0 && (int64_t)unwritten > cache->left))
         discard(cache, oldest(cache));

@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "store/blob_place.h"
 #include "store/bucket_claim.h"
 #include "store/found_object.h"
@@ -112,15 +113,36 @@ static enum status fetch_once(const struct blob_objects *objects,
     return status;
 }
 
+/* Clients read why a file is not here. Where it is kept, and what that place answered, is
+ * the operator's to know. */
+static enum status not_fetched(const struct blob_name *name, enum status status,
+                               const struct error *inner, struct error *error)
+{
+    char file_name[BLOB_FILE_NAME_SIZE];
+    const char *told = "its file cannot be fetched";
+    if (status == ST_DISK_FULL)
+        told = "the cache has no room for its file";
+    else if (status == ST_CORRUPT)
+        told = "its file is not what was put there";
+    else if (status == ST_NOT_FOUND)
+        told = "its file is missing";
+    blob_file_name(file_name, name);
+    log_event(LOG_WARNING, "file_not_fetched", "file", file_name, "detail", inner->text,
+              (char *)NULL);
+    return error_set(error, status, "%s", told);
+}
+
 static enum status fetch(const struct blobs *blobs, struct blob_loan *loan,
                          const struct blob_name *name, struct error *error)
 {
     bool is_there = false;
-    struct error first = {0};
-    enum status status = fetch_once(blobs->objects, loan, name, &is_there, &first);
-    if (status == ST_NOT_FOUND && is_there)
-        return fetch_once(blobs->objects, loan, name, &is_there, error);
-    return status == ST_OK ? ST_OK : error_set(error, status, "%s", first.text);
+    struct error inner = {0};
+    enum status status = fetch_once(blobs->objects, loan, name, &is_there, &inner);
+    if (status == ST_NOT_FOUND && is_there) {
+        inner = (struct error){0};
+        status = fetch_once(blobs->objects, loan, name, &is_there, &inner);
+    }
+    return status == ST_OK ? ST_OK : not_fetched(name, status, &inner, error);
 }
 
 static enum status fetch_here(const struct blobs *blobs, struct blob_loan *loan,

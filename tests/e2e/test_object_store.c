@@ -128,6 +128,11 @@ static void the_main_job_runs_on_a_bucket_that_fails_and_lies(void **state)
     assert_int_equal(verify(&scene, "off"), 0);
     assert_int_equal(verify(&scene, "on"), 0);
     start(&scene, "100000000");
+    s3_ask(&scene.s3, "/~faults?kind=babble&count=1"); /* a refusal */
+    const struct reply *refused = client_get(client, "%s", path);
+    assert_status(refused, 500);
+    assert_null(strstr(refused->body, S3_BUCKET));
+    assert_null(strstr(refused->body, "403"));
     const struct reply *again = client_get(client, "%s", path);
     assert_int_equal(again->size, content->size);
     assert_memory_equal(again->body, content->body, content->size);

@@ -9,6 +9,7 @@
 
 #include "store/blob_cache.h"
 #include "store/bucket_claim.h"
+#include "store/object_garbage.h"
 #include "store/sealed_object.h"
 #include "store/table_rows.h"
 #include "tests/expect.h"
@@ -545,6 +546,40 @@ static void rows_are_checked_without_a_bucket_and_objects_with_one(void **state)
     end(&scene);
 }
 
+static void assert_not_told(const struct error *error, const char *why)
+{
+    if (strstr(error->text, why) != NULL)
+        fail_msg("told: %s", error->text);
+}
+
+static void why_a_file_is_not_fetched_says_nothing_of_where_it_is(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct error error = {0};
+    struct blob_loan loan = {.is_lent = false};
+    char object[BUCKET_NAME_SIZE];
+    begin(&scene);
+    const struct blob_name name = upload_named("a");
+    publish(&scene, &name, "records", 7);
+    start_again(&scene);
+    const struct kept_object *kept = scene.memory.list;
+    snprintf(object, sizeof object, "%s",
+             strcmp(kept->name, OBJECT_MARKER) == 0 ? kept->next->name : kept->name);
+    scene.memory.failures = 1;
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &name, &error), ST_IO);
+    assert_not_told(&error, "the bucket fails");
+    scene.memory.lies = 3;
+    error = (struct error){0};
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &name, &error), ST_CORRUPT);
+    assert_not_told(&error, object);
+    memory_remove(&scene.memory.bucket, object, NULL);
+    error = (struct error){0};
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &name, &error), ST_NOT_FOUND);
+    assert_not_told(&error, object);
+    end(&scene);
+}
+
 static void a_fetch_leaves_room_on_the_disk(void **state)
 {
     (void)state;
@@ -627,6 +662,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_published_comes_back_after_a_restart),
         cmocka_unit_test(a_large_one_is_put_in_pieces),
+        cmocka_unit_test(why_a_file_is_not_fetched_says_nothing_of_where_it_is),
         cmocka_unit_test(a_fetch_leaves_room_on_the_disk),
         cmocka_unit_test(the_length_of_an_upload_is_known_to_a_factor_of_two),
         cmocka_unit_test(an_upload_in_steps_of_256_kib_is_still_read),
