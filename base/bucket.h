@@ -12,6 +12,7 @@
 #ifndef BASE_BUCKET_H
 #define BASE_BUCKET_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,12 @@ struct bucket_upload; /* an object that is put in pieces */
 struct bucket_listed {
     char name[BUCKET_NAME_SIZE];
     int64_t modified_s; /* when it was put, by the place's clock, since 1970 */
+};
+
+struct bucket_range {
+    uint64_t offset;
+    size_t size;               /* bytes */
+    const atomic_bool *cancel; /* ends the call once it is set; NULL: nobody does */
 };
 
 /* Each function that answers a status may answer
@@ -46,9 +53,10 @@ struct bucket_driver {
     void (*put_abandon)(struct bucket_upload *upload);
 
     /* data[0..size) = the object's bytes from offset on; an object without all of them is
-     * ST_CORRUPT, and retried as a failure is. */
-    enum status (*get)(struct bucket *bucket, const char *name, uint64_t offset,
-                       void *data, size_t size, struct error *error);
+     * ST_CORRUPT, and retried as a failure is. ST_CANCELLED where *cancel was seen set. */
+    enum status (*get)(struct bucket *bucket, const char *name,
+                       const struct bucket_range *range, void *data,
+                       struct error *error);
 
     /* Hands out at most max objects whose names come after the name after, in the order
      * of their names. *count: how many; fewer than max are the last. *now_s = the place's

@@ -28,13 +28,20 @@ enum status errand_borrow(struct errand *errand, const struct blobs *blobs,
     return error_set(error, ST_QUEUE_FULL, "%s is still to be brought here", name->id);
 }
 
-void errand_run(struct errand *errand, const struct blobs *blobs)
+void errand_run(struct errand *errand, const struct blobs *blobs,
+                const atomic_bool *draining)
 {
-    struct blob_loan loan = {.is_lent = false};
+    struct error found = {0};
+    struct blob_loan loan = {.cancel = draining};
     CHECK(errand->is_due);
     errand->is_due = false;
     errand->failure = (struct error){0};
-    if (blob_fetch(blobs, &loan, &errand->file, &errand->failure) != ST_OK)
+    enum status status = blob_fetch(blobs, &loan, &errand->file, &found);
+    if (status == ST_CANCELLED)
+        error_set(&errand->failure, ST_DRAINING, "the service is stopping");
+    else if (status != ST_OK)
+        error_set(&errand->failure, status, "%s", found.text);
+    if (status != ST_OK)
         return;
     struct blob_loan *loans =
         realloc(errand->loans, (errand->count + 1) * sizeof *errand->loans);

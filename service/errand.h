@@ -18,6 +18,7 @@
 #ifndef SERVICE_ERRAND_H
 #define SERVICE_ERRAND_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,8 +40,10 @@ enum status errand_borrow(struct errand *errand, const struct blobs *blobs,
                           struct blob_loan *loan, const struct blob_name *name,
                           struct error *error);
 
-/* Brings what the errand is due for, or finds out why it cannot. Waits for the network. */
-void errand_run(struct errand *errand, const struct blobs *blobs);
+/* Brings what the errand is due for, or finds out why it cannot: ST_DRAINING where *draining
+ * was set meanwhile. Waits for the network. */
+void errand_run(struct errand *errand, const struct blobs *blobs,
+                const atomic_bool *draining);
 
 /* Gives back what was brought. A zeroed errand is allowed, and is what is left. */
 void errand_end(struct errand *errand, const struct blobs *blobs);

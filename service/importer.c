@@ -115,6 +115,7 @@ static enum status borrow_uploads(const struct context *context,
         CHECK(kind != NULL);
         struct error error = {0};
         const struct blob_name name = blob_of_dataset(&spec->id, kind->blob);
+        loans[i].cancel = &context->import_cancel;
         enum status status = blob_fetch(context->blobs, &loans[i], &name, &error);
         if (status != ST_OK)
             return fail(failure, status, error.text);

@@ -88,6 +88,7 @@ static enum status run_open(struct run *run, struct error *error)
     const char *id = run->train->model.start.weights;
     enum status status = ST_OK;
     /* Weights that are gone end the job before anything of the data is read. */
+    run->weights.loan.cancel = cancel;
     if (id[0] != '\0')
         status = start_weights_find(&run->weights, run->context, id, error);
     if (status == ST_OK)

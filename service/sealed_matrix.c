@@ -12,6 +12,7 @@ enum status sealed_matrix_open(struct context *context, const struct dataset_id 
     dataset_read(context->datasets, datasets_find(context->datasets, id->text), &info);
     const struct file_seal seal = dataset_info_seal(&info);
     const char *path = matrix->loan.path;
+    matrix->loan.cancel = cancel;
     enum status status = blob_fetch(context->blobs, &matrix->loan, &name, &local);
     if (status == ST_OK)
         status = file_seal_check_path(&seal, path, cancel, &local);

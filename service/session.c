@@ -139,7 +139,7 @@ void session_run(void *argument, void *item)
         run_on_desk(context, request);
         return;
     }
-    errand_run(&request->errand, context->blobs);
+    errand_run(&request->errand, context->blobs, &context->draining);
     hand_on(context, context->desk, session_of(request));
 }
 

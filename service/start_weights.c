@@ -19,7 +19,8 @@ static enum status borrow(struct start_weights *weights, const struct context *c
                              : blob_fetch(context->blobs, &weights->loan, name, &local);
     if (status == ST_OK)
         return ST_OK;
-    if (status == ST_DISK_FULL || status == ST_QUEUE_FULL)
+    if (status == ST_DISK_FULL || status == ST_QUEUE_FULL || status == ST_DRAINING ||
+        status == ST_CANCELLED)
         return error_set(error, status, "%s: %s", name->id, local.text);
     return error_set_at(error, status == ST_IO ? ST_INTERNAL : ST_MODEL_CORRUPT,
                         pointer, "%s: %s", name->id, local.text);

@@ -26,7 +26,9 @@ struct start_weights {
  *   ST_INVALID        they have too many ancestors ("/model/weights")
  *   ST_DISK_FULL      the cache has no room for them
  *   ST_INTERNAL       they cannot be brought here
- *   ST_QUEUE_FULL     the errand for their file is due */
+ *   ST_QUEUE_FULL     the errand for their file is due
+ *   ST_DRAINING       it ended with the service
+ *   ST_CANCELLED      as blob_fetch */
 enum status start_weights_find(struct start_weights *weights, struct context *context,
                                const char *id, struct error *error);
 /* Those that were never found are allowed, zeroed. */

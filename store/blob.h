@@ -104,6 +104,7 @@ uint64_t blobs_trim(const struct blobs *blobs, uint64_t free_bytes);
  *   ST_DISK_FULL   the cache has no room for it
  *   ST_CORRUPT     what is elsewhere is not what was put there
  *   ST_IO          it cannot be brought here
+ *   ST_CANCELLED   the loan's flag was seen set while it was brought
  * The text of the error may be told to clients: it says neither where the file is kept nor
  * what that place answered, which is logged. */
 enum status blob_fetch(const struct blobs *blobs, struct blob_loan *loan,

@@ -10,6 +10,7 @@
 #ifndef STORE_BLOB_NAME_H
 #define STORE_BLOB_NAME_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/id.h"
@@ -53,6 +54,7 @@ bool blob_name_parse(struct blob_name *name, const char *folder, const char *fil
 
 struct blob_loan { /* a file of this machine that holds the blob, for a while */
     char path[BLOB_PATH_SIZE];
+    const atomic_bool *cancel; /* of the borrower, to end the fetching; or NULL */
     bool is_lent;
     struct cached_blob *cached; /* the driver's */
 };

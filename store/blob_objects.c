@@ -55,7 +55,7 @@ static bool write_piece(void *context, const void *data, size_t size)
 
 static enum status fill(const struct blob_objects *objects,
                         const struct found_object *found, struct cached_blob *cached,
-                        struct error *error)
+                        const atomic_bool *cancel, struct error *error)
 {
     struct error inner = {0};
     const char *path = cached_blob_path(cached);
@@ -63,10 +63,11 @@ static enum status fill(const struct blob_objects *objects,
         .cache = objects->cache,
         .cached = cached,
         .file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+    const struct object_sink sink = {write_piece, &filling, cancel};
     if (filling.file < 0)
         return blob_failed(error, path);
-    enum status status = object_receive(objects->bucket, &found->object, found->digests,
-                                        write_piece, &filling, &inner);
+    enum status status =
+        object_receive(objects->bucket, &found->object, found->digests, &sink, &inner);
     if (close(filling.file) != 0 && status == ST_OK) {
         filling.failure = errno;
         status = ST_IO;
@@ -93,7 +94,7 @@ static enum status borrow(const struct blob_objects *objects,
     snprintf(loan->path, sizeof loan->path, "%s", cached_blob_path(loan->cached));
     if (!is_new)
         return ST_OK;
-    status = fill(objects, found, loan->cached, error);
+    status = fill(objects, found, loan->cached, loan->cancel, error);
     blob_cache_filled(objects->cache, loan->cached, status == ST_OK);
     return status;
 }
@@ -184,8 +185,9 @@ static enum status check_bytes(const struct blob_objects *objects,
 {
     uint8_t sha256[SHA256_SIZE];
     struct sha256 *hash = sha256_create();
-    enum status status = object_receive(objects->bucket, &found->object, found->digests,
-                                        hash_piece, hash, error);
+    const struct object_sink sink = {.take = hash_piece, .context = hash};
+    enum status status =
+        object_receive(objects->bucket, &found->object, found->digests, &sink, error);
     sha256_finish(hash, sha256);
     sha256_destroy(hash);
     if (status == ST_NOT_FOUND)

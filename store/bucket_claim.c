@@ -95,6 +95,8 @@ static bool take_nothing(void *context, const void *data, size_t size)
     return size == 0;
 }
 
+static const struct object_sink nowhere = {.take = take_nothing};
+
 /* Puts the object and looks whether it is there: of two that claim one bucket at once, the
  * first may find the other's. */
 static enum status put(struct claim *claim, struct bucket *bucket, struct error *error)
@@ -103,9 +105,9 @@ static enum status put(struct claim *claim, struct bucket *bucket, struct error 
     seal(claim, tag);
     enum status status =
         bucket->driver->put(bucket, OBJECT_MARKER, tag, sizeof tag, error);
-    return status != ST_OK ? status
-                           : object_receive(bucket, &claim->object, claim->digest,
-                                            take_nothing, NULL, error);
+    return status != ST_OK
+               ? status
+               : object_receive(bucket, &claim->object, claim->digest, &nowhere, error);
 }
 
 /* --- checking --- */
@@ -134,8 +136,8 @@ static enum status check(struct claim *claim, struct bucket *bucket,
             error, ST_INVALID,
             "the key of the blobs is not the one that this database's were "
             "wrapped by");
-    enum status status = object_receive(bucket, &claim->object, claim->digest,
-                                        take_nothing, NULL, &found);
+    enum status status =
+        object_receive(bucket, &claim->object, claim->digest, &nowhere, &found);
     if (status == ST_NOT_FOUND)
         return put_missing(claim, bucket, store, may_make, error);
     if (status == ST_CORRUPT)
@@ -181,8 +183,9 @@ static enum status make(struct claim *claim, struct bucket *bucket, struct store
 {
     uint8_t first, tag[CIPHER_TAG_SIZE];
     struct error found = {0}, missing = {0};
+    const struct bucket_range range = {.size = sizeof first};
     enum status status =
-        bucket->driver->get(bucket, OBJECT_MARKER, 0, &first, sizeof first, &missing);
+        bucket->driver->get(bucket, OBJECT_MARKER, &range, &first, &missing);
     if (status == ST_OK || status == ST_CORRUPT)
         return check_found(claim, bucket, store, error);
     if (status != ST_NOT_FOUND)

@@ -114,52 +114,62 @@ enum status object_send(struct bucket *bucket, const struct sealed_object *objec
 
 /* --- receiving --- */
 
+struct receiving {
+    struct bucket *bucket;
+    const struct sealed_object *object;
+    const uint8_t *digests;
+    const atomic_bool *cancel;
+    uint8_t *bytes; /* of a chunk */
+};
+
 /* Gets a chunk and opens it. */
-static enum status get(struct bucket *bucket, const struct sealed_object *object,
-                       size_t index, const uint8_t *digest, uint8_t *bytes,
+static enum status get(const struct receiving *receiving, size_t index,
                        struct error *error)
 {
     uint8_t found[SHA256_SIZE];
+    struct bucket *bucket = receiving->bucket;
+    const struct sealed_object *object = receiving->object;
+    const uint8_t *digest = receiving->digests + index * SHA256_SIZE;
     const struct sealed_chunk chunk = sealed_object_chunk(object, index);
-    enum status status = bucket->driver->get(bucket, object->name, chunk.offset, bytes,
-                                             chunk.size, error);
+    const struct bucket_range range = {chunk.offset, chunk.size, receiving->cancel};
+    enum status status =
+        bucket->driver->get(bucket, object->name, &range, receiving->bytes, error);
     if (status != ST_OK)
         return status;
-    sha256_of(found, bytes, chunk.size);
+    sha256_of(found, receiving->bytes, chunk.size);
     if (!hash_equal(found, digest, sizeof found) ||
-        !sealed_object_open(object, index, bytes))
+        !sealed_object_open(object, index, receiving->bytes))
         return error_set(error, ST_CORRUPT,
                          "chunk %zu of object %s is not what was put there", index,
                          object->name);
     return ST_OK;
 }
 
-static enum status get_whole(struct bucket *bucket, const struct sealed_object *object,
-                             size_t index, const uint8_t *digest, uint8_t *bytes,
+static enum status get_whole(const struct receiving *receiving, size_t index,
                              struct error *error)
 {
     struct error last = {0};
     enum status status = ST_CORRUPT;
     for (int i = 0; status == ST_CORRUPT && i < OBJECT_ATTEMPTS; i++) {
         last = (struct error){0};
-        status = get(bucket, object, index, digest, bytes, &last);
+        status = get(receiving, index, &last);
     }
     return status == ST_OK ? ST_OK : error_set(error, status, "%s", last.text);
 }
 
 enum status object_receive(struct bucket *bucket, const struct sealed_object *object,
-                           const uint8_t *digests,
-                           bool (*take)(void *context, const void *data, size_t size),
-                           void *context, struct error *error)
+                           const uint8_t *digests, const struct object_sink *sink,
+                           struct error *error)
 {
     enum status status = ST_OK;
     uint8_t *bytes = malloc(SEALED_CHUNK_SIZE + CIPHER_TAG_SIZE);
+    const struct receiving receiving = {bucket, object, digests, sink->cancel, bytes};
     if (bytes == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory to receive a file");
     for (size_t i = 0; status == ST_OK && i < sealed_object_chunks(object); i++) {
-        status = get_whole(bucket, object, i, digests + i * SHA256_SIZE, bytes, error);
+        status = get_whole(&receiving, i, error);
         size_t own = sealed_object_chunk(object, i).own_size;
-        if (status == ST_OK && own > 0 && !take(context, bytes, own))
+        if (status == ST_OK && own > 0 && !sink->take(sink->context, bytes, own))
             status = error_set(error, ST_IO, "what was received is not taken");
     }
     hash_zero(bytes, SEALED_CHUNK_SIZE);

@@ -27,14 +27,20 @@ enum {
 enum status object_send(struct bucket *bucket, const struct sealed_object *object,
                         int file, uint8_t *digests, struct error *error);
 
-/* Gets the object and hands the blob's bytes to take, in their order; false from it ends
+struct object_sink { /* where an object goes */
+    bool (*take)(void *context, const void *data, size_t size);
+    void *context;
+    const atomic_bool *cancel; /* ends the transfer once it is set; NULL: nobody does */
+};
+
+/* Gets the object and hands the blob's bytes to the sink, in their order; false from it ends
  * the transfer.
+ *   ST_CANCELLED  the sink's flag was seen set
  *   ST_CORRUPT  the place has something else under that name
  *   ST_IO       take answered false, or the bucket failed
  *   others as base/bucket.h */
 enum status object_receive(struct bucket *bucket, const struct sealed_object *object,
-                           const uint8_t *digests,
-                           bool (*take)(void *context, const void *data, size_t size),
-                           void *context, struct error *error);
+                           const uint8_t *digests, const struct object_sink *sink,
+                           struct error *error);
 
 #endif

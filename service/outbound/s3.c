@@ -62,8 +62,9 @@ static enum status put(struct bucket *bucket, const char *name, const void *data
     return s3_call(s3_of(bucket)->server, &call, &answer, error);
 }
 
-static enum status get(struct bucket *bucket, const char *name, uint64_t offset,
-                       void *data, size_t size, struct error *error)
+static enum status get(struct bucket *bucket, const char *name,
+                       const struct bucket_range *range, void *data,
+                       struct error *error)
 {
     char path[PATH_SIZE];
     struct s3_answer answer;
@@ -71,14 +72,15 @@ static enum status get(struct bucket *bucket, const char *name, uint64_t offset,
     const struct s3_call call = {.method = "GET",
                                  .path = path,
                                  .query = "",
-                                 .range_offset = offset,
-                                 .range_size = size,
+                                 .range_offset = range->offset,
+                                 .range_size = range->size,
                                  .answer = data,
-                                 .answer_max = size};
+                                 .answer_max = range->size,
+                                 .cancel = range->cancel};
     enum status status = s3_call(s3_of(bucket)->server, &call, &answer, error);
-    if (status == ST_OK && answer.size != size)
+    if (status == ST_OK && answer.size != range->size)
         return error_set(error, ST_CORRUPT, "GET %s: %zu bytes in place of %zu", path,
-                         answer.size, size);
+                         answer.size, range->size);
     return status;
 }
 
@@ -209,11 +211,12 @@ static enum status finish_once(struct bucket_upload *upload, const char *pieces,
                                struct error *error)
 {
     uint8_t first;
+    const struct bucket_range range = {.size = sizeof first};
     char query[S3_QUERY_SIZE] = "", body[ANSWER_SIZE];
     s3_query_add(query, "uploadId", upload->id);
     enum status status = call_upload(upload, "POST", query, pieces, body, error);
     if (status == ST_NOT_FOUND &&
-        get(&upload->s3->bucket, upload->name, 0, &first, sizeof first, NULL) == ST_OK)
+        get(&upload->s3->bucket, upload->name, &range, &first, NULL) == ST_OK)
         return ST_OK;
     if (status == ST_OK && strstr(body, "CompleteMultipartUploadResult") == NULL)
         return error_set(error, ST_IO,

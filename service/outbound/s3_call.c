@@ -280,6 +280,25 @@ static void set_connection(CURL *handle, const struct s3_server *server)
     }
 }
 
+/* libcurl asks this as bytes come and go, and once a second. */
+static int is_cancelled(void *context, curl_off_t down_all, curl_off_t down,
+                        curl_off_t up_all, curl_off_t up)
+{
+    const struct s3_call *call = context;
+    (void)down_all;
+    (void)down;
+    (void)up_all;
+    (void)up;
+    return atomic_load(call->cancel);
+}
+
+static void set_cancel(CURL *handle, const struct s3_call *call)
+{
+    set_long(handle, CURLOPT_NOPROGRESS, 0);
+    CHECK(curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, is_cancelled) == CURLE_OK);
+    CHECK(curl_easy_setopt(handle, CURLOPT_XFERINFODATA, call) == CURLE_OK);
+}
+
 /* So long may an attempt take: neither a body that comes by drops nor one that is taken by
  * drops holds its caller for good. */
 static long attempt_ms(const struct s3_call *call)
@@ -298,6 +317,8 @@ static void set_call(struct attempt *attempt, const struct s3_server *server)
     CHECK(length > 0 && length < URL_SIZE);
     set_text(handle, CURLOPT_URL, url);
     set_long(handle, CURLOPT_TIMEOUT_MS, attempt_ms(call));
+    if (call->cancel != NULL)
+        set_cancel(handle, call);
     if (call->body != NULL) {
         CHECK(curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
                                (curl_off_t)call->body_size) == CURLE_OK);
@@ -343,6 +364,9 @@ static enum status judge(const struct attempt *attempt, CURLcode code,
     if (attempt->too_large)
         return error_set(error, ST_CORRUPT, "%s %s: more bytes than were asked for",
                          call->method, call->path);
+    if (code == CURLE_ABORTED_BY_CALLBACK)
+        return error_set(error, ST_CANCELLED, "%s %s was cancelled", call->method,
+                         call->path);
     if (code != CURLE_OK && !attempt->is_cut)
         return error_set(error, ST_IO, "%s %s: %s", call->method, call->path,
                          curl_easy_strerror(code));

@@ -17,6 +17,7 @@
 #ifndef SERVICE_OUTBOUND_S3_CALL_H
 #define SERVICE_OUTBOUND_S3_CALL_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,9 +48,10 @@ struct s3_call {
     const void *body;
     size_t body_size;
     uint64_t range_offset;
-    size_t range_size; /* 0: all of it */
-    void *answer;      /* where the body of a good answer goes */
-    size_t answer_max; /* bytes */
+    size_t range_size;         /* 0: all of it */
+    void *answer;              /* where the body of a good answer goes */
+    size_t answer_max;         /* bytes */
+    const atomic_bool *cancel; /* ends the call once it is set; NULL: nobody does */
 };
 
 struct s3_answer {
@@ -62,6 +64,7 @@ struct s3_answer {
  *   ST_NOT_FOUND  404
  *   ST_FORBIDDEN  another answer of 3xx or 4xx
  *   ST_CORRUPT    416, or more bytes than were asked for
+ *   ST_CANCELLED  the call's flag was seen set, within a second
  *   ST_IO         it failed, each time */
 enum status s3_call(struct s3_server *server, const struct s3_call *call,
                     struct s3_answer *answer, struct error *error);

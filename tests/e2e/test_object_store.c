@@ -243,6 +243,7 @@ static void a_publication_that_is_cut_short_leaves_garbage_that_goes(void **stat
 
 struct starter { /* a client whose job begins with weights */
     struct client client;
+    pthread_t thread;
     const char *model;
     atomic_long status; /* of the answer; 0: there is none yet */
 };
@@ -274,31 +275,56 @@ static size_t gets(struct scene *scene)
     return count;
 }
 
+/* It asks for its job, and the store holds what that needs. */
+static void begin_starter(struct scene *scene, struct starter *starter)
+{
+    struct client *client = &scene->client;
+    *starter = (struct starter){.status = 0};
+    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(8));
+    const struct reply *job = train(client, SAMPLE_JOB, "points", 20, 3.0);
+    starter->model = reply_text(model_of(client, job), "id");
+    client_init(&starter->client, &scene->daemon);
+    assert_int_equal(daemon_stop(&scene->daemon, SIGTERM), 0);
+    start(scene, "100000000"); /* its cache is empty */
+    size_t before = gets(scene);
+    s3_ask(&scene->s3, "/~faults?kind=hold&count=1000");
+    assert_int_equal(pthread_create(&starter->thread, NULL, start_from_model, starter),
+                     0);
+    while (gets(scene) == before)
+        usleep(1000);
+}
+
 static void while_the_store_is_slow_others_write_and_cancel(void **state)
 {
     (void)state;
     struct scene scene;
-    struct starter starter = {.status = 0};
-    pthread_t thread;
+    struct starter starter;
     begin(&scene);
+    begin_starter(&scene, &starter);
     struct client *client = &scene.client;
-    ready_points(client, "points", 500, 1, SAMPLE_BUDGET(8));
-    const struct reply *job = train(client, SAMPLE_JOB, "points", 20, 3.0);
-    starter.model = reply_text(model_of(client, job), "id");
-    client_init(&starter.client, &scene.daemon);
-    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
-    start(&scene, "100000000");
-    size_t before = gets(&scene);
-    s3_ask(&scene.s3, "/~faults?kind=hold&count=1000");
-    assert_int_equal(pthread_create(&thread, NULL, start_from_model, &starter), 0);
-    while (gets(&scene) == before)
-        usleep(1000);
-    cancel(client, submit(client, SAMPLE_JOB, "points", 20, 3.0));
+    /* What the other's job trains on is held, too: it ends all the same. */
+    const char *other = submit(client, SAMPLE_JOB, "points", 20, 3.0);
+    cancel(client, other);
+    assert_string_equal(reply_text(await_end(client, other), "state"), "CANCELLED");
     assert_status(declare_points(client, "other", SAMPLE_PUBLIC), 201);
     assert_int_equal(atomic_load(&starter.status), 0);
     s3_ask(&scene.s3, "/~faults?kind=error&count=0");
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(pthread_join(starter.thread, NULL), 0);
     assert_int_equal(atomic_load(&starter.status), 201);
+    client_fini(&starter.client);
+    end(&scene);
+}
+
+static void a_stop_does_not_wait_for_the_store(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct starter starter;
+    begin(&scene);
+    begin_starter(&scene, &starter);
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    assert_int_equal(pthread_join(starter.thread, NULL), 0);
+    assert_int_equal(atomic_load(&starter.status), 503);
     client_fini(&starter.client);
     end(&scene);
 }
@@ -422,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_full_cache_ends_a_job_before_it_is_charged),
         cmocka_unit_test(a_publication_that_is_cut_short_leaves_garbage_that_goes),
         cmocka_unit_test(while_the_store_is_slow_others_write_and_cancel),
+        cmocka_unit_test(a_stop_does_not_wait_for_the_store),
         cmocka_unit_test(estimates_of_weights_that_are_not_here_are_answered),
         cmocka_unit_test(what_is_not_ours_or_not_safe_is_refused),
     };

@@ -94,7 +94,7 @@ static void a_file_is_sought_by_the_errand_alone(void **state)
     assert_int_equal(borrow(&scene, &scene.first), ST_QUEUE_FULL);
     assert_true(scene.errand.is_due);
     assert_int_equal(scene.memory.gets, 0);
-    errand_run(&scene.errand, scene.blobs);
+    errand_run(&scene.errand, scene.blobs, NULL);
     assert_false(scene.errand.is_due);
     size_t gets = scene.memory.gets;
     assert_true(gets > 0);
@@ -111,7 +111,7 @@ static void what_was_brought_stays_until_the_errand_ends(void **state)
     struct blob_loan loan = {.is_lent = false};
     begin(&scene);
     assert_int_equal(borrow(&scene, &scene.first), ST_QUEUE_FULL);
-    errand_run(&scene.errand, scene.blobs);
+    errand_run(&scene.errand, scene.blobs, NULL);
     /* There is room for one of both. */
     assert_int_equal(blob_fetch(scene.blobs, &loan, &scene.second, NULL), ST_DISK_FULL);
     assert_int_equal(borrow(&scene, &scene.first), ST_OK);
@@ -128,11 +128,11 @@ static void what_cannot_be_brought_is_told_and_not_sought_again(void **state)
     begin(&scene);
     scene.memory.failures = 1;
     assert_int_equal(borrow(&scene, &scene.first), ST_QUEUE_FULL);
-    errand_run(&scene.errand, scene.blobs);
+    errand_run(&scene.errand, scene.blobs, NULL);
     assert_int_equal(borrow(&scene, &scene.first), ST_IO);
     assert_false(scene.errand.is_due);
     assert_int_equal(borrow(&scene, &scene.second), ST_QUEUE_FULL); /* another may be */
-    errand_run(&scene.errand, scene.blobs);
+    errand_run(&scene.errand, scene.blobs, NULL);
     assert_int_equal(borrow(&scene, &scene.second), ST_OK);
     end(&scene);
 }

@@ -157,12 +157,13 @@ static inline enum status memory_read(struct memory_bucket *memory, const char *
 }
 
 static inline enum status memory_get(struct bucket *bucket, const char *name,
-                                     uint64_t offset, void *data, size_t size,
+                                     const struct bucket_range *range, void *data,
                                      struct error *error)
 {
     struct memory_bucket *memory = memory_of(bucket);
     pthread_mutex_lock(&memory->lock);
-    enum status status = memory_read(memory, name, offset, data, size, error);
+    enum status status =
+        memory_read(memory, name, range->offset, data, range->size, error);
     pthread_mutex_unlock(&memory->lock);
     return status;
 }

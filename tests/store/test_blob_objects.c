@@ -455,12 +455,13 @@ struct rival { /* a daemon that starts between our look and our row */
     struct scene other;
 };
 
-static enum status claim_first(struct bucket *bucket, const char *name, uint64_t offset,
-                               void *data, size_t size, struct error *error)
+static enum status claim_first(struct bucket *bucket, const char *name,
+                               const struct bucket_range *range, void *data,
+                               struct error *error)
 {
     struct memory_bucket *memory = memory_of(bucket);
     struct rival *rival = memory->context;
-    enum status status = memory_get(bucket, name, offset, data, size, error);
+    enum status status = memory_get(bucket, name, range, data, error);
     if (rival != NULL && rival->other.store == NULL) {
         struct blob_objects_setup setup = rival->scene->setup;
         setup.bucket = &rival->other.memory.bucket;

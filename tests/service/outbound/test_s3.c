@@ -73,6 +73,13 @@ static void put(struct bucket *bucket, const char *name, const char *text)
         fail_msg("%s", error.text);
 }
 
+static enum status get(struct bucket *bucket, const char *name, uint64_t offset,
+                       void *data, size_t size, struct error *error)
+{
+    const struct bucket_range range = {.offset = offset, .size = size};
+    return bucket->driver->get(bucket, name, &range, data, error);
+}
+
 static void an_object_comes_back_whole_or_in_part(void **state)
 {
     (void)state;
@@ -82,21 +89,17 @@ static void an_object_comes_back_whole_or_in_part(void **state)
     struct bucket *bucket = open_at("s3://" S3_BUCKET "/some/Pre-fix_1.x", &setup);
     put(bucket, "abc123", "twelve bytes");
     assert_non_null(strstr(s3_ask(&server, "/~objects"), "some/Pre-fix_1.x/abc123 12"));
-    assert_int_equal(bucket->driver->get(bucket, "abc123", 0, bytes, 12, NULL), ST_OK);
+    assert_int_equal(get(bucket, "abc123", 0, bytes, 12, NULL), ST_OK);
     assert_string_equal(bytes, "twelve bytes");
-    assert_int_equal(bucket->driver->get(bucket, "abc123", 7, bytes, 5, NULL), ST_OK);
+    assert_int_equal(get(bucket, "abc123", 7, bytes, 5, NULL), ST_OK);
     assert_memory_equal(bytes, "bytes", 5);
     /* Past its end. */
-    assert_int_equal(bucket->driver->get(bucket, "abc123", 7, bytes, 6, NULL),
-                     ST_CORRUPT);
-    assert_int_equal(bucket->driver->get(bucket, "abc123", 99, bytes, 1, NULL),
-                     ST_CORRUPT);
-    assert_int_equal(bucket->driver->get(bucket, "none", 0, bytes, 1, NULL),
-                     ST_NOT_FOUND);
+    assert_int_equal(get(bucket, "abc123", 7, bytes, 6, NULL), ST_CORRUPT);
+    assert_int_equal(get(bucket, "abc123", 99, bytes, 1, NULL), ST_CORRUPT);
+    assert_int_equal(get(bucket, "none", 0, bytes, 1, NULL), ST_NOT_FOUND);
     assert_int_equal(bucket->driver->remove(bucket, "abc123", NULL), ST_OK);
     assert_int_equal(bucket->driver->remove(bucket, "abc123", NULL), ST_OK);
-    assert_int_equal(bucket->driver->get(bucket, "abc123", 0, bytes, 1, NULL),
-                     ST_NOT_FOUND);
+    assert_int_equal(get(bucket, "abc123", 0, bytes, 1, NULL), ST_NOT_FOUND);
     bucket->driver->close(bucket);
 }
 
@@ -112,23 +115,22 @@ static void pieces_become_one_object(void **state)
     assert_non_null(piece);
     assert_int_equal(bucket->driver->put_begin(bucket, "large", &upload, NULL), ST_OK);
     assert_int_equal(bucket->driver->put_add(upload, piece, PIECE, NULL), ST_OK);
-    assert_int_equal(bucket->driver->get(bucket, "large", 0, last, 1, NULL),
+    assert_int_equal(get(bucket, "large", 0, last, 1, NULL),
                      ST_NOT_FOUND); /* not there by halves */
     assert_int_equal(bucket->driver->put_add(upload, "the end", 7, NULL), ST_OK);
     assert_int_equal(bucket->driver->put_finish(upload, NULL), ST_OK);
-    assert_int_equal(bucket->driver->get(bucket, "large", PIECE, last, 7, NULL), ST_OK);
+    assert_int_equal(get(bucket, "large", PIECE, last, 7, NULL), ST_OK);
     assert_string_equal(last, "the end");
     assert_int_equal(bucket->driver->put_begin(bucket, "none", &upload, NULL), ST_OK);
     assert_int_equal(bucket->driver->put_add(upload, piece, PIECE, NULL), ST_OK);
     bucket->driver->put_abandon(upload);
-    assert_int_equal(bucket->driver->get(bucket, "none", 0, last, 1, NULL),
-                     ST_NOT_FOUND);
+    assert_int_equal(get(bucket, "none", 0, last, 1, NULL), ST_NOT_FOUND);
     /* The answer to the last call is lost, once: the object is there all the same. */
     assert_int_equal(bucket->driver->put_begin(bucket, "lost", &upload, NULL), ST_OK);
     assert_int_equal(bucket->driver->put_add(upload, "all", 3, NULL), ST_OK);
     s3_ask(&server, "/~faults?kind=error&method=POST&count=1");
     assert_int_equal(bucket->driver->put_finish(upload, NULL), ST_OK);
-    assert_int_equal(bucket->driver->get(bucket, "lost", 0, last, 3, NULL), ST_OK);
+    assert_int_equal(get(bucket, "lost", 0, last, 3, NULL), ST_OK);
     /* One that says 200 and nothing else has put nothing together. */
     assert_int_equal(bucket->driver->put_begin(bucket, "empty", &upload, NULL), ST_OK);
     assert_int_equal(bucket->driver->put_add(upload, "all", 3, NULL), ST_OK);
@@ -182,24 +184,22 @@ static void what_fails_is_tried_again_and_what_is_refused_is_not(void **state)
     struct bucket *bucket = open_at("s3://" S3_BUCKET, &setup);
     put(bucket, "again", "some bytes");
     s3_ask(&server, "/~faults?kind=error&count=3");
-    assert_int_equal(bucket->driver->get(bucket, "again", 0, bytes, 10, NULL), ST_OK);
+    assert_int_equal(get(bucket, "again", 0, bytes, 10, NULL), ST_OK);
     s3_ask(&server, "/~faults?kind=cut&count=2");
-    assert_int_equal(bucket->driver->get(bucket, "again", 0, bytes, 10, NULL), ST_OK);
+    assert_int_equal(get(bucket, "again", 0, bytes, 10, NULL), ST_OK);
     s3_ask(&server, "/~faults?kind=slow&count=1");
-    assert_int_equal(bucket->driver->get(bucket, "again", 0, bytes, 10, NULL), ST_OK);
+    assert_int_equal(get(bucket, "again", 0, bytes, 10, NULL), ST_OK);
     s3_ask(&server, "/~faults?kind=truncate&count=1");
-    assert_int_equal(bucket->driver->get(bucket, "again", 0, bytes, 10, NULL),
-                     ST_CORRUPT);
+    assert_int_equal(get(bucket, "again", 0, bytes, 10, NULL), ST_CORRUPT);
     s3_ask(&server, "/~faults?kind=error&count=4");
-    assert_int_equal(bucket->driver->get(bucket, "again", 0, bytes, 10, &error), ST_IO);
+    assert_int_equal(get(bucket, "again", 0, bytes, 10, &error), ST_IO);
     assert_non_null(strstr(error.text, "500 InternalError"));
     bucket->driver->close(bucket);
     setup.secret_access_key = "wrong";
     bucket = open_at("s3://" S3_BUCKET, &setup);
     error = (struct error){0};
     size_t before = strlen(s3_ask(&server, "/~log"));
-    assert_int_equal(bucket->driver->get(bucket, "again", 0, bytes, 10, &error),
-                     ST_FORBIDDEN);
+    assert_int_equal(get(bucket, "again", 0, bytes, 10, &error), ST_FORBIDDEN);
     assert_non_null(strstr(error.text, "403 SignatureDoesNotMatch"));
     assert_int_equal(strlen(s3_ask(&server, "/~log")),
                      before + strlen("\nGET /" S3_BUCKET "/again")); /* once */
@@ -226,16 +226,33 @@ static void a_call_ends_whatever_the_store_does(void **state)
     assert_non_null(bytes);
     assert_int_equal(bucket->driver->put(bucket, "large", bytes, SIZE, NULL), ST_OK);
     s3_ask(&server, "/~faults?kind=babble&count=1");
-    assert_int_equal(bucket->driver->get(bucket, "large", 0, bytes, SIZE, &error),
-                     ST_FORBIDDEN);
+    assert_int_equal(get(bucket, "large", 0, bytes, SIZE, &error), ST_FORBIDDEN);
     assert_non_null(strstr(error.text, "403 Babble"));
     s3_ask(&server, "/~faults?kind=drip&count=4");
     minute_ms = 200;
-    assert_int_equal(bucket->driver->get(bucket, "large", 0, bytes, SIZE, NULL), ST_IO);
+    assert_int_equal(get(bucket, "large", 0, bytes, SIZE, NULL), ST_IO);
     minute_ms = 60000;
-    assert_int_equal(bucket->driver->get(bucket, "large", 0, bytes, SIZE, NULL), ST_OK);
+    assert_int_equal(get(bucket, "large", 0, bytes, SIZE, NULL), ST_OK);
     bucket->driver->close(bucket);
     free(bytes);
+}
+
+static void a_call_ends_when_it_is_cancelled(void **state)
+{
+    (void)state;
+    char bytes[4];
+    atomic_bool cancel = true;
+    const struct bucket_range range = {.size = 4, .cancel = &cancel};
+    const struct s3_setup setup = setup_of(S3_SECRET);
+    struct bucket *bucket = open_at("s3://" S3_BUCKET, &setup);
+    put(bucket, "held", "held");
+    s3_ask(&server, "/~faults?kind=hold&count=1");
+    assert_int_equal(bucket->driver->get(bucket, "held", &range, bytes, NULL),
+                     ST_CANCELLED);
+    cancel = false; /* and its connection is no worse for it */
+    s3_ask(&server, "/~faults?kind=error&count=0");
+    assert_int_equal(bucket->driver->get(bucket, "held", &range, bytes, NULL), ST_OK);
+    bucket->driver->close(bucket);
 }
 
 static void urls_and_endpoints_are_looked_at(void **state)
@@ -300,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_list_is_read_in_pages_to_its_end),
         cmocka_unit_test(what_fails_is_tried_again_and_what_is_refused_is_not),
         cmocka_unit_test(a_call_ends_whatever_the_store_does),
+        cmocka_unit_test(a_call_ends_when_it_is_cancelled),
         cmocka_unit_test(urls_and_endpoints_are_looked_at),
     };
     curl_global_init(CURL_GLOBAL_DEFAULT);
