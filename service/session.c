@@ -30,12 +30,10 @@
 #include "service/authentication.h"
 #include "service/desk.h"
 #include "service/handlers.h"
+#include "service/request_body.h"
 #include "service/response.h"
 
-enum {
-    BODY_STEP = 16 << 10,
-    NAME_DIGITS = 16, /* in each half of a request's name */
-};
+enum { NAME_DIGITS = 16 }; /* in each half of a request's name */
 
 /* A waiting connection is looked at this often, since only then is a dead peer
  * noticed. */
@@ -68,13 +66,8 @@ static struct session *session_of(struct request *request)
 /* The body is done with; what was made of it lives on until it is sent. */
 static void exchange_body(struct session *session)
 {
-    struct request *request = &session->request;
-    uint64_t body_bytes = request->body_capacity;
-    free(request->body);
-    request->body = NULL;
-    request->body_size = request->body_capacity = 0;
-    session->reply_bytes = reply_held(&request->reply);
-    sessions_exchange(session->sessions, session->reply_bytes, body_bytes);
+    session->reply_bytes = reply_held(&session->request.reply);
+    request_body_exchange(&session->request, session->sessions, session->reply_bytes);
 }
 
 /* Whether its principal may still be answered, after the request has waited. If not, it is
@@ -334,55 +327,6 @@ static enum MHD_Result admit(struct session *session)
     return MHD_YES;
 }
 
-/* Answers how many bytes the body will have, if its sender says so, and otherwise how
- * many it may have. */
-static uint64_t body_size_announced(const struct request *request, uint64_t max)
-{
-    const char *length = request_header(request, "Content-Length");
-    return length != NULL ? strtoull(length, NULL, 10) : max;
-}
-
-/* Answers the capacity for size more bytes and a NUL: twice as much as before, but no
- * more than the body can come to. */
-static size_t body_capacity_for(const struct request *request, size_t size,
-                                uint64_t max)
-{
-    size_t needed = request->body_size + size + 1;
-    size_t wanted = 2 * request->body_capacity + BODY_STEP;
-    uint64_t most = body_size_announced(request, max) + 1;
-    if (wanted > most)
-        wanted = (size_t)most;
-    return wanted > needed ? wanted : needed;
-}
-
-static enum status body_append(struct session *session, const char *data, size_t size,
-                               struct error *error)
-{
-    struct request *request = &session->request;
-    uint64_t max = admission_body_max(request->match.route->body,
-                                      session->sessions->context->config);
-    if (size > max - request->body_size)
-        return error_set(error, ST_BODY_TOO_LARGE,
-                         "the body may have at most %llu bytes",
-                         (unsigned long long)max);
-    if (request->body_capacity - request->body_size <= size) {
-        size_t more = body_capacity_for(request, size, max) - request->body_capacity;
-        if (!sessions_take(session->sessions, more))
-            return error_set(error, ST_QUEUE_FULL, "too many bodies are being read");
-        char *body = realloc(request->body, request->body_capacity + more);
-        if (body == NULL) {
-            sessions_exchange(session->sessions, 0, more);
-            return error_set(error, ST_NO_MEMORY, "no memory for the body");
-        }
-        request->body = body;
-        request->body_capacity += more;
-    }
-    memcpy(request->body + request->body_size, data, size);
-    request->body_size += size;
-    request->body[request->body_size] = '\0';
-    return ST_OK;
-}
-
 /* After a refusal the rest is read and dropped, so that a body that ends can be answered
  * (libmicrohttpd answers before a body or after it); one that goes on for too long ends
  * the connection. */
@@ -398,7 +342,8 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
     enum status status =
         request->match.route->body == BODY_FILE
             ? upload_write(context, &request->upload, data, size, &session->refused)
-            : body_append(session, data, size, &session->refused);
+            : request_body_append(request, session->sessions, data, size,
+                                  &session->refused);
     if (status == ST_OK)
         connection_deadline_body_received(session->connection->deadline, size);
     else

@@ -1,0 +1,29 @@
+/*
+ * request_body.h - the JSON body of a request as it comes in: in memory, which all requests
+ * under way share (sessions.h), and no longer than its route and the configuration allow.
+ *
+ * Threads: one at a time for each request.
+ */
+#ifndef SERVICE_REQUEST_BODY_H
+#define SERVICE_REQUEST_BODY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "service/request.h"
+#include "service/sessions.h"
+
+/* Appends bytes to the body, which ends with a NUL.
+ *   ST_BODY_TOO_LARGE  it would be longer than it may be
+ *   ST_QUEUE_FULL      bodies and replies take all their memory
+ *   ST_NO_MEMORY       the system has none
+ * After a failure it is as it was. */
+enum status request_body_append(struct request *request, struct sessions *sessions,
+                                const char *data, size_t size, struct error *error);
+
+/* Frees the body, and counts its reply in its place. */
+void request_body_exchange(struct request *request, struct sessions *sessions,
+                           uint64_t reply_bytes);
+
+#endif
