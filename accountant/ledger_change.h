@@ -56,7 +56,8 @@ struct ledger {
 enum status ledger_change_keep_head(const struct ledger *ledger, const char *path,
                                     const struct head *head, struct error *error);
 
-/* To be called before the first change inside tx; those that change something do. */
+/* Joins tx to the ledger, which comes before its first change. The functions below that
+ * change something call it themselves. */
 void ledger_change_join(struct ledger *ledger, struct store_tx *tx);
 
 /* Completes row (its number, time and hashes), inserts it and moves the head. */

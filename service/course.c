@@ -29,7 +29,7 @@ struct beginning {
     bool passed;     /* it is another's by now */
 };
 
-/* Whose turn it is, is asked once more inside the transaction, under whose lock no state
+/* Asks once more which job is next, inside the transaction, under whose lock no state
  * moves. */
 static enum status begin(void *argument, struct store_tx *tx, struct error *error)
 {
