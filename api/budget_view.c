@@ -370,6 +370,19 @@ static void write_tuning(struct json_writer *writer, const struct estimate_view 
     json_write_object_end(writer);
 }
 
+static void write_ranks(struct json_writer *writer, const struct ranks_view *ranks)
+{
+    if (ranks->count <= 1) {
+        json_write_null(writer, "ranks");
+        return;
+    }
+    json_write_object(writer, "ranks");
+    json_write_count(writer, "count", ranks->count);
+    json_write_real(writer, "efficiency", ranks->efficiency);
+    json_write_flag(writer, "pays", ranks->efficiency >= RANKS_EFFICIENCY_MIN);
+    json_write_object_end(writer);
+}
+
 /* The evaluation on a holdout: what it would say, and what it would leave. */
 static void write_measurement(struct json_writer *writer,
                               const struct estimate_view *view)
@@ -402,6 +415,7 @@ char *estimate_render(const struct estimate_view *view)
     write_figures(&writer, view);
     outlook_write(&writer, view->outlook);
     write_tuning(&writer, view);
+    write_ranks(&writer, &view->ranks);
     if (view->measurement != NULL)
         write_measurement(&writer, view);
     json_write_object_end(&writer);

@@ -64,6 +64,14 @@ const char *ledger_fits_name(enum ledger_fits fits); /* "yes", "held", "no" */
  * "epsilon_after", "exposure_after", "jobs_like_this"; nulls where there is no outlook. */
 void outlook_write(struct json_writer *writer, const struct outlook *outlook);
 
+struct ranks_view { /* what several processes would make of it */
+    unsigned count;    /* 1: it has no company, and nothing is shown */
+    double efficiency; /* the share of their time that it would use (engine/efficiency.h) */
+};
+
+/* Below it a job is said not to pay. */
+#define RANKS_EFFICIENCY_MIN 0.5
+
 struct estimate_view {
     enum ledger_fits fits; /* FITS_YES on public data */
     bool is_private;       /* false: the figures of privacy are null */
@@ -71,6 +79,7 @@ struct estimate_view {
         *outlook; /* what it would do to the budget; NULL: there is none */
     double epsilon_planned, order, noise_multiplier, sampling_rate, delta;
     uint64_t steps, batch_size, parameters, memory;
+    struct ranks_view ranks;
     uint64_t seconds;   /* that it would run, by jobs like it; 0: there is none */
     double paper_claim; /* noise multiplier that the paper claims; 0: none */
     double largest_epsilon;

@@ -147,6 +147,11 @@ static void read_rows_per_person(size_t *rows, struct json_node node)
     *rows = (size_t)count;
 }
 
+static void read_ranks(unsigned *ranks, struct json_node node)
+{
+    *ranks = json_present(node) ? (unsigned)json_read_count(node, 1, LIMIT_RANKS) : 1;
+}
+
 static void read_length(struct job_request *request, const struct json_node *root)
 {
     struct json_node batch_size = json_member(root, "batch_size");
@@ -217,7 +222,7 @@ static void read_request(struct job_request *request, const struct json_node *ro
         *root, (const char *const[]){"dataset", "evaluation", "model", "algorithm",
                                      "optimizer", "averaging", "class_weights",
                                      "features", "scaling", "batch_size",
-                                     "rows_per_person", "augmentation", "epochs",
+                                     "ranks", "rows_per_person", "augmentation", "epochs",
                                      "steps", "privacy", "display_name", "tags", NULL});
     read_names(request, root, epsilon_max);
     model_request_read(&request->train.model, &request->has_loss, &model);
@@ -225,6 +230,7 @@ static void read_request(struct job_request *request, const struct json_node *ro
     read_optimizer(request, json_member(root, "optimizer"));
     read_learning(request, root, kept);
     read_length(request, root);
+    read_ranks(&request->train.ranks, json_member(root, "ranks"));
     read_rows_per_person(&request->train.unit_rows,
                          json_member(root, "rows_per_person"));
     read_privacy(request, json_member(root, "privacy"), epsilon_max);
@@ -296,6 +302,8 @@ void job_request_write_run(struct json_writer *writer,
         json_write_text(writer, "features", feature_uses[train->features]);
     scaling_request_write(writer, "scaling", &request->scaling);
     json_write_count(writer, "batch_size", train->batch_size);
+    if (train_spec_ranks(train) > 1)
+        json_write_count(writer, "ranks", train->ranks);
     if (train->unit == UNIT_PERSON)
         json_write_count(writer, "rows_per_person", train->unit_rows);
     augmentation_request_write(writer, "augmentation", &train->views);

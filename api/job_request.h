@@ -6,7 +6,7 @@
  *
  *   {"dataset","evaluation"?:id|{"holdout":true,"epsilon","error_clip"?},"model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"averaging"?:{"kind",...},
- *    "class_weights"?:[number,...],"features"?:cached|streamed,"scaling"?:{"statistics"},"batch_size"?,"rows_per_person"?,
+ *    "class_weights"?:[number,...],"features"?:cached|streamed,"scaling"?:{"statistics"},"batch_size"?,"ranks"?,"rows_per_person"?,
  *    "augmentation"?:{"views"?,"flip"?,"shift"?},"epochs"|"steps"?,
  *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
  *              "accountant"?:rdp|pld},

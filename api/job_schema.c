@@ -224,6 +224,12 @@ static void write_rows_per_person(struct json_writer *writer, size_t usual)
     json_write_object_end(writer);
 }
 
+static void write_ranks(struct json_writer *writer, const struct job_schema_view *view)
+{
+    static const uint64_t usual = 1;
+    json_schema_count(writer, "ranks", 1, view->starts_ranks ? LIMIT_RANKS : 1, &usual);
+}
+
 static void write_length(struct json_writer *writer, const struct job_request *usual)
 {
     if (usual->train.unit == UNIT_PERSON)
@@ -360,6 +366,7 @@ char *job_schema_render(const struct job_schema_view *view)
     augmentation_schema_write(&writer, view->facts.schema);
     if (!is_public && has_number(view->facts.schema))
         scaling_schema_write(&writer, "scaling");
+    write_ranks(&writer, view);
     write_length(&writer, usual);
     write_privacy(&writer, view, &offers);
     caption_schema_write(&writer);

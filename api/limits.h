@@ -42,6 +42,7 @@ enum {
     LIMIT_STRIDE = 4096,   /* and paddings and dilations */
     LIMIT_STEPS = 10000000,
     LIMIT_ROWS_PER_PERSON = 16, /* in a step; a power of two */
+    LIMIT_RANKS = 1024,         /* processes that take the steps of a job together */
     LIMIT_ROWS_KEPT = 16,       /* of a person, by an import; a power of two */
     LIMIT_VIEWS = 16,           /* of a record in a step; a power of two */
     LIMIT_SHIFT = 64,           /* pixels that a view of an image is moved by */

@@ -140,6 +140,8 @@ char *certificate_render(const struct model_view *view)
     json_write_text(&writer, "job", view->job->text);
     json_write_text(&writer, "dataset", view->dataset->id.text);
     json_write_count(&writer, "records", view->request->train.records);
+    if (train_spec_ranks(&view->request->train) > 1)
+        json_write_count(&writer, "ranks", view->request->train.ranks);
     if (view->request->train.unit == UNIT_PERSON)
         json_write_count(&writer, "rows_per_person", view->request->train.unit_rows);
     augmentation_request_write(&writer, "augmentation", &view->request->train.views);

@@ -14,7 +14,7 @@ unsigned problem_http_status(enum status status)
     case ST_OK:
         return 200;
     case ST_INVALID: case ST_IDEMPOTENCY_KEY_MISSING: case ST_JOB_TOO_LARGE:
-    case ST_NOT_FLOAT_SAFE: case ST_UNIT_UNSUPPORTED: case ST_KEY_IN_QUERY:
+    case ST_NOT_FLOAT_SAFE: case ST_UNIT_UNSUPPORTED: case ST_ONE_RANK_ONLY: case ST_KEY_IN_QUERY:
     case ST_UNTRUSTED_PROXY:
         return 400;
     case ST_KEY_MISSING: case ST_KEY_MALFORMED: case ST_KEY_UNKNOWN: case ST_KEY_EXPIRED:

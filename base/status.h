@@ -25,6 +25,9 @@ struct faults;
       "ask the operator: floats are not rounded to nearest there")                     \
     X(UNIT_UNSUPPORTED, "unit_unsupported",                                            \
       "name an algorithm that takes persons, as dpsgd does")                           \
+    X(ONE_RANK_ONLY, "one_rank_only",                                                  \
+      "name an algorithm whose steps several processes may take, as dpsgd, or one "    \
+      "rank")                                                                          \
     X(JOB_TOO_LARGE, "job_too_large", "ask for a smaller model or batch")              \
     X(FORBIDDEN_ORIGIN, "forbidden_origin",                                            \
       "call the service by its loopback address")                                      \

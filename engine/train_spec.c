@@ -84,6 +84,11 @@ bool train_spec_shares_features(const struct train_spec *spec)
            spec->views.count == 0;
 }
 
+unsigned train_spec_ranks(const struct train_spec *spec)
+{
+    return spec->ranks == 0 ? 1 : spec->ranks;
+}
+
 static enum status check_features(const struct train_spec *spec, struct error *error)
 {
     if (spec->features != FEATURES_CACHED)
@@ -96,6 +101,10 @@ static enum status check_features(const struct train_spec *spec, struct error *e
         return error_set_at(error, ST_INVALID, "/features",
                             "views of a record are drawn anew in every step: give "
                             "streamed, or no augmentation");
+    if (train_spec_ranks(spec) > 1)
+        return error_set_at(error, ST_INVALID, "/features",
+                            "each rank reads its own records, and would make the "
+                            "features of all: give streamed, or no ranks");
     if (!train_spec_shares_features(spec))
         return error_set_at(error, ST_INVALID, "/features",
                             "there are no features that a whole run shares: freeze "

@@ -50,6 +50,7 @@ struct train_spec {
     uint64_t records;       /* n, public: the units, be they records or persons */
     uint64_t batch_size;    /* expected; sampling rate = batch_size / n */
     uint64_t steps;
+    unsigned ranks; /* processes that take its steps together; 0 is 1 */
     double noise_multiplier; /* 0 where the algorithm is not private */
 };
 
@@ -66,13 +67,17 @@ size_t train_spec_unit_rows(const struct train_spec *spec);
 enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
                                struct error *error);
 
+/* How many processes take its steps: at least 1. */
+unsigned train_spec_ranks(const struct train_spec *spec);
+
 /* Destroys the compiled model of a run that is over or will never be. */
 void train_spec_drop_network(struct train_spec *spec);
 
 /* Whether the algorithm's proof covers what the spec asks of losses, layers, views and
  * features.
- *   ST_INVALID  it does not, or there are no features that a run could share: at
- *               "/class_weights", "/model/trainable", "/features" or "/augmentation" */
+ *   ST_INVALID  it does not, or there are no features that a run could share, or that
+ *               ranks could: at "/class_weights", "/model/trainable", "/features" or
+ *               "/augmentation" */
 enum status train_spec_check(const struct train_spec *spec, struct error *error);
 
 /* Whether what the frozen layers make of a record serves a whole run: there are such

@@ -126,6 +126,10 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
     const struct network *network = spec->network;
     void *state = NULL;
     enum status status = start(&state, spec, error);
+    if (status == ST_OK)
+        status = algorithm_check_ranks(spec->algorithm.algorithm,
+                                       algorithm_noise(spec->algorithm.algorithm, state),
+                                       train_spec_ranks(spec), error);
     if (status == ST_OK) {
         struct stepper_setup setup = {.network = network,
                                       .optimizer = &spec->optimizer,

@@ -65,8 +65,9 @@ struct trainer_cost {
 enum status trainer_choose_rate(struct train_spec *spec, struct error *error);
 
 /* *cost = that of spec at so many threads.
- *   ST_INVALID  limits exceeded, a layer that the algorithm has no rule for, or the noise
- *               plan refuses */
+ *   ST_INVALID  limits exceeded, a layer that the algorithm has no rule for, the noise
+ *               plan refuses, or there are fewer cells than ranks ("/ranks")
+ *   ST_ONE_RANK_ONLY  more ranks than one, and an algorithm that has no proof of them */
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
                          unsigned threads, struct error *error);
 

@@ -12,6 +12,7 @@
 #include "api/query.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "engine/efficiency.h"
 #include "service/access.h"
 #include "service/act.h"
 #include "service/course.h"
@@ -62,6 +63,26 @@ static enum status price_tuning(const struct request *request,
                             error);
     return tuning_cost(&view->tuning, &plan->mechanism, view->runs, plan->request.delta,
                        error);
+}
+
+/* How well several processes would do, each with the threads that a job has here. */
+static struct ranks_view foresee_ranks(const struct context *context,
+                                       const struct job_plan *plan)
+{
+    const struct config *config = context->config;
+    const struct train_spec *train = &plan->request.train;
+    const struct rank_machine machine = {
+        .flops = EFFICIENCY_CORE_FLOPS * config->threads,
+        .network_bytes = (double)config->ranks_network,
+        .adding_bytes = EFFICIENCY_ADDING_BYTES,
+    };
+    const struct rank_work work = {
+        .batch = (double)train->batch_size * (double)train_spec_unit_rows(train),
+        .record_flops = network_flops(train->network),
+        .parameters = (double)network_parameters(train->network),
+    };
+    unsigned ranks = train_spec_ranks(train);
+    return (struct ranks_view){ranks, efficiency_of(&machine, &work, ranks)};
 }
 
 static struct estimate_view view_of(const struct job_plan *plan,
@@ -148,6 +169,7 @@ enum status handle_job_estimate(struct context *context, struct request *request
     if (status == ST_OK) {
         view = view_of(&plan, &cost);
         view.seconds = job_pace_seconds(context->jobs, &plan);
+        view.ranks = foresee_ranks(context, &plan);
     }
     if (status == ST_OK && plan.is_private)
         status = find_room(context, &plan, &outlook, &view, error);
@@ -200,6 +222,7 @@ enum status handle_job_schema(struct context *context, struct request *request,
         return status;
     view.dataset = &dataset_spec(dataset)->id;
     view.facts = dataset_facts(context->datasets, dataset);
+    view.starts_ranks = context->config->ranks_launcher[0] != '\0';
     if (!view.facts.is_public) {
         status = ledger_balance(context->ledger, view.dataset, &balance, error);
         if (status == ST_OK && balance.frozen)

@@ -61,6 +61,16 @@ static enum status check_evaluation(const struct planning *planning,
     return ST_OK;
 }
 
+/* Whether somebody starts so many processes. */
+static enum status check_launcher(const struct config *config,
+                                  const struct train_spec *train, struct error *error)
+{
+    if (train_spec_ranks(train) == 1 || config->ranks_launcher[0] != '\0')
+        return ST_OK;
+    return error_set_at(error, ST_INVALID, "/ranks",
+                        "one process takes a job's steps here: leave it out");
+}
+
 static enum status check_cost(struct context *context, const struct train_spec *train,
                               struct trainer_cost *cost, struct error *error)
 {
@@ -231,6 +241,8 @@ static enum status complete(const struct planning *planning, struct trainer_cost
         status = trainer_choose_rate(&request->train, error);
     if (status == ST_OK)
         status = check_cost(context, &request->train, cost, error);
+    if (status == ST_OK)
+        status = check_launcher(context->config, &request->train, error);
     return status;
 }
 

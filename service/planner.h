@@ -34,7 +34,9 @@ struct planner_inquiry { /* what is asked, and by whom */
  *   ST_DUPLICATE_CONTENT  another dataset of the same owner holds the same records
  *   ST_JOB_TOO_LARGE      the run takes more memory than --job-memory-max
  *   ST_INVALID            a shape or range is wrong, nothing is proved of the mechanism,
- *                         or no noise meets the target
+ *                         no noise meets the target, or there are more ranks than cells or
+ *                         nobody who starts them
+ *   ST_ONE_RANK_ONLY      more ranks than one, of an algorithm that runs in one process
  *   ST_QUEUE_FULL         the errand is due for a file
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN
  *                         the share of the budget that is asked for cannot be had

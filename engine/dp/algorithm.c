@@ -77,8 +77,9 @@ enum status algorithm_check_ranks(const struct algorithm *algorithm,
     if (ranks == 1)
         return ST_OK;
     if (algorithm->one_rank_only != NULL)
-        return error_set_at(error, ST_INVALID, "/ranks", "%s runs in one process: %s",
-                            algorithm->name, algorithm->one_rank_only);
+        return error_set_at(error, ST_ONE_RANK_ONLY, "/ranks",
+                            "%s runs in one process: %s", algorithm->name,
+                            algorithm->one_rank_only);
     if (ranks > noise->grid.cells)
         return error_set_at(error, ST_INVALID, "/ranks",
                             "each rank takes whole cells of records, and batches of "

@@ -183,8 +183,8 @@ enum status algorithm_check_views(const struct algorithm *algorithm,
 
 /* Whether so many ranks may take the steps of a run of algorithm together (group.h).
  *   noise  the plan of the run, as started; NULL where algorithm is not private
- *   ST_INVALID  its proof or its bits need one process, or there are fewer cells than
- *               ranks ("/ranks") */
+ *   ST_ONE_RANK_ONLY  its proof or its bits need one process ("/ranks")
+ *   ST_INVALID        there are fewer cells than ranks ("/ranks") */
 enum status algorithm_check_ranks(const struct algorithm *algorithm,
                                   const struct noise_plan *noise, unsigned ranks,
                                   struct error *error);

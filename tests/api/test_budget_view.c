@@ -334,6 +334,24 @@ static struct outlook outlook_of(void)
     return outlook;
 }
 
+static void an_estimate_says_whether_ranks_pay(void **state)
+{
+    (void)state;
+    static const double shares[] = {0.93, 0.5, 0.49};
+    struct estimate_view view = {.fits = FITS_YES};
+    for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
+        view.ranks = (struct ranks_view){4, shares[k]};
+        json_auto_t *root = read_text(estimate_render(&view));
+        json_t *ranks = json_object_get(root, "ranks");
+        assert_int_equal(json_integer_value(json_object_get(ranks, "count")), 4);
+        assert_true(json_real_value(json_object_get(ranks, "efficiency")) == shares[k]);
+        assert_true(json_is_true(json_object_get(ranks, "pays")) == (k < 2));
+    }
+    view.ranks = (struct ranks_view){1, 1};
+    json_auto_t *alone = read_text(estimate_render(&view));
+    assert_true(json_is_null(json_object_get(alone, "ranks")));
+}
+
 static void an_estimate_shows_the_budget_beside_the_job_and_after_it(void **state)
 {
     (void)state;
@@ -396,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_history_is_its_points),
         cmocka_unit_test(the_head_is_seq_and_hash),
         cmocka_unit_test(an_estimate_answers_in_words),
+        cmocka_unit_test(an_estimate_says_whether_ranks_pay),
         cmocka_unit_test(an_estimate_shows_the_budget_beside_the_job_and_after_it),
         cmocka_unit_test(an_estimate_of_a_budget_granted_anew_is_over_all_epochs),
         cmocka_unit_test(an_estimate_of_public_training_has_no_figures_of_privacy),

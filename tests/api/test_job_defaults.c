@@ -309,6 +309,27 @@ static void persons_give_some_of_their_rows(void **state)
     job_request_fini(&request);
 }
 
+/* A text of one rank is what it was before there were any. */
+static void ranks_are_said_where_there_are_several(void **state)
+{
+    (void)state;
+    struct job_request request;
+    must_resolve(&request, PEOPLE_JOB("dpsgd", ",\"ranks\":3"),
+                 private_data(&people, 900));
+    assert_int_equal(train_spec_ranks(&request.train), 3);
+    char *text = job_request_render(&request);
+    assert_non_null(strstr(text, "\"ranks\":3,"));
+    free(text);
+    job_request_fini(&request);
+    must_resolve(&request, PEOPLE_JOB("dpsgd", ",\"ranks\":1"),
+                 private_data(&people, 900));
+    assert_int_equal(train_spec_ranks(&request.train), 1);
+    text = job_request_render(&request);
+    assert_null(strstr(text, "ranks"));
+    free(text);
+    job_request_fini(&request);
+}
+
 /* No job reads more of a person than there is. */
 static void persons_give_no_more_rows_than_are_kept(void **state)
 {
@@ -462,6 +483,7 @@ int main(void)
         cmocka_unit_test(delta_is_the_datasets_unless_a_smaller_one_is_asked),
         cmocka_unit_test(relation_and_records_are_the_datasets),
         cmocka_unit_test(persons_give_some_of_their_rows),
+        cmocka_unit_test(ranks_are_said_where_there_are_several),
         cmocka_unit_test(persons_give_no_more_rows_than_are_kept),
         cmocka_unit_test(where_persons_are_not_or_not_proved_is_said),
         cmocka_unit_test(views_are_of_images),

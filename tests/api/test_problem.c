@@ -15,6 +15,7 @@ static const struct {
     {"invalid_argument", 400},
     {"idempotency_key_missing", 400},
     {"unit_unsupported", 400},
+    {"one_rank_only", 400},
     {"job_too_large", 400},
     {"not_float_safe", 400},
     {"forbidden_origin", 403},

@@ -140,6 +140,13 @@ static const struct bad_job bad_jobs[] = {
      "," NOISE "}",
      INVALID, "/model/hidden/0"},
 
+    {"no rank", HEAD SIZES "," NOISE ",'ranks':0}", INVALID, "/ranks"},
+    {"ranks that nobody starts", HEAD SIZES "," NOISE ",'ranks':2}", INVALID, "/ranks"},
+    {"more ranks than cells", HEAD SIZES "," NOISE ",'ranks':1000}", INVALID, "/ranks"},
+    {"ranks of an algorithm of one process",
+     "{'dataset':'points'," MODEL ",'algorithm':{'name':'dicesgd'}," SIZES "," NOISE
+     ",'ranks':2}",
+     400, "one_rank_only", "/ranks"},
     {"unknown algorithm",
      "{'dataset':'points'," MODEL ",'algorithm':{'name':'dpsgdx'}," SIZES "," NOISE "}",
      INVALID, "/algorithm/name"},

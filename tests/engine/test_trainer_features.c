@@ -365,7 +365,7 @@ static void they_are_made_anew_where_there_is_no_room_or_no_wish(void **state)
 static void what_no_run_shares_is_refused_where_it_is_asked_for(void **state)
 {
     (void)state;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         struct world *world = world_create(k == 2 ? "value_clip" : "dpsgd");
         struct trainer_cost cost;
         struct error error = {0};
@@ -377,6 +377,7 @@ static void what_no_run_shares_is_refused_where_it_is_asked_for(void **state)
         else if (k != 1)
             freeze(world, TRAINABLE_HEAD, NULL, 0);
         compile_model(world);
+        world->spec.ranks = k == 4 ? 2 : 1;
         world->spec.features = FEATURES_STREAMED;
         assert_int_equal(trainer_cost(&cost, &world->spec, 1, &error), ST_OK);
         world->spec.features = FEATURES_CACHED;

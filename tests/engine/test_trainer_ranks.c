@@ -217,11 +217,36 @@ static void what_is_not_proved_over_ranks_is_refused(void **state)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         struct error error = {0};
         struct world *world = world_create(names[k]);
-        assert_int_equal(status_of(world, 2, &error), ST_INVALID);
+        assert_int_equal(status_of(world, 2, &error), ST_ONE_RANK_ONLY);
         assert_string_equal(error.pointer, "/ranks");
         assert_non_null(strstr(error.text, names[k]));
         world_destroy(world);
     }
+}
+
+/* Before anything is reserved for such a job. */
+static void the_cost_of_such_runs_is_refused_alike(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    struct trainer_cost cost;
+    struct world *world = world_create("dicesgd");
+    compile_model(world);
+    world->spec.ranks = 2;
+    assert_int_equal(trainer_cost(&cost, &world->spec, 1, &error), ST_ONE_RANK_ONLY);
+    assert_string_equal(error.pointer, "/ranks");
+    world->spec.ranks = 1;
+    assert_int_equal(trainer_cost(&cost, &world->spec, 1, NULL), ST_OK);
+    world_destroy(world);
+    world = ranks_world(&ranks_runs[0]);
+    compile_model(world);
+    world->spec.ranks = 6;
+    error = (struct error){0};
+    assert_int_equal(trainer_cost(&cost, &world->spec, 1, &error), ST_INVALID);
+    assert_string_equal(error.pointer, "/ranks");
+    world->spec.ranks = 5;
+    assert_int_equal(trainer_cost(&cost, &world->spec, 1, NULL), ST_OK);
+    world_destroy(world);
 }
 
 static void more_ranks_than_cells_are_refused(void **state)
@@ -247,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_slice_without_noise_makes_another),
         cmocka_unit_test(a_rank_that_stops_is_not_a_smaller_sum),
         cmocka_unit_test(what_is_not_proved_over_ranks_is_refused),
+        cmocka_unit_test(the_cost_of_such_runs_is_refused_alike),
         cmocka_unit_test(more_ranks_than_cells_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,7 @@ class Client:
         class_weights: Sequence[float] | None = None,
         scaling: Statistics | str | None = None,
         batch_size: int | None = None,
+        ranks: int | None = None,
         rows_per_person: int | None = None,
         augmentation: _types.Augmentation | None = None,
         epochs: int | None = None,
@@ -102,7 +103,7 @@ class Client:
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
             class_weights=class_weights, scaling=scaling, batch_size=batch_size,
-            rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps)
+            ranks=ranks, rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps)
         return Estimate.of(self._transport.post("/v1/jobs:estimate", request, query={"runs": runs}).json())
 
     def train(
@@ -122,6 +123,7 @@ class Client:
         class_weights: Sequence[float] | None = None,
         scaling: Statistics | str | None = None,
         batch_size: int | None = None,
+        ranks: int | None = None,
         rows_per_person: int | None = None,
         augmentation: _types.Augmentation | None = None,
         epochs: int | None = None,
@@ -147,6 +149,8 @@ class Client:
         class_weights       what the loss of each class is multiplied by: public numbers of yours
         scaling             statistics of the dataset, whose outer quantiles of a column become its range
                             in place of the declared one; what they cost was paid
+        ranks               how many processes take its steps together, where the operator lets them be
+                            started; ``estimate().ranks`` says whether that pays
         rows_per_person     of a dataset of persons: the most rows of each that a step reads
         augmentation        of images: {"views": 4, "flip": True, "shift": 2}, in how many views a step
                             sees each; the mean of their gradients counts once, at no further cost
@@ -163,7 +167,7 @@ class Client:
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
             class_weights=class_weights, scaling=scaling, batch_size=batch_size,
-            rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps,
+            ranks=ranks, rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps,
             display_name=display_name, tags=tags)
         answer = self._transport.post("/v1/jobs", request,
                                       idempotency_key=idempotency_key or uuid.uuid4().hex)

@@ -41,14 +41,16 @@ class Estimate:
     jobs_like_this: int | None
     """How many such jobs would be taken now, one after the other."""
     tuning: _types.EstimateTuning | None
+    ranks: _types.EstimateRanks | None = None
+    """Of a job of several ranks, how much of their time it would use, and whether that pays."""
     measurement: _types.EstimateMeasurement | None = None
     """Of a job that is evaluated on a holdout, what that look would cost the holdout's budget."""
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Estimate:
         """From the API's answer; members that a later service adds are passed over."""
-        known = {field.name for field in dataclasses.fields(cls)} - {"measurement"}
-        return cls(measurement=data.get("measurement"), **{name: data[name] for name in known})
+        known = {field.name for field in dataclasses.fields(cls)} - {"measurement", "ranks"}
+        return cls(measurement=data.get("measurement"), ranks=data.get("ranks"), **{name: data[name] for name in known})
 
     def __repr__(self) -> str:
         run = f"{self.steps} steps of about {self.batch_size} records"

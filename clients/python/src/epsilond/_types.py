@@ -1158,6 +1158,7 @@ class JobRequest(TypedDict):
     features: NotRequired[Features]
     scaling: NotRequired[ScalingRequest]
     batch_size: NotRequired[BatchSize]
+    ranks: NotRequired[Ranks]
     rows_per_person: NotRequired[RowsPerPerson]
     augmentation: NotRequired[Augmentation]
     epochs: NotRequired[Epochs]
@@ -1443,6 +1444,7 @@ class Job(TypedDict):
     features: NotRequired[Features]
     scaling: NotRequired[Scaling]
     batch_size: BatchSize
+    ranks: NotRequired[Ranks]
     rows_per_person: NotRequired[RowsPerPerson]
     augmentation: NotRequired[Augmentation]
     epochs: NotRequired[Epochs]
@@ -1691,6 +1693,16 @@ class SweepEstimate(TypedDict):
     runs: list[SweepEstimateRunsItem]
 
 
+class EstimateRanks(TypedDict):
+    """Of a job of several ranks, the share of their time that it would make use of, by a model of
+    work, network and the rank that draws most; null of one rank. It does not pay where that is
+    below a half."""
+
+    count: int
+    efficiency: float
+    pays: bool
+
+
 class EstimateMeasurementShare(TypedDict):
     order: float
     spent: float
@@ -1739,6 +1751,7 @@ class Estimate(TypedDict):
     paper_claim: float | None
     largest_epsilon: float | None
     most_steps: int | None
+    ranks: EstimateRanks | None
     share: ShareAsked | None
     measurement: NotRequired[EstimateMeasurement]
     rooms: RoomsAsked | None
@@ -1860,6 +1873,7 @@ class Certificate(TypedDict):
     job: JobId
     dataset: DatasetId
     records: int
+    ranks: NotRequired[Ranks]
     rows_per_person: NotRequired[RowsPerPerson]
     augmentation: NotRequired[Augmentation]
     steps: int
@@ -2216,6 +2230,7 @@ ClassWeights = list[float]
 BatchSize = int
 Steps = int
 Epochs = int
+Ranks = int
 Bins = int | list[float]
 StatisticsColumn = str
 Statistic = StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles
@@ -2242,20 +2257,20 @@ Scope = Literal[
 ]
 Role = Literal["analyst", "data_owner", "privacy_officer", "operator", "auditor"]
 ProblemCode = Literal[
-    "invalid_argument", "idempotency_key_missing", "unit_unsupported", "job_too_large",
-    "not_float_safe", "key_in_query", "key_missing", "key_malformed", "key_unknown", "key_expired",
-    "key_revoked", "session_ended", "untrusted_proxy", "too_many_wrong_keys", "key_ended",
-    "policy_violation", "forbidden_origin", "second_person", "forbidden", "not_found",
-    "method_not_allowed", "not_acceptable", "gone", "precondition_failed", "precondition_required",
-    "body_too_large", "uri_too_long", "head_too_large", "unsupported_media_type",
-    "range_not_satisfiable", "expectation_failed", "budget_exhausted", "budget_held",
-    "grant_pending", "grant_decided", "already_exists", "conflict", "dataset_not_ready",
-    "dataset_busy", "dataset_immutable", "dataset_in_use", "dataset_private", "dataset_public",
-    "dataset_frozen", "dataset_not_frozen", "dataset_unavailable", "charge_ended", "block_granted",
-    "block_out_of_order", "duplicate_content", "upload_busy", "upload_offset", "upload_length",
-    "webhook_limit", "job_terminal", "job_active", "job_has_model", "idempotency_key_reused",
-    "import_failed", "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full",
-    "draining", "cancelled", "no_memory", "ledger_unavailable"
+    "invalid_argument", "idempotency_key_missing", "unit_unsupported", "one_rank_only",
+    "job_too_large", "not_float_safe", "key_in_query", "key_missing", "key_malformed",
+    "key_unknown", "key_expired", "key_revoked", "session_ended", "untrusted_proxy",
+    "too_many_wrong_keys", "key_ended", "policy_violation", "forbidden_origin", "second_person",
+    "forbidden", "not_found", "method_not_allowed", "not_acceptable", "gone", "precondition_failed",
+    "precondition_required", "body_too_large", "uri_too_long", "head_too_large",
+    "unsupported_media_type", "range_not_satisfiable", "expectation_failed", "budget_exhausted",
+    "budget_held", "grant_pending", "grant_decided", "already_exists", "conflict",
+    "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use", "dataset_private",
+    "dataset_public", "dataset_frozen", "dataset_not_frozen", "dataset_unavailable", "charge_ended",
+    "block_granted", "block_out_of_order", "duplicate_content", "upload_busy", "upload_offset",
+    "upload_length", "webhook_limit", "job_terminal", "job_active", "job_has_model",
+    "idempotency_key_reused", "import_failed", "internal", "model_corrupt", "dataset_corrupt",
+    "queue_full", "disk_full", "draining", "cancelled", "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"

@@ -1,4 +1,4 @@
-#include "cluster/efficiency.h"
+#include "engine/efficiency.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Goal: the efficiency that is foreseen is the model's. Method: a table that was worked out
  * apart from this code, for two models, three networks and several batches: each figure
  * within the hundredth that it is printed to. */
-#include "cluster/efficiency.h"
+#include "engine/efficiency.h"
 
 #include "tests/expect.h"
 
