@@ -222,7 +222,7 @@ e2e: $(BUILD)/epsilond $(call chosen,$(e2e)) ## run the real daemon against a re
 slow: all                                  ## the long suites: half an hour or more
 	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FLIPS=1000 FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
 	@$(MAKE) --no-print-directory mutants
-mutants: all                               ## plant privacy bugs; no test may miss one (ONLY="words")
+mutants: all                               ## plant privacy bugs; no test may miss one (ONLY="words", MINUTES=5)
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
 faults: $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/test_migration ## servers of PostgreSQL that fail, a failover among them
 	@KILLS=all $(BUILD)/tests/service/test_migration
@@ -267,9 +267,10 @@ deb: all                                   ## build/deb/epsilond_VERSION_ARCH.de
 	@mkdir -p build/deb && deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
-layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing
+layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing, mutants without a place
 	@python3 tests/circles.py $(LAYERS)
 	@python3 tests/citations.py
+	@python3 tests/mutants/plant.py --check
 	@cd service/ui/vendor && sha256sum --quiet --check SHA256SUMS
 layers/%:
 	@! grep -nHE '#include "($(call either,$(filter-out $(below.$*),$(LAYERS))))/[^/"]*"' $(wildcard $*/*.[ch]) /dev/null

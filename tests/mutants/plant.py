@@ -1,10 +1,13 @@
 """Plants each listed bug in a copy of the tree and says which test sees it.
 
     plant.py [WORD ...]
+    plant.py --check
 
 Reads the lists beside this file (README.md has their form); with words, plants only those
-bugs whose names hold one of them.
+bugs whose names hold one of them. --check plants none and says whether all of them can be.
 JOBS mutants at once (default: two for each processor, as a daemon mostly waits for ticks).
+With MINUTES none is begun after so many; which one is the first the commit's hash says, and
+the others follow as they are listed, round the end, so that in time every one has its turn.
 Exits with 0 if a test failed in every copy, with 1 if a bug survived or a record of the
 lists does not do what it says.
 """
@@ -227,22 +230,28 @@ def layers_below():
 class Base:
     """A copy of the tree, built, in which the tests that are named pass."""
 
-    def __init__(self, mutants):
+    def __init__(self):
         self.tree = os.path.join(PLACE, "base")
-        self.tests = sorted({test for mutant in mutants for test in mutant.tests_named()})
         self.below = layers_below()
         self.seconds = {}
+        self.copy()
 
-    def make(self):
+    def copy(self):
         shutil.rmtree(PLACE, ignore_errors=True)
         shutil.copytree(ROOT, self.tree, symlinks=True,
                         ignore=shutil.ignore_patterns("build", ".git"))
         built = os.path.join(ROOT, RELEASE)
         if os.path.exists(built):
             shutil.copytree(built, os.path.join(self.tree, RELEASE), ignore=self.not_objects)
-        output = build(self.tree, self.tests)
+
+    def make(self, mutants, pool):
+        """Builds and times those tests of the mutants that are new."""
+        tests = {test for mutant in mutants for test in mutant.tests_named()}
+        tests = sorted(tests - self.seconds.keys())
+        output = build(self.tree, tests) if tests else None
         if output is not None:
             raise Wrong(f"the tree does not build:\n{output}")
+        list(pool.map(self.time, tests))
 
     @staticmethod
     def not_objects(folder, names):
@@ -362,20 +371,44 @@ def show(verdict):
         print(f"    {mutant.where}: {mutant.harm}", flush=True)
 
 
-def plant_all(mutants, jobs):
-    start = time.monotonic()
-    base = Base(mutants)
-    base.make()
-    trees = queue.SimpleQueue()
-    for number in range(jobs):
-        trees.put(Tree(base, os.path.join(PLACE, f"tree{number}")))
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        try:
-            list(pool.map(base.time, base.tests))
-            verdicts = []
-            for verdict in pool.map(lambda mutant: plant(base, mutant, trees), mutants):
+def turn(mutants):
+    """The same mutants, beginning with the one that the commit's hash chooses."""
+    code, output, _ = run(["sh", "-c", "git rev-parse HEAD"], ROOT, CLEAN_UP_SECONDS)
+    first = int(output, 16) % len(mutants) if code == 0 else 0
+    return mutants[first:] + mutants[:first]
+
+
+def rounds(mutants, jobs, end):
+    """As many as a round has, which share what is built for it, until the time is up."""
+    size = len(mutants) if end is None else 6 * jobs
+    for first in range(0, len(mutants), size):
+        if end is None or time.monotonic() < end:
+            yield mutants[first:first + size]
+
+
+def plant_in_time(base, mutant, trees, end):
+    """Its verdict, or None if it would begin after the end."""
+    return plant(base, mutant, trees) if end is None or time.monotonic() < end else None
+
+
+def plant_rounds(mutants, jobs, end, pool):
+    base, trees, verdicts = Base(), queue.SimpleQueue(), []
+    for some in rounds(mutants, jobs, end):
+        base.make(some, pool)
+        while trees.qsize() < jobs:
+            trees.put(Tree(base, os.path.join(PLACE, f"tree{trees.qsize()}")))
+        for verdict in pool.map(lambda mutant: plant_in_time(base, mutant, trees, end), some):
+            if verdict is not None:
                 show(verdict)
                 verdicts.append(verdict)
+    return verdicts
+
+
+def plant_all(mutants, jobs, end):
+    start = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        try:
+            verdicts = plant_rounds(mutants, jobs, end, pool)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             end_all()
@@ -383,9 +416,9 @@ def plant_all(mutants, jobs):
     shutil.rmtree(PLACE, ignore_errors=True)
     killed = sum(verdict.killed for verdict in verdicts)
     afar = sum(verdict.afar for verdict in verdicts)
-    print(f"{len(verdicts)} mutants: {killed} killed, {afar} of them from afar; "
-          f"{len(verdicts) - killed} not; {time.monotonic() - start:.0f} s")
-    return killed == len(verdicts)
+    print(f"{len(verdicts)} of {len(mutants)} mutants: {killed} killed, {afar} of them from "
+          f"afar; {len(verdicts) - killed} not; {time.monotonic() - start:.0f} s")
+    return killed == len(verdicts) > 0
 
 
 def alone():
@@ -406,10 +439,15 @@ def stop(number, frame):
 def main(words):
     signal.signal(signal.SIGTERM, stop)
     jobs = int(os.environ.get("JOBS") or 2 * len(os.sched_getaffinity(0)))
+    minutes = os.environ.get("MINUTES")
+    end = time.monotonic() + 60 * float(minutes) if minutes else None
     try:
+        if words == ["--check"]:
+            read_lists([])
+            return 0
         mutants = read_lists(words)
         with alone():
-            return 0 if plant_all(mutants, jobs) else 1
+            return 0 if plant_all(turn(mutants) if minutes else mutants, jobs, end) else 1
     except Wrong as fault:
         print(f"mutants: {fault}", file=sys.stderr)
         return 1
