@@ -245,14 +245,24 @@ static struct reservation *quiet_reservation(struct ledger *ledger,
     }
 }
 
+void ledger_set_guard(struct ledger *ledger, const struct ledger_guard *guard)
+{
+    ledger->guard = *guard;
+}
+
 /* Raises the mark in a transaction that does nothing else. */
 static enum status raise_alone(struct ledger *ledger, struct store_tx *tx,
                                const struct job_id *job, uint64_t steps,
                                struct error *error)
 {
+    const struct ledger_guard *guard = &ledger->guard;
+    enum status status =
+        guard->may != NULL ? guard->may(guard->context, tx, job, error) : ST_OK;
+    if (status != ST_OK)
+        return status;
     pthread_mutex_lock(&ledger->lock);
     struct reservation *reservation = quiet_reservation(ledger, job);
-    enum status status = check_authorise(reservation, job, steps, error);
+    status = check_authorise(reservation, job, steps, error);
     if (status == ST_OK)
         ledger_change_claim(ledger, tx, reservation, steps);
     pthread_mutex_unlock(&ledger->lock);

@@ -43,6 +43,7 @@
 
 #include "accountant/entry.h"
 #include "accountant/filter.h"
+#include "accountant/ledger_guard.h"
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/mechanism.h"
@@ -121,13 +122,17 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
                            const struct ledger_claim *claim,
                            struct ledger_entry_name *entry, struct error *error);
 
+/* Has guard asked in the transaction of every ledger_authorise. Before the first of them. */
+void ledger_set_guard(struct ledger *ledger, const struct ledger_guard *guard);
+
 /* Allows the job its first steps steps; durable on return, in its own transaction, which
  * waits for one that is open and has changed the job's reservation: not the caller's. A
  * mechanism without priced prefixes takes nothing but all its steps.
  *   ST_INVALID         not more than before, or more than were reserved
  *   ST_NOT_FOUND       no open reservation of that job
  *   ST_DATASET_FROZEN  the epoch was closed by a restored backup
- *   ST_IO              not durable: the steps must not be run; the store is poisoned */
+ *   ST_IO              not durable: the steps must not be run; the store is poisoned
+ *   others             the guard's */
 enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
                              uint64_t steps, struct error *error);
 

@@ -35,13 +35,16 @@
 
 #include "accountant/entry.h"
 #include "accountant/head_file.h"
+#include "accountant/ledger_guard.h"
 #include "accountant/ledger_state.h"
 #include "store/table_rows.h"
 
 struct ledger {
-    pthread_mutex_t lock; /* guards all that follows but store, head_lock and kept */
+    /* Guards all that follows but store, guard, head_lock and kept. */
+    pthread_mutex_t lock;
     pthread_cond_t ended; /* a transaction that joined, or one that had a claim */
     struct store *store;
+    struct ledger_guard guard; /* its function is NULL where there is none */
     struct ledger_state state;
     struct head now;
     bool changing;                 /* a transaction has joined: */

@@ -102,6 +102,14 @@ enum status claim_row_end(struct store_tx *tx, const struct job_id *job,
 enum status claim_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct claim_row *row),
                             void *context, struct error *error);
+/* *claimed tells whether a daemon has claimed the job, and *row then which. */
+enum status claim_row_find(struct store_tx *tx, const struct job_id *job,
+                           struct claim_row *row, bool *claimed, struct error *error);
+/* Walks the jobs that have begun and that no daemon runs any more: who has claimed them is
+ * fenced, or they began where nobody claims. Oldest first. */
+enum status claim_rows_walk_lost(struct store_tx *tx,
+                                 bool (*visit)(void *context, const struct job_id *job),
+                                 void *context, struct error *error);
 
 struct model_row {
     struct model_id id;

@@ -447,6 +447,50 @@ static void an_entry_names_who_promised_and_who_reserved(void **state)
     kit_close(&kit);
 }
 
+struct asked { /* a guard, and what it was asked */
+    enum status answer;
+    struct job_id job;
+    bool sees_mark; /* what its transaction raises is not there yet */
+};
+
+static bool is_of_job(void *context, const char *job, uint64_t authorised)
+{
+    struct asked *asked = context;
+    asked->sees_mark =
+        asked->sees_mark || (strcmp(job, asked->job.text) == 0 && authorised > 0);
+    return true;
+}
+
+static enum status answer(void *context, struct store_tx *tx, const struct job_id *job,
+                          struct error *error)
+{
+    struct asked *asked = context;
+    asked->job = *job;
+    assert_int_equal(mark_rows_walk(tx, is_of_job, asked, NULL), ST_OK);
+    return asked->answer == ST_OK ? ST_OK
+                                  : error_set(error, asked->answer, "another's");
+}
+
+static void steps_are_authorised_where_the_guard_allows_it(void **state)
+{
+    (void)state;
+    struct kit kit = kit_open(":memory:");
+    struct asked asked = {.answer = ST_CANCELLED};
+    const struct ledger_guard guard = {answer, &asked};
+    assert_int_equal(kit_grant(&kit, "a", 2, 1e-5, 0), ST_OK);
+    assert_int_equal(kit_reserve(&kit, "a", 1, 80, 4), ST_OK);
+    ledger_set_guard(kit.ledger, &guard);
+    const struct job_id job = kit_job(1);
+    assert_int_equal(kit_authorise(&kit, 1, 2), ST_CANCELLED);
+    assert_string_equal(asked.job.text, job.text);
+    assert_int_equal(ledger_authorised(kit.ledger, &job), 0);
+    asked.answer = ST_OK;
+    assert_int_equal(kit_authorise(&kit, 1, 3), ST_OK);
+    assert_false(asked.sees_mark);
+    assert_int_equal(ledger_authorised(kit.ledger, &job), 3);
+    kit_close(&kit);
+}
+
 static void a_restart_finds_the_same_balances(void **state)
 {
     (void)state;
@@ -537,6 +581,7 @@ int main(void)
         cmocka_unit_test(a_mechanism_of_another_unit_is_refused),
         cmocka_unit_test(memory_changes_only_when_the_transaction_is_durable),
         cmocka_unit_test(an_entry_names_who_promised_and_who_reserved),
+        cmocka_unit_test(steps_are_authorised_where_the_guard_allows_it),
         cmocka_unit_test(a_restart_finds_the_same_balances),
         cmocka_unit_test(recovery_can_settle_while_it_walks_open_reservations),
     };

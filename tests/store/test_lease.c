@@ -295,6 +295,69 @@ static void what_a_fenced_daemon_has_claimed_is_lost(void **state)
     two_close(&two);
 }
 
+static bool note_lost(void *context, const struct job_id *job)
+{
+    strcat(context, job->text + strlen(job->text) - 1);
+    return true;
+}
+
+static void move_to(struct store *store, unsigned number, const char *state,
+                    uint64_t version)
+{
+    struct store_tx *tx = NULL;
+    struct job_row row = job_of(number, state);
+    row.replaces = version;
+    row.version = version + 1;
+    assert_int_equal(store_begin(store, STORE_JOB, &tx, NULL), ST_OK);
+    assert_int_equal(store_end(tx, job_row_update(tx, &row, NULL), NULL), ST_OK);
+}
+
+static void expect_lost(struct store *store, const char *jobs)
+{
+    struct store_tx *tx = NULL;
+    char lost[16] = "";
+    assert_int_equal(store_begin(store, STORE_READ, &tx, NULL), ST_OK);
+    assert_int_equal(claim_rows_walk_lost(tx, note_lost, lost, NULL), ST_OK);
+    store_rollback(tx);
+    assert_string_equal(lost, jobs);
+}
+
+/* 1 and 2 are claimed there, 3 here; 4 began without a claim, as where one daemon is alone,
+ * and 5 waits. */
+static void a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    struct claimer there = {.store = two.there}, here = {.store = two.here};
+    struct store_tx *tx = NULL;
+    struct claim_row found;
+    bool claimed = false;
+    queue(two.here, 1);
+    queue(two.here, 2);
+    claim_all(&there);
+    queue(two.here, 3);
+    claim_all(&here);
+    queue(two.here, 4);
+    queue(two.here, 5);
+    move_to(two.here, 1, "CANCELLING", 2);
+    move_to(two.here, 4, "RUNNING", 1);
+    expect_lost(two.here, "4");
+    age(&two, "31", "=");
+    assert_int_equal(sweep(two.here), 1);
+    expect_lost(two.here, "124");
+    assert_int_equal(store_begin(two.here, STORE_READ, &tx, NULL), ST_OK);
+    const struct job_id one = job_of(1, "").id, three = job_of(3, "").id,
+                        five = job_of(5, "").id;
+    assert_int_equal(claim_row_find(tx, &one, &found, &claimed, NULL), ST_OK);
+    assert_true(claimed && found.lost && found.daemon == store_daemon(two.there));
+    assert_int_equal(claim_row_find(tx, &three, &found, &claimed, NULL), ST_OK);
+    assert_true(claimed && !found.lost && found.daemon == store_daemon(two.here));
+    assert_int_equal(claim_row_find(tx, &five, &found, &claimed, NULL), ST_OK);
+    assert_false(claimed);
+    store_rollback(tx);
+    two_close(&two);
+}
+
 static void a_store_that_is_not_shared_has_no_lease(void **state)
 {
     (void)state;
@@ -318,6 +381,8 @@ int main(void)
         cmocka_unit_test(a_daemon_that_is_stopped_and_woken_writes_nothing),
         cmocka_unit_test(each_job_is_claimed_once),
         cmocka_unit_test(what_a_fenced_daemon_has_claimed_is_lost),
+        cmocka_unit_test(
+            a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive),
         cmocka_unit_test(a_store_that_is_not_shared_has_no_lease),
     };
     if (!postgres_make_for_stores(&server, true))
