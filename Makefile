@@ -57,7 +57,7 @@ vendor.cluster     := mpi.h
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
 # Inside store one file alone calls SQLite, and these libpq, which a build may lack.
 sqlite             := store/sqlite.c store/sqlite.h
-libpq.users        := store/wire.c store/writer.c store/postgres_session.c store/postgres.c store/postgres_tables.c
+libpq.users        := store/wire.c store/writer.c store/postgres_session.c store/postgres_turn.c store/postgres.c store/postgres_tables.c
 libpq              := $(shell pkg-config --exists libpq && echo found)
 mpi                := $(shell pkg-config --exists ompi-c && echo found)
 absent             := $(if $(libpq),store/postgres_absent.c,$(libpq.users)) $(if $(mpi),cluster/mpi_absent.c,cluster/mpi_group.c)

@@ -93,7 +93,13 @@ struct database { /* what every driver's own struct begins with */
     struct database *first; /* that it is beside of; NULL: it is the first */
     bool shared;            /* others may write it too (server.h) */
     uint64_t daemon;        /* what it calls this one (store.h) */
-    atomic_bool poisoned;   /* of the first: all of its connections are */
+    /* Of a shared one, on its first connection (follow.h): the snapshot up to which memory
+     * follows, and the oldest transaction that it may not see. */
+    char *position;
+    _Atomic uint64_t follows;
+    bool renewed;         /* the open transaction has renewed memory */
+    uint64_t begun;       /* counts how often a transaction was begun, or begun again */
+    atomic_bool poisoned; /* of the first: all of its connections are */
     /* The first constraint that stood in the way of the open transaction. What it did
      * before is lost, and it can only be rolled back (statement.h). */
     enum database_class refused;

@@ -1,16 +1,32 @@
 #include "store/lease.h"
 
+#include "store/follow.h"
 #include "store/statement.h"
 
 enum { LAPSED_MAX = 64 }; /* in one sweep */
+
+/* Who has the row locked is alive, and says so. */
+static enum status renew(struct store_tx *tx, struct store *store, struct error *error)
+{
+    struct statement statement;
+    const struct database *database = store_tx_database(tx);
+    statement_open(&statement, store_tx_database(tx),
+                   "UPDATE writer SET seen=clock_timestamp(),follows=?::xid8 WHERE"
+                   " id=(SELECT id FROM writer WHERE id=? FOR UPDATE SKIP LOCKED)");
+    statement_bind_int(&statement, atomic_load(&database->first->follows));
+    statement_bind_int(&statement, store_daemon(store));
+    return statement_run(&statement, error);
+}
 
 enum status lease_renew(struct store *store, struct error *error)
 {
     struct store_tx *tx = NULL;
     if (!store_shared(store))
         return ST_OK;
-    enum status status = store_begin(store, STORE_ROW, &tx, error);
-    return status == ST_OK ? store_commit(tx, error) : status;
+    enum status status = store_begin(store, STORE_MARK, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return store_end(tx, renew(tx, store, error), error);
 }
 
 struct lapsed {
@@ -48,12 +64,14 @@ enum status lease_sweep(struct store *store, size_t *fenced, struct error *error
     *fenced = 0;
     if (!store_shared(store))
         return ST_OK;
-    enum status status = store_begin(store, STORE_ROW, &tx, error);
+    enum status status = store_begin(store, STORE_MARK, &tx, error);
     if (status != ST_OK)
         return status;
     status = find(tx, &lapsed, error);
     for (size_t i = 0; i < lapsed.count && status == ST_OK; i++)
         status = fence(tx, lapsed.daemons[i], error);
+    if (status == ST_OK)
+        status = follow_forget(store_tx_database(tx), error);
     status = store_end(tx, status, error);
     if (status == ST_OK)
         *fenced = lapsed.count;

@@ -7,7 +7,8 @@
  *      ^                                       |
  *      +---------------------------------------+ a transaction
  *
- * A daemon's first writer (writer.h) says when it last began a transaction that may write.
+ * A daemon's first writer (writer.h) says when it last began a transaction that may write,
+ * or renewed its lease.
  * Whose writer has been silent for longer than a lease is taken for dead: all of its
  * writers are fenced, so that it writes nothing more, should it only have slept. What it
  * has left is settled after that, in further transactions.
@@ -33,13 +34,16 @@ enum {
     LEASE_RENEWAL_S = 10, /* a daemon writes at least this often, and sweeps */
 };
 
-/* Says that this daemon is alive, by a transaction that does nothing else. Nothing where the
- * store is not shared.
+/* Says that this daemon is alive, by a transaction that does nothing else and waits for no
+ * turn (follow.h): beside one that takes long, or beside a start. Nothing where the store
+ * is not shared.
  *   ST_IO  the store is poisoned: this daemon was taken for dead, among others */
 enum status lease_renew(struct store *store, struct error *error);
 
 /* Fences the daemons whose leases have lapsed; *fenced tells how many. One that another
- * daemon is about to fence is left to it. None where the store is not shared.
+ * daemon is about to fence is left to it. It waits for no turn either: a daemon may have
+ * died in its own. What no daemon that is left will ask for is forgotten (follow_forget).
+ * Nothing where the store is not shared.
  *   ST_IO  the store is poisoned */
 enum status lease_sweep(struct store *store, size_t *fenced, struct error *error);
 

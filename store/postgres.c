@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "store/postgres_session.h"
 #include "store/postgres_tables.h"
+#include "store/postgres_turn.h"
 
 enum { NUMBER_SIZE = 24 };
 
@@ -230,6 +231,7 @@ static void close_connection(struct database *database, bool clean)
     }
     free(postgres->texts);
     free((char *)(uintptr_t)postgres->server.url);
+    free(postgres->base.position);
     if (postgres->base.first == NULL)
         free(postgres->writers);
     free(postgres);
@@ -244,7 +246,8 @@ static const char columns[] =
     " LEFT JOIN pg_index i ON i.indrelid=c.oid AND i.indisprimary"
     " WHERE c.relkind IN('r','p') AND c.relnamespace=current_schema()::regnamespace"
     " AND a.attnum>0 AND NOT a.attisdropped"
-    " AND c.relname NOT IN('migration','schema_step','head','writer','claim')"
+    " AND c.relname NOT IN('migration','schema_step','head','writer','claim',"
+    "'change','duty','daemon')"
     " ORDER BY c.oid,a.attnum";
 
 static struct database *beside(struct database *first, unsigned number);
@@ -316,6 +319,8 @@ enum status postgres_open(struct database **out, const struct store_server *serv
     if (status == ST_OK)
         status = writers_take(postgres->wire, server->shared, postgres->writers, error);
     postgres->base.daemon = (uint64_t)postgres->writer->id;
+    if (status == ST_OK && server->shared)
+        status = postgres_turn_position(postgres->wire, &postgres->base, error);
     if (status == ST_OK)
         *out = &postgres->base;
     else

@@ -13,8 +13,9 @@
  *                              was not and never will be, and is written again
  *
  * A warning at COMMIT is no answer either: it says that a standby may not have it. What
- * was read stays true meanwhile: another daemon is kept out, and within this one nobody
- * else writes what a transaction has read (scope.h).
+ * was read stays true meanwhile: another daemon is kept out, or is found to have written
+ * (postgres_turn.h), and within this one nobody else writes what a transaction has read
+ * (scope.h).
  *
  * Invariants
  *   (1) DB_OK from a commit: the server has said so without a warning, or a later write

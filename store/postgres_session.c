@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "store/postgres_turn.h"
 
 enum {
     NAME_SIZE = 16,
@@ -190,7 +191,6 @@ static bool come_back(struct postgres *postgres, bool doubt, bool *done)
 
 static enum wire_end send_begin(struct postgres *postgres, uint64_t *changed)
 {
-    char sql[224];
     if (postgres->wire == NULL)
         return WIRE_LOST;
     if (postgres->scope == STORE_READ || postgres->read_only)
@@ -198,12 +198,12 @@ static enum wire_end send_begin(struct postgres *postgres, uint64_t *changed)
                         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", changed);
     if (postgres->base.first == NULL && !postgres->locked)
         postgres->locked = writer_lock(postgres->wire, postgres->server.shared);
-    snprintf(sql, sizeof sql,
-             "BEGIN;UPDATE writer SET n=n+1,seen=clock_timestamp() WHERE id=%" PRId64
-             " AND n=%" PRId64 " AND NOT fenced%s",
-             postgres->writer->id, postgres->writer->n,
-             postgres->scope == STORE_LEDGER ? ";SELECT 1 FROM head FOR UPDATE" : "");
-    return wire_run(postgres->wire, sql, changed);
+    return postgres_turn_begin(postgres->wire,
+                               &(struct postgres_turn){&postgres->base,
+                                                       postgres->writers,
+                                                       postgres->writer,
+                                                       postgres->scope},
+                               changed);
 }
 
 static uint64_t rows_changed(struct pg_result *answer)
@@ -237,11 +237,17 @@ static bool send_written(struct postgres *postgres)
  * where the server does not come back or does not let it. */
 static enum database_class begin_anew(struct postgres *postgres)
 {
+    postgres->base.begun++;
     for (int tries = 0; tries < POSTGRES_TRIES; tries++) {
-        bool done = false;
+        bool done = false, same = true;
         uint64_t changed = 0;
         enum wire_end end = send_begin(postgres, &changed);
         bool writes = postgres->scope != STORE_READ && !postgres->read_only;
+        if (end == WIRE_DONE && writes && changed == 1)
+            end = postgres_turn_same(postgres->wire, &postgres->base, &same);
+        if (!same)
+            return postgres_session_fail(
+                postgres, "another daemon has written what the transaction read");
         if (end == WIRE_DONE && (!writes || changed == 1) && send_written(postgres))
             return DB_OK;
         if (end == WIRE_DONE && writes && changed != 1)
@@ -268,6 +274,7 @@ enum database_class postgres_session_begin(struct postgres *postgres,
 {
     postgres_session_forget(postgres);
     postgres->scope = scope;
+    postgres->base.renewed = false;
     enum database_class class = begin_anew(postgres);
     postgres->open = class == DB_OK;
     return class;

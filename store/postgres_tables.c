@@ -16,6 +16,15 @@ enum { SQL_SIZE = 96 };
 #define REFUSE     "FOR EACH STATEMENT EXECUTE FUNCTION epsilond_refuse"
 #define REFUSE_ROW "EXECUTE FUNCTION epsilond_refuse"
 
+/* "epsm": beside the lock of the database (writer.c) one of each job's name. */
+#define JOB_LOCK "1702392685"
+/* In a transaction of a daemon that shares the database (postgres_turn.c). */
+#define SHARED   "current_setting('epsilond.daemon',true)<>''"
+#define CHANGE   "INSERT OR UPDATE OR DELETE"
+#define TELL(table, when, each, what)                                                  \
+    "CREATE TRIGGER tell AFTER " when " ON " table " FOR EACH " each                    \
+    " WHEN (" SHARED ") EXECUTE FUNCTION epsilond_" what ";"
+
 /* clang-format off */
 static const char functions[] =
     "CREATE FUNCTION epsilond_refuse() RETURNS trigger LANGUAGE plpgsql AS $$"
@@ -222,6 +231,79 @@ static const char claims[] =
     "CREATE TABLE claim("
     "  job text COLLATE \"C\" PRIMARY KEY REFERENCES job(id) ON DELETE CASCADE,"
     "  daemon bigint NOT NULL REFERENCES writer(id));";
+
+/* What daemons that share the database tell each other (follow.h): which rows they have
+ * changed, as long as somebody may ask. A daemon alone tells nobody: it sets no
+ * epsilond.daemon. */
+static const char following[] =
+    "ALTER TABLE writer ADD COLUMN alone boolean NOT NULL DEFAULT true;"
+    "ALTER TABLE writer ADD COLUMN follows xid8 NOT NULL DEFAULT '0';"
+    "CREATE TABLE change("
+    "  by xid8 NOT NULL DEFAULT pg_current_xact_id(), what " TEXT ", id " TEXT ","
+    "  daemon bigint NOT NULL DEFAULT current_setting('epsilond.daemon')::bigint,"
+    "  PRIMARY KEY(by,what,id));"
+    "CREATE FUNCTION epsilond_tell() RETURNS trigger LANGUAGE plpgsql AS $$"
+    "  DECLARE which text := '';"
+    "  BEGIN"
+    "    IF TG_LEVEL='ROW' AND TG_OP='DELETE' THEN which := OLD.id;"
+    "    ELSIF TG_LEVEL='ROW' THEN which := NEW.id; END IF;"
+    "    INSERT INTO change(what,id) VALUES(TG_ARGV[0],which) ON CONFLICT DO NOTHING;"
+    "    RETURN NULL;"
+    "  END $$;"
+    "CREATE FUNCTION epsilond_tell_caption() RETURNS trigger LANGUAGE plpgsql AS $$"
+    "  DECLARE which text;"
+    "  BEGIN"
+    "    IF TG_OP='DELETE' THEN which := OLD.kind||'/'||OLD.id;"
+    "    ELSE which := NEW.kind||'/'||NEW.id; END IF;"
+    "    INSERT INTO change(what,id) VALUES('caption',which) ON CONFLICT DO NOTHING;"
+    "    RETURN NULL;"
+    "  END $$;"
+    TELL("ledger", "INSERT", "STATEMENT", "tell('ledger')")
+    TELL("\"freeze\"", "INSERT", "STATEMENT", "tell('ledger')")
+    TELL("audit", "INSERT", "STATEMENT", "tell('audit')")
+    TELL("dataset", CHANGE, "ROW", "tell('dataset')")
+    TELL("weights", CHANGE, "ROW", "tell('weights')")
+    TELL("job", CHANGE, "ROW", "tell('job')")
+    TELL("model", CHANGE, "ROW", "tell('model')")
+    TELL("survey", CHANGE, "ROW", "tell('survey')")
+    TELL("charge", CHANGE, "ROW", "tell('charge')")
+    TELL("access_key", CHANGE, "ROW", "tell('access_key')")
+    TELL("webhook", CHANGE, "ROW", "tell('webhook')")
+    TELL("caption", CHANGE, "ROW", "tell_caption()");
+
+/* Between daemons: no mark behind the end of its job, and no end that charges other steps
+ * than its mark says. Whoever raises the mark of a job and whoever ends it wait for each
+ * other by a lock of the job's name. */
+static const char walls[] =
+    "CREATE INDEX ledger_ended ON ledger(job) WHERE kind='COMMIT';"
+    "CREATE FUNCTION epsilond_mark_open() RETURNS trigger LANGUAGE plpgsql AS $$"
+    "  BEGIN"
+    "    PERFORM pg_advisory_xact_lock_shared(" JOB_LOCK ",hashtext(NEW.job));"
+    "    IF EXISTS(SELECT 1 FROM ledger WHERE job=NEW.job AND kind='COMMIT') THEN"
+    "      RAISE EXCEPTION USING ERRCODE='23514', MESSAGE='the job has ended'; END IF;"
+    "    RETURN NEW;"
+    "  END $$;"
+    "CREATE FUNCTION epsilond_end_whole() RETURNS trigger LANGUAGE plpgsql AS $$"
+    "  BEGIN"
+    "    PERFORM pg_advisory_xact_lock(" JOB_LOCK ",hashtext(NEW.job));"
+    "    IF coalesce((SELECT authorised FROM mark WHERE job=NEW.job),0)"
+    "      <>(NEW.meta::jsonb->>'steps')::bigint THEN"
+    "      RAISE EXCEPTION USING ERRCODE='23514',"
+    "        MESSAGE='charges other steps than were authorised'; END IF;"
+    "    RETURN NEW;"
+    "  END $$;"
+    "CREATE TRIGGER mark_open BEFORE INSERT OR UPDATE ON mark FOR EACH ROW"
+    "  WHEN (" SHARED ") EXECUTE FUNCTION epsilond_mark_open();"
+    "CREATE TRIGGER ledger_whole BEFORE INSERT ON ledger FOR EACH ROW"
+    "  WHEN (NEW.kind='COMMIT' AND " SHARED ") EXECUTE FUNCTION epsilond_end_whole();";
+
+/* What is done by one of several daemons at a time, and where each of them is. */
+static const char duties[] =
+    "CREATE TABLE duty("
+    "  name text COLLATE \"C\" PRIMARY KEY, daemon bigint NOT NULL REFERENCES writer(id),"
+    "  until timestamptz NOT NULL);"
+    "CREATE TABLE daemon("
+    "  id bigint PRIMARY KEY REFERENCES writer(id), role " TEXT ", address " TEXT ");";
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -231,7 +313,8 @@ static const struct step {
 } steps[] = {
     {11, functions}, {11, own},    {11, things},  {11, budgets},
     {11, acts},      {11, leases}, {12, objects}, {13, migration},
-    {14, sharing}, {15, claims},
+    {14, sharing}, {15, claims}, {16, following},
+    {16, walls},     {16, duties},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

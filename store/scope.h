@@ -6,7 +6,8 @@
  *   STORE_JOB      write of one job: its row, its mark                one at a time
  *   STORE_ROW      write other rows, the audit trail's among them     one at a time
  *   STORE_READ     read, as of one moment                             one at a time
- *   STORE_MARK     raise the mark of one job, and no more             any number
+ *   STORE_MARK     raise the mark of one job, or say or ask who is    any number
+ *                  alive (lease.h), and no more
  *
  * What a daemon keeps in memory of jobs, datasets and balances follows a transaction
  * before the next of the first four begins, so whoever has such a one open sees memory and
@@ -15,9 +16,10 @@
  * the database has several connections.
  *
  * The database is told the scope too: a transaction that only reads can write nothing, and
- * one of the ledger locks the ledger's head, where a server may have other writers. What a
- * transaction locks it locks in this order: its writer's row, the head, datasets, jobs,
- * marks; one without the head never waits for it.
+ * one of the ledger locks the ledger's head. Where several daemons write, each of the first
+ * three does: that is its turn (follow.h). What a transaction locks it locks in this order:
+ * its writer's row, the head, datasets, jobs, marks; one without the head never waits for
+ * it.
  */
 #ifndef STORE_SCOPE_H
 #define STORE_SCOPE_H

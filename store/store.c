@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "store/database.h"
+#include "store/follow.h"
 #include "store/page_check.h"
 #include "store/postgres.h"
 #include "store/sqlite_file.h"
@@ -37,6 +38,7 @@ struct store {
     struct database *database; /* the first connection */
     struct store_tx tx;        /* on it */
     bool tx_open;              /* guarded by lock */
+    struct follow_hook follow; /* what renews memory; guarded by lock */
     struct page_check *check;  /* of the file, not yet awaited; or NULL */
     struct {                   /* the connections beside the first */
         pthread_mutex_t lock;  /* guards the rest */
@@ -219,6 +221,12 @@ enum status store_begin(struct store *store, enum store_scope scope,
         return status;
     }
     database->refused = DB_OK;
+    if (!beside && follow_renew(database, taken, &store->follow, error) != ST_OK) {
+        store_poison(store);
+        database->driver->rollback(database);
+        give_back(taken);
+        return ST_IO;
+    }
     *tx = taken;
     return ST_OK;
 }
@@ -284,6 +292,28 @@ void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(v
     }
     tx->hooks[tx->hook_count++] = (struct hook){done, undone, context};
 }
+
+/* --- following --- */
+
+void store_follow(struct store *store, const struct follow_hook *hook)
+{
+    pthread_mutex_lock(&store->lock);
+    store->follow = *hook;
+    pthread_mutex_unlock(&store->lock);
+}
+
+enum status store_look(struct store *store, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    if (!store_shared(store))
+        return ST_OK;
+    enum status status = store_begin(store, STORE_READ, &tx, error);
+    if (status == ST_OK)
+        store_rollback(tx);
+    return status;
+}
+
+/* --- poison --- */
 
 bool store_poisoned(const struct store *store)
 {

@@ -112,6 +112,19 @@ enum status store_end(struct store_tx *tx, enum status status, struct error *err
 void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(void *),
                      void *context);
 
+struct follow_hook; /* follow.h */
+
+/* From now on every transaction of a shared store but those of STORE_MARK renews memory by
+ * the hook, which is copied, before its beginner has it. The first is handed all that
+ * others have changed since the store was opened, so memory may be filled before this. A
+ * store that is not shared calls no hook. */
+void store_follow(struct store *store, const struct follow_hook *hook);
+
+/* Renews memory by what others have committed, and writes nothing. Nothing where the store
+ * is not shared.
+ *   ST_IO  the store is poisoned */
+enum status store_look(struct store *store, struct error *error);
+
 bool store_poisoned(const struct store *store);
 
 /* Poisons the store, where something outside the database that is part of its promise

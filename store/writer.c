@@ -70,10 +70,17 @@ static bool take_ids(struct writers *writers, const PGresult *answer)
     return true;
 }
 
-static bool fence_all(struct wire *wire)
+/* Whoever has the database alone fences all, and whoever shares it those that had it
+ * alone: one of them may still live, whose lock has gone with its connection. The update
+ * waits for the transactions that they have open. What others were to be told of changes
+ * is told to nobody where none of them is left. */
+static bool fence_others(struct wire *wire, bool shared)
 {
-    return wire_run(wire, "UPDATE writer SET fenced=true WHERE NOT fenced", NULL) ==
-           WIRE_DONE;
+    return wire_run(wire,
+                    shared ? "UPDATE writer SET fenced=true WHERE alone AND NOT fenced"
+                           : "UPDATE writer SET fenced=true WHERE NOT fenced;"
+                             "DELETE FROM change",
+                    NULL) == WIRE_DONE;
 }
 
 enum status writers_take(struct wire *wire, bool shared, struct writers *writers,
@@ -87,12 +94,13 @@ enum status writers_take(struct wire *wire, bool shared, struct writers *writers
             *at = '_';
     snprintf(
         sql, sizeof sql,
-        "WITH first AS (SELECT " NEXT_ID " AS id) INSERT INTO writer(id,daemon,lead)"
+        "WITH first AS (SELECT " NEXT_ID " AS id)"
+        " INSERT INTO writer(id,daemon,lead,alone,follows)"
         " OVERRIDING SYSTEM VALUE SELECT CASE number WHEN 1 THEN first.id ELSE " NEXT_ID
-        " END,'process %ld of %s',first.id FROM first,"
-        "generate_series(1,%d) AS number RETURNING id",
-        (long)getpid(), host, WRITERS);
-    bool taken = (shared || fence_all(wire)) &&
+        " END,'process %ld of %s',first.id,%s,pg_snapshot_xmin(pg_current_snapshot())"
+        " FROM first,generate_series(1,%d) AS number RETURNING id",
+        (long)getpid(), host, shared ? "false" : "true", WRITERS);
+    bool taken = fence_others(wire, shared) &&
                  wire_ask(wire, sql, &answer) == WIRE_DONE && !wire_warned(wire) &&
                  take_ids(writers, answer);
     PQclear(answer);

@@ -23,7 +23,8 @@
  *       ever write by.
  *   (4) A lock of the session, which ends with the first connection, keeps others out: a
  *       daemon that is to have the database alone keeps out all, one that shares it those
- *       that do not.
+ *       that do not. Who is kept out no longer, because its connection was lost, is fenced
+ *       by whoever comes in.
  *
  * Threads: n is written by the one that has the connection, and read by any; else those of
  * the wire.
@@ -55,8 +56,8 @@ bool writer_lock(struct wire *wire, bool shared);
  *   ST_IO  another daemon serves the database; the error names it */
 enum status writer_lock_wait(struct wire *wire, bool shared, struct error *error);
 
-/* Makes the rows of this daemon; where the database is not shared, whoever wrote before is
- * fenced first. The lock is held.
+/* Makes the rows of this daemon, once others are fenced: where the database is not shared,
+ * whoever wrote before, and where it is, whoever had it alone. The lock is held.
  *   ST_IO  the server failed */
 enum status writers_take(struct wire *wire, bool shared, struct writers *writers,
                          struct error *error);

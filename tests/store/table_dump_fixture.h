@@ -73,7 +73,8 @@ static const char dump_postgres_columns[] =
     " WHEN 'text' THEN 'TEXT' WHEN 'bigint' THEN 'INTEGER' WHEN 'bytea' THEN 'BLOB'"
     " ELSE data_type END AS name FROM information_schema.columns"
     " WHERE table_schema=current_schema()"
-    " AND table_name NOT IN('migration','schema_step','head','writer','claim')) AS a"
+    " AND table_name NOT IN('migration','schema_step','head','writer','claim',"
+    "'change','duty','daemon')) AS a"
     " ORDER BY name COLLATE \"C\"";
 
 static inline struct dump dump_create(void)

@@ -1,0 +1,125 @@
+/*
+ * The position is kept with the connection (database.h), because a connection that is lost
+ * takes the turn with it: whoever writes the transaction again has to know whether anybody
+ * else has written since. The SQL is PostgreSQL's; no other database is shared.
+ */
+#include "store/follow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "store/statement.h"
+
+static const char *const names[FOLLOW_KINDS] = {
+    [FOLLOW_LEDGER] = "ledger",   [FOLLOW_AUDIT] = "audit",
+    [FOLLOW_DATASET] = "dataset", [FOLLOW_WEIGHTS] = "weights",
+    [FOLLOW_JOB] = "job",         [FOLLOW_MODEL] = "model",
+    [FOLLOW_SURVEY] = "survey",   [FOLLOW_CHARGE] = "charge",
+    [FOLLOW_WEBHOOK] = "webhook", [FOLLOW_ACCESS_KEY] = "access_key",
+    [FOLLOW_CAPTION] = "caption",
+};
+
+struct seen { /* by one look */
+    struct follow_change *changes;
+    size_t count, capacity;
+    char *position;
+    uint64_t oldest; /* transaction that it may not see */
+};
+
+static int order(const void *one, const void *other)
+{
+    const struct follow_change *a = one, *b = other;
+    return a->what != b->what ? (a->what < b->what ? -1 : 1) : strcmp(a->id, b->id);
+}
+
+/* What a table is that this program does not know bears on nothing it keeps. */
+static void take(struct seen *seen, struct statement *statement)
+{
+    char what[FOLLOW_ID_SIZE] = "";
+    if (statement_is_null(statement, 2))
+        return;
+    statement_copy_text(statement, 2, what, sizeof what);
+    for (size_t i = 0; i < FOLLOW_KINDS; i++) {
+        if (strcmp(names[i], what) != 0)
+            continue;
+        if (seen->count == seen->capacity) {
+            seen->capacity = 2 * seen->capacity + 8;
+            seen->changes =
+                reallocarray(seen->changes, seen->capacity, sizeof *seen->changes);
+            CHECK(seen->changes != NULL);
+        }
+        struct follow_change *change = &seen->changes[seen->count++];
+        change->what = (enum follow_what)i;
+        statement_copy_text(statement, 3, change->id, sizeof change->id);
+    }
+}
+
+/* Both the rows and the new position are of the one snapshot of this statement. */
+static enum status ask(struct database *database, struct seen *seen,
+                       struct error *error)
+{
+    struct statement statement;
+    seen->count = 0;
+    statement_open(&statement, database,
+                   "SELECT now.position::text,pg_snapshot_xmin(now.position),what,id"
+                   " FROM (SELECT pg_current_snapshot() AS position) AS now LEFT JOIN"
+                   " (SELECT DISTINCT what,id FROM change WHERE by>=?::xid8 AND NOT"
+                   " pg_visible_in_snapshot(by,?::pg_snapshot) AND daemon<>?) AS new"
+                   " ON true");
+    statement_bind_int(&statement, atomic_load(&database->follows));
+    statement_bind_text(&statement, database->position);
+    statement_bind_int(&statement, database->daemon);
+    while (statement_next(&statement) && statement_good(&statement)) {
+        free(seen->position);
+        seen->position = strdup(statement_text(&statement, 0));
+        CHECK(seen->position != NULL);
+        seen->oldest = statement_int(&statement, 1);
+        take(seen, &statement);
+    }
+    return statement_end(&statement, error);
+}
+
+/* A connection that was lost meanwhile has begun again behind what others may have
+ * committed, so all is asked for once more. */
+enum status follow_renew(struct database *database, struct store_tx *tx,
+                         const struct follow_hook *hook, struct error *error)
+{
+    struct seen seen = {0};
+    enum status status = ST_OK;
+    uint64_t begun;
+    if (!database->shared || hook->renew == NULL)
+        return ST_OK;
+    do {
+        begun = database->begun;
+        status = ask(database, &seen, error);
+        if (status == ST_OK && seen.count > 0)
+            qsort(seen.changes, seen.count, sizeof *seen.changes, order);
+        if (status == ST_OK)
+            status = hook->renew(hook->context, tx, seen.changes, seen.count, error);
+    } while (status == ST_OK && begun != database->begun);
+    free(seen.changes);
+    if (status != ST_OK) {
+        free(seen.position);
+        return status;
+    }
+    free(database->position);
+    database->position = seen.position;
+    atomic_store(&database->follows, seen.oldest);
+    database->renewed = true;
+    return ST_OK;
+}
+
+/* A number from the future is of a server that this database was copied from. */
+enum status follow_forget(struct database *database, struct error *error)
+{
+    struct statement statement;
+    if (!database->shared)
+        return ST_OK;
+    statement_open(&statement, database,
+                   "DELETE FROM change WHERE"
+                   " by<(SELECT min(follows) FROM writer WHERE id=lead AND NOT fenced)"
+                   " OR (by>=pg_snapshot_xmax(pg_current_snapshot())"
+                   " AND by<>pg_current_xact_id())");
+    return statement_run(&statement, error);
+}

@@ -1,0 +1,107 @@
+#include "store/postgres_turn.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <libpq-fe.h>
+
+#include "base/check.h"
+
+enum { SQL_SIZE = 512 };
+
+#define LOCK_NOT_HAD "55P03"
+
+/* Those of marks wait for nobody. The ledger's head is locked by whoever appends in any
+ * case: by a transaction of STORE_LEDGER. */
+static bool takes_turn(const struct postgres_turn *turn)
+{
+    return turn->scope == STORE_LEDGER ||
+           (turn->database->shared && turn->scope != STORE_MARK);
+}
+
+/* Says that the daemon is alive, whose row nothing has locked: its transaction has been
+ * undone. What it says of itself needs no turn, and is no transaction that it counts. */
+static enum wire_end pulse(struct wire *wire, const struct writer *writer)
+{
+    char sql[SQL_SIZE];
+    enum wire_end end = wire_run(wire, "ROLLBACK", NULL);
+    snprintf(sql, sizeof sql,
+             "UPDATE writer SET seen=clock_timestamp() WHERE id=%" PRId64
+             " AND NOT fenced",
+             writer->id);
+    return end == WIRE_DONE ? wire_run(wire, sql, NULL) : end;
+}
+
+/* What its triggers write into `change` names the daemon by a setting, of this transaction
+ * alone. */
+static void render_begin(char *sql, size_t size, const struct postgres_turn *turn)
+{
+    char shared[128] = "", follows[64] = "";
+    const struct database *database = turn->database;
+    if (database->shared)
+        snprintf(shared, sizeof shared,
+                 ";SELECT set_config('epsilond.daemon','%" PRId64 "',true)",
+                 turn->writers->all[0].id);
+    if (database->shared && database->first == NULL)
+        snprintf(follows, sizeof follows, ",follows='%" PRIu64 "'",
+                 (uint64_t)atomic_load(&database->follows));
+    snprintf(sql, size,
+             "BEGIN;UPDATE writer SET n=n+1,seen=clock_timestamp()%s WHERE id=%" PRId64
+             " AND n=%" PRId64 " AND NOT fenced%s%s",
+             follows, turn->writer->id, turn->writer->n, shared,
+             takes_turn(turn) ? ";SELECT 1 FROM head FOR UPDATE" : "");
+}
+
+enum wire_end postgres_turn_begin(struct wire *wire, const struct postgres_turn *turn,
+                                  uint64_t *changed)
+{
+    char sql[SQL_SIZE];
+    enum wire_end end;
+    render_begin(sql, sizeof sql, turn);
+    do
+        end = wire_run(wire, sql, changed);
+    while (end == WIRE_REFUSED && turn->database->shared &&
+           strcmp(wire_sqlstate(wire), LOCK_NOT_HAD) == 0 &&
+           (end = pulse(wire, turn->writer)) == WIRE_DONE);
+    return end;
+}
+
+enum wire_end postgres_turn_same(struct wire *wire, const struct database *database,
+                                 bool *same)
+{
+    PGresult *answer = NULL;
+    *same = true;
+    if (!database->renewed)
+        return WIRE_DONE;
+    size_t size = SQL_SIZE + strlen(database->position);
+    char *sql = malloc(size);
+    CHECK(sql != NULL);
+    snprintf(sql, size,
+             "SELECT 1 FROM change WHERE by>='%" PRIu64 "' AND NOT"
+             " pg_visible_in_snapshot(by,'%s') AND daemon<>%" PRIu64 " LIMIT 1",
+             (uint64_t)atomic_load(&database->follows), database->position, database->daemon);
+    enum wire_end end = wire_ask(wire, sql, &answer);
+    if (end == WIRE_DONE)
+        *same = PQntuples(answer) == 0;
+    PQclear(answer);
+    free(sql);
+    return end;
+}
+
+enum status postgres_turn_position(struct wire *wire, struct database *database,
+                                   struct error *error)
+{
+    PGresult *answer = NULL;
+    if (wire_ask(wire,
+                 "SELECT position::text,pg_snapshot_xmin(position)::text FROM"
+                 " (SELECT pg_current_snapshot() AS position) AS now",
+                 &answer) != WIRE_DONE)
+        return error_set(error, ST_IO, "the store: %s", wire_said(wire));
+    database->position = strdup(PQgetvalue(answer, 0, 0));
+    CHECK(database->position != NULL);
+    atomic_store(&database->follows,
+                 strtoull(PQgetvalue(answer, 0, 1), NULL, 10));
+    PQclear(answer);
+    return ST_OK;
+}
