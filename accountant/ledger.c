@@ -61,6 +61,15 @@ void ledger_close(struct ledger *ledger)
     free(ledger);
 }
 
+enum status ledger_follow_in(struct ledger *ledger, struct store_tx *tx,
+                             struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    enum status status = ledger_catch_up(ledger, tx, error);
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
+}
+
 enum status ledger_follow(struct ledger *ledger, struct error *error)
 {
     struct store_tx *tx = NULL;
@@ -69,9 +78,7 @@ enum status ledger_follow(struct ledger *ledger, struct error *error)
     enum status status = store_begin(ledger->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
-    pthread_mutex_lock(&ledger->lock);
-    status = ledger_catch_up(ledger, tx, error);
-    pthread_mutex_unlock(&ledger->lock);
+    status = ledger_follow_in(ledger, tx, error);
     store_rollback(tx);
     return status;
 }

@@ -72,6 +72,10 @@ void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is 
  *   ST_CORRUPT  it is not what this program writes; the store is poisoned
  *   ST_IO       the store cannot be read */
 enum status ledger_follow(struct ledger *ledger, struct error *error);
+/* The same as of the moment that tx sees, which has changed nothing of the ledger: from the
+ * hook that renews memory (store/follow.h). */
+enum status ledger_follow_in(struct ledger *ledger, struct store_tx *tx,
+                             struct error *error);
 
 /* Opens the budget of a new dataset, whose row is in the store or in tx.
  *   ST_INVALID         a member of the grant out of range, or capacities not positive at

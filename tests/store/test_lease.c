@@ -1,6 +1,6 @@
 /* Goal: a daemon of a shared store that is silent for longer than its lease is fenced and
  * writes nothing more, and one that is alive never is; a job is claimed by one daemon, and
- * lost with it. Method: stores of one database of a
+ * lost with it, and so is a duty. Method: stores of one database of a
  * real server, one of them in a process that is stopped and woken; SQL from outside sets
  * back when a writer was last seen. */
 #include "store/lease.h"
@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 
 #include "tests/expect.h"
+#include "store/daemon.h"
+#include "store/duty.h"
 #include "store/table_rows.h"
 #include "tests/store/postgres_store_fixture.h"
 
@@ -358,6 +360,70 @@ static void a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive(void **s
     two_close(&two);
 }
 
+static bool takes(struct store *store)
+{
+    bool mine = false;
+    assert_int_equal(duty_take(store, "garbage", &mine, NULL), ST_OK);
+    return mine;
+}
+
+static bool holds(struct store *store)
+{
+    bool held = false;
+    struct store_tx *tx = NULL;
+    assert_int_equal(store_begin(store, STORE_ROW, &tx, NULL), ST_OK);
+    assert_int_equal(duty_held(tx, "garbage", &held, NULL), ST_OK);
+    store_rollback(tx);
+    return held;
+}
+
+static void a_duty_is_of_one_daemon_until_it_is_silent_or_dead(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    assert_true(takes(two.there) && !takes(two.here) && takes(two.there));
+    assert_true(holds(two.there) && !holds(two.here));
+    assert_int_equal(postgres_sql(&server, &two.database,
+                                  "UPDATE duty SET until=until-interval '31 seconds'"),
+                     0);
+    assert_false(holds(two.there));
+    assert_true(takes(two.here) && !takes(two.there));
+    assert_true(takes(two.here));
+    age(&two, "31", "<>");
+    assert_int_equal(sweep(two.there), 1);
+    assert_true(takes(two.there));
+    two_close(&two);
+}
+
+static bool count_daemon(void *context, const struct daemon_row *row)
+{
+    unsigned *count = context;
+    ++*count;
+    return strncmp(row->process, "process ", 8) == 0 && row->silent_s < LEASE_S &&
+           strcmp(row->role, *count == 1 ? "api" : "worker") == 0 &&
+           strcmp(row->address, *count == 1 ? "10.0.0.1:80" : "") == 0;
+}
+
+static void daemons_say_what_they_are_as_long_as_they_live(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    struct store_tx *tx = NULL;
+    assert_int_equal(daemon_say(two.there, "worker", "", NULL), ST_OK);
+    assert_int_equal(daemon_say(two.here, "both", "10.0.0.1:80", NULL), ST_OK);
+    assert_int_equal(daemon_say(two.here, "api", "10.0.0.1:80", NULL), ST_OK);
+    for (unsigned left = 2; left > 0; left--) {
+        unsigned count = 0;
+        assert_int_equal(store_begin(two.here, STORE_READ, &tx, NULL), ST_OK);
+        assert_int_equal(daemons_walk(tx, count_daemon, &count, NULL), ST_OK);
+        store_rollback(tx);
+        assert_int_equal(count, left);
+        age(&two, "31", "=");
+        assert_int_equal(sweep(two.here), left == 2 ? 1 : 0);
+    }
+    two_close(&two);
+}
+
 static void a_store_that_is_not_shared_has_no_lease(void **state)
 {
     (void)state;
@@ -366,6 +432,7 @@ static void a_store_that_is_not_shared_has_no_lease(void **state)
     age(&two, "31", "=");
     assert_int_equal(sweep(two.here), 0);
     assert_int_equal(lease_renew(two.here, NULL), ST_OK);
+    assert_true(takes(two.here) && holds(two.here));
     assert_int_equal(postgres_put(two.here, 1), ST_OK);
     store_close(two.here);
 }
@@ -383,6 +450,8 @@ int main(void)
         cmocka_unit_test(what_a_fenced_daemon_has_claimed_is_lost),
         cmocka_unit_test(
             a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive),
+        cmocka_unit_test(a_duty_is_of_one_daemon_until_it_is_silent_or_dead),
+        cmocka_unit_test(daemons_say_what_they_are_as_long_as_they_live),
         cmocka_unit_test(a_store_that_is_not_shared_has_no_lease),
     };
     if (!postgres_make_for_stores(&server, true))
