@@ -19,7 +19,7 @@ struct key {
                                 but for its policy and its end, which the lock guards */
     uint8_t sha256[SHA256_SIZE];
     atomic_int_least64_t used_day;
-    int64_t saved_day; /* as its row has it; the clock's thread alone reads it */
+    int64_t saved_day; /* as its row has it; known in transactions alone */
 };
 
 struct access_keys {
@@ -83,20 +83,26 @@ static enum status read_row(struct key *key, const struct access_key_row *row,
     return key_policy_parse(&known->policy, row->policy, error);
 }
 
-static bool load_row(void *context, const struct access_key_row *row)
+/* NULL where the row does not read back. */
+static struct key *key_of(struct loading *loading, const struct access_key_row *row)
 {
-    struct loading *loading = context;
     struct key *key = calloc(1, sizeof *key);
     CHECK(key != NULL);
     loading->status = read_row(key, row, loading->error);
-    if (loading->status != ST_OK) {
-        error_within(loading->error, loading->status, "table access_key, row %s",
-                     row->id);
-        free(key);
-        return false;
-    }
-    enter(loading->keys, key);
-    return true;
+    if (loading->status == ST_OK)
+        return key;
+    error_within(loading->error, loading->status, "table access_key, row %s", row->id);
+    free(key);
+    return NULL;
+}
+
+static bool load_row(void *context, const struct access_key_row *row)
+{
+    struct loading *loading = context;
+    struct key *key = key_of(loading, row);
+    if (key != NULL)
+        enter(loading->keys, key);
+    return key != NULL;
 }
 
 enum status access_keys_open(struct access_keys **out, struct store_tx *tx,
@@ -440,4 +446,47 @@ void access_keys_save_used(struct access_keys *keys, struct store *store)
         status = store_end(tx, save_days(keys, tx), &error);
     if (status != ST_OK)
         log_event(LOG_ERROR, "key_use_not_saved", "detail", error.text, (char *)NULL);
+}
+
+/* --- as another daemon has left it --- */
+
+/* What may change of a key. The lock is held, for writing. */
+static void take_over(struct key *key, struct key *fresh)
+{
+    int64_t used = atomic_load(&fresh->used_day);
+    key->known.policy = fresh->known.policy;
+    key->known.expire_ms = fresh->known.expire_ms;
+    key->known.revoke_ms = fresh->known.revoke_ms;
+    key->saved_day = fresh->saved_day;
+    if (atomic_load(&key->used_day) < used)
+        atomic_store(&key->used_day, used);
+}
+
+static bool renew_row(void *context, const struct access_key_row *row)
+{
+    struct loading *renewal = context;
+    struct access_keys *keys = renewal->keys;
+    struct key *fresh = key_of(renewal, row);
+    if (fresh == NULL)
+        return false;
+    pthread_rwlock_wrlock(&keys->lock);
+    struct key *known = registry_find(&keys->registry, row->id);
+    if (known == NULL)
+        enter(keys, fresh);
+    else
+        take_over(known, fresh);
+    pthread_rwlock_unlock(&keys->lock);
+    if (known != NULL)
+        free(fresh);
+    return false;
+}
+
+enum status access_keys_renew(struct access_keys *keys, struct store_tx *tx,
+                              const char *id, struct error *error)
+{
+    struct loading renewal = {.keys = keys, .status = ST_OK, .error = error};
+    enum status status = access_key_row_find(tx, id, renew_row, &renewal, error);
+    if (status == ST_OK && renewal.status != ST_OK)
+        status = ST_CORRUPT;
+    return status;
 }

@@ -96,6 +96,13 @@ enum status access_keys_limit(struct access_keys *keys, struct store_tx *tx,
 enum status access_keys_shorten(struct access_keys *keys, struct store_tx *tx,
                                 const char *id, int64_t expire_ms, struct error *error);
 
+/* Puts the key of that id as another daemon has left its row in tx: it is there from now on,
+ * with that policy and those ends.
+ *   ST_CORRUPT  the row does not read back
+ *   ST_IO       the store is poisoned */
+enum status access_keys_renew(struct access_keys *keys, struct store_tx *tx,
+                              const char *id, struct error *error);
+
 /* Writes the days on which keys were last used, where they have changed: at most one row a
  * key and day. A failure is logged, and loses a day at most. */
 void access_keys_save_used(struct access_keys *keys, struct store *store);

@@ -56,18 +56,22 @@ struct change { /* what a transaction makes of a caption, until it ends */
     struct caption next;
 };
 
-static void kept(void *context)
+static void replace_take(const struct caption_place *place, struct caption *next_take)
 {
-    struct change *change = context;
-    const struct caption_place *place = &change->place;
     pthread_rwlock_wrlock(place->lock);
     struct caption before = *place->caption;
-    *place->caption = change->next;
+    *place->caption = *next_take;
     place->changed(place->things, place->thing);
     pthread_rwlock_unlock(place->lock);
     caption_fini(&before);
     if (place->long_polls != NULL)
         long_polls_wake(place->long_polls, place->thing);
+}
+
+static void kept(void *context)
+{
+    struct change *change = context;
+    replace_take(&change->place, &change->next);
     free(change);
 }
 
@@ -94,4 +98,47 @@ enum status caption_put(const struct caption_place *place, struct store_tx *tx,
     else
         dropped(change);
     return status;
+}
+
+/* --- as another daemon has left it --- */
+
+struct renewal {
+    struct caption found;
+    enum status status;
+    struct error *error;
+};
+
+static bool read_row(void *context, const struct caption_row *row)
+{
+    struct renewal *renewal = context;
+    renewal->status = caption_restore(&renewal->found, row->text, renewal->error);
+    if (renewal->status != ST_OK)
+        error_within(renewal->error, ST_CORRUPT, "table caption, row %s", row->id);
+    return false;
+}
+
+/* Only whoever has a transaction changes a caption, so it stays as it is compared. */
+static bool is_as(const struct caption_place *place, const struct caption *found)
+{
+    pthread_rwlock_rdlock(place->lock);
+    bool same = caption_equal(place->caption, found);
+    pthread_rwlock_unlock(place->lock);
+    return same;
+}
+
+enum status caption_renew(const struct caption_place *place, struct store_tx *tx,
+                          struct error *error)
+{
+    struct renewal renewal = {.status = ST_OK, .error = error};
+    enum status status =
+        caption_row_find(tx, place->kind, place->id, read_row, &renewal, error);
+    if (status != ST_OK)
+        return status;
+    if (renewal.status != ST_OK)
+        return ST_CORRUPT;
+    if (is_as(place, &renewal.found))
+        caption_fini(&renewal.found);
+    else
+        replace_take(place, &renewal.found);
+    return ST_OK;
 }

@@ -38,6 +38,13 @@ struct caption_place { /* where the caption of a thing stands */
     struct long_polls *long_polls; /* that wait for thing to change; NULL: none do */
 };
 
+/* Puts into its place what its row in tx says, which another daemon may have changed.
+ * Nothing where that is what stands there.
+ *   ST_CORRUPT  the row does not read back
+ *   ST_IO       the store is poisoned */
+enum status caption_renew(const struct caption_place *place, struct store_tx *tx,
+                          struct error *error);
+
 /* Puts another caption in its place: its row in tx, and in memory once tx is durable.
  *   ST_IO  the store is poisoned */
 enum status caption_put(const struct caption_place *place, struct store_tx *tx,

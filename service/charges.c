@@ -135,20 +135,27 @@ struct loading {
     struct error *error;
 };
 
-static bool load_row(void *context, const struct charge_row *row)
+/* NULL where the row does not read back. */
+static struct charge *charge_of(struct loading *loading, const struct charge_row *row)
 {
-    struct loading *loading = context;
     struct charge *charge = calloc(1, sizeof *charge);
     CHECK(charge != NULL);
     loading->good = from_row(charge, row);
-    if (loading->good) {
-        add(loading->charges, charge);
-        return true;
-    }
+    if (loading->good)
+        return charge;
     destroy(charge);
     error_set(loading->error, ST_CORRUPT, "table charge, row %s: it does not read back",
               row->id.text);
-    return false;
+    return NULL;
+}
+
+static bool load_row(void *context, const struct charge_row *row)
+{
+    struct loading *loading = context;
+    struct charge *charge = charge_of(loading, row);
+    if (charge != NULL)
+        add(loading->charges, charge);
+    return charge != NULL;
 }
 
 enum status charges_open(struct charges **out, struct store_tx *tx, struct error *error)
@@ -344,19 +351,24 @@ enum status charges_add(struct charges *charges, struct store_tx *tx,
     return ST_OK;
 }
 
+/* The lock is held. */
+static void take_over(struct charges *charges, struct charge *charge,
+                      const struct charge_info *info)
+{
+    charges->tally.by_state[charge->info.state]--;
+    charges->tally.by_state[info->state]++;
+    if (info->state != CHARGE_OPEN)
+        remove_open(charges, charge);
+    charge->info = *info;
+    charges->version++;
+}
+
 static void moved(void *context)
 {
     struct change *change = context;
-    struct charges *charges = change->charges;
-    struct charge *charge = change->charge;
-    pthread_mutex_lock(&charges->lock);
-    charges->tally.by_state[charge->info.state]--;
-    charges->tally.by_state[change->info.state]++;
-    if (change->info.state != CHARGE_OPEN)
-        remove_open(charges, charge);
-    charge->info = change->info;
-    charges->version++;
-    pthread_mutex_unlock(&charges->lock);
+    pthread_mutex_lock(&change->charges->lock);
+    take_over(change->charges, change->charge, &change->info);
+    pthread_mutex_unlock(&change->charges->lock);
     free(change);
 }
 
@@ -391,4 +403,37 @@ enum status charge_check_block(const struct charge_request *request,
         return error_set_at(error, ST_BLOCK_OUT_OF_ORDER, "/block",
                             "the next block is %" PRIu64, info->blocks + 1);
     return ST_OK;
+}
+
+/* --- as another daemon has left it --- */
+
+static bool renew_row(void *context, const struct charge_row *row)
+{
+    struct loading *renewal = context;
+    struct charges *charges = renewal->charges;
+    struct charge *fresh = charge_of(renewal, row);
+    if (fresh == NULL)
+        return false;
+    pthread_mutex_lock(&charges->lock);
+    struct charge *known = registry_find(&charges->registry, row->id.text);
+    if (known == NULL)
+        add(charges, fresh);
+    else if (known->info.state == CHARGE_OPEN)
+        take_over(charges, known, &fresh->info);
+    pthread_mutex_unlock(&charges->lock);
+    if (known != NULL)
+        destroy(fresh);
+    return false;
+}
+
+enum status charges_renew(struct charges *charges, struct store_tx *tx, const char *id,
+                          struct error *error)
+{
+    struct charge_id parsed;
+    struct loading renewal = {charges, true, error};
+    if (!charge_id_parse(&parsed, id))
+        return error_set(error, ST_CORRUPT,
+                         "table charge, row %s: its id is no charge's", id);
+    enum status status = charge_row_find(tx, &parsed, renew_row, &renewal, error);
+    return status == ST_OK && !renewal.good ? ST_CORRUPT : status;
 }

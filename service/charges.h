@@ -86,6 +86,13 @@ enum status charge_move(struct charges *charges, struct store_tx *tx,
                         struct charge *charge, const struct charge_info *info,
                         struct error *error);
 
+/* Puts the charge of that id as another daemon has left its row in tx: it is there from now
+ * on, and has come to what the row says.
+ *   ST_CORRUPT  the row does not read back
+ *   ST_IO       the store is poisoned */
+enum status charges_renew(struct charges *charges, struct store_tx *tx, const char *id,
+                          struct error *error);
+
 /* Whether the block may be granted now: it is the next one of a charge that is OPEN.
  *   ST_CHARGE_ENDED        it has ended
  *   ST_BLOCK_GRANTED       it was granted before

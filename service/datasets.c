@@ -1,25 +1,12 @@
 #include "service/datasets.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/captions.h"
-#include "service/dataset_record.h"
-#include "service/registry.h"
-
-struct datasets {
-    pthread_rwlock_t lock; /* guards all below, and every dataset's info */
-    struct registry registry;
-    struct visits *visits;    /* has a lock of its own */
-    uint64_t version;         /* grows with every change */
-    struct dataset **publics; /* (public_count), oldest first */
-    size_t public_count;
-    void (*changed)(void *context, const struct dataset_id *id);
-    void *changed_context;
-};
+#include "service/dataset_table.h"
 
 struct change { /* what becomes of memory when the transaction ends */
     struct datasets *datasets;
@@ -51,8 +38,7 @@ static void list_public(struct datasets *datasets, struct dataset *dataset)
     datasets->publics[datasets->public_count++] = dataset;
 }
 
-/* Lists a dataset. The lock is held, for writing. */
-static void enter(struct datasets *datasets, struct dataset *dataset)
+void datasets_list(struct datasets *datasets, struct dataset *dataset)
 {
     registry_add(&datasets->registry, dataset);
     list_public(datasets, dataset);
@@ -70,7 +56,7 @@ static bool load_row(void *context, const struct dataset_row *row)
     struct dataset *dataset;
     loading->status = dataset_record_read(&dataset, row, loading->error);
     if (loading->status == ST_OK)
-        enter(loading->datasets, dataset);
+        datasets_list(loading->datasets, dataset);
     return loading->status == ST_OK;
 }
 
@@ -195,12 +181,16 @@ struct job_dataset dataset_facts(struct datasets *datasets,
     };
 }
 
-/* Tells who watches, no lock being held, and lets go of the change. */
+void datasets_tell(struct datasets *datasets, const struct dataset_id *id)
+{
+    if (datasets->changed != NULL)
+        datasets->changed(datasets->changed_context, id);
+}
+
+/* Tells who watches, and lets go of the change. */
 static void tell_take(struct change *change)
 {
-    struct datasets *datasets = change->datasets;
-    if (datasets->changed != NULL)
-        datasets->changed(datasets->changed_context, &change->dataset->spec.id);
+    datasets_tell(change->datasets, &change->dataset->spec.id);
     free(change);
 }
 
@@ -208,25 +198,29 @@ static void added(void *context)
 {
     struct change *change = context;
     pthread_rwlock_wrlock(&change->datasets->lock);
-    enter(change->datasets, change->dataset);
+    datasets_list(change->datasets, change->dataset);
     change->datasets->version++;
     pthread_rwlock_unlock(&change->datasets->lock);
     tell_take(change);
 }
 
 /* The list of public ones keeps its order, for which it is made anew. */
-static void declared_anew(void *context)
+void datasets_replace_take(struct datasets *datasets, struct dataset *dataset_take)
 {
-    struct change *change = context;
-    struct datasets *datasets = change->datasets;
     pthread_rwlock_wrlock(&datasets->lock);
-    struct dataset *before = registry_replace(&datasets->registry, change->dataset);
+    struct dataset *before = registry_replace(&datasets->registry, dataset_take);
     datasets->public_count = 0;
     for (size_t i = 0; i < datasets->registry.count; i++)
         list_public(datasets, datasets->registry.items[i]);
     datasets->version++;
     pthread_rwlock_unlock(&datasets->lock);
     visits_leave_behind(datasets->visits, before);
+}
+
+static void declared_anew(void *context)
+{
+    struct change *change = context;
+    datasets_replace_take(change->datasets, change->dataset);
     tell_take(change);
 }
 
@@ -406,11 +400,10 @@ static void renamed(void *things, void *thing)
     datasets->version++;
 }
 
-enum status dataset_caption_put(struct datasets *datasets, struct store_tx *tx,
-                                struct dataset *dataset, struct caption *caption_take,
-                                struct error *error)
+struct caption_place dataset_caption_place(struct datasets *datasets,
+                                           struct dataset *dataset)
 {
-    const struct caption_place place = {
+    return (struct caption_place){
         .kind = CAPTIONED_DATASET,
         .id = dataset->spec.id.text,
         .lock = &datasets->lock,
@@ -418,6 +411,13 @@ enum status dataset_caption_put(struct datasets *datasets, struct store_tx *tx,
         .changed = renamed,
         .things = datasets,
     };
+}
+
+enum status dataset_caption_put(struct datasets *datasets, struct store_tx *tx,
+                                struct dataset *dataset, struct caption *caption_take,
+                                struct error *error)
+{
+    const struct caption_place place = dataset_caption_place(datasets, dataset);
     return caption_put(&place, tx, caption_take, error);
 }
 

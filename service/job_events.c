@@ -105,9 +105,11 @@ static void write_news(void *context, const struct changed_jobs *changed)
         return;
     else
         write_changes(composing, job);
-    composing->is_last = job_state_is_terminal(job->now.state);
-    if (composing->is_last)
+    bool ended = job_state_is_terminal(job->now.state);
+    if (ended)
         event_write(writer, "end", event_end_render(&composing->view));
+    /* Another daemon may have ended and deleted it between two looks. */
+    composing->is_last = ended || atomic_load(&job->removed);
     composing->to = (struct event_cursor){
         .begun = true,
         .version = job->changes.any,

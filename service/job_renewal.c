@@ -80,7 +80,14 @@ static void take_state(struct jobs *jobs, struct job *job, const struct job *fre
     active_jobs_remove(&jobs->active, job);
 }
 
-/* Whether the state, and so what is shown, has changed. */
+/* Its model was deleted since. The lock is held, for writing. */
+static void take_end_of_model(struct jobs *jobs, struct job *job)
+{
+    job->now.model_is_gone = true;
+    changed_jobs_touch(&jobs->changed, job);
+}
+
+/* Whether what is shown has changed. */
 static bool take(struct jobs *jobs, struct job *job, struct job *fresh)
 {
     pthread_rwlock_wrlock(&jobs->lock);
@@ -91,14 +98,17 @@ static bool take(struct jobs *jobs, struct job *job, struct job *fresh)
         now->row_version = fresh->now.row_version;
         take_recorded(job, fresh);
     }
+    bool dropped = newer && fresh->now.model_is_gone && !now->model_is_gone;
     if (moved)
         take_state(jobs, job, fresh);
-    if (moved)
+    else if (dropped)
+        take_end_of_model(jobs, job);
+    if (moved || dropped)
         now->version++;
     if (now->version < now->row_version)
         now->version = now->row_version;
     pthread_rwlock_unlock(&jobs->lock);
-    return moved;
+    return moved || dropped;
 }
 
 enum status job_renew(struct jobs *jobs, struct store_tx *tx, struct job *job,

@@ -48,10 +48,9 @@ static void renamed(void *things, void *thing)
     job->now.version++;
 }
 
-enum status job_caption_put(struct jobs *jobs, struct store_tx *tx, struct job *job,
-                            struct caption *caption_take, struct error *error)
+struct caption_place job_caption_place(struct jobs *jobs, struct job *job)
 {
-    const struct caption_place place = {
+    return (struct caption_place){
         .kind = CAPTIONED_JOB,
         .id = job->id.text,
         .lock = &jobs->lock,
@@ -61,6 +60,12 @@ enum status job_caption_put(struct jobs *jobs, struct store_tx *tx, struct job *
         .thing = job,
         .long_polls = jobs->base.long_polls,
     };
+}
+
+enum status job_caption_put(struct jobs *jobs, struct store_tx *tx, struct job *job,
+                            struct caption *caption_take, struct error *error)
+{
+    const struct caption_place place = job_caption_place(jobs, job);
     return caption_put(&place, tx, caption_take, error);
 }
 

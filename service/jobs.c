@@ -60,8 +60,7 @@ enum status job_write_row(struct jobs *jobs, struct store_tx *tx, const struct j
     return status;
 }
 
-/* Lists the job and counts it. The lock is held, for writing. */
-static void enter(struct jobs *jobs, struct job *job)
+void jobs_list(struct jobs *jobs, struct job *job)
 {
     job->place = jobs->registry.count;
     registry_add(&jobs->registry, job);
@@ -92,7 +91,7 @@ static bool load_row(void *context, const struct job_row *row)
                      row->id.text);
         return false;
     }
-    enter(jobs, job);
+    jobs_list(jobs, job);
     if (job->now.state == JOB_QUEUED)
         job->now.queue_position = jobs->counts.by_state[JOB_QUEUED];
     return true;
@@ -316,7 +315,7 @@ static void added(void *context)
 {
     struct change *change = context;
     pthread_rwlock_wrlock(&change->jobs->lock);
-    enter(change->jobs, change->job);
+    jobs_list(change->jobs, change->job);
     pthread_rwlock_unlock(&change->jobs->lock);
     free(change);
 }

@@ -56,16 +56,21 @@ struct loading {
     struct error *error;
 };
 
+static enum status check_id(const struct model_row *row, struct error *error)
+{
+    struct model_id id;
+    if (model_id_parse(&id, row->id.text))
+        return ST_OK;
+    return error_set(error, ST_CORRUPT, "table model, row %s: its id is no model's",
+                     row->id.text);
+}
+
 static bool load_row(void *context, const struct model_row *row)
 {
     struct loading *loading = context;
-    struct model_id id;
-    if (!model_id_parse(&id, row->id.text)) {
-        loading->status =
-            error_set(loading->error, ST_CORRUPT,
-                      "table model, row %s: its id is no model's", row->id.text);
+    loading->status = check_id(row, loading->error);
+    if (loading->status != ST_OK)
         return false;
-    }
     registry_add(&loading->models->registry, model_create(row));
     return true;
 }
@@ -127,13 +132,18 @@ void models_close(struct models *models)
     free(models);
 }
 
+static void enter_take(struct models *models, struct model *model)
+{
+    pthread_rwlock_wrlock(&models->lock);
+    registry_add(&models->registry, model);
+    models->version++;
+    pthread_rwlock_unlock(&models->lock);
+}
+
 static void added(void *context)
 {
     struct addition *addition = context;
-    pthread_rwlock_wrlock(&addition->models->lock);
-    registry_add(&addition->models->registry, addition->model);
-    addition->models->version++;
-    pthread_rwlock_unlock(&addition->models->lock);
+    enter_take(addition->models, addition->model);
     free(addition);
 }
 
@@ -216,12 +226,9 @@ static void renamed(void *things, void *thing)
     models->version++;
 }
 
-enum status model_caption_put(struct models *models, struct store_tx *tx,
-                              const struct model_row *row, struct caption *caption_take,
-                              struct error *error)
+static struct caption_place caption_place_of(struct models *models, struct model *model)
 {
-    struct model *model = find_ever(models, row->id.text);
-    const struct caption_place place = {
+    return (struct caption_place){
         .kind = CAPTIONED_MODEL,
         .id = model->row.id.text,
         .lock = &models->lock,
@@ -229,7 +236,25 @@ enum status model_caption_put(struct models *models, struct store_tx *tx,
         .changed = renamed,
         .things = models,
     };
+}
+
+enum status model_caption_put(struct models *models, struct store_tx *tx,
+                              const struct model_row *row, struct caption *caption_take,
+                              struct error *error)
+{
+    const struct caption_place place =
+        caption_place_of(models, find_ever(models, row->id.text));
     return caption_put(&place, tx, caption_take, error);
+}
+
+enum status model_caption_renew(struct models *models, struct store_tx *tx,
+                                const char *id, struct error *error)
+{
+    struct model *model = find_ever(models, id);
+    if (model == NULL || atomic_load(&model->removed))
+        return ST_OK;
+    const struct caption_place place = caption_place_of(models, model);
+    return caption_renew(&place, tx, error);
 }
 
 bool model_is_removed(struct models *models, const struct model_row *row)
@@ -237,14 +262,19 @@ bool model_is_removed(struct models *models, const struct model_row *row)
     return atomic_load(&find_ever(models, row->id.text)->removed);
 }
 
+static void leave(struct models *models, struct model *model)
+{
+    pthread_rwlock_wrlock(&models->lock);
+    atomic_store(&model->removed, true);
+    caption_fini(&model->caption);
+    models->version++;
+    pthread_rwlock_unlock(&models->lock);
+}
+
 static void removed(void *context)
 {
     struct addition *removal = context;
-    pthread_rwlock_wrlock(&removal->models->lock);
-    atomic_store(&removal->model->removed, true);
-    caption_fini(&removal->model->caption);
-    removal->models->version++;
-    pthread_rwlock_unlock(&removal->models->lock);
+    leave(removal->models, removal->model);
     free(removal);
 }
 
@@ -262,6 +292,49 @@ enum status model_remove(struct models *models, struct store_tx *tx,
     *removal = (struct addition){models, model};
     store_tx_on_end(tx, removed, free, removal);
     return ST_OK;
+}
+
+/* --- as another daemon has left it --- */
+
+/* Rows never change. */
+static bool is_there(void *context, const struct model_row *row)
+{
+    struct loading *renewal = context;
+    (void)row;
+    renewal->status = ST_OK;
+    return false;
+}
+
+static bool read_row(void *context, const struct model_row *row)
+{
+    struct loading *renewal = context;
+    renewal->status = check_id(row, renewal->error);
+    if (renewal->status == ST_OK)
+        renewal->status = certificate_check(row, renewal->error);
+    if (renewal->status == ST_OK)
+        enter_take(renewal->models, model_create(row));
+    return false;
+}
+
+enum status models_renew(struct models *models, struct store_tx *tx, const char *id,
+                         struct error *error)
+{
+    struct model_id parsed;
+    struct model *known = find_ever(models, id);
+    struct loading renewal = {models, ST_NOT_FOUND, error};
+    if (!model_id_parse(&parsed, id))
+        return error_set(error, ST_CORRUPT, "table model, row %s: its id is no model's",
+                         id);
+    if (known != NULL && atomic_load(&known->removed))
+        return ST_OK;
+    enum status status = known != NULL
+                             ? model_row_find(tx, &parsed, is_there, &renewal, error)
+                             : model_row_find(tx, &parsed, read_row, &renewal, error);
+    if (status != ST_OK)
+        return status;
+    if (known != NULL && renewal.status == ST_NOT_FOUND)
+        leave(models, known);
+    return renewal.status == ST_NOT_FOUND ? ST_OK : renewal.status;
 }
 
 /* --- its file --- */

@@ -67,6 +67,16 @@ enum status model_caption_put(struct models *models, struct store_tx *tx,
 enum status model_remove(struct models *models, struct store_tx *tx,
                          const struct model_row *row, struct error *error);
 
+/* Puts the model of that id as another daemon has left its row in tx: it is there from now
+ * on, or is removed.
+ *   ST_CORRUPT  its row or its certificate does not read back
+ *   ST_IO       the store is poisoned */
+enum status models_renew(struct models *models, struct store_tx *tx, const char *id,
+                         struct error *error);
+/* The same of what it is called; nothing where there is no such model. */
+enum status model_caption_renew(struct models *models, struct store_tx *tx,
+                                const char *id, struct error *error);
+
 /* What the row says of the model's file. */
 struct file_seal model_row_seal(const struct model_row *row);
 

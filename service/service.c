@@ -228,7 +228,7 @@ void service_start(struct context *context)
 static bool await_ends(struct context *context, int64_t timeout_ms)
 {
     int64_t end_ns = clock_monotonic_ns() + timeout_ms * 1000000;
-    while (jobs_tally(context->jobs).running + surveys_count(context->surveys) > 0) {
+    while (jobs_tally(context->jobs).running + surveys_here(context->surveys) > 0) {
         if (clock_monotonic_ns() >= end_ns)
             return false;
         public_clock_wait(context->clock);

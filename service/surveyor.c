@@ -131,15 +131,15 @@ void surveyor_tick(struct context *context, int64_t second)
     bool stops = atomic_load(&context->stop_training);
     struct survey *survey;
     for (size_t i = 0; (survey = surveys_at(context->surveys, i)) != NULL;) {
-        size_t before = surveys_count(context->surveys);
+        size_t before = surveys_here(context->surveys);
         struct survey_ending *ending = survey_ending_take(context->surveys, survey);
         if (ending != NULL)
             end_survey(context, survey, ending, second);
         else if (stops)
             atomic_store(&survey->stop, true);
         survey_ending_destroy(ending);
-        i += surveys_count(context->surveys) ==
-             before; /* else the next took its place */
+        i +=
+            surveys_here(context->surveys) == before; /* else the next took its place */
     }
 }
 

@@ -9,10 +9,15 @@
 
 enum { MS_PER_S = 1000 };
 
-struct surveys {
-    pthread_mutex_t lock;
+struct survey_list {
     struct survey **items; /* (count), oldest first */
     size_t count, capacity;
+};
+
+struct surveys {
+    pthread_mutex_t lock;
+    struct survey_list here;
+    struct survey_list elsewhere; /* of other daemons: nobody keeps a pointer to one */
     struct survey_entry *entries; /* (entry_count), as they were opened */
     size_t entry_count, entry_capacity;
 };
@@ -51,21 +56,45 @@ static void *grown(void *items, size_t count, size_t *capacity, size_t size)
     return items;
 }
 
-static void enter(struct surveys *surveys, struct survey *survey)
+static void enter(struct survey_list *list, struct survey *survey)
 {
-    surveys->items = grown(surveys->items, surveys->count, &surveys->capacity,
-                           sizeof(struct survey *));
-    surveys->items[surveys->count++] = survey;
+    list->items =
+        grown(list->items, list->count, &list->capacity, sizeof(struct survey *));
+    list->items[list->count++] = survey;
 }
 
-static void leave(struct surveys *surveys, const struct survey *survey)
+static void leave(struct survey_list *list, const struct survey *survey)
 {
     size_t at = 0;
-    while (surveys->items[at] != survey)
+    while (list->items[at] != survey)
         at++;
-    surveys->count--;
-    memmove(surveys->items + at, surveys->items + at + 1,
-            (surveys->count - at) * sizeof(struct survey *));
+    list->count--;
+    memmove(list->items + at, list->items + at + 1,
+            (list->count - at) * sizeof(struct survey *));
+}
+
+/* NULL: none of the list has this id. */
+static struct survey *find(const struct survey_list *list, const char *id)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i]->id.text, id) == 0)
+            return list->items[i];
+    return NULL;
+}
+
+static size_t count_on(const struct survey_list *list, const struct dataset_id *dataset)
+{
+    size_t on = 0;
+    for (size_t i = 0; i < list->count; i++)
+        on += strcmp(list->items[i]->dataset.text, dataset->text) == 0;
+    return on;
+}
+
+static void list_fini(struct survey_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        survey_destroy(list->items[i]);
+    free(list->items);
 }
 
 /* --- opening --- */
@@ -85,9 +114,10 @@ static bool wrong(struct loading *loading, const struct survey_row *row,
     return false;
 }
 
-/* One whose process is gone. Nothing of it is needed but whose it is and what it holds. */
-static void keep_lost(struct surveys *surveys, const struct survey_row *row,
-                      const struct dataset *dataset, const struct principal *owner)
+/* One that does not run here. Nothing of it is needed but whose it is and what it holds. */
+static struct survey *survey_of(const struct survey_row *row,
+                                const struct dataset *dataset,
+                                const struct principal *owner)
 {
     struct survey *survey = calloc(1, sizeof *survey);
     CHECK(survey != NULL);
@@ -96,7 +126,7 @@ static void keep_lost(struct surveys *surveys, const struct survey_row *row,
     survey->project = dataset_owner(dataset)->project;
     survey->ledger_seq = row->ledger_seq;
     memcpy(survey->owner, owner->name, sizeof survey->owner);
-    enter(surveys, survey);
+    return survey;
 }
 
 static void keep_entry(struct surveys *surveys, const struct survey_row *row,
@@ -108,26 +138,40 @@ static void keep_entry(struct surveys *surveys, const struct survey_row *row,
         (struct survey_entry){holder_of_survey(&row->id), row->ledger_seq, running};
 }
 
-static bool load_row(void *context, const struct survey_row *row)
+static bool is_running(const struct survey_row *row)
 {
-    struct loading *loading = context;
+    return strcmp(row->state, "RUNNING") == 0;
+}
+
+/* Whether the row reads back. */
+static bool check_row(struct loading *loading, const struct survey_row *row,
+                      struct principal *owner)
+{
     struct survey_id id;
-    struct principal owner;
     enum job_reason reason;
-    bool running = strcmp(row->state, "RUNNING") == 0;
     const struct dataset *dataset = datasets_find(loading->datasets, row->dataset);
     if (!survey_id_parse(&id, row->id.text))
         return wrong(loading, row, "its id is no survey's");
     if (dataset == NULL)
         return wrong(loading, row, "there is no such dataset");
-    if (!principal_parse(&owner, row->created_by))
+    if (!principal_parse(owner, row->created_by))
         return wrong(loading, row, "its owner is no name");
     if (!job_reason_parse(&reason, row->reason) ||
         (strcmp(row->state, "FAILED") == 0) != (reason != REASON_NONE))
         return wrong(loading, row, "its reason is none of its state");
-    keep_entry(loading->surveys, row, running);
-    if (running)
-        keep_lost(loading->surveys, row, dataset, &owner);
+    return true;
+}
+
+static bool load_row(void *context, const struct survey_row *row)
+{
+    struct loading *loading = context;
+    struct principal owner;
+    if (!check_row(loading, row, &owner))
+        return false;
+    keep_entry(loading->surveys, row, is_running(row));
+    if (is_running(row)) /* its process is gone */
+        enter(&loading->surveys->here,
+              survey_of(row, datasets_find(loading->datasets, row->dataset), &owner));
     return true;
 }
 
@@ -154,9 +198,8 @@ void surveys_close(struct surveys *surveys)
 {
     if (surveys == NULL)
         return;
-    for (size_t i = 0; i < surveys->count; i++)
-        survey_destroy(surveys->items[i]);
-    free(surveys->items);
+    list_fini(&surveys->here);
+    list_fini(&surveys->elsewhere);
     free(surveys->entries);
     pthread_mutex_destroy(&surveys->lock);
     free(surveys);
@@ -190,7 +233,7 @@ static void added(void *context)
 {
     struct change *change = context;
     pthread_mutex_lock(&change->surveys->lock);
-    enter(change->surveys, change->survey);
+    enter(&change->surveys->here, change->survey);
     pthread_mutex_unlock(&change->surveys->lock);
     free(change);
 }
@@ -230,7 +273,7 @@ static void ended(void *context)
 {
     struct change *change = context;
     pthread_mutex_lock(&change->surveys->lock);
-    leave(change->surveys, change->survey);
+    leave(&change->surveys->here, change->survey);
     pthread_mutex_unlock(&change->surveys->lock);
     survey_destroy(change->survey);
     free(change);
@@ -277,36 +320,43 @@ struct survey_ending *survey_ending_take(struct surveys *surveys, struct survey 
 
 struct survey *surveys_at(struct surveys *surveys, size_t index)
 {
+    const struct survey_list *here = &surveys->here;
     pthread_mutex_lock(&surveys->lock);
-    struct survey *survey = index < surveys->count ? surveys->items[index] : NULL;
+    struct survey *survey = index < here->count ? here->items[index] : NULL;
     pthread_mutex_unlock(&surveys->lock);
     return survey;
+}
+
+size_t surveys_here(struct surveys *surveys)
+{
+    pthread_mutex_lock(&surveys->lock);
+    size_t count = surveys->here.count;
+    pthread_mutex_unlock(&surveys->lock);
+    return count;
 }
 
 size_t surveys_count(struct surveys *surveys)
 {
     pthread_mutex_lock(&surveys->lock);
-    size_t count = surveys->count;
+    size_t count = surveys->here.count + surveys->elsewhere.count;
     pthread_mutex_unlock(&surveys->lock);
     return count;
 }
 
 size_t surveys_on(struct surveys *surveys, const struct dataset_id *dataset)
 {
-    size_t on = 0;
     pthread_mutex_lock(&surveys->lock);
-    for (size_t i = 0; i < surveys->count; i++)
-        on += strcmp(surveys->items[i]->dataset.text, dataset->text) == 0;
+    size_t on =
+        count_on(&surveys->here, dataset) + count_on(&surveys->elsewhere, dataset);
     pthread_mutex_unlock(&surveys->lock);
     return on;
 }
 
 bool surveys_runs(struct surveys *surveys, const char *id)
 {
-    bool runs = false;
     pthread_mutex_lock(&surveys->lock);
-    for (size_t i = 0; i < surveys->count && !runs; i++)
-        runs = strcmp(surveys->items[i]->id.text, id) == 0;
+    bool runs =
+        find(&surveys->here, id) != NULL || find(&surveys->elsewhere, id) != NULL;
     pthread_mutex_unlock(&surveys->lock);
     return runs;
 }
@@ -315,8 +365,68 @@ void surveys_look(struct surveys *surveys,
                   void (*visit)(void *context, const struct survey *survey),
                   void *context)
 {
+    const struct survey_list *const lists[] = {&surveys->here, &surveys->elsewhere};
     pthread_mutex_lock(&surveys->lock);
-    for (size_t i = 0; i < surveys->count; i++)
-        visit(context, surveys->items[i]);
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
+        for (size_t i = 0; i < lists[l]->count; i++)
+            visit(context, lists[l]->items[i]);
     pthread_mutex_unlock(&surveys->lock);
+}
+
+/* --- as another daemon has left it --- */
+
+struct reading {
+    struct loading loading;
+    struct survey *found; /* RUNNING; NULL: it is not */
+};
+
+static bool read_renewed(void *context, const struct survey_row *row)
+{
+    struct reading *reading = context;
+    struct loading *loading = &reading->loading;
+    struct principal owner;
+    if (check_row(loading, row, &owner) && is_running(row))
+        reading->found =
+            survey_of(row, datasets_find(loading->datasets, row->dataset), &owner);
+    return false;
+}
+
+/* What it holds is what the ledger says, for whoever adds up an owner's share. */
+static enum status read_mechanism(struct survey *survey,
+                                  const struct survey_renewal *renewal,
+                                  struct error *error)
+{
+    const struct job_id holder = holder_of_survey(&survey->id);
+    char *text = renewal->reserved(renewal->context, &holder);
+    if (text == NULL)
+        return error_set(error, ST_CORRUPT,
+                         "table survey, row %s: the ledger knows nothing of it",
+                         survey->id.text);
+    enum status status = mechanism_parse(&survey->mechanism, text, error);
+    free(text);
+    return status;
+}
+
+enum status surveys_renew(struct surveys *surveys, struct store_tx *tx, const char *id,
+                          const struct survey_renewal *renewal, struct error *error)
+{
+    struct reading reading = {.loading = {surveys, renewal->datasets, ST_OK, error}};
+    enum status status = survey_row_find(tx, id, read_renewed, &reading, error);
+    if (status == ST_OK)
+        status = reading.loading.status;
+    if (status == ST_OK && reading.found != NULL)
+        status = read_mechanism(reading.found, renewal, error);
+    pthread_mutex_lock(&surveys->lock);
+    struct survey *known = find(&surveys->elsewhere, id);
+    bool is_new = status == ST_OK && reading.found != NULL && known == NULL &&
+                  find(&surveys->here, id) == NULL;
+    bool is_over = status == ST_OK && reading.found == NULL && known != NULL;
+    if (is_new)
+        enter(&surveys->elsewhere, reading.found);
+    if (is_over)
+        leave(&surveys->elsewhere, known);
+    pthread_mutex_unlock(&surveys->lock);
+    survey_destroy(is_new ? NULL : reading.found);
+    survey_destroy(is_over ? known : NULL);
+    return status;
 }

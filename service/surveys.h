@@ -93,12 +93,15 @@ struct survey_ending *survey_ending_take(struct surveys *surveys,
                                          struct survey *survey);
 void survey_ending_destroy(struct survey_ending *ending); /* NULL is allowed */
 
-/* The survey in this place of those that have not ended, oldest first; NULL behind the
- * last. Only what ends surveys may keep it. */
+/* The survey in this place of those that have not ended and are this daemon's, oldest first;
+ * NULL behind the last. Only what ends surveys may keep it. */
 struct survey *surveys_at(struct surveys *surveys, size_t index);
 
 size_t surveys_count(struct surveys *surveys);
 size_t surveys_on(struct surveys *surveys, const struct dataset_id *dataset);
+
+/* How many of them this daemon has: those of surveys_at. */
+size_t surveys_here(struct surveys *surveys);
 
 /* Whether one that has not ended has this id. */
 bool surveys_runs(struct surveys *surveys, const char *id);
@@ -117,6 +120,22 @@ struct survey_entry {     /* of any row that was read when these were opened */
 
 /* The rows that surveys_open read, to be held against the ledger. */
 const struct survey_entry *surveys_read(const struct surveys *surveys, size_t *count);
+
+struct survey_renewal {
+    struct datasets *datasets;
+    /* What the survey holds of its dataset, owned by the caller of the function; NULL: none
+     * is known. It is asked for before the lock is taken. */
+    char *(*reserved)(void *context, const struct job_id *holder);
+    void *context;
+};
+
+/* Puts the survey of that id as another daemon has left its row in tx: while it is RUNNING
+ * elsewhere it is counted and looked at with the others, but in no place of surveys_at.
+ * What this daemon has is left alone: nobody else ends it.
+ *   ST_CORRUPT  the row does not read back
+ *   ST_IO       the store is poisoned */
+enum status surveys_renew(struct surveys *surveys, struct store_tx *tx, const char *id,
+                          const struct survey_renewal *renewal, struct error *error);
 
 /* Destroys a survey that is in no list. NULL is allowed. */
 void survey_destroy(struct survey *survey);

@@ -6,6 +6,7 @@
 
 #include "api/limits.h"
 #include "base/check.h"
+#include "service/job_arrivals.h"
 #include "service/job_upkeep.h"
 #include "service/registry.h"
 
@@ -105,6 +106,65 @@ bool sweeps_end_run(struct sweeps *sweeps, struct store_tx *tx, const struct job
     *end = (struct run_end){sweeps, sweep, cancelled};
     store_tx_on_end(tx, free, undo_end, end);
     return true;
+}
+
+/* Counts the runs again, by the jobs that they are. */
+static struct sweep_course course_of(const struct sweep *sweep, struct jobs *jobs)
+{
+    struct sweep_course course = {0};
+    for (size_t i = 0; i < sweep->count; i++) {
+        enum job_state state = job_state(jobs, sweep->runs[i]);
+        course.open += !job_state_is_terminal(state) && !job_is_removed(sweep->runs[i]);
+        course.cancelled += state == JOB_CANCELLED;
+    }
+    return course;
+}
+
+/* A sweep is listed with all of its runs. How many of the jobs were its own. */
+static size_t add_sweep(struct sweeps *sweeps, struct job *const *jobs, size_t count)
+{
+    struct sweep *sweep = calloc(1, sizeof *sweep);
+    CHECK(sweep != NULL);
+    sweep->id = job_plan(jobs[0])->sweep.id;
+    while (sweep->count < count && sweep->count < LIMIT_SWEEP_RUNS &&
+           strcmp(job_plan(jobs[sweep->count])->sweep.id.text, sweep->id.text) == 0) {
+        sweep->runs[sweep->count] = jobs[sweep->count];
+        sweep->count++;
+    }
+    pthread_rwlock_wrlock(&sweeps->lock);
+    registry_add(&sweeps->registry, sweep);
+    pthread_rwlock_unlock(&sweeps->lock);
+    return sweep->count;
+}
+
+static struct sweep *find_ever(struct sweeps *sweeps, const struct sweep_id *id)
+{
+    pthread_rwlock_rdlock(&sweeps->lock);
+    struct sweep *sweep = registry_find(&sweeps->registry, id->text);
+    pthread_rwlock_unlock(&sweeps->lock);
+    return sweep;
+}
+
+static void count_again(struct sweeps *sweeps, struct jobs *jobs, const struct job *run)
+{
+    struct sweep *sweep = find_ever(sweeps, &job_plan(run)->sweep.id);
+    CHECK(sweep != NULL);
+    const struct sweep_course course = course_of(sweep, jobs);
+    pthread_rwlock_wrlock(&sweeps->lock);
+    sweep->course = course;
+    pthread_rwlock_unlock(&sweeps->lock);
+}
+
+void sweeps_renew(struct sweeps *sweeps, struct jobs *jobs,
+                  const struct job_arrivals *arrivals)
+{
+    for (size_t i = 0; i < arrivals->added;)
+        i += job_plan(arrivals->all[i])->sweep.runs > 0
+                 ? add_sweep(sweeps, arrivals->all + i, arrivals->added - i)
+                 : 1;
+    for (size_t i = 0; i < arrivals->count; i++)
+        if (job_plan(arrivals->all[i])->sweep.runs > 0)
+            count_again(sweeps, jobs, arrivals->all[i]);
 }
 
 struct sweeps *sweeps_create(struct jobs *jobs)

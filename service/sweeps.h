@@ -33,6 +33,13 @@ void sweeps_destroy(struct sweeps *sweeps); /* NULL is allowed */
 void sweeps_add(struct sweeps *sweeps, struct store_tx *tx, struct job *const *runs,
                 size_t count);
 
+/* Takes over what another daemon has made of runs (job_arrivals.h): those that are new, all
+ * of each sweep in their order; and all whose sweeps are to be counted again. In a
+ * transaction which has changed no job. */
+struct job_arrivals;
+void sweeps_renew(struct sweeps *sweeps, struct jobs *jobs,
+                  const struct job_arrivals *arrivals);
+
 struct sweep_course {
     size_t open;      /* runs that have not ended */
     size_t cancelled; /* runs that were */

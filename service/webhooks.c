@@ -10,9 +10,12 @@
 #include "base/log.h"
 #include "service/webhook_owner.h"
 
+/* Of what another daemon deleted and made in between, the second may be heard of first. */
+enum { ITEMS_MAX = 2 * LIMIT_WEBHOOKS };
+
 struct webhooks {
     pthread_mutex_t lock; /* guards items and count */
-    struct webhook *items[LIMIT_WEBHOOKS];
+    struct webhook *items[ITEMS_MAX];
     size_t count;
     struct access_keys *keys;
     void (*wake)(void *context);
@@ -124,7 +127,7 @@ static void apply(struct webhooks *webhooks, const struct webhook *webhook)
 {
     size_t place = place_of(webhooks, webhook->id.text);
     if (place == webhooks->count) {
-        CHECK(place < LIMIT_WEBHOOKS);
+        CHECK(place < ITEMS_MAX);
         webhooks->items[place] = malloc(sizeof *webhook);
         CHECK(webhooks->items[place] != NULL);
         webhooks->count++;
@@ -144,7 +147,8 @@ static void remove_place(struct webhooks *webhooks, size_t place)
 
 struct loading {
     struct webhooks *webhooks;
-    bool good;
+    size_t most; /* that there may be */
+    bool found, good;
     struct error *error;
 };
 
@@ -152,8 +156,7 @@ static bool load_row(void *context, const struct webhook_row *row)
 {
     struct loading *loading = context;
     struct webhook webhook;
-    loading->good =
-        loading->webhooks->count < LIMIT_WEBHOOKS && from_row(&webhook, row);
+    loading->good = loading->webhooks->count < loading->most && from_row(&webhook, row);
     if (loading->good)
         apply(loading->webhooks, &webhook);
     else
@@ -170,7 +173,8 @@ enum status webhooks_open(struct webhooks **out, struct store_tx *tx,
     CHECK(webhooks != NULL);
     webhooks->keys = keys;
     pthread_mutex_init(&webhooks->lock, NULL);
-    struct loading loading = {webhooks, true, error};
+    struct loading loading = {
+        .webhooks = webhooks, .most = LIMIT_WEBHOOKS, .good = true, .error = error};
     enum status status = webhook_rows_walk(tx, load_row, &loading, error);
     if (status == ST_OK && !loading.good)
         status = ST_CORRUPT;
@@ -337,6 +341,38 @@ enum status webhooks_delete(struct webhooks *webhooks, struct store_tx *tx,
     if (status == ST_OK)
         make_at_end(webhooks, tx, true, &webhook);
     return status;
+}
+
+/* --- as another daemon has left it --- */
+
+static bool renew_row(void *context, const struct webhook_row *row)
+{
+    struct loading *renewal = context;
+    renewal->found = true;
+    pthread_mutex_lock(&renewal->webhooks->lock);
+    load_row(renewal, row);
+    pthread_mutex_unlock(&renewal->webhooks->lock);
+    return false;
+}
+
+enum status webhooks_renew(struct webhooks *webhooks, struct store_tx *tx,
+                           const char *id, struct error *error)
+{
+    struct webhook_id parsed;
+    struct loading renewal = {
+        .webhooks = webhooks, .most = ITEMS_MAX, .good = true, .error = error};
+    if (!webhook_id_parse(&parsed, id))
+        return error_set(error, ST_CORRUPT,
+                         "table webhook, row %s: its id is no webhook's", id);
+    enum status status = webhook_row_find(tx, &parsed, renew_row, &renewal, error);
+    if (status != ST_OK || !renewal.good)
+        return status != ST_OK ? status : ST_CORRUPT;
+    pthread_mutex_lock(&webhooks->lock);
+    size_t place = place_of(webhooks, id);
+    if (!renewal.found && place < webhooks->count)
+        remove_place(webhooks, place);
+    pthread_mutex_unlock(&webhooks->lock);
+    return ST_OK;
 }
 
 /* --- the outbox --- */

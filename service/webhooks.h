@@ -79,6 +79,13 @@ enum status webhooks_put(struct webhooks *webhooks, struct store_tx *tx,
 enum status webhooks_delete(struct webhooks *webhooks, struct store_tx *tx,
                             const struct webhook_id *id, struct error *error);
 
+/* Puts the webhook of that id as another daemon has left its row in tx: it is as the row says
+ * from now on, or is gone.
+ *   ST_CORRUPT  the row does not read back
+ *   ST_IO       the store is poisoned */
+enum status webhooks_renew(struct webhooks *webhooks, struct store_tx *tx,
+                           const char *id, struct error *error);
+
 /* Whether its owner may be told of anything now (webhook_owner.h). */
 bool webhooks_owner_has_key(const struct webhooks *webhooks,
                             const struct webhook *webhook);

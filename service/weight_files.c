@@ -101,12 +101,17 @@ void weight_files_close(struct weight_files *files)
     free(files);
 }
 
+static void enter_take(struct weight_files *files, struct weight_file *file)
+{
+    pthread_rwlock_wrlock(&files->lock);
+    registry_add(&files->registry, file);
+    pthread_rwlock_unlock(&files->lock);
+}
+
 static void added(void *context)
 {
     struct change *change = context;
-    pthread_rwlock_wrlock(&change->files->lock);
-    registry_add(&change->files->registry, change->file);
-    pthread_rwlock_unlock(&change->files->lock);
+    enter_take(change->files, change->file);
     free(change);
 }
 
@@ -156,6 +161,38 @@ enum status weight_files_remove(struct weight_files *files, struct store_tx *tx,
     enum status status = weights_row_delete(tx, &row->id, error);
     if (status == ST_OK)
         store_tx_on_end(tx, removed, free, change_of(files, file));
+    return status;
+}
+
+/* --- as another daemon has left it --- */
+
+struct renewal {
+    struct weight_files *files;
+    bool known, found;
+};
+
+/* Rows never change. */
+static bool read_row(void *context, const struct weights_row *row)
+{
+    struct renewal *renewal = context;
+    renewal->found = true;
+    if (!renewal->known)
+        enter_take(renewal->files, file_create(row));
+    return false;
+}
+
+enum status weight_files_renew(struct weight_files *files, struct store_tx *tx,
+                               const char *id, struct error *error)
+{
+    struct file_id parsed;
+    struct weight_file *known = find_ever(files, id);
+    struct renewal renewal = {.files = files, .known = known != NULL};
+    if (!file_id_parse(&parsed, id))
+        return error_set(error, ST_CORRUPT,
+                         "table weights, row %s: its id is no file's", id);
+    enum status status = weights_row_find(tx, &parsed, read_row, &renewal, error);
+    if (status == ST_OK && known != NULL && !renewal.found)
+        atomic_store(&known->removed, true);
     return status;
 }
 

@@ -35,6 +35,13 @@ enum status weight_files_add(struct weight_files *files, struct store_tx *tx,
 enum status weight_files_remove(struct weight_files *files, struct store_tx *tx,
                                 const struct weights_row *row, struct error *error);
 
+/* Puts the file of that id as another daemon has left its row in tx: it is there from now
+ * on, or is removed.
+ *   ST_CORRUPT  the row does not read back
+ *   ST_IO       the store is poisoned */
+enum status weight_files_renew(struct weight_files *files, struct store_tx *tx,
+                               const char *id, struct error *error);
+
 const struct weights_row *weight_files_find(struct weight_files *files,
                                             const char *id); /* NULL: none */
 /* How many places there are, those of files that were deleted since the start too. */

@@ -48,3 +48,22 @@ enum status caption_rows_walk(struct store_tx *tx, enum captioned kind,
     }
     return statement_end(&statement, error);
 }
+
+enum status caption_row_find(struct store_tx *tx, enum captioned kind, const char *id,
+                             bool (*visit)(void *context,
+                                           const struct caption_row *row),
+                             void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT text FROM caption WHERE kind=? AND id=?");
+    statement_bind_text(&statement, kinds[kind]);
+    statement_bind_text(&statement, id);
+    if (statement_next(&statement)) {
+        const struct caption_row row = {
+            .kind = kind, .id = id, .text = statement_text(&statement, 0)};
+        if (statement_good(&statement))
+            visit(context, &row);
+    }
+    return statement_end(&statement, error);
+}

@@ -52,27 +52,48 @@ enum status dataset_row_declare(struct store_tx *tx, const struct dataset_row *r
     return statement_run_one(&statement, error);
 }
 
+#define COLUMNS                                                                        \
+    "SELECT id,version,state,spec,detail,sha256,create_ms,project,"                    \
+    "created_by FROM dataset"
+
+/* Walks the rows that an open statement finds, and ends it. */
+static enum status walk(struct statement *statement,
+                        bool (*visit)(void *context, const struct dataset_row *row),
+                        void *context, struct error *error)
+{
+    while (statement_next(statement)) {
+        struct dataset_row row = {.version = statement_int(statement, 1),
+                                  .state = statement_text(statement, 2),
+                                  .spec = statement_text(statement, 3),
+                                  .detail = statement_text(statement, 4),
+                                  .sha256 = statement_blob(statement, 5),
+                                  .create_ms = statement_time(statement, 6),
+                                  .project = statement_text(statement, 7),
+                                  .created_by = statement_text(statement, 8)};
+        statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
+        if (!statement_good(statement) || !visit(context, &row))
+            break;
+    }
+    return statement_end(statement, error);
+}
+
 enum status dataset_rows_walk(struct store_tx *tx,
                               bool (*visit)(void *context,
                                             const struct dataset_row *row),
                               void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "SELECT id,version,state,spec,detail,sha256,create_ms,project,"
-                   "created_by FROM dataset ORDER BY create_ms,id");
-    while (statement_next(&statement)) {
-        struct dataset_row row = {.version = statement_int(&statement, 1),
-                                  .state = statement_text(&statement, 2),
-                                  .spec = statement_text(&statement, 3),
-                                  .detail = statement_text(&statement, 4),
-                                  .sha256 = statement_blob(&statement, 5),
-                                  .create_ms = statement_time(&statement, 6),
-                                  .project = statement_text(&statement, 7),
-                                  .created_by = statement_text(&statement, 8)};
-        statement_copy_text(&statement, 0, row.id.text, sizeof row.id.text);
-        if (!statement_good(&statement) || !visit(context, &row))
-            break;
-    }
-    return statement_end(&statement, error);
+    statement_open(&statement, store_tx_database(tx), COLUMNS " ORDER BY create_ms,id");
+    return walk(&statement, visit, context, error);
+}
+
+enum status dataset_row_find(struct store_tx *tx, const struct dataset_id *id,
+                             bool (*visit)(void *context,
+                                           const struct dataset_row *row),
+                             void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx), COLUMNS " WHERE id=?");
+    statement_bind_text(&statement, id->text);
+    return walk(&statement, visit, context, error);
 }

@@ -50,8 +50,8 @@ enum status job_row_delete(struct store_tx *tx, const struct job_id *id,
 }
 
 #define COLUMNS                                                                        \
-    "SELECT id,version,state,attempt,spec,detail,create_ms,update_ms,created_by"       \
-    " FROM job"
+    "SELECT id,version,state,attempt,spec,detail,create_ms,update_ms,created_by,"      \
+    "number FROM job"
 
 /* Walks the jobs that an open statement finds, and ends it. */
 static enum status walk(struct statement *statement,
@@ -66,7 +66,8 @@ static enum status walk(struct statement *statement,
                               .detail = statement_text(statement, 5),
                               .create_ms = statement_time(statement, 6),
                               .update_ms = statement_time(statement, 7),
-                              .created_by = statement_text(statement, 8)};
+                              .created_by = statement_text(statement, 8),
+                              .number = statement_int(statement, 9)};
         statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
         if (!statement_good(statement) || !visit(context, &row))
             break;

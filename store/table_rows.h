@@ -46,8 +46,14 @@ enum status dataset_rows_walk(struct store_tx *tx,
                               bool (*visit)(void *context,
                                             const struct dataset_row *row),
                               void *context, struct error *error);
+/* Calls visit with the row of that id, if there is one. */
+enum status dataset_row_find(struct store_tx *tx, const struct dataset_id *id,
+                             bool (*visit)(void *context,
+                                           const struct dataset_row *row),
+                             void *context, struct error *error);
 
 struct job_row {
+    uint64_t number; /* by which they are walked; given by the insertion */
     struct job_id id;
     uint64_t version;  /* grows at every update */
     uint64_t replaces; /* the version that an update was made of */
@@ -128,6 +134,10 @@ enum status model_row_delete(struct store_tx *tx, const struct model_id *id,
 enum status model_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct model_row *row),
                             void *context, struct error *error);
+/* Calls visit with the row of that id, if there is one. */
+enum status model_row_find(struct store_tx *tx, const struct model_id *id,
+                           bool (*visit)(void *context, const struct model_row *row),
+                           void *context, struct error *error);
 
 struct weights_row { /* an uploaded file of public weights */
     struct file_id id;
@@ -148,6 +158,11 @@ enum status weights_rows_walk(struct store_tx *tx,
                               bool (*visit)(void *context,
                                             const struct weights_row *row),
                               void *context, struct error *error);
+/* Calls visit with the row of that id, if there is one. */
+enum status weights_row_find(struct store_tx *tx, const struct file_id *id,
+                             bool (*visit)(void *context,
+                                           const struct weights_row *row),
+                             void *context, struct error *error);
 
 enum { BLOB_WRAPPED_SIZE = 60 };
 
@@ -201,6 +216,11 @@ enum status caption_rows_walk(struct store_tx *tx, enum captioned kind,
                               bool (*visit)(void *context,
                                             const struct caption_row *row),
                               void *context, struct error *error);
+/* Calls visit with the row of that thing, if there is one. */
+enum status caption_row_find(struct store_tx *tx, enum captioned kind, const char *id,
+                             bool (*visit)(void *context,
+                                           const struct caption_row *row),
+                             void *context, struct error *error);
 
 struct idempotency_name {        /* what a client calls a request, to send it twice */
     const char *project, *owner; /* whose request it is */
@@ -254,6 +274,10 @@ enum status charge_row_update(struct store_tx *tx, const struct charge_row *row,
 enum status charge_rows_walk(struct store_tx *tx,
                              bool (*visit)(void *context, const struct charge_row *row),
                              void *context, struct error *error);
+/* Calls visit with the row of that id, if there is one. */
+enum status charge_row_find(struct store_tx *tx, const struct charge_id *id,
+                            bool (*visit)(void *context, const struct charge_row *row),
+                            void *context, struct error *error);
 
 struct webhook_row {
     struct webhook_id id;
@@ -282,6 +306,11 @@ enum status webhook_rows_walk(struct store_tx *tx,
                               bool (*visit)(void *context,
                                             const struct webhook_row *row),
                               void *context, struct error *error);
+/* Calls visit with the row of that id, if there is one. */
+enum status webhook_row_find(struct store_tx *tx, const struct webhook_id *id,
+                             bool (*visit)(void *context,
+                                           const struct webhook_row *row),
+                             void *context, struct error *error);
 
 struct delivery_row { /* something that a webhook is to be told */
     struct delivery_id id;
@@ -386,6 +415,11 @@ enum status access_key_rows_walk(struct store_tx *tx,
                                  bool (*visit)(void *context,
                                                const struct access_key_row *row),
                                  void *context, struct error *error);
+/* Calls visit with the row of that id, if there is one. */
+enum status access_key_row_find(struct store_tx *tx, const char *id,
+                                bool (*visit)(void *context,
+                                              const struct access_key_row *row),
+                                void *context, struct error *error);
 
 struct ledger_row {
     uint64_t seq; /* dense, from 1 */

@@ -50,36 +50,56 @@ enum status webhook_row_delete(struct store_tx *tx, const struct webhook_id *id,
                            : status;
 }
 
+#define COLUMNS                                                                        \
+    "SELECT id,project,owner,everywhere,url,events,dataset,state,reason,"              \
+    "secret,old_secret,old_until_ms,failing_ms,create_ms FROM webhook"
+
+/* Walks the rows that an open statement finds, and ends it. */
+static enum status walk(struct statement *statement,
+                        bool (*visit)(void *context, const struct webhook_row *row),
+                        void *context, struct error *error)
+{
+    while (statement_next(statement)) {
+        struct webhook_row row = {
+            .project = statement_text(statement, 1),
+            .owner = statement_text(statement, 2),
+            .everywhere = statement_int(statement, 3) != 0,
+            .url = statement_text(statement, 4),
+            .events = statement_text(statement, 5),
+            .dataset = statement_text(statement, 6),
+            .state = statement_text(statement, 7),
+            .reason = statement_text(statement, 8),
+            .secret = statement_blob(statement, 9),
+            .old_secret = statement_blob(statement, 10),
+            .old_until_ms = statement_time(statement, 11),
+            .failing_ms = statement_time(statement, 12),
+            .create_ms = statement_time(statement, 13),
+        };
+        statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
+        statement_expect_size(statement, 9, SHA256_SIZE);
+        if (!statement_good(statement) || !visit(context, &row))
+            break;
+    }
+    return statement_end(statement, error);
+}
+
 enum status webhook_rows_walk(struct store_tx *tx,
                               bool (*visit)(void *context,
                                             const struct webhook_row *row),
                               void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "SELECT id,project,owner,everywhere,url,events,dataset,state,reason,"
-                   "secret,old_secret,old_until_ms,failing_ms,create_ms FROM webhook"
-                   " ORDER BY id");
-    while (statement_next(&statement)) {
-        struct webhook_row row = {
-            .project = statement_text(&statement, 1),
-            .owner = statement_text(&statement, 2),
-            .everywhere = statement_int(&statement, 3) != 0,
-            .url = statement_text(&statement, 4),
-            .events = statement_text(&statement, 5),
-            .dataset = statement_text(&statement, 6),
-            .state = statement_text(&statement, 7),
-            .reason = statement_text(&statement, 8),
-            .secret = statement_blob(&statement, 9),
-            .old_secret = statement_blob(&statement, 10),
-            .old_until_ms = statement_time(&statement, 11),
-            .failing_ms = statement_time(&statement, 12),
-            .create_ms = statement_time(&statement, 13),
-        };
-        statement_copy_text(&statement, 0, row.id.text, sizeof row.id.text);
-        statement_expect_size(&statement, 9, SHA256_SIZE);
-        if (!statement_good(&statement) || !visit(context, &row))
-            break;
-    }
-    return statement_end(&statement, error);
+    statement_open(&statement, store_tx_database(tx), COLUMNS " ORDER BY id");
+    return walk(&statement, visit, context, error);
+}
+
+enum status webhook_row_find(struct store_tx *tx, const struct webhook_id *id,
+                             bool (*visit)(void *context,
+                                           const struct webhook_row *row),
+                             void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx), COLUMNS " WHERE id=?");
+    statement_bind_text(&statement, id->text);
+    return walk(&statement, visit, context, error);
 }

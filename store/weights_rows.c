@@ -28,25 +28,44 @@ enum status weights_row_delete(struct store_tx *tx, const struct file_id *id,
     return statement_run_one(&statement, error);
 }
 
+#define COLUMNS "SELECT id,project,created_by,note,sha256,size,create_ms FROM weights"
+
+/* Walks the rows that an open statement finds, and ends it. */
+static enum status walk(struct statement *statement,
+                        bool (*visit)(void *context, const struct weights_row *row),
+                        void *context, struct error *error)
+{
+    while (statement_next(statement)) {
+        struct weights_row row = {.project = statement_text(statement, 1),
+                                  .created_by = statement_text(statement, 2),
+                                  .note = statement_text(statement, 3),
+                                  .size = statement_int(statement, 5),
+                                  .create_ms = statement_time(statement, 6)};
+        statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
+        statement_copy(statement, 4, row.sha256, sizeof row.sha256);
+        if (!statement_good(statement) || !visit(context, &row))
+            break;
+    }
+    return statement_end(statement, error);
+}
+
 enum status weights_rows_walk(struct store_tx *tx,
                               bool (*visit)(void *context,
                                             const struct weights_row *row),
                               void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "SELECT id,project,created_by,note,sha256,size,create_ms"
-                   " FROM weights ORDER BY number");
-    while (statement_next(&statement)) {
-        struct weights_row row = {.project = statement_text(&statement, 1),
-                                  .created_by = statement_text(&statement, 2),
-                                  .note = statement_text(&statement, 3),
-                                  .size = statement_int(&statement, 5),
-                                  .create_ms = statement_time(&statement, 6)};
-        statement_copy_text(&statement, 0, row.id.text, sizeof row.id.text);
-        statement_copy(&statement, 4, row.sha256, sizeof row.sha256);
-        if (!statement_good(&statement) || !visit(context, &row))
-            break;
-    }
-    return statement_end(&statement, error);
+    statement_open(&statement, store_tx_database(tx), COLUMNS " ORDER BY number");
+    return walk(&statement, visit, context, error);
+}
+
+enum status weights_row_find(struct store_tx *tx, const struct file_id *id,
+                             bool (*visit)(void *context,
+                                           const struct weights_row *row),
+                             void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx), COLUMNS " WHERE id=?");
+    statement_bind_text(&statement, id->text);
+    return walk(&statement, visit, context, error);
 }

@@ -1,0 +1,141 @@
+#include "service/following.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/ledger_view.h"
+#include "service/dataset_renewal.h"
+#include "service/job_arrivals.h"
+
+typedef enum status renew_function(struct context *context, struct store_tx *tx,
+                                   const char *id, struct error *error);
+
+static enum status renew_nothing(struct context *context, struct store_tx *tx,
+                                 const char *id, struct error *error)
+{
+    (void)context, (void)tx, (void)id, (void)error;
+    return ST_OK;
+}
+
+static enum status renew_dataset(struct context *context, struct store_tx *tx,
+                                 const char *id, struct error *error)
+{
+    return dataset_renew(context->datasets, tx, id, error);
+}
+
+static enum status renew_weights(struct context *context, struct store_tx *tx,
+                                 const char *id, struct error *error)
+{
+    return weight_files_renew(context->weight_files, tx, id, error);
+}
+
+static enum status renew_model(struct context *context, struct store_tx *tx,
+                               const char *id, struct error *error)
+{
+    return models_renew(context->models, tx, id, error);
+}
+
+static char *reserved(void *context, const struct job_id *holder)
+{
+    return ledger_reserved_text(context, holder);
+}
+
+static enum status renew_survey(struct context *context, struct store_tx *tx,
+                                const char *id, struct error *error)
+{
+    const struct survey_renewal renewal = {context->datasets, reserved,
+                                           context->ledger};
+    return surveys_renew(context->surveys, tx, id, &renewal, error);
+}
+
+static enum status renew_charge(struct context *context, struct store_tx *tx,
+                                const char *id, struct error *error)
+{
+    return charges_renew(context->charges, tx, id, error);
+}
+
+static enum status renew_access_key(struct context *context, struct store_tx *tx,
+                                    const char *id, struct error *error)
+{
+    return access_keys_renew(context->keys, tx, id, error);
+}
+
+static enum status renew_webhook(struct context *context, struct store_tx *tx,
+                                 const char *id, struct error *error)
+{
+    return webhooks_renew(context->webhooks, tx, id, error);
+}
+
+/* The id behind "KIND/"; NULL: it is of another kind. */
+static const char *of_kind(const char *id, const char *kind)
+{
+    size_t size = strlen(kind);
+    return strncmp(id, kind, size) == 0 ? id + size : NULL;
+}
+
+static enum status renew_caption(struct context *context, struct store_tx *tx,
+                                 const char *id, struct error *error)
+{
+    const char *dataset = of_kind(id, "dataset/"), *job = of_kind(id, "job/"),
+               *model = of_kind(id, "model/");
+    if (dataset != NULL)
+        return dataset_caption_renew(context->datasets, tx, dataset, error);
+    if (job != NULL)
+        return job_caption_renew(context->jobs, tx, job, error);
+    if (model != NULL)
+        return model_caption_renew(context->models, tx, model, error);
+    return error_set(error, ST_CORRUPT, "table caption, row %s: it is of nothing", id);
+}
+
+/* Jobs are put right together. */
+static renew_function *const functions[] = {
+    [FOLLOW_LEDGER] = renew_nothing, /* the ledger reads it itself */
+    [FOLLOW_AUDIT] = renew_nothing,  /* nothing of it is kept */
+    [FOLLOW_DATASET] = renew_dataset,       [FOLLOW_WEIGHTS] = renew_weights,
+    [FOLLOW_JOB] = renew_nothing,           [FOLLOW_MODEL] = renew_model,
+    [FOLLOW_SURVEY] = renew_survey,         [FOLLOW_CHARGE] = renew_charge,
+    [FOLLOW_ACCESS_KEY] = renew_access_key, [FOLLOW_WEBHOOK] = renew_webhook,
+    [FOLLOW_CAPTION] = renew_caption,
+};
+
+_Static_assert(sizeof functions / sizeof *functions == FOLLOW_KINDS,
+               "every table is followed");
+
+static enum status renew_jobs(struct context *context, struct store_tx *tx,
+                              const struct follow_change *changes, size_t count,
+                              struct error *error)
+{
+    struct job_arrivals arrivals;
+    enum status status =
+        jobs_renew(context->jobs, tx, changes, count, &arrivals, error);
+    if (status == ST_OK)
+        sweeps_renew(context->sweeps, context->jobs, &arrivals);
+    free(arrivals.all);
+    return status;
+}
+
+/* How many of the changes are of one table with the first. */
+static size_t count_alike(const struct follow_change *changes, size_t count)
+{
+    size_t alike = 1;
+    while (alike < count && changes[alike].what == changes[0].what)
+        alike++;
+    return alike;
+}
+
+enum status following_renew(void *argument, struct store_tx *tx,
+                            const struct follow_change *changes, size_t count,
+                            struct error *error)
+{
+    struct context *context = argument;
+    enum status status = ST_OK;
+    for (size_t i = 0; i < count && status == ST_OK;) {
+        size_t alike = count_alike(changes + i, count - i);
+        if (changes[i].what == FOLLOW_JOB)
+            status = renew_jobs(context, tx, changes + i, alike, error);
+        for (size_t k = i; k < i + alike && status == ST_OK; k++)
+            status = functions[changes[k].what](context, tx, changes[k].id, error);
+        i += alike;
+    }
+    return status;
+}

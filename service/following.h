@@ -1,0 +1,31 @@
+/*
+ * following.h - what this daemon has in memory, put right when other daemons of a shared
+ * store have written (store/follow.h).
+ *
+ *   dataset, weights, job, model, survey, charge, access key, webhook, caption
+ *
+ * Each noun has a function that puts one row right, in the file that keeps it or in its
+ * ..._renewal; here is which is called for which change.
+ *
+ * Invariants
+ *   (1) Pointers that others hold stay good as long as they do where this daemon itself
+ *       makes the change.
+ *   (2) A row that stands in no table any more is answered as one that was deleted here.
+ *   (3) What has changed is put right twice without harm.
+ *
+ * Threads: following_renew by whoever begins a transaction, in it.
+ */
+#ifndef SERVICE_FOLLOWING_H
+#define SERVICE_FOLLOWING_H
+
+#include "service/context.h"
+#include "store/follow.h"
+
+/* The function of struct follow_hook: argument is the context, whose rows were opened.
+ *   ST_CORRUPT  a row does not read back
+ *   ST_IO       the store is poisoned */
+enum status following_renew(void *argument, struct store_tx *tx,
+                            const struct follow_change *changes, size_t count,
+                            struct error *error);
+
+#endif
