@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/ledger.h"
 #include "accountant/ledger_view.h"
 #include "service/dataset_renewal.h"
 #include "service/job_arrivals.h"
@@ -15,6 +16,13 @@ static enum status renew_nothing(struct context *context, struct store_tx *tx,
 {
     (void)context, (void)tx, (void)id, (void)error;
     return ST_OK;
+}
+
+static enum status renew_ledger(struct context *context, struct store_tx *tx,
+                                const char *id, struct error *error)
+{
+    (void)id;
+    return ledger_follow_in(context->ledger, tx, error);
 }
 
 static enum status renew_dataset(struct context *context, struct store_tx *tx,
@@ -89,8 +97,8 @@ static enum status renew_caption(struct context *context, struct store_tx *tx,
 
 /* Jobs are put right together. */
 static renew_function *const functions[] = {
-    [FOLLOW_LEDGER] = renew_nothing, /* the ledger reads it itself */
-    [FOLLOW_AUDIT] = renew_nothing,  /* nothing of it is kept */
+    [FOLLOW_LEDGER] = renew_ledger,
+    [FOLLOW_AUDIT] = renew_nothing, /* nothing of it is kept */
     [FOLLOW_DATASET] = renew_dataset,       [FOLLOW_WEIGHTS] = renew_weights,
     [FOLLOW_JOB] = renew_nothing,           [FOLLOW_MODEL] = renew_model,
     [FOLLOW_SURVEY] = renew_survey,         [FOLLOW_CHARGE] = renew_charge,
