@@ -10,8 +10,8 @@
 
 #include "service/captions.h"
 #include "service/dataset_record.h"
-#include "service/datasets.h"
 #include "service/registry.h"
+#include "service/visits.h"
 
 struct datasets {
     pthread_rwlock_t lock; /* guards all below, and every dataset's info */
