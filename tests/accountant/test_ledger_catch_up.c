@@ -104,6 +104,52 @@ steps_that_another_has_authorised_are_charged_by_whoever_settles(void **state)
     end_pair(&pair);
 }
 
+/* Its memory does not know that the job has ended, and the database does. */
+static void no_steps_are_authorised_behind_the_end_of_a_job(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    char answer[64];
+    assert_int_equal(kit_reserve(&pair.a, "a", 1, 23.85, 10), ST_OK);
+    assert_int_equal(kit_reserve(&pair.a, "a", 2, 23.85, 10), ST_OK);
+    assert_int_equal(kit_authorise(&pair.a, 1, 4), ST_OK);
+    assert_int_equal(kit_settle(&pair.b, 1), ST_OK);
+    assert_int_equal(kit_settle(&pair.b, 2), ST_OK);
+    assert_int_equal(kit_authorise(&pair.a, 1, 5), ST_CORRUPT);
+    assert_int_equal(kit_authorise(&pair.a, 2, 1), ST_CORRUPT);
+    postgres_ask(&server, &pair.database, "SELECT sum(authorised) FROM mark", answer,
+                 sizeof answer);
+    assert_string_equal(answer, "4");
+    assert_false(store_poisoned(pair.a.store));
+    assert_both_know_the_same(&pair);
+    end_pair(&pair);
+}
+
+static int end_with(struct pair *pair, unsigned steps)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql,
+             "SELECT set_config('epsilond.daemon','1',true);"
+             "INSERT INTO ledger SELECT seq+1,dataset,1,job,'COMMIT',curve,curve,"
+             "'{\\\"steps\\\":%u}',actor,time_ms,hash,decode(repeat('0%u',32),'hex')"
+             " FROM ledger WHERE seq=2",
+             steps, steps);
+    return postgres_sql(&server, &pair->database, sql);
+}
+
+static void no_job_ends_with_other_steps_than_its_mark_says(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    assert_int_equal(kit_reserve(&pair.a, "a", 1, 23.85, 10), ST_OK);
+    assert_int_equal(kit_authorise(&pair.a, 1, 4), ST_OK);
+    assert_int_not_equal(end_with(&pair, 3), 0);
+    assert_int_not_equal(end_with(&pair, 5), 0);
+    assert_int_equal(end_with(&pair, 4), 0);
+    kit_close(&pair.b);
+    kit_close(&pair.a);
+}
+
 /* Several ends in one transaction, as when a dead daemon's jobs are settled. */
 static void each_of_several_ends_charges_what_another_has_authorised(void **state)
 {
@@ -304,6 +350,8 @@ int main(void)
         cmocka_unit_test(the_same_job_and_the_same_dataset_are_taken_once),
         cmocka_unit_test(
             steps_that_another_has_authorised_are_charged_by_whoever_settles),
+        cmocka_unit_test(no_steps_are_authorised_behind_the_end_of_a_job),
+        cmocka_unit_test(no_job_ends_with_other_steps_than_its_mark_says),
         cmocka_unit_test(each_of_several_ends_charges_what_another_has_authorised),
         cmocka_unit_test(an_epoch_that_another_has_frozen_is_closed_for_all),
         cmocka_unit_test(a_head_that_another_has_moved_is_not_taken_for_a_lost_one),

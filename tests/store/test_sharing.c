@@ -1,0 +1,134 @@
+/* Goal: a daemon alone and daemons that share a database keep each other out, also where a
+ * connection, and with it a lock or a turn, was lost. Method: stores of one database of a
+ * real server, whose sessions are ended from outside. */
+#include "store/store.h"
+
+#include "tests/expect.h"
+#include "store/follow.h"
+#include "tests/store/postgres_store_fixture.h"
+
+static struct postgres_server server;
+
+static void ask(const struct postgres_database *database, const char *sql, int expected)
+{
+    char answer[64];
+    postgres_ask(&server, database, sql, answer, sizeof answer);
+    assert_int_equal(atoi(answer), expected);
+}
+
+/* Ends the sessions that are in a state, and waits until they have gone. */
+static void end_sessions(const struct postgres_database *database, const char *state)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql,
+             "SELECT pg_terminate_backend(pid,5000) FROM pg_stat_activity WHERE"
+             " state='%s' AND usename='epsilond' AND pid<>pg_backend_pid()",
+             state);
+    assert_int_equal(postgres_sql(&server, database, sql), 0);
+}
+
+static void expect_taken_over(struct store *store, enum store_scope scope)
+{
+    struct store_tx *tx = NULL;
+    struct error error = {0};
+    assert_int_equal(store_begin(store, scope, &tx, &error), ST_IO);
+    if (strstr(error.text, "taken over") == NULL)
+        fail_msg("%s", error.text);
+    assert_true(store_poisoned(store));
+}
+
+/* It has lost its lock and does not know; whoever comes in fences it before writing. */
+static void a_daemon_alone_that_lost_its_lock_ends_beside_one_that_shares(void **state)
+{
+    (void)state;
+    static const enum store_scope scopes[] = {STORE_ROW, STORE_MARK};
+    for (size_t i = 0; i < 2; i++) {
+        struct postgres_database database = postgres_schema(&server);
+        struct store *alone = postgres_store(&database);
+        assert_int_equal(postgres_put(alone, 1), ST_OK);
+        end_sessions(&database, "idle");
+        struct store *shared = postgres_shared_store(&database);
+        assert_int_equal(postgres_put(shared, 2), ST_OK);
+        expect_taken_over(alone, scopes[i]);
+        assert_int_equal(postgres_count(&server, &database), 2);
+        store_close(alone);
+        store_close(shared);
+    }
+}
+
+static void a_daemon_that_shares_and_lost_its_lock_ends_beside_one_alone(void **state)
+{
+    (void)state;
+    struct postgres_database database = postgres_schema(&server);
+    struct store *shared = postgres_shared_store(&database);
+    assert_int_equal(postgres_put(shared, 1), ST_OK);
+    end_sessions(&database, "idle");
+    struct store *alone = postgres_store(&database);
+    expect_taken_over(shared, STORE_ROW);
+    assert_int_equal(postgres_put(alone, 2), ST_OK);
+    ask(&database, "SELECT count(*) FROM change", 0);
+    store_close(shared);
+    store_close(alone);
+}
+
+/* The lock is taken again with the next transaction. */
+static void a_daemon_whose_connection_came_back_keeps_others_out_again(void **state)
+{
+    (void)state;
+    struct postgres_database database = postgres_schema(&server);
+    struct store *shared = postgres_shared_store(&database);
+    end_sessions(&database, "idle");
+    assert_int_equal(postgres_put(shared, 1), ST_OK);
+    struct store *alone = NULL;
+    const struct store_server place = postgres_place(&database);
+    assert_int_equal(store_open_server(&alone, &place, NULL), ST_IO);
+    assert_int_equal(postgres_put(shared, 2), ST_OK);
+    store_close(shared);
+}
+
+static enum status renew(void *context, struct store_tx *tx,
+                         const struct follow_change *changes, size_t count,
+                         struct error *error)
+{
+    (void)context, (void)tx, (void)changes, (void)count, (void)error;
+    return ST_OK;
+}
+
+/* The transaction was decided by what was read under a turn that another has had since. */
+static void a_turn_that_was_lost_is_not_gone_on_with_behind_another(void **state)
+{
+    (void)state;
+    const struct caption_row caption = {CAPTIONED_JOB, "job_a", "{}"};
+    for (int others = 0; others < 2; others++) {
+        struct postgres_database database = postgres_schema(&server);
+        struct store *here = postgres_shared_store(&database);
+        struct store *there = postgres_shared_store(&database);
+        struct store_tx *tx = NULL;
+        store_follow(here, &(struct follow_hook){.renew = renew});
+        assert_int_equal(store_begin(here, STORE_ROW, &tx, NULL), ST_OK);
+        assert_int_equal(caption_row_set(tx, &caption, NULL), ST_OK);
+        end_sessions(&database, "idle in transaction");
+        if (others == 1)
+            assert_int_equal(postgres_put(there, 1), ST_OK);
+        assert_int_equal(store_commit(tx, NULL), others == 1 ? ST_IO : ST_OK);
+        assert_int_equal(store_poisoned(here), others == 1);
+        ask(&database, "SELECT count(*) FROM caption", 1 - others);
+        store_close(here);
+        store_close(there);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_daemon_alone_that_lost_its_lock_ends_beside_one_that_shares),
+        cmocka_unit_test(a_daemon_that_shares_and_lost_its_lock_ends_beside_one_alone),
+        cmocka_unit_test(a_daemon_whose_connection_came_back_keeps_others_out_again),
+        cmocka_unit_test(a_turn_that_was_lost_is_not_gone_on_with_behind_another),
+    };
+    if (!postgres_make_for_stores(&server, true))
+        return 0;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_remove(&server);
+    return failed;
+}
