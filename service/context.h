@@ -16,6 +16,7 @@
  *   runners     --workers jobs at once, each with its own team of --threads
  *   surveyor    one: one survey at a time (surveyor.h)
  *   fetchers    two: files of datasets that are got by https (fetcher.h)
+ *   lookout     one, where the store is shared: what other daemons write (lookout.h)
  *   courier     what webhooks are to be told (courier.h)
  *   clock       the public clock's, whose ticks show what runs have come to (tick.h)
  * and those of the HTTP server, which never wait.
@@ -45,6 +46,7 @@
 #include "service/loaded_models.h"
 #include "service/logins.h"
 #include "service/long_polls.h"
+#include "service/lookout.h"
 #include "service/models.h"
 #include "service/policy_proposals.h"
 #include "service/pool.h"
@@ -92,6 +94,7 @@ struct context {
     struct predictors *predictors;
     struct transfer_rules outbound; /* whom the service may call of its own accord */
     struct courier *courier;
+    struct lookout *lookout; /* NULL: no other daemon writes to the store */
     struct fetches *fetches;
     struct pool *fetchers;
     struct loaded_models *loaded_models;

@@ -2,6 +2,7 @@
 
 #include "service/handlers.h"
 #include "service/job_creation.h"
+#include "service/second_look.h"
 
 static bool may_join(const void *item)
 {
@@ -29,6 +30,15 @@ static void handle(struct context *context, struct request *const *requests,
         handler_handle(context, requests[i]);
 }
 
+/* What is handled after this has had its second look. */
+static void look_before(const struct context *context, struct request *const *requests,
+                        size_t count)
+{
+    second_look_before(context);
+    for (size_t i = 0; i < count; i++)
+        requests[i]->look = LOOK_DONE;
+}
+
 /* A prediction takes long, and reads of no dataset that may yet be declared anew: it is no
  * visit. */
 void desk_handle(struct context *context, struct request *const *requests, size_t count)
@@ -36,8 +46,14 @@ void desk_handle(struct context *context, struct request *const *requests, size_
     struct visit visit;
     bool visits = requests[0]->match.route->run != RUN_ON_PREDICTORS;
     if (visits)
+        look_before(context, requests, count);
+    if (visits)
         datasets_enter(context->datasets, &visit);
     handle(context, requests, count);
+    if (second_look_end(requests[0])) { /* a prediction: it comes alone */
+        second_look_before(context);
+        handle(context, requests, count);
+    }
     if (visits)
         datasets_leave(context->datasets, &visit);
 }

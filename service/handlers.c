@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "service/act.h"
 #include "service/idempotency.h"
+#include "service/second_look.h"
 
 struct handler {
     handle_function *handle, *poll;
@@ -69,13 +70,14 @@ void handler_handle(struct context *context, struct request *request)
 {
     request->errand.is_due = false;
     call(request->match.route->keyed ? handle_keyed : handle, context, request);
-    if (!request->errand.is_due)
+    if (!request->errand.is_due && !second_look_due(context, request))
         act_refused(context, request);
 }
 
 bool handler_poll(struct context *context, struct request *request)
 {
     call(handler_of(request)->poll, context, request);
+    second_look_due(context, request);
     return request->reply.status != 0;
 }
 

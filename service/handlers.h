@@ -52,10 +52,12 @@ ROUTE_LIST(X)
 
 /* Calls handle of the request's route. A route that is keyed (api/routes.h) repeats the
  * answer of an earlier request with the same key instead, if there was one. Where the
- * request's errand is due then there is no reply: it is to be handled anew. */
+ * request's errand is due then there is no reply, and where its second look is due it is not
+ * the last: it is to be handled anew. */
 void handler_handle(struct context *context, struct request *request);
 
-/* Calls poll of the request's route. False: the request waits. */
+/* Calls poll of the request's route. False: the request waits. Where its second look is
+ * due it is to be called anew. */
 bool handler_poll(struct context *context, struct request *request);
 
 /* Calls cost of the request's route. */

@@ -24,6 +24,8 @@
 #include "service/reply.h"
 #include "service/upload.h"
 
+enum request_look { LOOK_NONE, LOOK_DUE, LOOK_DONE }; /* second_look.h */
+
 enum { REQUEST_ID_SIZE = 65, REQUEST_TAG_SIZE = 35 };
 
 struct request {
@@ -39,6 +41,7 @@ struct request {
     struct upload upload; /* where the body is BODY_FILE */
     struct errand errand; /* for files that the desk needs, and does not wait for */
     struct reply reply;
+    enum request_look look;
     enum status refused; /* what the reply is a problem of; ST_OK: it is none */
     bool waited;         /* for a change, before it was answered */
     const void *awaited; /* what it waits for, while it waits */

@@ -16,6 +16,7 @@
 #include "service/blob_choice.h"
 #include "service/course.h"
 #include "service/fetcher.h"
+#include "service/following.h"
 #include "service/importer.h"
 #include "service/inventory.h"
 #include "service/recovery.h"
@@ -24,6 +25,7 @@
 #include "service/surveyor.h"
 #include "service/tick.h"
 #include "store/blob_objects.h"
+#include "store/follow.h"
 
 enum {
     DESK_QUEUE =
@@ -82,6 +84,30 @@ static enum status open_rows(struct context *context, struct error *error)
     context->sweeps = sweeps_create(context->jobs);
     datasets_watch(context->datasets, dataset_changed, context);
     return inventory_check(&inventory, context->ledger, error);
+}
+
+/* --- other daemons --- */
+
+static void look(void *argument)
+{
+    const struct context *context = argument;
+    store_look(context->store, NULL);
+    context_guard(context);
+}
+
+/* From now on memory follows what other daemons write, before each transaction. */
+static void follow(struct context *context)
+{
+    const struct follow_hook hook = {following_renew, context};
+    if (store_shared(context->store))
+        store_follow(context->store, &hook);
+}
+
+static void open_lookout(struct context *context, const struct service_hooks *hooks)
+{
+    const struct lookout_hooks looking = {look, context, hooks->resume};
+    if (store_shared(context->store))
+        context->lookout = lookout_create(&looking);
 }
 
 static enum status open_head_file(struct context *context, struct error *error)
@@ -181,6 +207,8 @@ enum status service_open(struct context *context, const struct config *config,
     if (status == ST_OK)
         status = open_rows(context, error);
     if (status == ST_OK)
+        follow(context);
+    if (status == ST_OK)
         status = store_await_check(context->store, error);
     if (status == ST_OK)
         status = blob_objects_collect(context->blobs, error);
@@ -207,6 +235,7 @@ enum status service_open(struct context *context, const struct config *config,
     const struct courier_base base = {context->store, context->webhooks,
                                       &context->outbound, context->counters};
     context->courier = courier_create(&base);
+    open_lookout(context, hooks);
     context->fetches = fetches_create();
     context->fetchers =
         pool_create(FETCHER_THREADS, LIMIT_FETCHES, fetcher_run, context);
@@ -286,6 +315,7 @@ void service_close(struct context *context)
     pool_destroy(context->desk);
     end_leftovers(context);
     courier_destroy(context->courier);
+    lookout_destroy(context->lookout);
     followers_destroy(context->followers);
     long_polls_destroy(context->long_polls);
     unfinished_uploads_destroy(context->unfinished_uploads);

@@ -29,6 +29,7 @@
 #include "service/admission.h"
 #include "service/authentication.h"
 #include "service/desk.h"
+#include "service/second_look.h"
 #include "service/handlers.h"
 #include "service/request_body.h"
 #include "service/response.h"
@@ -431,6 +432,14 @@ static bool poll(struct session *session)
     return true;
 }
 
+/* Replies; or waits for a second look, after which it is answered anew. */
+static enum MHD_Result reply_or_look(struct session *session)
+{
+    bool waits = session->request.look == LOOK_DUE &&
+                 sessions_look(session->sessions, &session->request);
+    return waits ? MHD_YES : session_reply(session);
+}
+
 /* Has the answer made, where the route's row says. */
 static enum MHD_Result answer(struct session *session)
 {
@@ -439,8 +448,8 @@ static enum MHD_Result answer(struct session *session)
     switch (request->match.route->run) {
     case RUN_AT_ONCE:
         handler_handle(session->sessions->context, request);
-        return session_reply(session);
-    case RUN_AS_LONG_POLL: return poll(session) ? session_reply(session) : MHD_YES;
+        return reply_or_look(session);
+    case RUN_AS_LONG_POLL: return poll(session) ? reply_or_look(session) : MHD_YES;
     case RUN_ON_DESK:
     case RUN_ON_DESK_THEN_LONG_POLL:
     case RUN_ON_PREDICTORS: return hand_over(session);
@@ -457,9 +466,11 @@ static enum MHD_Result complete(struct session *session)
             return session_refuse(session, &session->refused);
         return answer(session);
     }
+    if (second_look_end(&session->request) && may_stay(session))
+        return answer(session);
     if (session->request.reply.status == 0 && may_stay(session) && !poll(session))
         return MHD_YES;
-    return session_reply(session);
+    return reply_or_look(session);
 }
 
 static enum MHD_Result step(struct session *session, const char *data, size_t *size)

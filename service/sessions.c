@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/request.h"
 
 void sessions_init(struct sessions *sessions, struct context *context)
 {
@@ -84,6 +85,14 @@ void sessions_resume(struct sessions *sessions, struct MHD_Connection *connectio
     sessions->suspended--;
     pthread_cond_broadcast(&sessions->fewer);
     pthread_mutex_unlock(&sessions->lock);
+}
+
+bool sessions_look(struct sessions *sessions, struct request *request)
+{
+    bool waits = sessions_suspend(sessions, request->connection);
+    if (waits)
+        lookout_ask(sessions->context->lookout, request);
+    return waits;
 }
 
 bool sessions_take(struct sessions *sessions, uint64_t bytes)

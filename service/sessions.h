@@ -57,6 +57,11 @@ void sessions_leave(struct sessions *sessions, uint64_t body_bytes);
 bool sessions_suspend(struct sessions *sessions, struct MHD_Connection *connection);
 void sessions_resume(struct sessions *sessions, struct MHD_Connection *connection);
 
+/* Suspends the request's connection until the lookout has looked (lookout.h). False: the
+ * server is closing, and nothing is done. */
+struct request;
+bool sessions_look(struct sessions *sessions, struct request *request);
+
 /* Takes memory for a body that grows. Answers false if there is too little. */
 bool sessions_take(struct sessions *sessions, uint64_t bytes);
 /* Takes memory for what has been made of a body, however much is taken already, and
