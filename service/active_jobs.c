@@ -34,7 +34,7 @@ void active_jobs_remove(struct active_jobs *active, const struct job *job)
 
 static bool uses(const struct job *job, const struct dataset_id *dataset)
 {
-    const struct job_request *request = &job->plan.request;
+    const struct job_request *request = &job_body(job)->plan.request;
     return strcmp(request->dataset.text, dataset->text) == 0 ||
            (request->has_evaluation &&
             strcmp(request->evaluation.text, dataset->text) == 0);

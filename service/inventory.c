@@ -170,14 +170,13 @@ static enum status check_measurement(const struct inventory *inventory,
 {
     struct ledger_entry_name entry = {0};
     const struct job_id id = job_evaluation_id(job_id(job));
-    const struct mechanism *m = &job_plan(job)->measurement;
     bool has_one = ledger_reservation(ledger, &id, &entry);
-    if (has_one != (m->run_count > 0) || entry.seq != job_measurement_seq(job))
+    if (has_one != job_is_measured(job) || entry.seq != job_measurement_seq(job))
         return wrong("job", job_id(job)->text,
                      "the ledger has no such reservation of its evaluation", error);
     if (!has_one || job_state_is_terminal(job_state(inventory->jobs, job)))
         return ST_OK;
-    return check_reserved(job, &id, m, ledger, error);
+    return check_reserved(job, &id, &job_plan(job)->measurement, ledger, error);
 }
 
 static enum status check_job(const struct inventory *inventory, struct ledger *ledger,
@@ -191,7 +190,7 @@ static enum status check_job(const struct inventory *inventory, struct ledger *l
     if (job_model(inventory->jobs, job, &model) &&
         models_find(inventory->models, model.text) == NULL)
         return wrong("job", job_id(job)->text, "there is no row of its model", error);
-    if (!job_plan(job)->is_private)
+    if (!job_is_private(job))
         return ST_OK;
     enum status status = check_private(inventory, ledger, job, error);
     return status == ST_OK ? check_measurement(inventory, ledger, job, error) : status;

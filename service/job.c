@@ -3,9 +3,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+struct job_body *job_body(const struct job *job)
+{
+    return job_kept_body(job->kept);
+}
+
 struct job_view job_view_of(const struct job *job, const struct job_now *now)
 {
-    const struct train_spec *train = &job->plan.request.train;
+    const struct job_body *body = job_body(job);
+    const struct job_plan *plan = &body->plan;
+    const struct train_spec *train = &plan->request.train;
     return (struct job_view){
         .id = &job->id,
         .caption = &job->caption,
@@ -13,38 +20,38 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
         .state_reason =
             now->reason != REASON_NONE ? job_reason_name(now->reason) : NULL,
         .attempt = now->attempt,
-        .request = &job->plan.request,
-        .sweep = &job->plan.sweep,
+        .request = &plan->request,
+        .sweep = &plan->sweep,
         .step = now->made.progress.step,
         .steps = train->steps,
-        .is_private = job->plan.is_private,
+        .is_private = job->is_private,
         .noise_multiplier = train->noise_multiplier,
         .sampling_rate = (double)train->batch_size / (double)train->records,
-        .epsilon_planned = job->plan.epsilon_planned,
+        .epsilon_planned = job->epsilon_planned,
         .epsilon_spent = now->made.progress.epsilon_spent,
         .authorised_steps = now->made.progress.authorised_steps,
         .ledger_seq = job->ledger_seq,
-        .measurement_noise = job->plan.quality.noise_multiplier,
+        .measurement_noise = plan->quality.noise_multiplier,
         .measurement_seq = job->measurement_seq,
-        .quality = now->state == JOB_SUCCEEDED ? job->quality : NULL,
+        .quality = now->state == JOB_SUCCEEDED ? body->quality : NULL,
         .regression = job->regression,
         .point_count = now->made.point_count,
-        .points = job->points,
+        .points = body->points,
         .released_count = now->made.released_count,
-        .released = job->released,
+        .released = body->released,
         .model = now->has_model ? &now->model : NULL,
         .model_is_gone = now->model_is_gone,
         .drawn = &job->drawn,
         .create_ms = job->create_ms,
         .project = job->project,
         .created_by = job->owner,
-        .log = &job->log,
+        .log = &body->log,
         .start_ms = now->start_ms,
         .cancel_ms = now->cancel_ms,
         .end_ms = now->end_ms,
         .queue_position = now->queue_position,
         .seconds_left = now->seconds_left,
-        .traceparent = job->trace.parent,
+        .traceparent = body->trace.parent,
     };
 }
 
@@ -64,12 +71,8 @@ void job_destroy(void *item)
     job_answer_drop(job->answer);
     free(job->line);
     free(job->changes.points);
-    job_log_fini(&job->log);
     free(job->changes.released);
-    job_plan_fini(&job->plan);
     caption_fini(&job->caption);
-    free(job->points);
-    free(job->released);
-    free(job->quality);
+    job_kept_destroy(job->kept);
     free(job);
 }

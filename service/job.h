@@ -1,7 +1,7 @@
 /*
  * job.h - one job in memory, as jobs.c keeps it. The files that make up that room are
  * jobs (reading and changing), job_upkeep (beside its run), active_jobs (those that have not ended), restored_job
- * (rows at start), kept_answers and job_changes (what was answered and shown), job_events
+ * and job_kept (rows at start), kept_answers and job_changes (what was answered and shown), job_events
  * and list_events (what followers are sent); everybody else knows a job by the functions
  * of jobs.h.
  *
@@ -18,7 +18,7 @@
 #include "api/job_view.h"
 #include "base/principal.h"
 #include "service/job_answer.h"
-#include "service/job_plan.h"
+#include "service/job_kept.h"
 #include "service/job_state.h"
 
 struct job_made { /* what a run has come to */
@@ -52,11 +52,16 @@ struct job_changes {             /* versions (job_changes.h) */
 struct job {
     struct job_id id; /* first, as registry.h asks */
     size_t place;     /* in the registry */
-    struct job_plan plan;
-    bool regression; /* the dataset's task is one */
+    struct job_kept *kept; /* its body; all else is what lists and starts need */
+    struct dataset_id dataset;
+    const struct algorithm *algorithm;
+    struct sweep_id sweep;            /* that it is a run of; "": of none */
+    bool regression;                  /* the dataset's task is one */
+    bool is_private, is_measured;     /* the dataset is; on a holdout, or is to be */
+    double epsilon_planned;
+    struct evaluation_point last; /* of the points of a body that is not read yet */
     uint64_t ledger_seq, measurement_seq;
-    struct trace_context trace; /* of the request that submitted it */
-    struct model_id drawn;      /* the id that its model will have */
+    struct model_id drawn; /* the id that its model will have */
     int64_t create_ms;
     char owner[PRINCIPAL_NAME_SIZE]; /* who submitted it */
     const char *project;             /* its dataset's */
@@ -65,17 +70,16 @@ struct job {
     struct job_now now;
     struct job_made recorded;
     bool unshown; /* recorded is not what now.made shows */
-    char
-        *quality; /* what was measured on a holdout, as JSON; shown once it SUCCEEDED */
-    struct ending *ending;             /* was handed over and not yet taken; or NULL */
-    struct evaluation_point *points;   /* (LIMIT_HISTORY), NULL before the first */
-    struct released_history *released; /* NULL before the first */
+    struct ending *ending;     /* was handed over and not yet taken; or NULL */
     struct job_answer *answer; /* of the last version asked for; NULL: none is kept */
     char *line;                /* of a list, likewise; owned */
     uint64_t line_version;
     struct job_changes changes;
-    struct job_log log;
 };
+
+/* The job's body, which is read where it was not. Its plan and its trace never change;
+ * the rest of a job that has not ended is guarded by the lock of jobs. */
+struct job_body *job_body(const struct job *job);
 
 /* The view of job as of now; its points are borrowed from job. The caller holds the
  * lock, or is the only one who knows the job. */

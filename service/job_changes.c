@@ -55,7 +55,7 @@ void job_changes_show(struct job *job, int64_t second)
     job->now.made = now;
     job->unshown = false;
     changes->progress = changes->any;
-    job_log_note(&job->log, &(struct job_mark){second, now.progress.authorised_steps,
+    job_log_note(&job_body(job)->log, &(struct job_mark){second, now.progress.authorised_steps,
                                                now.point_count, now.released_count});
     note(&changes->points, before.point_count, now.point_count, changes->any);
     note(&changes->released, before.released_count, now.released_count, changes->any);
@@ -66,7 +66,7 @@ void job_changes_show_at(struct job *job, int64_t second)
     struct job_now *now = &job->now;
     uint64_t step = job->recorded.progress.step;
     if (now->state == JOB_RUNNING && step > now->made.progress.step)
-        now->seconds_left = job_seconds_left(step, job->plan.request.train.steps,
+        now->seconds_left = job_seconds_left(step, job_body(job)->plan.request.train.steps,
                                              second - now->start_ms / MS_PER_S);
     job_changes_show(job, second);
 }

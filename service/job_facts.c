@@ -9,7 +9,37 @@ const struct job_id *job_id(const struct job *job)
 
 const struct job_plan *job_plan(const struct job *job)
 {
-    return &job->plan;
+    return &job_body(job)->plan;
+}
+
+const struct dataset_id *job_dataset(const struct job *job)
+{
+    return &job->dataset;
+}
+
+const struct algorithm *job_algorithm(const struct job *job)
+{
+    return job->algorithm;
+}
+
+const struct sweep_id *job_sweep(const struct job *job)
+{
+    return job->sweep.text[0] != '\0' ? &job->sweep : NULL;
+}
+
+bool job_is_private(const struct job *job)
+{
+    return job->is_private;
+}
+
+bool job_is_measured(const struct job *job)
+{
+    return job->is_measured;
+}
+
+double job_epsilon_planned(const struct job *job)
+{
+    return job->epsilon_planned;
 }
 
 const char *job_owner(const struct job *job)
@@ -34,7 +64,7 @@ uint64_t job_measurement_seq(const struct job *job)
 
 const struct trace_context *job_trace(const struct job *job)
 {
-    return &job->trace;
+    return &job_body(job)->trace;
 }
 
 const struct model_id *job_model_id(const struct job *job)

@@ -17,7 +17,19 @@
 struct job; /* opaque */
 
 const struct job_id *job_id(const struct job *job);
+/* That of a job which had ended before the start is read from its row's texts when it is
+ * first asked for, and takes as long (job_kept.h): whoever goes over all jobs asks for what
+ * stands below instead. */
 const struct job_plan *job_plan(const struct job *job);
+
+/* Of the plan: */
+const struct dataset_id *job_dataset(const struct job *job);
+const struct algorithm *job_algorithm(const struct job *job);
+const struct sweep_id *job_sweep(const struct job *job); /* NULL: it is a run of none */
+bool job_is_private(const struct job *job);
+bool job_is_measured(const struct job *job); /* on a holdout, or is to be */
+double job_epsilon_planned(const struct job *job);
+
 /* Whether its dataset's task is one: what its evaluations measure is then an rmse. */
 bool job_is_regression(const struct job *job);
 int64_t job_create_ms(const struct job *job);

@@ -6,6 +6,7 @@
 
 #include "api/model_request.h"
 #include "service/job.h"
+#include "service/job_facts.h"
 
 enum { MS_PER_S = 1000 };
 
@@ -19,14 +20,14 @@ static double examples_of(const struct job_plan *plan)
 }
 
 /* Whether both train the same model in the same way on the same records. */
-static bool is_alike(const struct job_plan *a, const struct job_plan *b,
+static bool is_alike(const struct job_plan *plan, const struct job *job,
                      const char *model)
 {
-    const struct train_spec *one = &a->request.train, *other = &b->request.train;
-    if (strcmp(a->request.dataset.text, b->request.dataset.text) != 0 ||
-        one->algorithm.algorithm != other->algorithm.algorithm)
+    const struct job_request *request = &plan->request;
+    if (strcmp(request->dataset.text, job_dataset(job)->text) != 0 ||
+        request->train.algorithm.algorithm != job_algorithm(job))
         return false;
-    char *text = model_spec_render(&other->model);
+    char *text = model_spec_render(&job_plan(job)->request.train.model);
     bool same = strcmp(text, model) == 0;
     free(text);
     return same;
@@ -63,7 +64,7 @@ uint64_t job_pace_seconds(struct jobs *jobs, const struct job_plan *plan)
     for (int i = 0; i < JOB_PACE_LOOKED_AT && place-- > 0 && found == 0; i++) {
         const struct job *job = jobs_at(jobs, place);
         int64_t seconds = seconds_of(jobs, job);
-        if (seconds > 0 && is_alike(plan, job_plan(job), model))
+        if (seconds > 0 && is_alike(plan, job, model))
             found = (uint64_t)ceil((double)seconds * examples_of(plan) /
                                    examples_of(job_plan(job)));
     }

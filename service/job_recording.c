@@ -22,13 +22,13 @@ void job_record(struct jobs *jobs, struct job *job, const struct job_progress *p
     pthread_rwlock_wrlock(&jobs->lock);
     job->recorded.progress = *progress;
     job->unshown = true;
-    if (point != NULL && job->points == NULL) {
-        job->points = calloc(LIMIT_HISTORY, sizeof *job->points);
-        CHECK(job->points != NULL);
+    if (point != NULL && job_body(job)->points == NULL) {
+        job_body(job)->points = calloc(LIMIT_HISTORY, sizeof *job_body(job)->points);
+        CHECK(job_body(job)->points != NULL);
     }
     if (point != NULL) {
         CHECK(job->recorded.point_count < LIMIT_HISTORY);
-        job->points[job->recorded.point_count++] = *point;
+        job_body(job)->points[job->recorded.point_count++] = *point;
     }
     pthread_rwlock_unlock(&jobs->lock);
 }
@@ -37,10 +37,10 @@ void job_released(struct jobs *jobs, struct job *job, uint64_t step,
                   const struct released_value *values, size_t count)
 {
     pthread_rwlock_wrlock(&jobs->lock);
-    if (job->released == NULL)
-        job->released = released_create(values, count);
-    released_append(job->released, step, values);
-    job->recorded.released_count = job->released->point_count;
+    if (job_body(job)->released == NULL)
+        job_body(job)->released = released_create(values, count);
+    released_append(job_body(job)->released, step, values);
+    job->recorded.released_count = job_body(job)->released->point_count;
     job->unshown = true;
     pthread_rwlock_unlock(&jobs->lock);
 }
@@ -48,8 +48,8 @@ void job_released(struct jobs *jobs, struct job *job, uint64_t step,
 void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take)
 {
     pthread_rwlock_wrlock(&jobs->lock);
-    free(job->quality);
-    job->quality = quality_take;
+    free(job_body(job)->quality);
+    job_body(job)->quality = quality_take;
     pthread_rwlock_unlock(&jobs->lock);
 }
 
@@ -75,7 +75,7 @@ void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued
 const char *job_recorded_quality(struct jobs *jobs, const struct job *job)
 {
     pthread_rwlock_rdlock(&jobs->lock);
-    const char *quality = job->quality;
+    const char *quality = job_body(job)->quality;
     pthread_rwlock_unlock(&jobs->lock);
     return quality;
 }
@@ -89,8 +89,8 @@ char *job_shown_quality(struct jobs *jobs, const struct job *job)
 {
     char *copy = NULL;
     pthread_rwlock_rdlock(&jobs->lock);
-    if (job->now.state == JOB_SUCCEEDED && job->quality != NULL) {
-        copy = strdup(job->quality);
+    if (job->now.state == JOB_SUCCEEDED && job_body(job)->quality != NULL) {
+        copy = strdup(job_body(job)->quality);
         CHECK(copy != NULL);
     }
     pthread_rwlock_unlock(&jobs->lock);

@@ -19,8 +19,9 @@ struct renewal {
 static bool read_row(void *context, const struct job_row *row)
 {
     struct renewal *renewal = context;
-    renewal->status = restored_job_create(&renewal->fresh, row,
-                                          renewal->jobs->base.datasets, renewal->error);
+    struct jobs_base base = renewal->jobs->base;
+    base.reads_all = true;
+    renewal->status = restored_job_create(&renewal->fresh, row, &base, renewal->error);
     return false;
 }
 
@@ -44,14 +45,15 @@ static void swap(void *one, void *other)
 /* Takes over what the run has recorded. The fresh job is left what it replaces. */
 static void take_recorded(struct job *job, struct job *fresh)
 {
+    struct job_body *body = job_body(job), *read = job_body(fresh);
     if (is_further(&fresh->recorded, &job->recorded)) {
         job->recorded = fresh->recorded;
-        swap(&job->points, &fresh->points);
-        swap(&job->released, &fresh->released);
+        swap(&body->points, &read->points);
+        swap(&body->released, &read->released);
         job->unshown = true;
     }
-    if (job->quality == NULL)
-        swap(&job->quality, &fresh->quality);
+    if (body->quality == NULL)
+        swap(&body->quality, &read->quality);
 }
 
 /* Takes over what moves have set. The lock is held, for writing. */
@@ -76,7 +78,7 @@ static void take_state(struct jobs *jobs, struct job *job, const struct job *fre
     now->seconds_left = 0;
     job_changes_show(job, now->end_ms / MS_PER_S);
     job->changes.charge = job->changes.any; /* it is settled */
-    train_spec_drop_network(&job->plan.request.train);
+    train_spec_drop_network(&job_body(job)->plan.request.train);
     active_jobs_remove(&jobs->active, job);
 }
 

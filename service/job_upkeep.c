@@ -135,8 +135,8 @@ enum status job_remove(struct jobs *jobs, struct store_tx *tx, struct job *job,
         status = caption_row_delete(tx, CAPTIONED_JOB, job->id.text, error);
     if (status == ST_OK)
         status = idempotency_rows_empty(tx, location, error);
-    if (status == ST_OK && job->plan.sweep.runs > 0) {
-        snprintf(location, sizeof location, "/v1/sweeps/%s", job->plan.sweep.id.text);
+    if (status == ST_OK && job->sweep.text[0] != '\0') {
+        snprintf(location, sizeof location, "/v1/sweeps/%s", job->sweep.text);
         status = idempotency_rows_empty(tx, location, error);
     }
     if (status == ST_OK)

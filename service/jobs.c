@@ -39,7 +39,7 @@ enum status job_write_row(struct jobs *jobs, struct store_tx *tx, const struct j
                           const struct job_now *now, struct error *error)
 {
     bool is_new = now->version == 1;
-    char *spec = is_new ? job_request_render(&job->plan.request) : NULL;
+    char *spec = is_new ? job_request_render(&job_body(job)->plan.request) : NULL;
     char *detail = detail_of(jobs, job, now);
     struct job_row row = {
         .id = job->id,
@@ -85,7 +85,7 @@ static bool load_row(void *context, const struct job_row *row)
     struct jobs *jobs = loading->jobs;
     struct job *job = NULL;
     loading->status =
-        restored_job_create(&job, row, jobs->base.datasets, loading->error);
+        restored_job_create(&job, row, &jobs->base, loading->error);
     if (loading->status != ST_OK) {
         error_within(loading->error, loading->status, "table job, row %s",
                      row->id.text);
@@ -192,8 +192,9 @@ bool job_evaluation(struct jobs *jobs, const struct job *job,
 {
     pthread_rwlock_rdlock(&jobs->lock);
     size_t count = job->now.made.point_count;
+    const struct job_body *body = job_kept_body_read(job->kept);
     if (count > 0)
-        *point = job->points[count - 1];
+        *point = body != NULL ? body->points[count - 1] : job->last;
     pthread_rwlock_unlock(&jobs->lock);
     return count > 0;
 }
@@ -327,6 +328,25 @@ static void not_added(void *context)
     free(change);
 }
 
+/* Makes the plan the job's, and of it what lists need. */
+static void take_plan(struct job *job, struct job_plan *plan_take)
+{
+    struct job_body *body = job_body_create();
+    body->plan = *plan_take;
+    *plan_take = (struct job_plan){0};
+    const struct job_plan *plan = &body->plan;
+    job->caption = plan->request.caption;
+    body->plan.request.caption = (struct caption){0};
+    job->dataset = plan->request.dataset;
+    job->algorithm = plan->request.train.algorithm.algorithm;
+    if (plan->sweep.runs > 0)
+        job->sweep = plan->sweep.id;
+    job->is_private = plan->is_private;
+    job->is_measured = plan->measurement.run_count > 0;
+    job->epsilon_planned = plan->epsilon_planned;
+    job->kept = job_kept_create(body);
+}
+
 enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
                      const struct job_addition *addition, struct job **out,
                      struct error *error)
@@ -334,18 +354,15 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     struct job *job = calloc(1, sizeof *job);
     CHECK(job != NULL);
     job->id = addition->id;
-    job->plan = *addition->plan_take;
-    *addition->plan_take = (struct job_plan){0};
-    job->caption = job->plan.request.caption;
-    job->plan.request.caption = (struct caption){0};
+    take_plan(job, addition->plan_take);
     const struct dataset *dataset =
-        datasets_find(jobs->base.datasets, job->plan.request.dataset.text);
+        datasets_find(jobs->base.datasets, job->dataset.text);
     job->regression = dataset_spec(dataset)->schema.task == TASK_REGRESSION;
     job->project = dataset_owner(dataset)->project;
     memcpy(job->owner, addition->owner->name, sizeof job->owner);
     job->ledger_seq = addition->ledger_seq;
     job->measurement_seq = addition->measurement_seq;
-    job->trace = addition->trace;
+    job_body(job)->trace = addition->trace;
     job->create_ms = clock_wall_ms();
     model_id_make(&job->drawn);
     job->now.version = job->now.row_version = 1;
@@ -380,7 +397,7 @@ static void moved(void *context)
     if (job_state_is_terminal(job->now.state)) {
         job_changes_show(job, job->now.end_ms / MS_PER_S);
         job->changes.charge = job->changes.any; /* it is settled */
-        train_spec_drop_network(&job->plan.request.train);
+        train_spec_drop_network(&job_body(job)->plan.request.train);
         active_jobs_remove(&jobs->active, job);
     }
     pthread_rwlock_unlock(&jobs->lock);

@@ -59,12 +59,12 @@ static void add_charged(struct composing *composing, const struct dataset_id *da
     composing->charged[composing->charged_count++] = *dataset;
 }
 
-static void add_sweep(struct composing *composing, const struct sweep_run *run)
+static void add_sweep(struct composing *composing, const struct sweep_id *id)
 {
     for (size_t i = 0; i < composing->sweep_count; i++)
-        if (strcmp(composing->sweeps[i].text, run->id.text) == 0)
+        if (strcmp(composing->sweeps[i].text, id->text) == 0)
             return;
-    composing->sweeps[composing->sweep_count++] = run->id;
+    composing->sweeps[composing->sweep_count++] = *id;
 }
 
 static bool is_wanted(const char *wanted, const char *text)
@@ -74,11 +74,11 @@ static bool is_wanted(const char *wanted, const char *text)
 
 static void write_job(struct composing *composing, const struct job *job)
 {
-    const struct dataset_id *dataset = &job->plan.request.dataset;
-    struct job_view view = job_view_of(job, &job->now);
+    const struct dataset_id *dataset = &job->dataset;
     if (!is_wanted(composing->feed->dataset.text, dataset->text) ||
         !is_wanted(composing->feed->project, job->project))
         return;
+    struct job_view view = job_view_of(job, &job->now);
     if (job->changes.state > composing->after)
         event_write(&composing->writer, "state", event_state_render(&view));
     if (job->changes.progress > composing->after)
@@ -87,8 +87,8 @@ static void write_job(struct composing *composing, const struct job *job)
         event_write(&composing->writer, "change", event_change_render(&view));
     if (job->changes.charge > composing->after && job->ledger_seq > 0)
         add_charged(composing, dataset);
-    if (job->changes.state > composing->after && job->plan.sweep.runs > 0)
-        add_sweep(composing, &job->plan.sweep);
+    if (job->changes.state > composing->after && job->sweep.text[0] != '\0')
+        add_sweep(composing, &job->sweep);
 }
 
 /* Writes the first jobs that have changed since, oldest change first, and notes which

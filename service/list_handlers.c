@@ -110,13 +110,12 @@ static bool job_wanted(void *context, size_t place)
     struct evaluation_point unused;
     const struct job_list *list = context;
     const struct job *job = jobs_at(list->jobs, place);
-    const struct job_request *request = &job_plan(job)->request;
     if (job_is_removed(job))
         return false;
-    if (list->dataset != NULL && strcmp(request->dataset.text, list->dataset) != 0)
+    if (list->dataset != NULL && strcmp(job_dataset(job)->text, list->dataset) != 0)
         return false;
     if (list->algorithm != NULL &&
-        strcmp(request->train.algorithm.algorithm->name, list->algorithm) != 0)
+        strcmp(job_algorithm(job)->name, list->algorithm) != 0)
         return false;
     if (list->owner != NULL && strcmp(job_owner(job), list->owner) != 0)
         return false;
@@ -147,8 +146,9 @@ static char *job_line(void *context, size_t place)
 static struct page_key job_epsilon(void *context, size_t place)
 {
     const struct job_list *list = context;
-    const struct job_plan *plan = job_plan(jobs_at(list->jobs, place));
-    return (struct page_key){.number = plan->is_private ? plan->epsilon_planned : 0};
+    const struct job *job = jobs_at(list->jobs, place);
+    return (struct page_key){.number =
+                                 job_is_private(job) ? job_epsilon_planned(job) : 0};
 }
 
 /* An evaluation that came to no number counts as the least. */
@@ -388,7 +388,7 @@ static bool model_wanted(void *context, size_t place)
         return true;
     const struct job *job = jobs_find_ever(list->context->jobs, row->job.text);
     CHECK(job != NULL);
-    return strcmp(job_plan(job)->request.dataset.text, list->dataset) == 0;
+    return strcmp(job_dataset(job)->text, list->dataset) == 0;
 }
 
 static char *model_line(void *context, size_t place)

@@ -3,78 +3,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/job_outline.h"
 #include "base/check.h"
 
-enum { MS_PER_S = 1000 };
-
-/* Fills in what the request alone does not say: the dataset's facts, and the noise that
- * was planned. */
-static enum status restore_plan(struct job *job, const struct job_detail *detail,
-                                struct datasets *datasets, struct error *error)
+static void restore_now(struct job_now *now, const struct job_row *row,
+                        const struct job_outline *outline)
 {
-    struct job_request *request = &job->plan.request;
-    struct dataset *dataset = datasets_find(datasets, request->dataset.text);
-    if (dataset == NULL)
-        return error_set(error, ST_CORRUPT, "there is no dataset %s",
-                         request->dataset.text);
-    struct job_dataset facts = dataset_facts(datasets, dataset);
-    enum status status = job_defaults_fill(request, &facts, error);
-    if (status != ST_OK)
-        return status;
-    status = column_ranges_check(&request->scaling.ranges, facts.schema, error);
-    if (status != ST_OK)
-        return status;
-    request->train.noise_multiplier = detail->noise_multiplier;
-    job->regression = facts.schema->task == TASK_REGRESSION;
-    job->project = dataset_owner(dataset)->project;
-    job->plan.is_private = !facts.is_public;
-    job->plan.division = facts.division;
-    job->plan.epsilon_planned = detail->epsilon_planned;
-    job->ledger_seq = detail->ledger_seq;
-    job->measurement_seq = detail->measurement_seq;
-    job_plan_measure(&job->plan, facts.schema, facts.held_out,
-                     detail->measurement_noise);
-    if (!request->train.algorithm.algorithm->is_private)
-        return ST_OK;
-    return train_spec_mechanism(&job->plan.mechanism, &request->train, error);
+    now->attempt = row->attempt;
+    now->version = now->row_version = row->version;
+    now->made = (struct job_made){
+        .progress = {.step = outline->step,
+                     .authorised_steps = outline->authorised_steps,
+                     .epsilon_spent = outline->epsilon_spent},
+        .point_count = outline->point_count,
+        .released_count = outline->released_count,
+    };
+    now->has_model = outline->has_model;
+    now->model_is_gone = outline->model_is_gone;
+    now->model = outline->model;
+    now->start_ms = outline->start_ms;
+    now->cancel_ms = outline->cancel_ms;
+    now->end_ms = outline->end_ms;
 }
 
-static void restore_now(struct job *job, const struct job_row *row,
-                        const struct job_detail *detail)
+/* All but the body, and what the dataset says. */
+static void restore_outline(struct job *job, const struct job_row *row,
+                            const struct job_outline *outline)
 {
-    job->now.attempt = row->attempt;
-    job->now.version = job->now.row_version = row->version;
-    job->now.made = (struct job_made){
-        .progress = {.step = detail->step,
-                     .authorised_steps = detail->authorised_steps,
-                     .epsilon_spent = detail->epsilon_spent},
-        .point_count = detail->point_count,
-        .released_count = detail->released != NULL ? detail->released->point_count : 0,
-    };
+    restore_now(&job->now, row, outline);
     job->recorded = job->now.made;
-    job->now.has_model = detail->has_model;
-    job->now.model_is_gone = detail->model_is_gone;
-    job->now.model = detail->model;
-    job->drawn = detail->drawn;
-    if (!detail->has_drawn) /* it was submitted to an earlier version */
+    job->dataset = outline->dataset;
+    job->algorithm = outline->algorithm;
+    job->is_measured = outline->is_measured;
+    job->epsilon_planned = outline->epsilon_planned;
+    job->last = outline->last;
+    if (outline->is_run)
+        job->sweep = outline->sweep;
+    job->ledger_seq = outline->ledger_seq;
+    job->measurement_seq = outline->measurement_seq;
+    job->drawn = outline->drawn;
+    if (!outline->has_drawn) /* it was submitted to an earlier version */
         model_id_make(&job->drawn);
-    job->trace = detail->trace;
-    job->now.start_ms = detail->start_ms;
-    job->now.cancel_ms = detail->cancel_ms;
-    if (detail->end_ms > 0) /* its end showed what was left (job_changes_show) */
-        job_log_note(&job->log, &(struct job_mark){detail->end_ms / MS_PER_S,
-                                                   detail->authorised_steps,
-                                                   job->now.made.point_count,
-                                                   job->now.made.released_count});
-    job->now.end_ms = detail->end_ms;
-    if (detail->point_count > 0) {
-        /* There may be very many jobs that have ended, and nothing is added to them. */
-        job->points = calloc(job_state_is_terminal(job->now.state) ? detail->point_count
-                                                                   : LIMIT_HISTORY,
-                             sizeof *job->points);
-        CHECK(job->points != NULL);
-        memcpy(job->points, detail->points, detail->point_count * sizeof *job->points);
-    }
+}
+
+static enum status restore_dataset(struct job *job, struct datasets *datasets,
+                                   struct error *error)
+{
+    struct dataset *dataset = datasets_find(datasets, job->dataset.text);
+    if (dataset == NULL)
+        return error_set(error, ST_CORRUPT, "there is no dataset %s",
+                         job->dataset.text);
+    job->regression = dataset_spec(dataset)->schema.task == TASK_REGRESSION;
+    job->is_private = !dataset_spec(dataset)->is_public;
+    job->project = dataset_owner(dataset)->project;
+    return ST_OK;
 }
 
 static bool read_owner(struct job *job, const struct job_row *row)
@@ -87,51 +69,69 @@ static bool read_owner(struct job *job, const struct job_row *row)
 }
 
 static enum status read_states(struct job *job, const struct job_row *row,
-                               const struct job_detail *detail, struct error *error)
+                               const char *reason, struct error *error)
 {
     struct job_id id;
     if (!job_id_parse(&id, row->id.text))
         return error_set(error, ST_CORRUPT, "its id is no job's");
     if (!job_state_parse(&job->now.state, row->state))
         return error_set(error, ST_CORRUPT, "state \"%.32s\" is no state", row->state);
-    if (!job_reason_parse(&job->now.reason, detail->state_reason))
-        return error_set(error, ST_CORRUPT, "state_reason \"%s\" is no reason",
-                         detail->state_reason);
+    if (!job_reason_parse(&job->now.reason, reason))
+        return error_set(error, ST_CORRUPT, "state_reason \"%s\" is no reason", reason);
+    if (!read_owner(job, row))
+        return error_set(error, ST_CORRUPT, "its owner is no name");
     return ST_OK;
 }
 
+/* Takes what the outline says, and checks what else the row does. */
 static enum status restore(struct job *job, const struct job_row *row,
-                           struct datasets *datasets, struct error *error)
+                           const struct job_outline *outline, struct datasets *datasets,
+                           struct error *error)
 {
+    enum status status = read_states(job, row, outline->state_reason, error);
+    if (status != ST_OK)
+        return status;
+    restore_outline(job, row, outline);
+    return restore_dataset(job, datasets, error);
+}
+
+static bool has_ended(const struct job_row *row)
+{
+    enum job_state state;
+    return job_state_parse(&state, row->state) && job_state_is_terminal(state);
+}
+
+static enum status restore_whole(struct job *job, const struct job_row *row,
+                                 struct datasets *datasets, struct error *error)
+{
+    struct job_body *body = NULL;
     struct job_detail detail = {0};
-    enum status status = job_request_restore(&job->plan.request, row->spec, error);
-    if (status == ST_OK)
-        status = job_detail_parse(&detail, row->detail, error);
-    job->released = detail.released;
-    job->log = detail.log;
-    job->quality = detail.quality;
-    job->plan.sweep = detail.sweep;
-    if (status == ST_OK)
-        status = read_states(job, row, &detail, error);
-    if (status == ST_OK && !read_owner(job, row))
-        status = error_set(error, ST_CORRUPT, "its owner is no name");
-    if (status == ST_OK)
-        status = restore_plan(job, &detail, datasets, error);
-    if (status == ST_OK)
-        restore_now(job, row, &detail);
-    if (job_state_is_terminal(job->now.state))
-        train_spec_drop_network(&job->plan.request.train);
-    return status;
+    const struct job_texts texts = {row->spec, row->detail, has_ended(row)};
+    enum status status = job_body_read(&body, &detail, &texts, datasets, error);
+    if (status != ST_OK)
+        return status;
+    job->kept = job_kept_create(body);
+    const struct job_outline outline = job_outline_of(&body->plan.request, &detail);
+    return restore(job, row, &outline, datasets, error);
 }
 
 enum status restored_job_create(struct job **out, const struct job_row *row,
-                                struct datasets *datasets, struct error *error)
+                                const struct jobs_base *base, struct error *error)
 {
+    struct job_outline outline;
+    enum status status;
     struct job *job = calloc(1, sizeof *job);
     CHECK(job != NULL);
     job->id = row->id;
     job->create_ms = row->create_ms;
-    enum status status = restore(job, row, datasets, error);
+    if (!base->reads_all && has_ended(row) &&
+        job_outline_read(&outline, row->spec, row->detail)) {
+        job->kept =
+            job_kept_create_unread(&row->id, row->spec, row->detail, base->datasets);
+        status = restore(job, row, &outline, base->datasets, error);
+    } else {
+        status = restore_whole(job, row, base->datasets, error);
+    }
     if (status != ST_OK) {
         job_destroy(job);
         return status;

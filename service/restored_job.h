@@ -1,20 +1,18 @@
 /*
- * restored_job.h - a job from its row, at a start: the request from its text, the plan
- * from the request and the dataset's facts, and what was last written of its run.
- *
- * The plan is made again rather than read from a second copy; inventory.h sees that it
- * charges what was reserved.
+ * restored_job.h - a job from its row, at a start. One that has ended is made of the
+ * outline of its row (api/job_outline.h), and its body is read when somebody asks for it
+ * (job_kept.h); one whose outline does not tell, and one that has not ended, is read whole.
  */
 #ifndef SERVICE_RESTORED_JOB_H
 #define SERVICE_RESTORED_JOB_H
 
-#include "service/datasets.h"
 #include "service/job.h"
+#include "service/jobs_base.h"
 #include "store/table_rows.h"
 
 /* The caller owns *out, to be released with job_destroy.
  *   ST_CORRUPT, ST_INVALID  the row is not one that this program wrote; nothing is left */
 enum status restored_job_create(struct job **out, const struct job_row *row,
-                                struct datasets *datasets, struct error *error);
+                                const struct jobs_base *base, struct error *error);
 
 #endif

@@ -39,7 +39,7 @@ static struct sweep *sweep_of(struct sweeps *sweeps, const struct sweep_id *id)
 static void add_run(struct sweeps *sweeps, struct job *job, enum job_state state)
 {
     pthread_rwlock_wrlock(&sweeps->lock);
-    struct sweep *sweep = sweep_of(sweeps, &job_plan(job)->sweep.id);
+    struct sweep *sweep = sweep_of(sweeps, job_sweep(job));
     CHECK(sweep->count < LIMIT_SWEEP_RUNS);
     sweep->runs[sweep->count++] = job;
     sweep->course.open += !job_state_is_terminal(state);
@@ -91,13 +91,13 @@ static void undo_end(void *context)
 bool sweeps_end_run(struct sweeps *sweeps, struct store_tx *tx, const struct job *job,
                     bool cancelled, struct sweep_course *course)
 {
-    if (job_plan(job)->sweep.runs == 0)
+    if (job_sweep(job) == NULL)
         return false;
     struct run_end *end = calloc(1, sizeof *end);
     CHECK(end != NULL);
     pthread_rwlock_wrlock(&sweeps->lock);
     struct sweep *sweep =
-        registry_find(&sweeps->registry, job_plan(job)->sweep.id.text);
+        registry_find(&sweeps->registry, job_sweep(job)->text);
     CHECK(sweep != NULL && sweep->course.open > 0);
     sweep->course.open--;
     sweep->course.cancelled += cancelled;
@@ -174,7 +174,7 @@ struct sweeps *sweeps_create(struct jobs *jobs)
     pthread_rwlock_init(&sweeps->lock, NULL);
     for (size_t i = 0; i < jobs_count(jobs); i++) {
         struct job *job = jobs_at(jobs, i);
-        if (job_plan(job)->sweep.runs > 0)
+        if (job_sweep(job) != NULL)
             add_run(sweeps, job, job_state(jobs, job));
     }
     return sweeps;

@@ -83,7 +83,7 @@ static enum status check_rows(struct inspection *inspection, struct store_tx *tx
                               struct error *error)
 {
     static const struct verify_visitor visitor = {.budget = print_epochs};
-    const struct jobs_base base = {.nonce = "verify"};
+    const struct jobs_base base = {.nonce = "verify", .reads_all = true};
     struct ledger *ledger = NULL;
     enum status status = verify_budgets(tx, &inspection->report, &visitor, error);
     if (status == ST_OK)

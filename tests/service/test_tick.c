@@ -396,14 +396,14 @@ static void what_was_recorded_is_shown_at_the_tick_as_one_version(void **state)
     assert_int_equal(version_of(context, job), version);
     expect_shown(context, job, "\"step\":0");
     expect_shown(context, job, "\"history\":[]");
-    assert_int_equal(job->log.count, 0);
+    assert_int_equal(job_body(job)->log.count, 0);
     tick_run(context, FIRST);
     assert_int_equal(version_of(context, job), version + 1);
     expect_shown(context, job, "\"step\":30");
     expect_shown(context, job, "\"authorised_steps\":40");
     expect_shown(context, job, "\"accuracy\":0.75");
-    assert_int_equal(job->log.count, 1); /* one tick, whatever was recorded before it */
-    assert_int_equal(job->log.marks[0].authorised_steps, 40);
+    assert_int_equal(job_body(job)->log.count, 1); /* one tick, whatever was recorded before it */
+    assert_int_equal(job_body(job)->log.marks[0].authorised_steps, 40);
     tick_run(context, SECOND);
     assert_int_equal(version_of(context, job), version + 1);
     end_run(context, job, ST_OK);

@@ -1,0 +1,97 @@
+#include "service/job_kept.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/log.h"
+
+struct unread { /* a row's texts, one behind the other */
+    struct job_id id;
+    struct datasets *datasets;
+    size_t detail; /* where it begins */
+    char texts[];
+};
+
+struct job_kept {
+    _Atomic(struct job_body *) body; /* NULL: not read yet, and then unread is not */
+    struct unread *unread;           /* guarded by reading */
+};
+
+/* Held by whoever reads a body. Below the lock of jobs, above that of datasets. */
+static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+
+static struct job_kept *create(struct job_body *body, struct unread *unread)
+{
+    struct job_kept *kept = malloc(sizeof *kept);
+    CHECK(kept != NULL);
+    atomic_init(&kept->body, body);
+    kept->unread = unread;
+    return kept;
+}
+
+struct job_kept *job_kept_create(struct job_body *body_take)
+{
+    return create(body_take, NULL);
+}
+
+struct job_kept *job_kept_create_unread(const struct job_id *id, const char *spec,
+                                        const char *detail, struct datasets *datasets)
+{
+    size_t spec_size = strlen(spec) + 1, detail_size = strlen(detail) + 1;
+    struct unread *unread = malloc(sizeof *unread + spec_size + detail_size);
+    CHECK(unread != NULL);
+    unread->id = *id;
+    unread->datasets = datasets;
+    unread->detail = spec_size;
+    memcpy(unread->texts, spec, spec_size);
+    memcpy(unread->texts + spec_size, detail, detail_size);
+    return create(NULL, unread);
+}
+
+void job_kept_destroy(struct job_kept *kept)
+{
+    if (kept == NULL)
+        return;
+    job_body_destroy(atomic_load(&kept->body));
+    free(kept->unread);
+    free(kept);
+}
+
+struct job_body *job_kept_body_read(const struct job_kept *kept)
+{
+    return atomic_load_explicit(&kept->body, memory_order_acquire);
+}
+
+static struct job_body *read_body(const struct unread *unread)
+{
+    struct job_body *body = NULL;
+    struct job_detail detail = {0};
+    struct error error = {0};
+    const struct job_texts texts = {
+        .spec = unread->texts, .detail = unread->texts + unread->detail, .has_ended = true};
+    enum status status = job_body_read(&body, &detail, &texts, unread->datasets, &error);
+    if (status == ST_OK)
+        return body;
+    error_within(&error, ST_CORRUPT, "table job, row %s", unread->id.text);
+    log_fatal("corrupt", error.text);
+}
+
+struct job_body *job_kept_body(struct job_kept *kept)
+{
+    struct job_body *body = job_kept_body_read(kept);
+    if (body != NULL)
+        return body;
+    pthread_mutex_lock(&reading);
+    body = job_kept_body_read(kept);
+    if (body == NULL) {
+        body = read_body(kept->unread);
+        free(kept->unread);
+        kept->unread = NULL;
+        atomic_store_explicit(&kept->body, body, memory_order_release);
+    }
+    pthread_mutex_unlock(&reading);
+    return body;
+}

@@ -1,0 +1,33 @@
+/*
+ * job_kept.h - where the body of a job is (job_body.h): read, or as the texts of its row
+ * until somebody asks for it. Of very many jobs that have ended few are asked for, and
+ * reading them is what a start would take longest for.
+ *
+ * Invariants
+ *   (1) A body that was read stays where it is until job_kept_destroy.
+ *   (2) Texts that do not read back end the process: of a row that was damaged nothing is
+ *       answered. `epsilond verify` reads all of them, and names such a row.
+ *
+ * Threads: any may ask for a body; what is in it is guarded as job.h says.
+ */
+#ifndef SERVICE_JOB_KEPT_H
+#define SERVICE_JOB_KEPT_H
+
+#include "service/job_body.h"
+
+struct job_kept; /* opaque */
+
+struct job_kept *job_kept_create(struct job_body *body_take);
+
+/* Of a job that has ended, whose texts are copied. datasets outlive it. */
+struct job_kept *job_kept_create_unread(const struct job_id *id, const char *spec,
+                                        const char *detail, struct datasets *datasets);
+void job_kept_destroy(struct job_kept *kept); /* NULL is allowed */
+
+/* The body, which is read where it was not. */
+struct job_body *job_kept_body(struct job_kept *kept);
+
+/* The body; NULL where it was not read yet. */
+struct job_body *job_kept_body_read(const struct job_kept *kept);
+
+#endif
