@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each function below that goes on in a text answers where it came to, or NULL where the
- * text is not understood. */
+/* Each function below that goes on in a text answers where it came to, or NULL where
+ * the text is not understood. */
 
 /* From behind the first quote of a string to behind its last. */
 static const char *pass_string(const char *at, const char *end)
@@ -203,8 +203,8 @@ bool json_span_real(double *real, struct json_span span)
 
 bool json_span_text(char *out, size_t size, struct json_span span)
 {
-    if (span.at == NULL || span.size < 2 || span.size - 2 >= size || span.at[0] != '"' ||
-        memchr(span.at, '\\', span.size) != NULL)
+    if (span.at == NULL || span.size < 2 || span.size - 2 >= size ||
+        span.at[0] != '"' || memchr(span.at, '\\', span.size) != NULL)
         return false;
     memcpy(out, span.at + 1, span.size - 2);
     out[span.size - 2] = '\0';

@@ -28,7 +28,7 @@ static bool read_row(void *context, const struct job_row *row)
     struct reading *reading = context;
     struct job *job = NULL;
     reading->status =
-        restored_job_create(&job, row, reading->jobs->base.datasets, reading->error);
+        restored_job_create(&job, row, &reading->jobs->base, reading->error);
     if (reading->status == ST_OK)
         reading->arrivals[reading->count++] = (struct arrival){row->number, job};
     else

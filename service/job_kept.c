@@ -70,9 +70,11 @@ static struct job_body *read_body(const struct unread *unread)
     struct job_body *body = NULL;
     struct job_detail detail = {0};
     struct error error = {0};
-    const struct job_texts texts = {
-        .spec = unread->texts, .detail = unread->texts + unread->detail, .has_ended = true};
-    enum status status = job_body_read(&body, &detail, &texts, unread->datasets, &error);
+    const struct job_texts texts = {.spec = unread->texts,
+                                    .detail = unread->texts + unread->detail,
+                                    .has_ended = true};
+    enum status status =
+        job_body_read(&body, &detail, &texts, unread->datasets, &error);
     if (status == ST_OK)
         return body;
     error_within(&error, ST_CORRUPT, "table job, row %s", unread->id.text);

@@ -74,7 +74,8 @@ static void same(const struct job_outline *a, const struct job_outline *b)
 }
 
 /* Reads both texts whole; false where that is refused. */
-static bool read_whole(struct job_outline *outline, const char *spec, const char *detail)
+static bool read_whole(struct job_outline *outline, const char *spec,
+                       const char *detail)
 {
     struct job_request read_request = {0};
     struct job_detail read = {0};
@@ -91,7 +92,8 @@ static bool read_whole(struct job_outline *outline, const char *spec, const char
     return good;
 }
 
-static struct job_view ended_variant(int variant, const struct released_history *released)
+static struct job_view ended_variant(int variant,
+                                     const struct released_history *released)
 {
     static const struct trace_context trace = {
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"};
