@@ -37,7 +37,8 @@ below.api         := api $(filter-out base,$(below.engine)) $(below.accountant)
 below.service/outbound := service/outbound base
 below.service     := service service/outbound $(below.api)
 below.cluster     := cluster $(below.engine)
-LAYERS            := cluster $(below.service)
+below.rank        := rank cluster $(below.api)
+LAYERS            := rank cluster $(below.service)
 # Programs that stand in these folders of tests link what api may include.
 $(foreach folder,audit bench faults fuzz papers,$(eval below.$(folder) := $(below.api)))
 below.bench       := cluster $(below.api)
@@ -106,7 +107,7 @@ quiet     = $(if $(V),,@)
 empty    :=
 space    := $(empty) $(empty)
 either    = $(subst $(space),|,$(strip $(1)))
-objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out service/main.c $(absent),$(wildcard $(1)/*.c)))
+objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out service/main.c rank/main.c $(absent),$(wildcard $(1)/*.c)))
 archives  = $(patsubst %,$(BUILD)/%.a,$(below.$(1)))
 libs      = $(foreach layer,$(below.$(1)),$(libs.$(layer)))
 programs  = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
@@ -140,10 +141,14 @@ slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/epsilond                     ## build the daemon
+all: $(BUILD)/epsilond $(BUILD)/epsilond-rank ## build the daemon, and what ranks of a job are
 $(BUILD)/epsilond: $(BUILD)/service/main.o $(call archives,service)
 	@echo "  ld  $@"
 	$(quiet)$(LINK) -o $@ $^ $(call libs,service)
+
+$(BUILD)/epsilond-rank: $(BUILD)/rank/main.o $(call archives,rank)
+	@echo "  ld  $@"
+	$(quiet)$(LINK) -o $@ $^ $(call libs,rank)
 
 $(BUILD)/%.a: $$(call objects,$$*)
 	@rm -f $@
@@ -182,7 +187,7 @@ $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)
 $(BUILD)/tests/bench/followers: libs.tests :=
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	$< && touch $@
-$(e2e:=.ok): $(BUILD)/epsilond
+$(e2e:=.ok): $(BUILD)/epsilond $(BUILD)/epsilond-rank
 
 # The messages of ONNX in C, which the compiler of protobuf-c makes; its warnings are its own.
 messages := $(BUILD)/engine/onnx/onnx.pb-c
@@ -218,7 +223,7 @@ demo:                                      ## the main job end to end (DATA=fold
 	@deploy/demo $(BUILD)/epsilond $(DATA)
 unit: $(call chosen,$(tests))              ## run the unit tests that are out of date
 e2e slow: export EPSILOND := $(BUILD)/epsilond
-e2e: $(BUILD)/epsilond $(call chosen,$(e2e)) ## run the real daemon against a real client
+e2e: $(BUILD)/epsilond $(BUILD)/epsilond-rank $(call chosen,$(e2e)) ## run the real daemon against a real client
 slow: all                                  ## the long suites: half an hour or more
 	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FLIPS=1000 FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
 	@$(MAKE) --no-print-directory mutants

@@ -369,6 +369,24 @@ uint64_t trainer_steps_done(const struct trainer *trainer)
     return trainer->steps_done;
 }
 
+const float *trainer_model(const struct trainer *trainer, size_t *count)
+{
+    *count = network_floats(trainer->network);
+    return model_of(trainer);
+}
+
+/* The values are those of an average where there is one, which has been taken elsewhere. */
+void trainer_adopt(struct trainer *trainer, uint64_t steps_done, const float *values)
+{
+    CHECK(steps_done >= trainer->steps_done && steps_done <= trainer->steps);
+    average_destroy(trainer->average);
+    trainer->average = NULL;
+    trainer->steps_done = steps_done;
+    if (values != NULL)
+        memcpy(trainer->parameters, values,
+               network_floats(trainer->network) * sizeof *values);
+}
+
 enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,
                              struct error *error)
 {

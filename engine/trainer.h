@@ -93,6 +93,18 @@ enum status trainer_step(struct trainer *trainer, struct error *error);
 
 uint64_t trainer_steps_done(const struct trainer *trainer);
 
+/* --- a run whose steps other processes take --- */
+
+/* The model as it stands, the average where the spec asks for one: *count = network_floats
+ * values, which are released. Good until the next step. */
+const float *trainer_model(const struct trainer *trainer, size_t *count);
+
+/* Says that others have taken the steps up to this one, with the same spec, and, where values
+ * is not NULL, that their trainer_model is that: the trainer evaluates, measures and saves
+ * it. It takes no step itself from then on.
+ *   values  (network_floats) */
+void trainer_adopt(struct trainer *trainer, uint64_t steps_done, const float *values);
+
 /* Runs the model as it stands, the average where the spec asks for one, on options->evaluation, which must not be NULL.
  *   ST_CANCELLED  the flag was seen */
 enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,

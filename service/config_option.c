@@ -207,6 +207,22 @@ static enum status set_memory(struct config *config, const char *text,
     return count(&config->job_memory_max, text, 1, UINT64_C(1) << 50, error);
 }
 
+/* A command without the place for their number would start another number of them. */
+static enum status set_ranks_launcher(struct config *config, const char *text,
+                                      struct error *error)
+{
+    if (strstr(text, "{ranks}") == NULL)
+        return error_set(error, ST_INVALID,
+                         "a command with {ranks} in the place of their number");
+    return copy_path(config->ranks_launcher, 1, text, error);
+}
+
+static enum status set_ranks_network(struct config *config, const char *text,
+                                     struct error *error)
+{
+    return count(&config->ranks_network, text, 1000000, UINT64_C(1) << 40, error);
+}
+
 static enum status set_drain(struct config *config, const char *text,
                              struct error *error)
 {
@@ -324,6 +340,8 @@ const struct config_option config_options[] = {
     {"upload-size-max", set_upload},
     {"unpacked-size-max", set_unpacked},
     {"job-memory-max", set_memory},
+    {"ranks-launcher", set_ranks_launcher},
+    {"ranks-network", set_ranks_network},
     {"drain-timeout", set_drain},
     {"log-level", set_log_level},
     {"head-file", set_head_file},

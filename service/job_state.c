@@ -20,6 +20,7 @@ static const char *const reason_names[] = {
     [REASON_MODEL_CORRUPT] = "model_corrupt",
     [REASON_NOT_FLOAT_SAFE] = "not_float_safe",
     [REASON_CACHE_FULL] = "cache_full",
+    [REASON_RANK_LOST] = "rank_lost",
     [REASON_INTERNAL] = "internal",
     [REASON_USED_UP] = "used_up",
 };

@@ -37,6 +37,7 @@ enum job_reason {
     REASON_DATASET_CORRUPT, /* a matrix is not what its row says */
     REASON_MODEL_CORRUPT, /* the weights to begin with are gone, or not what they were */
     REASON_CACHE_FULL,    /* what it trains on has no room on this machine */
+    REASON_RANK_LOST,     /* one of its processes ended, or was not like the others */
     REASON_INTERNAL,
     REASON_USED_UP, /* it succeeded, and its next step did not fit what was reserved */
 };

@@ -68,7 +68,8 @@ static enum status check_launcher(const struct config *config,
     if (train_spec_ranks(train) == 1 || config->ranks_launcher[0] != '\0')
         return ST_OK;
     return error_set_at(error, ST_INVALID, "/ranks",
-                        "one process takes a job's steps here: leave it out");
+                        "one process takes a job's steps here: leave it out, or "
+                        "have the operator give --ranks-launcher");
 }
 
 static enum status check_cost(struct context *context, const struct train_spec *train,

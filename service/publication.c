@@ -8,10 +8,12 @@
 #include "api/model_view.h"
 #include "base/check.h"
 
-static char *noise_text(const struct trainer *trainer)
+static char *noise_text(const struct trained *trained)
 {
     struct noise_certificate noise;
-    if (!trainer_noise_certificate(trainer, &noise))
+    if (trained->noise != NULL && trained->noise[0] != '\0')
+        return strdup(trained->noise);
+    if (!trainer_noise_certificate(trained->trainer, &noise))
         return NULL;
     return noise_render(&noise);
 }
@@ -39,7 +41,7 @@ static char *certify(struct context *context, const struct job *job,
         CHECK(job_plan_figure(plan, train->steps, &figure, NULL) == ST_OK);
     char *mechanism = noisy ? mechanism_render(&plan->mechanism) : NULL;
     char *ran = trained->ran != NULL ? mechanism_render(trained->ran) : NULL;
-    char *noise = noise_text(trained->trainer);
+    char *noise = noise_text(trained);
     uint8_t frozen_sha256[SHA256_SIZE];
     size_t frozen = trainer_frozen(trained->trainer, frozen_sha256);
     struct model_view view = {

@@ -18,6 +18,8 @@ struct trained {
     struct trainer *trainer;
     const struct mechanism *ran;     /* the steps that a filtered run ran, or NULL */
     const struct ancestry *ancestry; /* what it was started from */
+    const char *noise;   /* of the certificate, as other processes drew it; NULL: the
+                          * trainer did */
     const char *quality; /* what was measured on a holdout, as JSON, or NULL */
 };
 

@@ -20,6 +20,7 @@
 #include "service/context.h"
 #include "service/ending.h"
 #include "service/public_clock.h"
+#include "service/rank_company.h"
 #include "service/sealed_matrix.h"
 #include "service/start_weights.h"
 
@@ -36,6 +37,7 @@ struct run {
     struct rescaling rescaling;   /* of both, where the job names ranges */
     struct start_weights weights; /* where the model starts from any */
     struct trainer *trainer;
+    struct rank_company *company; /* that takes its steps; NULL: the trainer does */
     uint64_t authorised;      /* steps */
     double spent;             /* what they cost, an epsilon */
     uint64_t evaluated;       /* the step of the last evaluation */
@@ -108,13 +110,22 @@ static enum status run_open(struct run *run, struct error *error)
         .evaluation_name = request->evaluation.text,
         .weights = id[0] != '\0' ? &weights : NULL,
     };
+    if (train_spec_ranks(run->train) > 1) /* which make no features: nor does it */
+        options.features = (struct feature_place){0};
     if (run_filter_guards(&job_plan(run->job)->mechanism))
         status = run_filter_init(&run->filter, &job_plan(run->job)->mechanism, error);
-    return status == ST_OK ? trainer_create(&run->trainer, &options, error) : status;
+    if (status == ST_OK)
+        status = trainer_create(&run->trainer, &options, error);
+    if (status != ST_OK || train_spec_ranks(run->train) == 1)
+        return status;
+    const struct rank_company_setup setup = {run->data.loan.path, options.weights,
+                                             run->trainer, cancel};
+    return rank_company_open(&run->company, run->context, run->job, &setup, error);
 }
 
 static void run_close(struct run *run)
 {
+    rank_company_close(run->company);
     trainer_destroy(run->trainer);
     run_filter_fini(&run->filter);
     sealed_matrix_close(&run->evaluation, run->context);
@@ -247,7 +258,8 @@ static enum status keep_point(struct run *run, struct error *error)
 {
     struct released_value values[RELEASED_SERIES_MAX];
     uint64_t done = trainer_steps_done(run->trainer);
-    size_t count = trainer_released(run->trainer, values);
+    size_t count = run->company == NULL ? trainer_released(run->trainer, values)
+                                        : rank_company_released(run->company, values);
     if (!enter(run))
         return stopped(error);
     if (count > 0)
@@ -267,7 +279,10 @@ static bool may_step(struct run *run)
     struct mechanism_run step;
     if (!run_filter_guards(&job_plan(run->job)->mechanism))
         return true;
-    CHECK(trainer_next(run->trainer, &step));
+    if (run->company != NULL) /* which has seen to it that there is one */
+        step = rank_company_report(run->company)->next;
+    else
+        CHECK(trainer_next(run->trainer, &step));
     run->used_up = !run_filter_take(&run->filter, &step);
     return !run->used_up;
 }
@@ -278,9 +293,34 @@ static bool is_evaluation(const struct run *run)
     return done % evaluation_period(run->train) == 0 || done == run->train->steps;
 }
 
+/* Where ranks stop for what is to be shown, or asked: at the next point or evaluation, at the
+ * end of what is authorised, or, of a filtered run, after one step. */
+static uint64_t next_stop(const struct run *run)
+{
+    uint64_t done = trainer_steps_done(run->trainer), stop = run->authorised;
+    uint64_t point = (done / hundredth(run->train) + 1) * hundredth(run->train);
+    uint64_t period = evaluation_period(run->train);
+    uint64_t look = (done / period + 1) * period;
+    if (run_filter_guards(&job_plan(run->job)->mechanism))
+        return done + 1;
+    stop = point < stop ? point : stop;
+    return look < stop ? look : stop;
+}
+
+static enum status step_ranks(struct run *run, struct error *error)
+{
+    uint64_t stop = next_stop(run);
+    bool evaluates = job_plan(run->job)->request.has_evaluation &&
+                     stop % evaluation_period(run->train) == 0;
+    const struct rank_order order = {
+        .until = stop, .wants_model = evaluates || stop == run->train->steps};
+    return rank_company_take(run->company, &order, error);
+}
+
 static enum status step(struct run *run, struct error *error)
 {
-    enum status status = trainer_step(run->trainer, error);
+    enum status status = run->company == NULL ? trainer_step(run->trainer, error)
+                                              : step_ranks(run, error);
     if (status == ST_OK && is_point(run))
         status = keep_point(run, error);
     if (status == ST_OK && is_evaluation(run))
@@ -303,7 +343,10 @@ static enum status close_short(struct run *run, struct error *error)
 {
     enum status status = ST_OK;
     uint64_t done = trainer_steps_done(run->trainer);
-    if (done % hundredth(run->train) != 0)
+    const struct rank_order order = {.until = done, .wants_model = true};
+    if (run->company != NULL)
+        status = rank_company_take(run->company, &order, error);
+    if (status == ST_OK && done % hundredth(run->train) != 0)
         status = keep_point(run, error);
     if (status == ST_OK && run->evaluated != done)
         status = evaluate(run, error);
@@ -381,6 +424,8 @@ static enum status measure(struct run *run, struct error *error)
 
 static enum job_reason reason_of(const struct run *run, enum status status)
 {
+    if (run->company != NULL && rank_company_is_lost(run->company))
+        return REASON_RANK_LOST;
     if (status == ST_OK)
         return run->used_up ? REASON_USED_UP : REASON_NONE;
     if (status == ST_NO_MEMORY)
@@ -405,6 +450,7 @@ static struct ending *end(struct run *run)
 {
     struct ending *ending = ending_create();
     ending->status = train(run, &ending->error);
+    rank_company_end(run->company, ending->status == ST_OK);
     if (ending->status == ST_OK)
         ending->status = measure(run, &ending->error);
     if (ending->status == ST_OK) {
@@ -412,6 +458,8 @@ static struct ending *end(struct run *run)
             .trainer = run->trainer,
             .ran = run->filter.ran.run_count > 0 ? &run->filter.ran : NULL,
             .ancestry = &run->weights.ancestry,
+            .noise = run->company != NULL ? rank_company_report(run->company)->noise
+                                          : NULL,
             .quality = job_recorded_quality(run->context->jobs, run->job)};
         ending->status = publication_write(&ending->model, run->context, run->job,
                                            &trained, &ending->error);

@@ -2240,7 +2240,7 @@ Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles
 QualityInterval = QualityFigure | None
 JobReason = Literal[
     "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
-    "model_corrupt", "cache_full", "not_float_safe", "internal", "used_up"
+    "model_corrupt", "cache_full", "not_float_safe", "rank_lost", "internal", "used_up"
 ]
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]

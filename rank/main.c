@@ -1,0 +1,49 @@
+/* epsilond-rank is one of the processes that take the steps of one job together. A launcher
+ * starts them, which the daemon started (--ranks-launcher); rank 0 talks to the daemon over
+ * its standard input and output. Exit: 0 the run was complete, 64 usage, 70 it was not, 75 no
+ * step ended for too long. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "base/log.h"
+#include "cluster/mpi_group.h"
+#include "rank/member.h"
+
+/* Others can read nothing of the process on disk, or as a core. It stays one that the other
+ * ranks of this machine may exchange memory with, which only its own user can. */
+static void close_off(void)
+{
+    const struct rlimit none = {0, 0};
+    umask(S_IRWXG | S_IRWXO);
+    setrlimit(RLIMIT_CORE, &none);
+}
+
+int main(int argc, char **argv)
+{
+    struct group group;
+    struct error error = {0};
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("epsilond-rank %s\n", EPSILOND_VERSION);
+        return EX_OK;
+    }
+    if (argc > 1) {
+        fputs("usage: epsilond-rank, started by what --ranks-launcher names\n", stderr);
+        return EX_USAGE;
+    }
+    close_off();
+    signal(SIGPIPE, SIG_IGN);
+    enum status status = mpi_group_open(&group, &error);
+    if (status != ST_OK) {
+        log_event(LOG_ERROR, "rank_not_started", "detail", error.text, (char *)NULL);
+        return EX_CONFIG;
+    }
+    status = member_run(&group, &error);
+    if (status != ST_OK)
+        log_event(LOG_ERROR, "rank_ended", "detail", error.text, (char *)NULL);
+    mpi_group_close(&group);
+    return status == ST_OK ? EX_OK : EX_SOFTWARE;
+}

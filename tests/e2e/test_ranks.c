@@ -1,0 +1,259 @@
+/* Goal: a job of two ranks is trained by two processes that mpirun starts, charged and
+ * certified as any job is; one that is cancelled leaves no process, and one that loses a rank
+ * ends with its charge standing. Method: the real launcher and the real program, on this
+ * machine, in memory. Where there is no mpirun it says that it is skipped. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/account_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+
+enum { RANKS = 2, FEW_STEPS = 40, ENDLESS_STEPS = 1000000 };
+
+#define JOB                                                                            \
+    "{'dataset':'digits','evaluation':'digits-test','model':{'preset':'linear'},"      \
+    "'algorithm':{'name':'%s'},'batch_size':512,'steps':%d,'ranks':%d,"                \
+    "'privacy':{'noise_multiplier':%g}}"
+
+static bool has_launcher(void)
+{
+    return !SANITIZED && system("mpirun --version >/dev/null 2>&1") == 0;
+}
+
+static int begin(void **state)
+{
+    static char launcher[1024];
+    if (!has_launcher())
+        return 0;
+    snprintf(launcher, sizeof launcher,
+             "mpirun --allow-run-as-root --oversubscribe --bind-to none -n {ranks} "
+             "--mca btl self,vader --mca btl_vader_single_copy_mechanism none "
+             "--mca oob_tcp_if_include lo --mca mpi_yield_when_idle 1 %s-rank",
+             getenv("EPSILOND"));
+    stage_begin_with(state, (const char *const[]){"--workers", "1", "--threads", "1",
+                                                  "--ranks-launcher", launcher, NULL});
+    struct client *client = &((struct stage *)*state)->client;
+    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));
+    ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    return *state == NULL ? 0 : stage_end(state);
+}
+
+static struct client *client_of(void **state)
+{
+    if (*state == NULL) {
+        print_message("SKIPPED, proves nothing: no mpirun, or a sanitizer\n");
+        skip();
+    }
+    return &((struct stage *)*state)->client;
+}
+
+/* The parent of a process, and what it is called; 0: there is no such process. */
+static pid_t parent_of(const char *process, char name[64])
+{
+    char path[300], text[512] = "";
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", process);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return 0;
+    if (fgets(text, sizeof text, file) != NULL)
+        sscanf(text, "%*d (%63[^)]) %*c %d", name, &parent);
+    fclose(file);
+    return parent;
+}
+
+/* How many processes of ranks there are below the daemon's launcher. found gets the numbers
+ * of at most max. */
+static unsigned find_ranks(const struct daemon *daemon, pid_t *found, unsigned max)
+{
+    unsigned count = 0;
+    struct dirent *entry;
+    DIR *proc = opendir("/proc");
+    while ((entry = readdir(proc)) != NULL) {
+        char name[64] = "", launcher[16], unused[64];
+        snprintf(launcher, sizeof launcher, "%d", parent_of(entry->d_name, name));
+        if (strcmp(name, "epsilond-rank") != 0 ||
+            parent_of(launcher, unused) != daemon->pid)
+            continue;
+        if (count < max)
+            found[count] = (pid_t)atoi(entry->d_name);
+        count++;
+    }
+    closedir(proc);
+    return count;
+}
+
+static void two_processes_train_a_model(void **state)
+{
+    struct client *client = client_of(state);
+    const char *id = submit(client, JOB, "dpsgd", FEW_STEPS, RANKS, 8.0);
+    const struct reply *job = await_end(client, id);
+    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    assert_true(reply_number(job, "ranks") == RANKS);
+    assert_true(reply_number(job, "progress.step") == FEW_STEPS);
+    assert_true(reply_number(job, "privacy.authorised_steps") == FEW_STEPS);
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
+    const struct reply *model = model_of(client, job);
+    assert_true(reply_number(model, "certificate.ranks") == RANKS);
+    assert_true(reply_number(model, "certificate.steps") == FEW_STEPS);
+    assert_true(reply_number(model, "certificate.noise.cells") >= RANKS);
+    assert_int_equal(find_ranks(client->daemon, NULL, 0), 0);
+    assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
+}
+
+static void what_a_step_releases_beside_the_gradient_is_shown(void **state)
+{
+    struct client *client = client_of(state);
+    const char *id = submit(client, JOB, "dcsgd_p", FEW_STEPS, RANKS, 20.0);
+    const struct reply *job = await_end(client, id);
+    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    assert_true(reply_number(job, "metrics.released.0.clip_norm") > 0);
+    assert_true(reply_number(job, "metrics.released.39.step") == FEW_STEPS);
+}
+
+/* Each step is asked for, as what it costs follows from what the ones before released. */
+static void a_filtered_run_ends_when_what_it_reserved_is_used_up(void **state)
+{
+    struct client *client = client_of(state);
+    const char *id = submit(
+        client,
+        "{'dataset':'digits','evaluation':'digits-test','model':{'preset':'linear'},"
+        "'algorithm':{'name':'adp','schedule':'adagrad_norm','start_square':0.01,"
+        "'noise_follows':'divisor','noise_start':0.5,'noise_power':0.1},"
+        "'optimizer':{'name':'sgd','learning_rate':2.0},'batch_size':512,'steps':120,"
+        "'ranks':%d,'privacy':{'epsilon':1}}",
+        RANKS);
+    const struct reply *job = await_end(client, id);
+    assert_string_equal(reply_text(job, "state"), "SUCCEEDED");
+    assert_string_equal(reply_text(job, "state_reason"), "used_up");
+    double ran = reply_number(job, "progress.step");
+    assert_true(ran > 5 && ran < 120);
+    assert_true(reply_number(job, "metrics.evaluation.step") == ran);
+    const struct reply *model = model_of(client, job);
+    assert_true(reply_number(model, "certificate.steps") == ran);
+    double steps = 0;
+    size_t k;
+    json_t *run;
+    const json_t *runs = reply_at(model, "certificate.guarantee.ran.runs");
+    json_array_foreach(runs, k, run) steps += json_number_value(json_array_get(run, 2));
+    assert_true(steps == ran);
+}
+
+/* The job, once it has taken steps, and its processes. */
+static const char *begin_endless(struct client *client, pid_t found[RANKS])
+{
+    const char *id = submit(client, JOB, "dpsgd", ENDLESS_STEPS, RANKS, 3000.0);
+    await_training(client, id);
+    assert_int_equal(find_ranks(client->daemon, found, RANKS), RANKS);
+    return id;
+}
+
+/* Within ten seconds, in which whoever reaps them may come to it. */
+static void assert_gone(const pid_t found[RANKS])
+{
+    unsigned waited = 0;
+    for (int i = 0; i < RANKS; i++)
+        for (; waited < 200 && kill(found[i], 0) == 0; waited++)
+            nanosleep(&(struct timespec){0, 50000000}, NULL);
+    assert_true(waited < 200);
+}
+
+static void assert_charged(const struct reply *job)
+{
+    double authorised = reply_number(job, "privacy.authorised_steps");
+    assert_true(authorised >= ENDLESS_STEPS / 100.0 && authorised < ENDLESS_STEPS);
+    assert_true(reply_number(job, "privacy.epsilon_spent") > 0);
+    assert_true(json_is_null(reply_at(job, "model")));
+}
+
+static void a_cancelled_job_leaves_no_process(void **state)
+{
+    pid_t found[RANKS];
+    struct client *client = client_of(state);
+    const char *id = begin_endless(client, found);
+    cancel(client, id);
+    const struct reply *job = await_end(client, id);
+    assert_string_equal(reply_text(job, "state"), "CANCELLED");
+    assert_charged(job);
+    assert_gone(found);
+}
+
+static void a_job_that_loses_a_rank_fails_and_stays_charged(void **state)
+{
+    pid_t found[RANKS];
+    struct client *client = client_of(state);
+    const char *id = begin_endless(client, found);
+    assert_int_equal(kill(found[1], SIGKILL), 0);
+    const struct reply *job = await_end(client, id);
+    assert_string_equal(reply_text(job, "state"), "FAILED");
+    assert_string_equal(reply_text(job, "state_reason"), "rank_lost");
+    assert_charged(job);
+    assert_int_equal(find_ranks(client->daemon, NULL, 0), 0);
+    assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
+}
+
+static void an_estimate_says_that_small_steps_do_not_pay(void **state)
+{
+    struct client *client = client_of(state);
+    const struct reply *reply = client_post(client, "/v1/jobs:estimate", NULL, JOB,
+                                            "dpsgd", FEW_STEPS, RANKS, 8.0);
+    assert_status(reply, 200);
+    assert_true(reply_number(reply, "ranks.count") == RANKS);
+    assert_true(reply_number(reply, "ranks.efficiency") < 1);
+    assert_status(client_post(client, "/v1/jobs:estimate", NULL, JOB, "dicesgd",
+                              FEW_STEPS, RANKS, 8.0),
+                  400);
+}
+
+/* The daemon is killed: its ranks have nothing more to read, and end. */
+static void ranks_outlive_no_daemon(void **state)
+{
+    pid_t found[RANKS];
+    struct client *client = client_of(state);
+    struct daemon *daemon = &((struct stage *)*state)->daemon;
+    begin_endless(client, found);
+    daemon_stop(daemon, SIGKILL);
+    assert_gone(found);
+}
+
+/* After what came before there is nothing that runs; and a launcher that is none. */
+static void a_job_whose_ranks_do_not_begin_is_not_charged(void **state)
+{
+    struct client *client = client_of(state);
+    struct daemon *daemon = &((struct stage *)*state)->daemon;
+    daemon_start(daemon, (const char *const[]){"--workers", "1", "--ranks-launcher",
+                                               "echo {ranks}", NULL});
+    const char *id = submit(client, JOB, "dpsgd", FEW_STEPS, RANKS, 8.0);
+    const struct reply *job = await_end(client, id);
+    assert_string_equal(reply_text(job, "state"), "FAILED");
+    assert_string_equal(reply_text(job, "state_reason"), "rank_lost");
+    assert_true(reply_number(job, "privacy.authorised_steps") == 0);
+    assert_true(reply_number(job, "privacy.epsilon_spent") == 0);
+    assert_int_equal(daemon_verify(daemon), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_estimate_says_that_small_steps_do_not_pay),
+        cmocka_unit_test(two_processes_train_a_model),
+        cmocka_unit_test(what_a_step_releases_beside_the_gradient_is_shown),
+        cmocka_unit_test(a_filtered_run_ends_when_what_it_reserved_is_used_up),
+        cmocka_unit_test(a_cancelled_job_leaves_no_process),
+        cmocka_unit_test(a_job_that_loses_a_rank_fails_and_stays_charged),
+        cmocka_unit_test(ranks_outlive_no_daemon),
+        cmocka_unit_test(a_job_whose_ranks_do_not_begin_is_not_charged),
+    };
+    return cmocka_run_group_tests(tests, begin, finish);
+}
