@@ -1,7 +1,7 @@
 /* Goal: a rank takes the steps that an order covers and no others, reports what they released
  * and writes the model when it is told to; and it takes none where the daemon is gone, the
- * matrix is not the plan's or the plan is not for such processes. Method: a run of one rank in
- * a child process, whose standard input and output are this test's. */
+ * matrix is not the plan's or the plan is not for such processes. Method: this program runs
+ * itself as a group of one, whose standard input and output are the test's. */
 #include "rank/member.h"
 
 #include <signal.h>
@@ -108,12 +108,12 @@ static struct rank start(void)
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        struct error error = {0};
         dup2(to[0], STDIN_FILENO);
         dup2(from[1], STDOUT_FILENO);
         for (int file = 3; file < 64; file++)
             close(file);
-        _exit((int)member_run(&group_alone, &error));
+        execl("/proc/self/exe", "test_member", "--rank", (char *)NULL);
+        _exit(1);
     }
     close(to[0]);
     close(from[1]);
@@ -270,8 +270,11 @@ static void a_plan_for_other_processes_is_refused(void **state)
     assert_int_equal(end(&rank), ST_CANCELLED);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    struct error error = {0};
+    if (argc == 2 && strcmp(argv[1], "--rank") == 0)
+        return (int)member_run(&group_alone, &error);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_taken_up_to_the_order_and_no_further),
         cmocka_unit_test(a_run_ends_where_it_is_told_to),

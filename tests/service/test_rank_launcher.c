@@ -126,7 +126,7 @@ static void neither_reading_nor_writing_outlasts_a_cancellation(void **state)
     enum { LONG = 1 << 20 };
     char line[LINE_SIZE], *text = calloc(1, LONG);
     atomic_bool cancelled = true;
-    struct rank_launcher launcher = start("sleep 100");
+    struct rank_launcher launcher = start("sleep 9");
     assert_int_equal(rank_launcher_read(&launcher, line, sizeof line, &cancelled, NULL),
                      ST_CANCELLED);
     assert_int_equal(rank_launcher_write(&launcher, text, LONG, &cancelled, NULL),
@@ -143,7 +143,7 @@ static void one_that_will_not_end_is_killed_with_its_group(void **state)
     (void)state;
     char line[LINE_SIZE];
     struct rank_launcher launcher =
-        start("trap '' TERM; (trap '' TERM; exec sleep 100) & echo $!; wait; sleep 100");
+        start("trap '' TERM; (trap '' TERM; exec sleep 9) & echo $!; wait; sleep 9");
     assert_int_equal(rank_launcher_read(&launcher, line, sizeof line, &never, NULL),
                      ST_OK);
     pid_t left = (pid_t)atoi(line);
