@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-    LINE_SIZE = 160,
+    LINE_SIZE = 4096,
     PATH_SIZE = 4096,
 };
 
@@ -17,26 +17,60 @@ static void render(char line[LINE_SIZE], const struct head *head)
 {
     char hex[SHA256_HEX_SIZE];
     sha256_render(hex, head->entry.hash);
-    snprintf(line, LINE_SIZE,
-             "{\"seq\":%" PRIu64 ",\"hash\":\"%s\",\"authorised\":%" PRIu64 "}\n",
-             head->entry.seq, hex, head->authorised);
+    int used = snprintf(
+        line, LINE_SIZE, "{\"seq\":%" PRIu64 ",\"hash\":\"%s\",\"authorised\":%" PRIu64,
+        head->entry.seq, hex, head->authorised);
+    const struct receipts *receipts = &head->receipts;
+    if (receipts->count > 0)
+        used += snprintf(line + used, (size_t)(LINE_SIZE - used),
+                         ",\"store\":\"%s\",\"daemons\":{", receipts->store);
+    for (size_t i = 0; i < receipts->count; i++)
+        used += snprintf(line + used, (size_t)(LINE_SIZE - used),
+                         "%s\"%" PRIu64 "\":%" PRIu64 "%s", i > 0 ? "," : "",
+                         receipts->all[i].daemon, receipts->all[i].count,
+                         i + 1 == receipts->count ? "}" : "");
+    snprintf(line + used, (size_t)(LINE_SIZE - used), "}\n");
+}
+
+/* Reads as many receipts as follow; whether they were well formed is seen when they are
+ * written again. */
+static void parse_receipts(struct receipts *receipts, const char *at)
+{
+    int used = 0;
+    if (sscanf(at, ",\"store\":\"%63[0-9a-f-]\",\"daemons\":{%n", receipts->store,
+               &used) != 1 ||
+        used == 0)
+        return;
+    at += used;
+    while (receipts->count < RECEIPTS_MAX) {
+        struct receipt *receipt = &receipts->all[receipts->count];
+        if (sscanf(at, "\"%" SCNu64 "\":%" SCNu64 "%n", &receipt->daemon,
+                   &receipt->count, &used) != 2)
+            return;
+        receipts->count++;
+        at += used;
+        if (*at++ != ',')
+            return;
+    }
 }
 
 /* Reads what render writes and nothing else. */
 static bool parse(struct head *head, const char *line)
 {
-    struct head read;
+    struct head read = {.authorised = 0};
+    int used = 0;
     char hex[SHA256_HEX_SIZE], again[LINE_SIZE];
     if (sscanf(line,
                "{\"seq\":%" SCNu64 ",\"hash\":\"%64[0-9a-f]\",\"authorised\":%" SCNu64
-               "}",
-               &read.entry.seq, hex, &read.authorised) != 3 ||
+               "%n",
+               &read.entry.seq, hex, &read.authorised, &used) != 3 ||
         strlen(hex) != SHA256_HEX_SIZE - 1)
         return false;
     for (size_t i = 0; i < SHA256_SIZE; i++) {
         if (sscanf(hex + 2 * i, "%2" SCNx8, &read.entry.hash[i]) != 1)
             return false;
     }
+    parse_receipts(&read.receipts, line + used);
     render(again, &read);
     if (strcmp(again, line) != 0)
         return false;
@@ -121,8 +155,11 @@ static enum status raise_alone(const char *path, const struct head *head,
         newest.entry = kept.entry;
     if (found && kept.authorised > newest.authorised)
         newest.authorised = kept.authorised;
+    if (found)
+        receipts_merge(&newest.receipts, &kept.receipts);
     bool is_newer =
-        newest.entry.seq > kept.entry.seq || newest.authorised > kept.authorised;
+        newest.entry.seq > kept.entry.seq || newest.authorised > kept.authorised ||
+        memcmp(&newest.receipts, &kept.receipts, sizeof kept.receipts) != 0;
     return found && !is_newer ? ST_OK : head_file_write(path, &newest, error);
 }
 

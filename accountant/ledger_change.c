@@ -21,6 +21,7 @@ static struct head head_now(struct ledger *ledger)
 {
     pthread_mutex_lock(&ledger->lock);
     struct head now = ledger->now;
+    receipts_renew(&now.receipts, ledger->store);
     pthread_mutex_unlock(&ledger->lock);
     return now;
 }

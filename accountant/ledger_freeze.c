@@ -72,7 +72,10 @@ static enum status contains(struct ledger *ledger, struct store_tx *tx,
         status =
             ledger_rows_walk(tx, &(struct ledger_range){.after = kept->entry.seq - 1},
                              compare_entry, &search, error);
-    *contained = search.found && ledger->now.authorised >= kept->authorised;
+    bool held = true;
+    if (status == ST_OK)
+        status = receipts_hold(&kept->receipts, tx, &held, error);
+    *contained = search.found && held && ledger->now.authorised >= kept->authorised;
     return status;
 }
 
@@ -163,11 +166,27 @@ static enum status compare_head(struct ledger *ledger, const char *path, bool *f
     return status;
 }
 
+/* From now on the head that is kept has this daemon's receipts, where it has any. */
+static enum status take_receipts(struct ledger *ledger, struct error *error)
+{
+    struct store_tx *tx;
+    enum status status = store_begin(ledger->store, STORE_READ, &tx, error);
+    if (status != ST_OK)
+        return status;
+    pthread_mutex_lock(&ledger->lock);
+    status = receipts_own(&ledger->now.receipts, ledger->store, tx, error);
+    pthread_mutex_unlock(&ledger->lock);
+    store_rollback(tx);
+    return status;
+}
+
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
                              struct error *error)
 {
     CHECK(ledger->head_path == NULL);
     enum status status = compare_head(ledger, path, frozen, error);
+    if (status == ST_OK)
+        status = take_receipts(ledger, error);
     if (status == ST_OK)
         status = *frozen ? head_file_write(path, &ledger->now, error)
                          : ledger_change_keep_head(ledger, path, &ledger->now, error);

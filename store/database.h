@@ -65,6 +65,10 @@ struct driver {
     enum database_class (*rollback)(struct database *database);
     enum database_class (*tidy)(struct database *database);
 
+    /* How many transactions of this daemon it has acknowledged, on all connections: of the
+     * first of them. Threads: any. NULL: it counts none. */
+    uint64_t (*acknowledged)(const struct database *database);
+
     /* What is said of the last failure; the text lives until the next call. */
     const char *(*message)(const struct database *database);
 

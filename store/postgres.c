@@ -87,6 +87,15 @@ static enum database_class tidy(struct database *database)
     return DB_OK;
 }
 
+static uint64_t acknowledged(const struct database *database)
+{
+    const struct postgres *postgres = own(database);
+    uint64_t count = 0;
+    for (int i = 0; !postgres->read_only && i < WRITERS; i++)
+        count += (uint64_t)atomic_load(&postgres->writers->all[i].n);
+    return count;
+}
+
 /* --- statements --- */
 
 static enum database_class prepare(struct database *database, struct prepared **out,
@@ -260,6 +269,7 @@ static const struct driver driver = {
     .commit = commit,
     .rollback = rollback,
     .tidy = tidy,
+    .acknowledged = acknowledged,
     .message = message,
     .prepare = prepare,
     .bind_text = bind_text,

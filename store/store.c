@@ -129,6 +129,14 @@ uint64_t store_daemon(const struct store *store)
     return store->database->daemon;
 }
 
+uint64_t store_acknowledged(const struct store *store)
+{
+    const struct database *database = store->database;
+    return database->driver->acknowledged != NULL
+               ? database->driver->acknowledged(database)
+               : 0;
+}
+
 enum status store_copy(const char *from, const char *to, struct error *error)
 {
     return sqlite_file_copy(from, to, error);

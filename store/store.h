@@ -77,6 +77,10 @@ bool store_shared(const struct store *store);
  * writer. 0 where the store is not a server's. */
 uint64_t store_daemon(const struct store *store);
 
+/* How many of this daemon's transactions a server has acknowledged (receipt.h), of whatever
+ * connection. 0 where the store is not a server's. Threads: any. */
+uint64_t store_acknowledged(const struct store *store);
+
 /* Copies the database at from, as of one moment, into a new file at to, which is synced.
  * It may be done beside a running daemon, whatever the schema; not a byte of from changes,
  * and nothing of it is checked but that it reads.

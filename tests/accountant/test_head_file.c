@@ -71,15 +71,12 @@ static void no_file_is_no_head(void **state)
     place_remove(&place);
 }
 
-static void a_line_of_another_form_is_refused(void **state)
+static void expect_whole_lines_alone(const char *path)
 {
-    (void)state;
-    struct place place = place_make();
-    char line[200], path[96];
-    struct head head = head_of(12), found;
+    char line[200];
+    struct head found;
     bool is_there;
-    snprintf(path, sizeof path, "%s/head", place.folder);
-    assert_int_equal(head_file_write(path, &head, NULL), ST_OK);
+    assert_int_equal(head_file_read(path, &found, &is_there, NULL), ST_OK);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file));
@@ -91,6 +88,60 @@ static void a_line_of_another_form_is_refused(void **state)
         assert_int_equal(fclose(file), 0);
         assert_int_equal(head_file_read(path, &found, &is_there, NULL), ST_CORRUPT);
     }
+}
+
+static void a_line_of_another_form_is_refused(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct head head = head_of(12);
+    assert_int_equal(head_file_write(place.path, &head, NULL), ST_OK);
+    expect_whole_lines_alone(place.path);
+    head.receipts =
+        (struct receipts){.store = "b7-1", .count = 2, .all = {{17, 240}, {34, 12}}};
+    assert_int_equal(head_file_write(place.path, &head, NULL), ST_OK);
+    expect_whole_lines_alone(place.path);
+    place_remove(&place);
+}
+
+static uint64_t receipt_of(const struct head *head, uint64_t daemon)
+{
+    for (size_t i = 0; i < head->receipts.count; i++)
+        if (head->receipts.all[i].daemon == daemon)
+            return head->receipts.all[i].count;
+    return 0;
+}
+
+static void raise_with(const char *path, const char *store, struct receipt receipt,
+                       struct head *found)
+{
+    bool is_there = false;
+    struct head head = head_of(12);
+    head.receipts = (struct receipts){.count = 1, .all = {receipt}};
+    snprintf(head.receipts.store, sizeof head.receipts.store, "%s", store);
+    sync_trace_start(0); /* it is short */
+    assert_int_equal(head_file_raise(path, &head, NULL), ST_OK);
+    assert_int_equal(head_file_read(path, found, &is_there, NULL), ST_OK);
+}
+
+static void the_greatest_receipt_of_each_daemon_stays(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct head found;
+    raise_with(place.path, "a", (struct receipt){17, 5}, &found);
+    raise_with(place.path, "a", (struct receipt){34, 9}, &found);
+    raise_with(place.path, "a", (struct receipt){17, 4}, &found);
+    assert_int_equal(found.receipts.count, 2);
+    assert_int_equal(receipt_of(&found, 17), 5);
+    assert_int_equal(receipt_of(&found, 34), 9);
+    for (uint64_t more = 1; more < RECEIPTS_MAX; more++)
+        raise_with(place.path, "a", (struct receipt){100 + more, 1}, &found);
+    assert_int_equal(found.receipts.count, RECEIPTS_MAX);
+    assert_int_equal(receipt_of(&found, 17), 0); /* those that began later say it too */
+    assert_int_equal(receipt_of(&found, 34), 9);
+    raise_with(place.path, "b", (struct receipt){3, 1}, &found); /* another database */
+    assert_int_equal(found.receipts.count, 1);
     place_remove(&place);
 }
 
@@ -121,6 +172,7 @@ int main(void)
         cmocka_unit_test(a_write_that_was_not_made_durable_is_a_failure),
         cmocka_unit_test(no_file_is_no_head),
         cmocka_unit_test(a_line_of_another_form_is_refused),
+        cmocka_unit_test(the_greatest_receipt_of_each_daemon_stays),
         cmocka_unit_test(several_writers_leave_what_is_newest_of_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,41 @@ static void a_head_that_another_has_moved_is_not_taken_for_a_lost_one(void **sta
     place_remove(&place);
 }
 
+/* The sum that the first knows of would be there still. */
+static void what_another_has_authorised_is_missed_when_the_server_was_set_back(void **state)
+{
+    (void)state;
+    for (int lost = 0; lost < 2; lost++) {
+        struct pair pair = make_pair();
+        struct place place = place_make();
+        bool frozen = true;
+        assert_int_equal(kit_reserve(&pair.a, "a", 1, 23.85, 10), ST_OK);
+        assert_int_equal(kit_reserve(&pair.a, "a", 2, 23.85, 10), ST_OK);
+        assert_int_equal(ledger_follow(pair.b.ledger, NULL), ST_OK);
+        assert_int_equal(ledger_head_file(pair.a.ledger, place.path, &frozen, NULL), ST_OK);
+        assert_int_equal(ledger_head_file(pair.b.ledger, place.path, &frozen, NULL), ST_OK);
+        assert_int_equal(kit_authorise(&pair.a, 1, 8), ST_OK);
+        assert_int_equal(kit_authorise(&pair.b, 2, 1), ST_OK);
+        assert_int_equal(kit_authorise(&pair.b, 2, 3), ST_OK);
+        kit_close(&pair.b);
+        kit_close(&pair.a);
+        if (lost == 1)
+            assert_int_equal(
+                postgres_sql(&server, &pair.database,
+                             "ALTER TABLE mark DISABLE TRIGGER mark_grows;"
+                             "UPDATE mark SET authorised=1 WHERE authorised=3;"
+                             "ALTER TABLE mark ENABLE TRIGGER mark_grows;"
+                             "UPDATE writer SET n=n-1 WHERE n>0 AND"
+                             " lead=(SELECT max(lead) FROM writer)"),
+                0);
+        pair.a = kit_take(postgres_shared_store(&pair.database));
+        assert_int_equal(ledger_head_file(pair.a.ledger, place.path, &frozen, NULL), ST_OK);
+        assert_int_equal(frozen, lost == 1);
+        kit_close(&pair.a);
+        place_remove(&place);
+    }
+}
+
 static void an_entry_that_no_program_wrote_ends_the_daemon_that_reads_it(void **state)
 {
     (void)state;
@@ -355,6 +390,8 @@ int main(void)
         cmocka_unit_test(each_of_several_ends_charges_what_another_has_authorised),
         cmocka_unit_test(an_epoch_that_another_has_frozen_is_closed_for_all),
         cmocka_unit_test(a_head_that_another_has_moved_is_not_taken_for_a_lost_one),
+        cmocka_unit_test(
+            what_another_has_authorised_is_missed_when_the_server_was_set_back),
         cmocka_unit_test(an_entry_that_no_program_wrote_ends_the_daemon_that_reads_it),
         cmocka_unit_test(a_dead_daemons_job_is_charged_what_it_was_allowed),
         cmocka_unit_test(ledgers_that_race_admit_as_much_as_one),
