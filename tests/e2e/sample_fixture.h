@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "tests/expect.h"
 #include "tests/e2e/client_fixture.h"
 
 enum sample_part { SAMPLE_TRAIN, SAMPLE_TEST };
@@ -45,8 +46,13 @@ const struct reply *declare_points(struct client *client, const char *id,
 
 /* A job on points that takes next to nothing of a budget and, with SAMPLE_ENDLESS
  * steps, outlasts any test. With SAMPLE_LONG steps it is one whose progress, a hundredth
- * at a time, moves every second; it outlasts a test that cancels it after a few. */
-enum { SAMPLE_ENDLESS = 10000000, SAMPLE_LONG = 2000000 };
+ * at a time, moves every second; it outlasts a test that cancels it after a few. A step
+ * takes some ten times as long where races are sought, and such a job a tenth of them. */
+enum {
+    SAMPLE_SHORTER = RACES_SOUGHT ? 10 : 1,
+    SAMPLE_ENDLESS = 10000000,
+    SAMPLE_LONG = 2000000 / SAMPLE_SHORTER
+};
 #define SAMPLE_JOB                                                                     \
     "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"        \
     "'batch_size':50,'steps':%d,'privacy':{'noise_multiplier':%g}}"

@@ -115,7 +115,7 @@ static void a_job_is_followed_to_its_end(void **state)
     struct event_stream stream;
     struct event event;
     struct heard heard = {0};
-    const char *job = submit(client, LEARNING, "dcsgd_e", 30000, 3e3);
+    const char *job = submit(client, LEARNING, "dcsgd_e", 30000 / SAMPLE_SHORTER, 3e3);
     stream_open(&stream, client->daemon, events_of(job), NULL);
     assert_int_equal(stream.status, 200);
     assert_non_null(strstr(stream.head, "Content-Type: text/event-stream\r\n"));
@@ -178,7 +178,7 @@ static void histograms_come_where_they_are_asked_for(void **state)
     struct event event;
     char path[128];
     size_t histograms = 0;
-    const char *job = submit(client, LEARNING, "dcsgd_e", 60000, 3e3);
+    const char *job = submit(client, LEARNING, "dcsgd_e", 60000 / SAMPLE_SHORTER, 3e3);
     snprintf(path, sizeof path, "%s?histograms=1", events_of(job));
     stream_open(&stream, client->daemon, path, NULL);
     while (stream_next(&stream, &event)) {
@@ -200,7 +200,8 @@ static void who_was_cut_off_goes_on_and_misses_nothing(void **state)
     struct heard heard = {0};
     char id[STREAM_ID_SIZE] = "", job[64];
     bool over = false;
-    snprintf(job, sizeof job, "%s", submit(client, LEARNING, "dpsgd", 300000, 1e5));
+    snprintf(job, sizeof job, "%s",
+             submit(client, LEARNING, "dpsgd", 300000 / SAMPLE_SHORTER, 1e5));
     for (int cuts = 0; !over; cuts++) {
         struct event_stream stream;
         struct event event;
@@ -371,7 +372,7 @@ static void who_reads_late_has_missed_no_evaluation(void **state)
     struct event_stream stream;
     struct event event;
     struct heard heard = {0};
-    const char *job = submit(client, LEARNING, "dpsgd", 300000, 1e5);
+    const char *job = submit(client, LEARNING, "dpsgd", 300000 / SAMPLE_SHORTER, 1e5);
     stream_open(&stream, client->daemon, events_of(job), NULL);
     const struct reply *then = await_success(client, job);
     while (stream_next(&stream, &event)) {

@@ -16,7 +16,7 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-enum { STEPS = 150000, HUNDREDTH = STEPS / 100, WORKERS = 6 };
+enum { STEPS = 150000 / SAMPLE_SHORTER, HUNDREDTH = STEPS / 100, WORKERS = 6 };
 
 #define LEARNING                                                                       \
     "{'dataset':'%s','evaluation':'open','model':{'preset':'linear'},'algorithm':"     \
@@ -325,8 +325,8 @@ static void ends_of_a_second_are_in_order_of_submission(void **state)
     for (int pairs = 0; pairs < 3;) {
         const char *jobs[WORKERS];
         for (int i = 0; i < WORKERS; i++)
-            jobs[i] =
-                submit(client, SAMPLE_JOB, "quick", 1 + 2000 * (WORKERS - 1 - i), 3e4);
+            jobs[i] = submit(client, SAMPLE_JOB, "quick",
+                             1 + 2000 / SAMPLE_SHORTER * (WORKERS - 1 - i), 3e4);
         uint64_t last = 0;
         time_t second = 0;
         for (int i = 0; i < WORKERS; i++) {
@@ -372,8 +372,9 @@ static double phases_of_ends(struct client *client, int round)
     pthread_t threads[WORKERS];
     double sum = 0;
     for (int i = 0; i < WORKERS; i++) {
-        const char *job = submit(client, SAMPLE_JOB, "quick",
-                                 1000 + (7919 * (WORKERS * round + i)) % 20000, 3e4);
+        int steps = 1000 + (7919 * (WORKERS * round + i)) % 20000;
+        const char *job =
+            submit(client, SAMPLE_JOB, "quick", steps / SAMPLE_SHORTER, 3e4);
         all[i].daemon = client->daemon;
         snprintf(all[i].path, sizeof all[i].path, "/v1/jobs/%s?wait=60", job);
         assert_int_equal(pthread_create(&threads[i], NULL, wait_for_end, &all[i]), 0);
