@@ -7,6 +7,7 @@
 #include "api/averaging_request.h"
 #include "api/class_weights_request.h"
 #include "api/epochs_view.h"
+#include "api/json_glance.h"
 #include "api/json_reader.h"
 #include "api/json_writer.h"
 #include "api/optimizer_request.h"
@@ -176,6 +177,17 @@ enum status certificate_check(const struct model_row *row, struct error *error)
     if (status == ST_OK && !same)
         return error_set(error, ST_CORRUPT, "its certificate is of another model");
     return status == ST_OK ? ST_OK : ST_CORRUPT;
+}
+
+bool certificate_glance(const struct model_row *row)
+{
+    static const char *const names[] = {"model", "job"};
+    struct json_span found[2];
+    char model[sizeof row->id.text], job[sizeof row->job.text];
+    return json_glance(found, names, 2, json_span_of(row->card)) &&
+           json_span_text(model, sizeof model, found[0]) &&
+           json_span_text(job, sizeof job, found[1]) &&
+           strcmp(model, row->id.text) == 0 && strcmp(job, row->job.text) == 0;
 }
 
 char *inputs_render(const struct schema *schema)

@@ -48,6 +48,10 @@ char *certificate_render(const struct model_view *view);
  * not, answers ST_CORRUPT. */
 enum status certificate_check(const struct model_row *row, struct error *error);
 
+/* Whether it is that by a glance (json_glance.h), a tenth of the time; false: only
+ * certificate_check tells. */
+bool certificate_glance(const struct model_row *row);
+
 /* Renders the encoding of columns as "inputs" of the safetensors metadata, which is
  * enough to encode records without this program. */
 char *inputs_render(const struct schema *schema);

@@ -8,6 +8,7 @@
 
 struct certificates { /* being checked, on a thread beside */
     struct models *models;
+    bool reads_all;
     enum status status;
     struct error error;
 };
@@ -15,7 +16,8 @@ struct certificates { /* being checked, on a thread beside */
 static void *check_certificates(void *context)
 {
     struct certificates *certificates = context;
-    certificates->status = models_check(certificates->models, &certificates->error);
+    certificates->status = models_check(certificates->models, certificates->reads_all,
+                                        &certificates->error);
     return NULL;
 }
 
@@ -24,7 +26,8 @@ static void *check_certificates(void *context)
 static enum status open_jobs(struct inventory *inventory, struct store_tx *tx,
                              const struct jobs_base *base, struct error *error)
 {
-    struct certificates certificates = {.models = inventory->models};
+    struct certificates certificates = {.models = inventory->models,
+                                        .reads_all = base->reads_all};
     pthread_t thread;
     bool beside = pthread_create(&thread, NULL, check_certificates, &certificates) == 0;
     enum status status = jobs_open(&inventory->jobs, tx, base, error);

@@ -28,9 +28,10 @@ struct models; /* opaque */
  *   ST_IO       the store cannot be read */
 enum status models_open(struct models **out, struct store_tx *tx, struct error *error);
 
-/* Checks that the certificate of every model reads back as its own.
+/* Checks that the certificate of every model is its own.
+ *   reads_all   all of each is read back, and not what a glance shows alone
  *   ST_CORRUPT  one does not; the error names its row */
-enum status models_check(struct models *models, struct error *error);
+enum status models_check(struct models *models, bool reads_all, struct error *error);
 void models_close(struct models *models); /* NULL is allowed */
 
 /* Inserts row, which is copied. The model is found once the transaction is durable.

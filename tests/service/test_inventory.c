@@ -156,10 +156,10 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
 }
 
 /* Opens the rows that the transaction sees; they are closed again. */
-static enum status open_again(struct store_tx *tx, struct error *error)
+static enum status open_again(struct store_tx *tx, bool reads_all, struct error *error)
 {
     struct inventory inventory = {0};
-    const struct jobs_base base = {.nonce = "1"};
+    const struct jobs_base base = {.nonce = "1", .reads_all = reads_all};
     enum status status = inventory_open(&inventory, tx, &base, error);
     inventory_close(&inventory);
     return status;
@@ -169,7 +169,7 @@ static enum status open_again(struct store_tx *tx, struct error *error)
 static void a_certificate_of_another_model_is_found(void **state)
 {
     (void)state;
-    char own[128];
+    char own[128], spoilt[128];
     struct dataset *points = scene_declare(&scene, "points", budget);
     assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
     struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"", run);
@@ -178,16 +178,24 @@ static void a_certificate_of_another_model_is_found(void **state)
     model_id_make(&row.id);
     snprintf(own, sizeof own, "{\"model\":\"%s\",\"job\":\"%s\"}", row.id.text,
              row.job.text);
-    const char *const cards[] = {own, "{\"model\":\"mdl_0\",\"job\":\"job_0\"}",
-                                 "{\"model\":"};
-    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
+    snprintf(spoilt, sizeof spoilt, "{\"model\":\"%s\",\"job\":\"%s\",\"x\":tru}",
+             row.id.text, row.job.text);
+    const struct {
+        const char *card;
+        enum status start, whole; /* what a start finds, and whoever reads all */
+    } cards[] = {{own, ST_OK, ST_OK},
+                 {"{\"model\":\"mdl_0\",\"job\":\"job_0\"}", ST_CORRUPT, ST_CORRUPT},
+                 {"{\"model\":", ST_CORRUPT, ST_CORRUPT},
+                 {spoilt, ST_OK, ST_CORRUPT}};
+    for (size_t i = 0; i < 2 * sizeof cards / sizeof *cards; i++) {
         struct error error = {0};
         struct store_tx *tx = scene_begin(&scene);
-        row.card = cards[i];
+        enum status expected = i % 2 == 0 ? cards[i / 2].start : cards[i / 2].whole;
+        row.card = cards[i / 2].card;
         assert_int_equal(model_row_insert(tx, &row, NULL), ST_OK);
-        assert_int_equal(open_again(tx, &error), i == 0 ? ST_OK : ST_CORRUPT);
+        assert_int_equal(open_again(tx, i % 2 == 1, &error), expected);
         store_rollback(tx);
-        if (i == 0)
+        if (expected == ST_OK)
             continue;
         assert_non_null(strstr(error.text, "table model, row mdl_"));
         assert_non_null(strstr(error.text, row.id.text));
