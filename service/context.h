@@ -17,6 +17,7 @@
  *   surveyor    one: one survey at a time (surveyor.h)
  *   fetchers    two: files of datasets that are got by https (fetcher.h)
  *   lookout     one, where the store is shared: what other daemons write (lookout.h)
+ *   pulse       one, likewise: that this daemon is alive (store/pulse.h)
  *   courier     what webhooks are to be told (courier.h)
  *   clock       the public clock's, whose ticks show what runs have come to (tick.h)
  * and those of the HTTP server, which never wait.
@@ -64,6 +65,7 @@
 #include "service/weight_files.h"
 #include "service/wrong_keys.h"
 #include "store/blob.h"
+#include "store/pulse.h"
 #include "store/store.h"
 
 struct context {
@@ -95,6 +97,7 @@ struct context {
     struct transfer_rules outbound; /* whom the service may call of its own accord */
     struct courier *courier;
     struct lookout *lookout; /* NULL: no other daemon writes to the store */
+    struct pulse *pulse;     /* of this daemon's lease; NULL likewise */
     struct fetches *fetches;
     struct pool *fetchers;
     struct loaded_models *loaded_models;

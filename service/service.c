@@ -26,6 +26,7 @@
 #include "service/tick.h"
 #include "store/blob_objects.h"
 #include "store/follow.h"
+#include "store/lease.h"
 
 enum {
     DESK_QUEUE =
@@ -140,6 +141,8 @@ static enum status open_store(struct context *context, struct error *error)
     context->unfinished_uploads = unfinished_uploads_create(context->blobs);
     status = store_choice_open_beside(&context->store, context->config, context->blobs,
                                       error);
+    if (status == ST_OK)
+        context->pulse = pulse_start(context->store, LEASE_RENEWAL_S * INT64_C(1000));
     if (status == ST_OK)
         status =
             blob_choice_open(context->blobs, context->store, context->config, error);
@@ -338,6 +341,7 @@ void service_close(struct context *context)
     downloads_destroy(context->downloads);
     ledger_close(context->ledger);
     blob_objects_leave(context->blobs);
+    pulse_stop(context->pulse);
     store_close(context->store);
     blobs_close(context->blobs);
     budget_board_destroy(context->budget_board);

@@ -12,6 +12,7 @@
 #include "tests/expect.h"
 #include "store/daemon.h"
 #include "store/duty.h"
+#include "store/pulse.h"
 #include "store/table_rows.h"
 #include "tests/store/postgres_store_fixture.h"
 
@@ -360,6 +361,30 @@ static void a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive(void **s
     two_close(&two);
 }
 
+/* As a start that reads for long: a transaction that reads keeps no lease. */
+static void a_daemon_with_a_pulse_lives_while_it_only_reads(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    struct store_tx *tx = NULL;
+    assert_int_equal(store_begin(two.there, STORE_READ, &tx, NULL), ST_OK);
+    struct pulse *pulse = pulse_start(two.there, 10);
+    age(&two, "31", "=");
+    while (asked(&two, "SELECT count(*) FROM writer WHERE id=lead AND"
+                       " seen<clock_timestamp()-interval '30 seconds'") != 0)
+        continue;
+    assert_int_equal(sweep(two.here), 0);
+    pulse_stop(pulse);
+    store_rollback(tx);
+    age(&two, "31", "=");
+    assert_int_equal(sweep(two.here), 1);
+    pulse = pulse_start(two.there, 10);
+    while (!store_poisoned(two.there))
+        continue;
+    pulse_stop(pulse);
+    two_close(&two);
+}
+
 static bool takes(struct store *store)
 {
     bool mine = false;
@@ -433,6 +458,7 @@ static void a_store_that_is_not_shared_has_no_lease(void **state)
     assert_int_equal(sweep(two.here), 0);
     assert_int_equal(lease_renew(two.here, NULL), ST_OK);
     assert_true(takes(two.here) && holds(two.here));
+    assert_null(pulse_start(two.here, 1));
     assert_int_equal(postgres_put(two.here, 1), ST_OK);
     store_close(two.here);
 }
@@ -450,6 +476,7 @@ int main(void)
         cmocka_unit_test(what_a_fenced_daemon_has_claimed_is_lost),
         cmocka_unit_test(
             a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive),
+        cmocka_unit_test(a_daemon_with_a_pulse_lives_while_it_only_reads),
         cmocka_unit_test(a_duty_is_of_one_daemon_until_it_is_silent_or_dead),
         cmocka_unit_test(daemons_say_what_they_are_as_long_as_they_live),
         cmocka_unit_test(a_store_that_is_not_shared_has_no_lease),

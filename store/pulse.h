@@ -1,0 +1,25 @@
+/*
+ * pulse.h - a thread that keeps the lease of a daemon that shares a store (lease.h), from
+ * when the store is open until it is closed: while a start reads for a minute, while a plan
+ * takes long, while nobody writes. A daemon is alive as long as its process is and the
+ * server answers it.
+ *
+ * Threads: any.
+ */
+#ifndef STORE_PULSE_H
+#define STORE_PULSE_H
+
+#include <stdint.h>
+
+#include "store/store.h"
+
+struct pulse; /* opaque */
+
+/* Renews the lease now and every every_ms, LEASE_RENEWAL_S of a daemon, until the store is
+ * poisoned. NULL where the store is not shared. The store must outlive it. */
+struct pulse *pulse_start(struct store *store, int64_t every_ms);
+
+/* Returns when the thread has ended; NULL is allowed. */
+void pulse_stop(struct pulse *pulse);
+
+#endif
