@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/status.h"
+#include "service/daemon_role.h"
 #include "service/outbound/host_address.h"
 #include "service/proxy_trust.h"
 #include "service/unix_socket.h"
@@ -51,6 +52,7 @@ struct config {
     char store
         [CONFIG_PATH_SIZE]; /* the URL of a database server; "": a file in data_dir */
     bool single_server;     /* that server may have no standby */
+    enum daemon_role role;  /* of those that share it */
     bool migrate;           /* an older schema of it is moved forward */
     char blobs[CONFIG_PATH_SIZE]; /* s3://bucket/prefix; "": folders of data_dir */
     char blobs_key_file[CONFIG_PATH_SIZE]; /* that wraps the keys of blobs; "": none */

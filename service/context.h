@@ -115,6 +115,7 @@ struct context {
     struct service_manager *manager; /* whoever started the process, or NULL */
     char nonce[17];                  /* of this start, part of every job's ETag */
     int64_t start_ms;                /* of the wall clock: when it was opened */
+    atomic_size_t jobs_here;         /* that this daemon of a shared store runs */
     atomic_bool draining;            /* no new jobs */
     atomic_bool stop_training;       /* running jobs end as FAILED (shutdown) */
     atomic_bool import_cancel;

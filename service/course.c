@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/audit_trail.h"
+#include "service/claims.h"
 #include "service/job_renewal.h"
 #include "service/settlement.h"
 
@@ -18,7 +19,7 @@
 static struct job *next_of(struct context *context)
 {
     struct jobs_tally tally = jobs_tally(context->jobs);
-    bool free_worker = tally.running < context->config->workers;
+    bool free_worker = claims_running(context) < context->config->workers;
     return free_worker && !atomic_load(&context->draining) ? tally.next : NULL;
 }
 
@@ -29,6 +30,22 @@ struct beginning {
     bool passed;     /* it is another's by now */
 };
 
+/* Where others share the store the rows say whose turn it is: the oldest that nobody has
+ * claimed. */
+static enum status begin_claimed(struct beginning *beginning, struct store_tx *tx,
+                                 const struct job_move *move, struct error *error)
+{
+    struct context *context = beginning->context;
+    struct job *job = NULL;
+    enum status status = claims_begin(context, tx, &job, error);
+    beginning->passed = false;
+    if (status == ST_OK && job == NULL)
+        return error_set(error, ST_CANCELLED, "none is queued");
+    if (status == ST_OK)
+        beginning->job = job;
+    return status == ST_OK ? job_move(context->jobs, tx, job, move, error) : status;
+}
+
 /* Asks once more which job is next, inside the transaction, under whose lock no state
  * moves. */
 static enum status begin(void *argument, struct store_tx *tx, struct error *error)
@@ -36,6 +53,8 @@ static enum status begin(void *argument, struct store_tx *tx, struct error *erro
     struct beginning *beginning = argument;
     struct context *context = beginning->context;
     const struct job_move move = {.state = JOB_RUNNING, .second = beginning->second};
+    if (store_shared(context->store))
+        return begin_claimed(beginning, tx, &move, error);
     beginning->passed = next_of(context) != beginning->job;
     return beginning->passed
                ? ST_CANCELLED
@@ -63,11 +82,14 @@ static struct job *begin_next(struct context *context, int64_t second)
 void course_begin(struct context *context, int64_t second)
 {
     struct job *job;
+    if (!daemon_role_works(context->config->role))
+        return;
     while ((job = begin_next(context, second)) != NULL) {
         char trace_id[TRACE_ID_SIZE];
         trace_context_id(job_trace(job), trace_id);
         log_event(LOG_INFO, "job_started", "job", job_id(job)->text, "trace_id",
                   trace_id, (char *)NULL);
+        claims_count_job(context, true);
         CHECK(pool_submit(context->runners, job, NULL) == ST_OK);
     }
 }

@@ -10,8 +10,9 @@
  *   (2) All that these decide by is what is public already: the states of jobs, and the
  *       number of workers. So when a job starts, whether a cancellation finds it queued
  *       and whether the queue is full tell nothing that the states do not.
- *   (3) No more jobs are RUNNING or CANCELLING than there are workers, so a job that
- *       begins finds a thread.
+ *   (3) No more jobs of this daemon are RUNNING or CANCELLING than there are workers, so
+ *       a job that begins finds a thread. Where others share the store it is whoever
+ *       claims it first that begins it (claims.h).
  *
  * Threads: any.
  */

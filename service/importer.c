@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/audit_trail.h"
+#include "service/claims.h"
 #include "service/import_pace.h"
 #include "service/notice.h"
 #include "service/twins.h"
@@ -39,7 +40,7 @@ static enum status check_uploads(struct context *context,
     return ST_OK;
 }
 
-/* Moves the dataset, by an act of somebody's (NULL: by nobody's). */
+/* Moves the dataset, by an act of somebody's. */
 static enum status move(struct context *context, struct dataset *dataset,
                         const struct dataset_info *info, const struct audit_row *act,
                         struct error *error)
@@ -49,11 +50,8 @@ static enum status move(struct context *context, struct dataset *dataset,
     if (status != ST_OK)
         return status;
     status = dataset_move(context->datasets, tx, dataset, info, error);
-    if (status == ST_OK && act != NULL)
+    if (status == ST_OK)
         status = audit_trail_append(tx, act, error);
-    if (status == ST_OK && info->state == DATASET_READY)
-        status =
-            notice_imported(context, tx, dataset, info->detail.import_ms / 1000, error);
     return store_end(tx, status, error);
 }
 
@@ -88,7 +86,8 @@ enum status importer_start(struct context *context, struct dataset *dataset,
     status = move(context, dataset, &info, act, error);
     if (status != ST_OK)
         return status;
-    CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
+    if (!store_shared(context->store)) /* else a worker takes it (importer_take) */
+        CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
     return ST_OK;
 }
 
@@ -304,6 +303,44 @@ static enum status import(struct context *context, const struct dataset *dataset
     return status;
 }
 
+/* Moves the dataset to what its import came to. Where others share the store another may
+ * have imported the same records meanwhile, so that is asked once more in the transaction. */
+static enum status settle(struct context *context, struct dataset *dataset,
+                          const struct dataset_info *info, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    const char *id = dataset_spec(dataset)->id.text;
+    bool ready = info->state == DATASET_READY;
+    const struct twins_search search = {context->datasets, context->ledger,
+                                        dataset_owner(dataset), ""};
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = claims_end_held(context, tx, HELD_DATASET, id, true, error);
+    if (status == ST_OK && ready && store_shared(context->store))
+        status = twins_check(&search, dataset, info, error);
+    if (status == ST_OK)
+        status = dataset_move(context->datasets, tx, dataset, info, error);
+    if (status == ST_OK && ready)
+        status =
+            notice_imported(context, tx, dataset, info->detail.import_ms / 1000, error);
+    return store_end(tx, status, error);
+}
+
+/* What is left of an import whose records are another dataset's by now. */
+static enum status settle_duplicate(struct context *context, struct dataset *dataset,
+                                    const struct error *found, struct error *error)
+{
+    struct import_failure failure;
+    struct dataset_info info = {.state = DATASET_FAILED};
+    fail(&failure, ST_DUPLICATE_CONTENT, found->text);
+    info.detail.failure = failure;
+    const struct blob_name matrix =
+        blob_of_dataset(&dataset_spec(dataset)->id, BLOB_MATRIX);
+    context_remove(context, &matrix);
+    return settle(context, dataset, &info, error);
+}
+
 /* Shows what the import came to. From then on a dataset that is FAILED may be declared
  * anew: this is a visit. */
 static void show(struct context *context, struct dataset *dataset,
@@ -314,7 +351,12 @@ static void show(struct context *context, struct dataset *dataset,
     struct error moving = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
     datasets_enter(context->datasets, &visit);
-    if (move(context, dataset, info, NULL, &moving) == ST_OK && status == ST_OK)
+    enum status settled = settle(context, dataset, info, &moving);
+    if (settled == ST_DUPLICATE_CONTENT)
+        status = settle_duplicate(context, dataset, &moving, NULL) == ST_OK
+                     ? ST_DUPLICATE_CONTENT
+                     : ST_IO;
+    else if (settled == ST_OK && status == ST_OK)
         remove_uploads(context, spec);
     /* Texts of a failed import may speak of private rows: they are the owner's. */
     log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
@@ -348,4 +390,61 @@ void importer_run(void *argument, void *item)
     }
     show(context, dataset, &info, status, &failure);
     context_guard(context);
+}
+
+/* --- imports that wait for a worker --- */
+
+static enum status take_in(struct context *context, struct store_tx *tx,
+                           struct dataset *dataset, bool *taken, struct error *error)
+{
+    struct dataset_info info;
+    struct hold_row hold;
+    const char *id = dataset_spec(dataset)->id.text;
+    dataset_read(context->datasets, dataset, &info);
+    *taken = false;
+    if (info.state != DATASET_IMPORTING)
+        return ST_OK;
+    enum status status = hold_row_find(tx, HELD_DATASET, id, &hold, error);
+    if (status != ST_OK || hold.daemon != 0)
+        return status;
+    *taken = true;
+    return claims_hold(context, tx, HELD_DATASET, id, error);
+}
+
+static bool take(struct context *context, struct dataset *dataset)
+{
+    struct store_tx *tx = NULL;
+    bool taken = false;
+    if (store_begin(context->store, STORE_ROW, &tx, NULL) != ST_OK)
+        return false;
+    enum status status = take_in(context, tx, dataset, &taken, NULL);
+    return store_end(tx, status, NULL) == ST_OK && taken;
+}
+
+/* Takes the first that no daemon has; NULL where there is none. */
+static struct dataset *take_first(struct context *context)
+{
+    size_t count = datasets_count(context->datasets);
+    for (size_t i = 0; i < count; i++) {
+        struct dataset_info info;
+        struct dataset *dataset = datasets_at(context->datasets, i);
+        dataset_read(context->datasets, dataset, &info);
+        if (info.state == DATASET_IMPORTING && take(context, dataset))
+            return dataset;
+    }
+    return NULL;
+}
+
+void importer_take(struct context *context)
+{
+    struct visit visit;
+    if (!store_shared(context->store) || !daemon_role_works(context->config->role) ||
+        atomic_load(&context->draining) || !pool_wait_idle(context->importer, 0) ||
+        datasets_importing(context->datasets) == 0)
+        return;
+    datasets_enter(context->datasets, &visit);
+    struct dataset *dataset = take_first(context);
+    if (dataset != NULL)
+        CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
+    datasets_leave(context->datasets, &visit);
 }

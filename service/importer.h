@@ -20,7 +20,7 @@
 enum { IMPORTS_MAX = 65 };
 
 /* Moves the dataset to IMPORTING, appends the act in the same transaction, and hands the
- * dataset to the importer's thread; long polls on it are woken when the import has ended.
+ * dataset to the importer's thread, or leaves it to whichever worker takes it; long polls on it are woken when the import has ended.
  * Where the dataset is READY nothing is done.
  *   ST_DATASET_BUSY   it is being imported
  *   ST_NOT_FOUND      it was deleted
@@ -34,6 +34,10 @@ enum { IMPORTS_MAX = 65 };
 enum status importer_start(struct context *context, struct dataset *dataset,
                            const struct audit_row *act, struct import_failure *failure,
                            struct error *error);
+
+/* Where others share the store: takes the import that was asked for first and that no daemon
+ * has, if none is under way here. Threads: the clock's. */
+void importer_take(struct context *context);
 
 /* What reader may know of why an import failed. The owner of the dataset may know all of
  * it (privacy.md P6). Anybody else reads neither where a file is bad nor what stands there;

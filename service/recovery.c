@@ -1,13 +1,15 @@
 #include "service/recovery.h"
 
+#include <stdlib.h>
+
 #include "accountant/ledger_view.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/charge_lease.h"
+#include "service/lost_work.h"
 #include "service/settlement.h"
-#include "service/surveyor.h"
 
-/* --- jobs and imports --- */
+/* --- jobs that wait --- */
 
 /* Whether a restored backup closed the epoch that the job reserved in. */
 static bool is_frozen(struct context *context, const struct job *job)
@@ -20,61 +22,34 @@ static bool is_frozen(struct context *context, const struct job *job)
            balance.frozen;
 }
 
-static enum status recover_job(struct context *context, struct job *job,
-                               struct error *error)
+/* It may have run in what the backup has lost, so it is not begun. */
+static enum status cancel_frozen(struct context *context, struct job *job,
+                                 struct error *error)
 {
-    enum job_state state = job_state(context->jobs, job);
-    if (job_state_is_terminal(state))
+    if (job_state(context->jobs, job) != JOB_QUEUED || !is_frozen(context, job))
         return ST_OK;
-    if (state == JOB_QUEUED && !is_frozen(context, job))
-        return ST_OK;
-    const struct job_plan *plan = job_plan(job);
     struct job_progress progress = job_recorded(context->jobs, job);
-    if (plan->is_private)
-        progress.authorised_steps = ledger_authorised(context->ledger, job_id(job));
-    progress.epsilon_spent = job_plan_spent(plan, progress.authorised_steps);
+    progress.authorised_steps = ledger_authorised(context->ledger, job_id(job));
+    progress.epsilon_spent = job_plan_spent(job_plan(job), progress.authorised_steps);
     job_record(context->jobs, job, &progress, NULL);
     log_event(LOG_WARNING, "job_lost", "job", job_id(job)->text, (char *)NULL);
-    const struct job_move move = {
-        .state = state == JOB_RUNNING ? JOB_FAILED : JOB_CANCELLED,
-        .reason = state == JOB_CANCELLING ? REASON_USER_CANCEL : REASON_WORKER_LOST,
-        .second = clock_wall_s(),
-    };
-    const struct settlement settlement = {.job = job, .move = move};
-    return settlement_commit(context, &settlement, error);
+    const struct settlement settlement = {.job = job,
+                                          .move = {.state = JOB_CANCELLED,
+                                                   .reason = REASON_WORKER_LOST,
+                                                   .second = clock_wall_s()}};
+    enum status status = settlement_commit(context, &settlement, error);
+    /* Another daemon, whose store it is too, was quicker. */
+    return status == ST_JOB_TERMINAL || status == ST_CONFLICT ? ST_OK : status;
 }
 
-static enum status recover_jobs(struct context *context, struct error *error)
+static enum status cancel_all_frozen(struct context *context, struct error *error)
 {
     enum status status = ST_OK;
-    size_t count = jobs_count(context->jobs);
+    size_t count;
+    struct job **active = jobs_active(context->jobs, &count);
     for (size_t i = 0; i < count && status == ST_OK; i++)
-        status = recover_job(context, jobs_at(context->jobs, i), error);
-    return status;
-}
-
-static enum status recover_dataset(struct context *context, struct dataset *dataset,
-                                   struct error *error)
-{
-    struct dataset_info info;
-    struct store_tx *tx = NULL;
-    dataset_read(context->datasets, dataset, &info);
-    if (info.state != DATASET_IMPORTING)
-        return ST_OK;
-    info.state = DATASET_CREATED;
-    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
-    if (status != ST_OK)
-        return status;
-    return store_end(tx, dataset_move(context->datasets, tx, dataset, &info, error),
-                     error);
-}
-
-static enum status recover_datasets(struct context *context, struct error *error)
-{
-    enum status status = ST_OK;
-    size_t count = datasets_count(context->datasets);
-    for (size_t i = 0; i < count && status == ST_OK; i++)
-        status = recover_dataset(context, datasets_at(context->datasets, i), error);
+        status = cancel_frozen(context, active[i], error);
+    free(active);
     return status;
 }
 
@@ -99,13 +74,11 @@ static bool is_wanted(void *argument, const struct blob_name *name)
 
 enum status recovery_run(struct context *context, struct error *error)
 {
-    enum status status = recover_jobs(context, error);
+    enum status status = lost_work_end(context, error);
     if (status == ST_OK)
-        status = surveyor_recover(context, error);
+        status = cancel_all_frozen(context, error);
     if (status == ST_OK)
         status = charges_recover(context, error);
-    if (status == ST_OK)
-        status = recover_datasets(context, error);
     if (status == ST_OK)
         status = blobs_sweep(context->blobs, is_wanted, context, error);
     return status;

@@ -4,7 +4,7 @@
  *
  * Invariants
  *   (1) A job that was RUNNING or CANCELLING ends; all that it was authorised is
- *       charged.
+ *       charged. Where others share the store theirs are left to them (lost_work.h).
  *   (2) A job that was QUEUED stays so, unless its dataset is frozen: then it may have
  *       run in what a restored backup lost, and ends as CANCELLED.
  *   (3) Afterwards the folders of the data directory hold what rows name, and nothing

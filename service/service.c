@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "service/blob_choice.h"
+#include "service/claims.h"
 #include "service/course.h"
 #include "service/fetcher.h"
 #include "service/following.h"
@@ -82,6 +83,8 @@ static enum status open_rows(struct context *context, struct error *error)
     context->keys = inventory.keys;
     if (status != ST_OK)
         return status;
+    if (store_shared(context->store))
+        surveys_yield(context->surveys);
     context->sweeps = sweeps_create(context->jobs);
     datasets_watch(context->datasets, dataset_changed, context);
     return inventory_check(&inventory, context->ledger, error);
@@ -213,8 +216,10 @@ enum status service_open(struct context *context, const struct config *config,
         follow(context);
     if (status == ST_OK)
         status = store_await_check(context->store, error);
-    if (status == ST_OK)
+    if (status == ST_OK) {
+        claims_open(context);
         status = blob_objects_collect(context->blobs, error);
+    }
     if (status == ST_OK)
         status = recovery_run(context, error);
     if (status != ST_OK) {
@@ -260,7 +265,7 @@ void service_start(struct context *context)
 static bool await_ends(struct context *context, int64_t timeout_ms)
 {
     int64_t end_ns = clock_monotonic_ns() + timeout_ms * 1000000;
-    while (jobs_tally(context->jobs).running + surveys_here(context->surveys) > 0) {
+    while (!claims_idle(context)) {
         if (clock_monotonic_ns() >= end_ns)
             return false;
         public_clock_wait(context->clock);

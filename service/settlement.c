@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "service/claims.h"
 #include "service/job_renewal.h"
 #include "service/notice.h"
 
@@ -64,7 +65,9 @@ enum status settlement_add(struct context *context, struct store_tx *tx,
     const struct model_row *model = settlement->model;
     struct job_move move = settlement->move;
     move.model = model != NULL ? &model->id : NULL;
-    enum status status = settle(context, tx, settlement, error);
+    enum status status = claims_end_job(context, tx, job, model != NULL, error);
+    if (status == ST_OK)
+        status = settle(context, tx, settlement, error);
     if (status == ST_OK && model != NULL)
         status = models_add(context->models, tx, model, error);
     if (status == ST_OK)

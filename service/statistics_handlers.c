@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "service/access.h"
 #include "service/act.h"
+#include "service/claims.h"
 #include "service/entries.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
@@ -274,6 +275,8 @@ static enum status insert(struct creation *creation, struct store_tx *tx,
     const struct survey_addition addition = {creation->survey, plan->spec, text,
                                              row.create_ms};
     enum status status = surveys_add(creation->context->surveys, tx, &addition, error);
+    if (status == ST_OK)
+        status = claims_hold(creation->context, tx, HELD_SURVEY, id->text, error);
     free(text);
     return status;
 }

@@ -17,7 +17,8 @@ struct store_server store_choice_server(const struct config *config)
 {
     return (struct store_server){.url = config->store,
                                  .single_server = config->single_server,
-                                 .migrate = config->migrate};
+                                 .migrate = config->migrate,
+                                 .shared = daemon_role_shares(config->role)};
 }
 
 struct name { /* what the file says; both "" where there is none */

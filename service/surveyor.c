@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "service/claims.h"
 #include "service/notice.h"
 #include "service/public_clock.h"
 #include "service/sealed_matrix.h"
@@ -87,7 +88,10 @@ static enum status settle(struct context *context, struct survey *survey,
     enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
-    status = ledger_settle(context->ledger, tx, &holder, NULL, error);
+    status = claims_end_held(context, tx, HELD_SURVEY, survey->id.text,
+                             end->answers != NULL, error);
+    if (status == ST_OK)
+        status = ledger_settle(context->ledger, tx, &holder, NULL, error);
     const struct notice_charge charge = {&survey->dataset, survey->project,
                                          end->second};
     if (status == ST_OK)
@@ -143,15 +147,64 @@ void surveyor_tick(struct context *context, int64_t second)
     }
 }
 
+enum { LOST_MOST = LIMIT_SURVEYS }; /* that have not ended, of all daemons */
+
+struct lost_surveys {
+    struct surveys *surveys;
+    struct survey *all[LOST_MOST];
+    size_t count;
+};
+
+static bool adopt(void *argument, const char *id)
+{
+    struct lost_surveys *lost = argument;
+    struct survey *survey = surveys_adopt(lost->surveys, id);
+    if (survey != NULL)
+        lost->all[lost->count++] = survey;
+    return lost->count < LOST_MOST;
+}
+
+/* Takes over those of daemons that are lost. */
+static enum status find_shared(struct context *context, struct lost_surveys *lost,
+                               struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, STORE_READ, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = hold_rows_walk_lost(tx, adopt, lost, error);
+    store_rollback(tx);
+    return status;
+}
+
+/* Ends LOST_MOST of them at most; *ended tells how many. */
+static enum status end_some(struct context *context, size_t *ended, struct error *error)
+{
+    struct lost_surveys lost = {.surveys = context->surveys};
+    enum status status = ST_OK;
+    const struct survey_end end = {.reason = REASON_WORKER_LOST,
+                                   .second = clock_wall_s()};
+    if (store_shared(context->store))
+        status = find_shared(context, &lost, error);
+    else
+        while (lost.count < LOST_MOST &&
+               (lost.all[lost.count] = surveys_at(context->surveys, lost.count)) !=
+                   NULL)
+            lost.count++;
+    for (size_t i = 0; status == ST_OK && i < lost.count; i++) {
+        log_event(LOG_WARNING, "survey_lost", "survey", lost.all[i]->id.text,
+                  (char *)NULL);
+        status = settle(context, lost.all[i], &end, error);
+    }
+    *ended = lost.count;
+    return status;
+}
+
 enum status surveyor_recover(struct context *context, struct error *error)
 {
-    struct survey *survey;
+    size_t ended = LOST_MOST;
     enum status status = ST_OK;
-    const struct survey_end lost = {.reason = REASON_WORKER_LOST,
-                                    .second = clock_wall_s()};
-    while (status == ST_OK && (survey = surveys_at(context->surveys, 0)) != NULL) {
-        log_event(LOG_WARNING, "survey_lost", "survey", survey->id.text, (char *)NULL);
-        status = settle(context, survey, &lost, error);
-    }
+    while (status == ST_OK && ended == LOST_MOST)
+        status = end_some(context, &ended, error);
     return status;
 }

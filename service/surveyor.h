@@ -29,7 +29,8 @@ void surveyor_run(void *argument, void *item);
  * those stopped that are to be. Threads: the clock's. */
 void surveyor_tick(struct context *context, int64_t second);
 
-/* Ends what a dead process left: charged what was authorised, without answers.
+/* Ends what no daemon measures for any more (lost_work.h): charged what was authorised,
+ * without answers. Threads: the clock's, or a start's.
  *   ST_IO  the store is poisoned */
 enum status surveyor_recover(struct context *context, struct error *error);
 

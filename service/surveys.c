@@ -430,3 +430,24 @@ enum status surveys_renew(struct surveys *surveys, struct store_tx *tx, const ch
     survey_destroy(is_over ? known : NULL);
     return status;
 }
+
+void surveys_yield(struct surveys *surveys)
+{
+    pthread_mutex_lock(&surveys->lock);
+    for (size_t i = 0; i < surveys->here.count; i++)
+        enter(&surveys->elsewhere, surveys->here.items[i]);
+    surveys->here.count = 0;
+    pthread_mutex_unlock(&surveys->lock);
+}
+
+struct survey *surveys_adopt(struct surveys *surveys, const char *id)
+{
+    pthread_mutex_lock(&surveys->lock);
+    struct survey *survey = find(&surveys->elsewhere, id);
+    if (survey != NULL) {
+        leave(&surveys->elsewhere, survey);
+        enter(&surveys->here, survey);
+    }
+    pthread_mutex_unlock(&surveys->lock);
+    return survey;
+}

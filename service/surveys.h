@@ -103,6 +103,11 @@ size_t surveys_on(struct surveys *surveys, const struct dataset_id *dataset);
 /* How many of them this daemon has: those of surveys_at. */
 size_t surveys_here(struct surveys *surveys);
 
+/* Those that were read are other daemons'. Before anything else, where the store is shared. */
+void surveys_yield(struct surveys *surveys);
+/* Takes one over that was another's, to end it; NULL where there is none of that id. */
+struct survey *surveys_adopt(struct surveys *surveys, const char *id);
+
 /* Whether one that has not ended has this id. */
 bool surveys_runs(struct surveys *surveys, const char *id);
 

@@ -12,11 +12,16 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/charge_lease.h"
+#include "service/claims.h"
 #include "service/context.h"
 #include "service/course.h"
 #include "service/ending.h"
+#include "service/importer.h"
+#include "service/lost_work.h"
 #include "service/settlement.h"
 #include "service/surveyor.h"
+
+enum { LOST_WORK_S = 5 }; /* so often it is looked for */
 
 /* --- 1: ends --- */
 
@@ -100,6 +105,16 @@ static void stop_if_asked(struct context *context, struct job *job)
         atomic_store(job_stop_flag(job), true);
 }
 
+/* --- what other daemons have left --- */
+
+static void end_lost(struct context *context, int64_t second)
+{
+    struct error error = {0};
+    if (store_shared(context->store) && second % LOST_WORK_S == 0 &&
+        lost_work_end(context, &error) != ST_OK)
+        log_event(LOG_ERROR, "settle_failed", "detail", error.text, (char *)NULL);
+}
+
 void tick_run(void *argument, int64_t second)
 {
     struct context *context = argument;
@@ -107,14 +122,18 @@ void tick_run(void *argument, int64_t second)
     struct job **jobs = jobs_active(context->jobs, &count);
     for (size_t i = 0; i < count; i++) {
         struct ending *ending = job_ending_take(context->jobs, jobs[i]);
-        if (ending != NULL)
+        if (ending != NULL) {
             end_job(context, jobs[i], ending, second);
+            claims_count_job(context, false);
+        }
         ending_destroy(ending);
     }
     surveyor_tick(context, second);
+    end_lost(context, second);
     for (size_t i = 0; i < count; i++)
         stop_if_asked(context, jobs[i]);
     course_begin(context, second);
+    importer_take(context);
     charges_lapse(context, second);
     size_t queued = 0;
     for (size_t i = 0; i < count; i++)

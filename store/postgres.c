@@ -256,7 +256,7 @@ static const char columns[] =
     " WHERE c.relkind IN('r','p') AND c.relnamespace=current_schema()::regnamespace"
     " AND a.attnum>0 AND NOT a.attisdropped"
     " AND c.relname NOT IN('migration','schema_step','head','writer','claim',"
-    "'change','duty','daemon')"
+    "'change','duty','daemon','hold')"
     " ORDER BY c.oid,a.attnum";
 
 static struct database *beside(struct database *first, unsigned number);

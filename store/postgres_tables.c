@@ -304,6 +304,12 @@ static const char duties[] =
     "  until timestamptz NOT NULL);"
     "CREATE TABLE daemon("
     "  id bigint PRIMARY KEY REFERENCES writer(id), role " TEXT ", address " TEXT ");";
+
+/* Which daemon imports which dataset, and measures for which survey. */
+static const char holds[] =
+    "CREATE TABLE hold("
+    "  what " TEXT " CHECK(what IN('dataset','survey')), id " TEXT ","
+    "  daemon bigint NOT NULL REFERENCES writer(id), PRIMARY KEY(what,id));";
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -314,7 +320,7 @@ static const struct step {
     {11, functions}, {11, own},    {11, things},  {11, budgets},
     {11, acts},      {11, leases}, {12, objects}, {13, migration},
     {14, sharing}, {15, claims}, {16, following},
-    {16, walls},     {16, duties},
+    {16, walls},     {16, duties},    {17, holds},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

@@ -74,7 +74,7 @@ static const char dump_postgres_columns[] =
     " ELSE data_type END AS name FROM information_schema.columns"
     " WHERE table_schema=current_schema()"
     " AND table_name NOT IN('migration','schema_step','head','writer','claim',"
-    "'change','duty','daemon')) AS a"
+    "'change','duty','daemon','hold')) AS a"
     " ORDER BY name COLLATE \"C\"";
 
 static inline struct dump dump_create(void)

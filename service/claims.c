@@ -1,0 +1,120 @@
+#include "service/claims.h"
+
+#include <stdatomic.h>
+
+#include "service/jobs.h"
+
+static bool shared(const struct context *context)
+{
+    return store_shared(context->store);
+}
+
+/* --- asked before steps are authorised --- */
+
+static enum status refuse(struct error *error)
+{
+    return error_set(error, ST_CANCELLED, "this daemon does not run it any more");
+}
+
+/* A survey is held under its own id, which the ledger knows it by. */
+static enum status may(void *argument, struct store_tx *tx, const struct job_id *id,
+                       struct error *error)
+{
+    const struct context *context = argument;
+    const uint64_t self = store_daemon(context->store);
+    const struct job_id job = charged_job(id);
+    struct hold_row hold;
+    struct claim_row claim;
+    bool claimed = false;
+    enum status status = claim_row_find(tx, &job, &claim, &claimed, error);
+    if (status != ST_OK || (claimed && claim.daemon == self))
+        return status;
+    status = hold_row_find(tx, HELD_SURVEY, id->text, &hold, error);
+    return status == ST_OK && hold.daemon != self ? refuse(error) : status;
+}
+
+void claims_open(struct context *context)
+{
+    const struct ledger_guard guard = {may, context};
+    if (shared(context))
+        ledger_set_guard(context->ledger, &guard);
+}
+
+/* --- what runs here --- */
+
+void claims_count_job(struct context *context, bool begins)
+{
+    if (shared(context))
+        atomic_fetch_add(&context->jobs_here, begins ? 1 : (size_t)-1);
+}
+
+size_t claims_running(struct context *context)
+{
+    return shared(context) ? atomic_load(&context->jobs_here)
+                           : jobs_tally(context->jobs).running;
+}
+
+bool claims_idle(struct context *context)
+{
+    return claims_running(context) + surveys_here(context->surveys) == 0;
+}
+
+/* --- claims --- */
+
+enum status claims_begin(struct context *context, struct store_tx *tx, struct job **job,
+                         struct error *error)
+{
+    struct job_id id;
+    bool taken = false;
+    *job = NULL;
+    enum status status =
+        claim_row_take(tx, store_daemon(context->store), &id, &taken, error);
+    if (status == ST_OK && taken)
+        *job = jobs_find(context->jobs, id.text);
+    return status;
+}
+
+static enum status others(struct error *error)
+{
+    return error_set(error, ST_CONFLICT, "another daemon runs it");
+}
+
+enum status claims_end_job(struct context *context, struct store_tx *tx,
+                           const struct job *job, bool publishes, struct error *error)
+{
+    struct claim_row row;
+    bool claimed = false;
+    if (!shared(context))
+        return ST_OK;
+    enum status status = claim_row_find(tx, job_id(job), &row, &claimed, error);
+    if (status != ST_OK)
+        return status;
+    bool own = claimed && row.daemon == store_daemon(context->store);
+    if (!own && (publishes || (claimed && !row.lost)))
+        return others(error);
+    return claimed ? claim_row_end(tx, job_id(job), error) : ST_OK;
+}
+
+enum status claims_end_held(struct context *context, struct store_tx *tx,
+                            enum held_kind kind, const char *id, bool publishes,
+                            struct error *error)
+{
+    struct hold_row row;
+    if (!shared(context))
+        return ST_OK;
+    enum status status = hold_row_find(tx, kind, id, &row, error);
+    if (status != ST_OK)
+        return status;
+    bool own = row.daemon == store_daemon(context->store);
+    if (!own && (publishes || (row.daemon != 0 && !row.lost)))
+        return others(error);
+    return hold_row_end(tx, kind, id, error);
+}
+
+enum status claims_hold(struct context *context, struct store_tx *tx,
+                        enum held_kind kind, const char *id, struct error *error)
+{
+    if (!shared(context))
+        return ST_OK;
+    return hold_row_take(tx, kind, id, store_daemon(context->store), error);
+}

@@ -1,0 +1,34 @@
+/*
+ * daemon_role.h - what this process does of the service.
+ *
+ *   alone    all of it, on a store that no other may have open
+ *   api      answers requests: plans jobs, takes uploads, measures statistics, trains
+ *            nothing
+ *   worker   imports and trains; of requests it answers probes and metrics alone
+ *   both     what api and worker do
+ *
+ * Any number of the last three share one store (store/server.h).
+ */
+#ifndef SERVICE_DAEMON_ROLE_H
+#define SERVICE_DAEMON_ROLE_H
+
+#include <stdbool.h>
+
+enum daemon_role { DAEMON_ALONE, DAEMON_API, DAEMON_WORKER, DAEMON_BOTH };
+
+static inline bool daemon_role_shares(enum daemon_role role)
+{
+    return role != DAEMON_ALONE;
+}
+
+static inline bool daemon_role_answers(enum daemon_role role)
+{
+    return role != DAEMON_WORKER;
+}
+
+static inline bool daemon_role_works(enum daemon_role role)
+{
+    return role != DAEMON_API;
+}
+
+#endif

@@ -1,0 +1,264 @@
+/* Goal: of several daemons that share a store one runs a job, has its steps authorised and
+ * ends it; what a daemon leaves that is taken for dead is ended by another, charged what was
+ * authorised. Method: two services of one process on one database of a real server, whose
+ * threads do nothing; SQL from outside makes one of them silent. */
+#include "service/claims.h"
+
+#include "accountant/ledger_view.h"
+#include "service/job_renewal.h"
+#include "service/lost_work.h"
+#include "service/settlement.h"
+#include "store/lease.h"
+#include "tests/expect.h"
+#include "tests/service/act_fixture.h"
+#include "tests/service/service_fixture.h"
+#include "tests/store/postgres_store_fixture.h"
+
+static struct postgres_server server;
+
+struct pair {
+    struct postgres_database database;
+    struct scene here, there;
+};
+
+static void begin_scene(struct scene *scene, const struct postgres_database *database)
+{
+    enum config_outcome outcome;
+    struct error error = {0};
+    const struct service_hooks hooks = {scene_do_nothing, scene_do_nothing,
+                                        scene_wake_nobody, scene_suspend_nobody,
+                                        scene_suspend_nobody};
+    scene->place = place_make();
+    const char *const argv[] = {"epsilond",        "--data-dir", scene->place.folder,
+                                "--workers",       "1",          "--threads",
+                                "1",               "--store",    database->url,
+                                "--single-server", "on",         NULL};
+    log_level_set(LOG_ERROR);
+    /* config_read changes none of them. */
+    assert_int_equal(
+        config_read(&scene->config, &outcome, 11, (char **)(uintptr_t)argv, &error),
+        ST_OK);
+    scene->config.role = DAEMON_BOTH;
+    if (service_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    pool_destroy(scene->context.runners);
+    scene->context.runners = pool_create(1, 8, scene_do_nothing, &scene->context);
+    pool_destroy(scene->context.importer);
+    scene->context.importer = pool_create(1, 8, scene_do_nothing, &scene->context);
+}
+
+/* Two jobs are queued before the second daemon comes. */
+static void pair_open(struct pair *pair, struct job *jobs[2])
+{
+    *pair = (struct pair){.database = postgres_schema(&server)};
+    begin_scene(&pair->here, &pair->database);
+    struct dataset *points =
+        scene_declare(&pair->here, "points", "{\"epsilon\":8,\"delta\":1e-5}");
+    struct store_tx *tx = scene_begin(&pair->here);
+    scene_commit(tx, claims_hold(&pair->here.context, tx, HELD_DATASET, "points", NULL));
+    scene_import(&pair->here, points, "0.5");
+    for (int i = 0; i < 2; i++) {
+        struct job_plan plan =
+            scene_plan(&pair->here, "\"name\":\"dpsgd\"",
+                       "\"epochs\":2,\"privacy\":{\"epsilon\":1}");
+        jobs[i] = scene_submit(&pair->here, &plan, &plan.mechanism);
+    }
+    course_begin(&pair->here.context, 1);
+    begin_scene(&pair->there, &pair->database);
+}
+
+/* Neither of them ticks once more: one may be fenced. */
+static void stop_clock(struct context *context)
+{
+    public_clock_destroy(context->clock);
+    context->clock = NULL;
+}
+
+static void pair_close(struct pair *pair)
+{
+    stop_clock(&pair->there.context);
+    stop_clock(&pair->here.context);
+    scene_close(&pair->there);
+    scene_close(&pair->here);
+}
+
+/* The second daemon is silent for longer than its lease. */
+static void lose_there(const struct pair *pair)
+{
+    size_t fenced = 0;
+    assert_int_equal(postgres_sql(&server, &pair->database,
+                                  "UPDATE writer SET seen=seen-interval '31 seconds' "
+                                  "WHERE lead=(SELECT max(lead) FROM writer)"),
+                     0);
+    assert_int_equal(lease_sweep(pair->here.context.store, &fenced, NULL), ST_OK);
+    assert_int_equal(fenced, 1);
+}
+
+static int asked(const struct pair *pair, const char *sql)
+{
+    char answer[64];
+    postgres_ask(&server, &pair->database, sql, answer, sizeof answer);
+    return atoi(answer);
+}
+
+static struct job *same(struct scene *scene, const struct job *job)
+{
+    struct job *found = jobs_find(scene->context.jobs, job_id(job)->text);
+    assert_non_null(found);
+    return found;
+}
+
+static enum job_state state_in(struct scene *scene, const struct job *job)
+{
+    return job_state(scene->context.jobs, same(scene, job));
+}
+
+static enum status authorise(struct scene *scene, const struct job *job, uint64_t steps)
+{
+    return ledger_authorise(scene->context.ledger, job_id(job), steps, NULL);
+}
+
+static void a_job_is_run_by_the_daemon_that_claimed_it(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    pair_open(&pair, jobs);
+    assert_int_equal(state_in(&pair.here, jobs[0]), JOB_RUNNING);
+    assert_int_equal(state_in(&pair.here, jobs[1]), JOB_QUEUED);
+    assert_int_equal(state_in(&pair.there, jobs[0]), JOB_RUNNING);
+    course_begin(&pair.there.context, 2);
+    assert_int_equal(state_in(&pair.there, jobs[1]), JOB_RUNNING);
+    assert_int_equal(claims_running(&pair.here.context), 1);
+    assert_int_equal(claims_running(&pair.there.context), 1);
+    assert_int_equal(asked(&pair, "SELECT count(DISTINCT daemon) FROM claim"), 2);
+
+    assert_int_equal(authorise(&pair.here, jobs[1], 1), ST_CANCELLED);
+    assert_int_equal(authorise(&pair.there, jobs[0], 1), ST_CANCELLED);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM mark"), 0);
+    assert_int_equal(authorise(&pair.there, jobs[1], 1), ST_OK);
+    assert_int_equal(authorise(&pair.here, jobs[0], 1), ST_OK);
+    pair_close(&pair);
+}
+
+/* Neither a start, nor a look for lost work, nor an end of one's own making. */
+static void what_a_living_daemon_runs_is_ended_by_no_other(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    struct error error = {0};
+    pair_open(&pair, jobs);
+    struct job *its = same(&pair.there, jobs[0]);
+    const struct settlement settlement = {
+        .job = its,
+        .move = {.state = JOB_FAILED, .reason = REASON_WORKER_LOST, .second = 2}};
+    assert_int_equal(lost_work_end(&pair.there.context, NULL), ST_OK);
+    assert_int_equal(settlement_commit(&pair.there.context, &settlement, &error),
+                     ST_CONFLICT);
+    assert_int_equal(state_in(&pair.there, jobs[0]), JOB_RUNNING);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM ledger WHERE kind='COMMIT'"),
+                     0);
+    const struct settlement own = {.job = jobs[0], .move = settlement.move};
+    assert_int_equal(settlement_commit(&pair.here.context, &own, &error), ST_OK);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM claim"), 0);
+    pair_close(&pair);
+}
+
+static void a_lost_daemons_jobs_are_charged_what_was_authorised(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    pair_open(&pair, jobs);
+    course_begin(&pair.there.context, 2);
+    assert_int_equal(authorise(&pair.there, jobs[1], 3), ST_OK);
+    lose_there(&pair);
+    assert_int_equal(lost_work_end(&pair.here.context, NULL), ST_OK);
+    assert_int_equal(state_in(&pair.here, jobs[1]), JOB_FAILED);
+    assert_int_equal(state_in(&pair.here, jobs[0]), JOB_RUNNING);
+    assert_int_equal(job_shown(pair.here.context.jobs, jobs[1]).authorised_steps, 3);
+    assert_int_equal(asked(&pair, "SELECT meta::jsonb->>'steps' FROM ledger WHERE "
+                                  "kind='COMMIT'"),
+                     3);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM claim"), 1);
+    assert_int_equal(lost_work_end(&pair.here.context, NULL), ST_OK);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM ledger WHERE kind='COMMIT'"),
+                     1);
+    pair_close(&pair);
+}
+
+static void a_lost_daemons_cancelled_job_is_cancelled(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    pair_open(&pair, jobs);
+    course_begin(&pair.there.context, 2);
+    assert_int_equal(course_cancel(&pair.here.context, jobs[1], &act_of_test, NULL),
+                     ST_OK);
+    assert_int_equal(state_in(&pair.here, jobs[1]), JOB_CANCELLING);
+    lose_there(&pair);
+    assert_int_equal(lost_work_end(&pair.here.context, NULL), ST_OK);
+    assert_int_equal(state_in(&pair.here, jobs[1]), JOB_CANCELLED);
+    pair_close(&pair);
+}
+
+static struct dataset *ask_import(struct pair *pair)
+{
+    struct dataset_info info = {.state = DATASET_IMPORTING};
+    struct dataset *dataset =
+        scene_declare(&pair->here, "others", "{\"epsilon\":8,\"delta\":1e-5}");
+    struct store_tx *tx = scene_begin(&pair->here);
+    scene_commit(
+        tx, dataset_move(pair->here.context.datasets, tx, dataset, &info, NULL));
+    return dataset;
+}
+
+static enum dataset_state imported(struct scene *scene)
+{
+    struct dataset_info info;
+    dataset_read(scene->context.datasets,
+                 datasets_find(scene->context.datasets, "others"), &info);
+    return info.state;
+}
+
+/* It is asked for before the second daemon comes, and taken by that. */
+static void an_import_is_one_workers_and_ends_with_it(void **state)
+{
+    (void)state;
+    struct pair pair = {.database = postgres_schema(&server)};
+    begin_scene(&pair.here, &pair.database);
+    ask_import(&pair);
+    begin_scene(&pair.there, &pair.database);
+    assert_int_equal(imported(&pair.there), DATASET_IMPORTING);
+    importer_take(&pair.there.context);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM hold WHERE daemon=(SELECT "
+                                  "max(lead) FROM writer) AND what='dataset'"),
+                     1);
+    importer_take(&pair.here.context);
+    assert_int_equal(lost_work_end(&pair.here.context, NULL), ST_OK);
+    assert_int_equal(imported(&pair.here), DATASET_IMPORTING);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM hold"), 1);
+    lose_there(&pair);
+    assert_int_equal(lost_work_end(&pair.here.context, NULL), ST_OK);
+    assert_int_equal(imported(&pair.here), DATASET_CREATED);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM hold"), 0);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_is_run_by_the_daemon_that_claimed_it),
+        cmocka_unit_test(what_a_living_daemon_runs_is_ended_by_no_other),
+        cmocka_unit_test(a_lost_daemons_jobs_are_charged_what_was_authorised),
+        cmocka_unit_test(a_lost_daemons_cancelled_job_is_cancelled),
+        cmocka_unit_test(an_import_is_one_workers_and_ends_with_it),
+    };
+    if (!postgres_make_for_stores(&server, true))
+        return 0;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_remove(&server);
+    return failed;
+}
