@@ -57,6 +57,17 @@ static enum status fence(struct store_tx *tx, uint64_t daemon, struct error *err
     return statement_run(&statement, error);
 }
 
+/* In a transaction of its own: it may have to be written again, and what was fenced must
+ * not be. */
+static enum status forget(struct store *store, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(store, STORE_MARK, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return store_end(tx, follow_forget(store_tx_database(tx), error), error);
+}
+
 enum status lease_sweep(struct store *store, size_t *fenced, struct error *error)
 {
     struct store_tx *tx = NULL;
@@ -70,10 +81,9 @@ enum status lease_sweep(struct store *store, size_t *fenced, struct error *error
     status = find(tx, &lapsed, error);
     for (size_t i = 0; i < lapsed.count && status == ST_OK; i++)
         status = fence(tx, lapsed.daemons[i], error);
-    if (status == ST_OK)
-        status = follow_forget(store_tx_database(tx), error);
     status = store_end(tx, status, error);
-    if (status == ST_OK)
-        *fenced = lapsed.count;
-    return status;
+    if (status != ST_OK)
+        return status;
+    *fenced = lapsed.count;
+    return forget(store, error);
 }
