@@ -227,7 +227,8 @@ static void write_rows_per_person(struct json_writer *writer, size_t usual)
 static void write_ranks(struct json_writer *writer, const struct job_schema_view *view)
 {
     static const uint64_t usual = 1;
-    json_schema_count(writer, "ranks", 1, view->starts_ranks ? LIMIT_RANKS : 1, &usual);
+    json_schema_count(writer, "ranks", 1, view->ranks_max > 1 ? view->ranks_max : 1,
+                      &usual);
 }
 
 static void write_length(struct json_writer *writer, const struct job_request *usual)

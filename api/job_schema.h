@@ -24,7 +24,7 @@ struct job_schema_view {
     const struct dataset_id *dataset;
     struct job_dataset facts;
     double epsilon_max; /* of a private dataset: spending_ceiling at its delta */
-    bool starts_ranks;  /* a job may have more than one */
+    unsigned ranks_max; /* that a job may have here; 0 is 1 */
 };
 
 /* To be freed. */

@@ -19,6 +19,7 @@ double efficiency_of(const struct rank_machine *machine, const struct rank_work 
     double sent = work->parameters * (integer_bytes + float_bytes) * (p - 1) / p;
     double step = efficiency_rows(work->batch, ranks) * record +
                   sent / machine->network_bytes +
-                  work->parameters * integer_bytes / machine->adding_bytes;
+                  work->parameters * integer_bytes / machine->adding_bytes +
+                  machine->messages_s;
     return work->batch * record / (p * step);
 }

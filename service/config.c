@@ -51,6 +51,7 @@ const char *config_help(void)
            "  --job-memory-max BYTES     of one job [half of RAM]\n"
            "  --ranks-launcher COMMAND   starts the processes of a job of several ranks:\n"
            "                             mpirun -n {ranks} epsilond-rank [none]\n"
+           "  --ranks-max N              of one job; each takes its threads and memory [16]\n"
            "  --ranks-network BYTES      a second between them, for estimates [1.1 GB]\n"
            "  --drain-timeout SECONDS    for running jobs after SIGTERM [120]\n"
            "  --head-file PATH           the ledger's head, kept on another disk too\n"

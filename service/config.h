@@ -34,6 +34,7 @@ struct config {
     uint64_t queue_length_max, upload_size_max, unpacked_size_max;
     uint64_t job_memory_max; /* bytes */
     char ranks_launcher[CONFIG_PATH_SIZE]; /* starts the ranks of a job; "": none does */
+    unsigned ranks_max;     /* of one job */
     uint64_t ranks_network; /* bytes a second, from and to each rank; for estimates */
     unsigned drain_timeout_s;
     char metrics_address[CONFIG_ADDRESS_SIZE]; /* like address; "" for none */

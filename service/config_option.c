@@ -217,6 +217,12 @@ static enum status set_ranks_launcher(struct config *config, const char *text,
     return copy_path(config->ranks_launcher, 1, text, error);
 }
 
+static enum status set_ranks_max(struct config *config, const char *text,
+                                 struct error *error)
+{
+    return small_count(&config->ranks_max, text, 1, LIMIT_RANKS, error);
+}
+
 static enum status set_ranks_network(struct config *config, const char *text,
                                      struct error *error)
 {
@@ -341,6 +347,7 @@ const struct config_option config_options[] = {
     {"unpacked-size-max", set_unpacked},
     {"job-memory-max", set_memory},
     {"ranks-launcher", set_ranks_launcher},
+    {"ranks-max", set_ranks_max},
     {"ranks-network", set_ranks_network},
     {"drain-timeout", set_drain},
     {"log-level", set_log_level},

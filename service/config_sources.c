@@ -25,6 +25,7 @@ static void config_defaults(struct config *config)
         .upload_size_max = LIMIT_UPLOAD_SIZE,
         .unpacked_size_max = LIMIT_UNPACKED_SIZE,
         .job_memory_max = (uint64_t)pages * (uint64_t)page / 2,
+        .ranks_max = 16,
         .ranks_network = UINT64_C(1100000000), /* 10 Gbit/s, of which a little is lost */
         .cache_size = LIMIT_CACHE_SIZE,
         .drain_timeout_s = LIMIT_DRAIN_TIMEOUT_S,

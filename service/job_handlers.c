@@ -75,6 +75,7 @@ static struct ranks_view foresee_ranks(const struct context *context,
         .flops = EFFICIENCY_CORE_FLOPS * config->threads,
         .network_bytes = (double)config->ranks_network,
         .adding_bytes = EFFICIENCY_ADDING_BYTES,
+        .messages_s = EFFICIENCY_MESSAGES_S,
     };
     const struct rank_work work = {
         .batch = (double)train->batch_size * (double)train_spec_unit_rows(train),
@@ -222,7 +223,8 @@ enum status handle_job_schema(struct context *context, struct request *request,
         return status;
     view.dataset = &dataset_spec(dataset)->id;
     view.facts = dataset_facts(context->datasets, dataset);
-    view.starts_ranks = context->config->ranks_launcher[0] != '\0';
+    if (context->config->ranks_launcher[0] != '\0')
+        view.ranks_max = context->config->ranks_max;
     if (!view.facts.is_public) {
         status = ledger_balance(context->ledger, view.dataset, &balance, error);
         if (status == ST_OK && balance.frozen)

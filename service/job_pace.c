@@ -25,7 +25,9 @@ static bool is_alike(const struct job_plan *plan, const struct job *job,
 {
     const struct job_request *request = &plan->request;
     if (strcmp(request->dataset.text, job_dataset(job)->text) != 0 ||
-        request->train.algorithm.algorithm != job_algorithm(job))
+        request->train.algorithm.algorithm != job_algorithm(job) ||
+        train_spec_ranks(&request->train) !=
+            train_spec_ranks(&job_plan(job)->request.train))
         return false;
     char *text = model_spec_render(&job_plan(job)->request.train.model);
     bool same = strcmp(text, model) == 0;

@@ -61,11 +61,18 @@ static enum status check_evaluation(const struct planning *planning,
     return ST_OK;
 }
 
-/* Whether somebody starts so many processes. */
+/* Whether somebody starts so many processes, each of which takes the job's memory. */
 static enum status check_launcher(const struct config *config,
                                   const struct train_spec *train, struct error *error)
 {
-    if (train_spec_ranks(train) == 1 || config->ranks_launcher[0] != '\0')
+    if (train_spec_ranks(train) == 1)
+        return ST_OK;
+    if (config->ranks_launcher[0] != '\0' && train_spec_ranks(train) > config->ranks_max)
+        return error_set_at(error, ST_INVALID, "/ranks",
+                            "no more than %u processes are started for a job here "
+                            "(--ranks-max)",
+                            config->ranks_max);
+    if (config->ranks_launcher[0] != '\0')
         return ST_OK;
     return error_set_at(error, ST_INVALID, "/ranks",
                         "one process takes a job's steps here: leave it out, or "

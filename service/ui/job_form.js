@@ -17,7 +17,7 @@ export function emptyForm() {
     way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '', accountant: '',
     preset: 'linear', written: '', hidden: '', activation: '', bias: '', groups: '', loss: '', huber: '', init_seed: '',
     weights: '', trainable: 'all', trained: '', fresh: '', anew: '', features: '',
-    batch_size: '', rows_per_person: '', views: '', flip: '', shift: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
+    batch_size: '', rows_per_person: '', ranks: '', views: '', flip: '', shift: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
     schedule: '', warmup: '', weight_decay: '', momentum: '', beta1: '', beta2: '', epsilon: '',
     averaging: 'none', share: '', decay: '', class_weights: '', algorithm: 'dpsgd', parameters: {}, display_name: ''};
 }
@@ -63,7 +63,7 @@ export function formOf(job) {
   const way = job.privacy?.epsilon != null ? 'epsilon' : job.privacy?.budget_fraction != null ? 'budget_fraction' : 'noise_multiplier';
   Object.assign(form, {dataset: job.dataset, evaluation: job.evaluation?.holdout ? HOLDOUT : text(job.evaluation),
     measured: text(job.evaluation?.epsilon ?? '0.1'), error_clip: text(job.evaluation?.error_clip), scaling: text(job.scaling?.statistics), way,
-    accountant: job.privacy?.accountant === 'pld' ? 'pld' : '', batch_size: text(job.batch_size), rows_per_person: text(job.rows_per_person),
+    accountant: job.privacy?.accountant === 'pld' ? 'pld' : '', batch_size: text(job.batch_size), rows_per_person: text(job.rows_per_person), ranks: text(job.ranks),
     views: text(job.augmentation?.views), flip: job.augmentation?.flip ? 'true' : '', shift: job.augmentation?.shift ? text(job.augmentation.shift) : '',
     epochs: text(job.epochs), steps: job.epochs == null ? text(job.steps) : '', averaging: job.averaging?.kind ?? 'none', share: text(job.averaging?.share),
     decay: text(job.averaging?.decay), class_weights: (job.class_weights ?? []).join(', '), features: text(job.features), algorithm: name});
@@ -126,7 +126,7 @@ function evaluationOf(form) {
 // algorithm: what the daemon says of the one that was chosen.
 export function bodyOf(form, algorithm) {
   return {dataset: form.dataset, model: modelOf(form), algorithm: {name: form.algorithm, ...collect(algorithm.schema, form.parameters)}, ...given({
-    evaluation: evaluationOf(form), scaling: form.scaling.trim() ? {statistics: form.scaling.trim()} : '', batch_size: read(form.batch_size), rows_per_person: read(form.rows_per_person),
+    evaluation: evaluationOf(form), scaling: form.scaling.trim() ? {statistics: form.scaling.trim()} : '', batch_size: read(form.batch_size), rows_per_person: read(form.rows_per_person), ranks: read(form.ranks),
     augmentation: augmentationOf(form), epochs: read(form.epochs),
     steps: read(form.steps), optimizer: optimizerOf(form), averaging: averagingOf(form), features: form.features, display_name: form.display_name.trim(),
     class_weights: form.class_weights.trim() ? listOf(form.class_weights).map(read) : '',

@@ -121,7 +121,7 @@ function settingsCard(job) {
   const {name, ...members} = job.algorithm;
   const {model_spec: spec, optimizer} = job;
   return facts('Settings', [['model', modelName(spec)], ['begins with', spec.weights && shortId(spec.weights)], ['trained', trainedPart(spec)],
-    ['batch', count(job.batch_size)], ['rows per person', job.rows_per_person], ['views', viewsText(job.augmentation)], ['epochs', job.epochs], ['optimizer', optimizer.name], ['rate', rate(optimizer)],
+    ['batch', count(job.batch_size)], ['rows per person', job.rows_per_person], ['ranks', job.ranks], ['views', viewsText(job.augmentation)], ['epochs', job.epochs], ['optimizer', optimizer.name], ['rate', rate(optimizer)],
     ['weight decay', optimizer.weight_decay && plain(optimizer.weight_decay)], ['average', averageText(job.averaging)], ['class weights', job.class_weights?.map((one) => plain(one)).join(', ')],
     ['ranges from', job.scaling && html`<span title=${job.scaling.ranges.map(({column, range}) => `${column}: ${range.map((end) => plain(end, 5)).join(' to ')}`).join('\n')}>statistics ${shortId(job.scaling.statistics)}</span>`],
     ...Object.entries(members).map(([key, value]) => [key.replaceAll('_', ' '), typeof value === 'number' ? plain(value) : String(value)]),

@@ -305,7 +305,7 @@ class Page {
       ${this.select('/model/preset', 'preset', 'Model', [...presets.map((name) => [name, name]), [WRITTEN, 'layers, as JSON']],
         estimate?.parameters == null ? '' : `${count(estimate.parameters)} parameters, ${bytes(estimate.memory)} of memory`)}
       ${this.text('/batch_size', 'batch_size', 'Batch size', `Expected: each ${persons ? 'person' : 'record'} is drawn by chance.`, estimate?.batch_size == null ? '' : count(estimate.batch_size))}${this.presetFields()}
-      ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'At most so many in a step: 1, 2, 4, 8 or 16. No part of the price.', '4') : nothing}${this.viewFields()}
+      ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'At most so many in a step: 1, 2, 4, 8 or 16. No part of the price.', '4') : nothing}${form.ranks === '' ? nothing : this.text('/ranks', 'ranks', 'Ranks', 'Processes that take the steps together.', '1')}${this.viewFields()}
       ${this.text('/epochs', 'epochs', 'Epochs', estimate?.steps == null ? '' : `${count(estimate.steps)} steps`, form.steps ? 'steps are given' : 'default')}
       ${this.text(rate, 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
       ${this.select('/optimizer/name', 'optimizer', 'Optimizer', [['sgd', 'sgd'], ['adam', 'adam']])}

@@ -364,7 +364,7 @@ static void answer_job(json_t *answers, const struct dataset_spec *dataset,
     known.is_public = !request.train.algorithm.algorithm->is_private;
     assert_int_equal(job_defaults_fill(&request, &known, NULL), ST_OK);
     take_answer(answers, "JobRequest", job_request_render(&request));
-    const struct job_schema_view schema = {&dataset->id, known, 1.5, true};
+    const struct job_schema_view schema = {&dataset->id, known, 1.5, 4};
     take_answer(answers, "JobSchema", job_schema_render(&schema));
     struct job_view view = {.id = &job_id,
                             .state = "QUEUED",

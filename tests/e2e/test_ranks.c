@@ -37,7 +37,8 @@ static int begin(void **state)
              "--mca oob_tcp_if_include lo --mca mpi_yield_when_idle 1 %s-rank",
              getenv("EPSILOND"));
     stage_begin_with(state, (const char *const[]){"--workers", "1", "--threads", "1",
-                                                  "--ranks-launcher", launcher, NULL});
+                                                  "--ranks-launcher", launcher,
+                                                  "--ranks-max", "2", NULL});
     struct client *client = &((struct stage *)*state)->client;
     ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));
     ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
@@ -210,10 +211,16 @@ static void an_estimate_says_that_small_steps_do_not_pay(void **state)
                                             "dpsgd", FEW_STEPS, RANKS, 8.0);
     assert_status(reply, 200);
     assert_true(reply_number(reply, "ranks.count") == RANKS);
-    assert_true(reply_number(reply, "ranks.efficiency") < 1);
-    assert_status(client_post(client, "/v1/jobs:estimate", NULL, JOB, "dicesgd",
-                              FEW_STEPS, RANKS, 8.0),
-                  400);
+    assert_true(reply_number(reply, "ranks.efficiency") < 0.5);
+    assert_true(json_is_false(reply_at(reply, "ranks.pays")));
+    assert_invalid_at(client_post(client, "/v1/jobs:estimate", NULL, JOB, "dpsgd",
+                                  FEW_STEPS, RANKS + 1, 8.0),
+                      "/ranks");
+    const struct reply *schema = client_get(client, "/v1/job-schema?dataset=digits");
+    assert_true(reply_number(schema, "properties.ranks.maximum") == RANKS);
+    assert_problem(client_post(client, "/v1/jobs:estimate", NULL, JOB, "dicesgd",
+                               FEW_STEPS, RANKS, 8.0),
+                   400, "one_rank_only");
 }
 
 /* The daemon is killed: its ranks have nothing more to read, and end. */

@@ -5,9 +5,9 @@
 
 #include "tests/expect.h"
 
-static const struct rank_machine ethernet_10 = {2e12, 1.1e9, 8e9};
-static const struct rank_machine ethernet_100 = {2e12, 10e9, 8e9};
-static const struct rank_machine infiniband_200 = {2e12, 22e9, 8e9};
+static const struct rank_machine ethernet_10 = {2e12, 1.1e9, 8e9, 0};
+static const struct rank_machine ethernet_100 = {2e12, 10e9, 8e9, 0};
+static const struct rank_machine infiniband_200 = {2e12, 22e9, 8e9, 0};
 
 struct row {
     const struct rank_machine *machine;
@@ -64,12 +64,27 @@ static void one_rank_is_used_whole(void **state)
     assert_true(efficiency_rows(4096, 1) == 4096);
 }
 
+/* Steps of a tenth of what their messages take. */
+static void a_model_of_short_steps_never_pays(void **state)
+{
+    (void)state;
+    struct rank_machine slow = ethernet_100;
+    const struct rank_work work = {512, 1e5, 1000};
+    slow.messages_s = 10 * work.batch * work.record_flops / slow.flops;
+    for (unsigned ranks = 2; ranks <= 64; ranks *= 2) {
+        assert_true(efficiency_of(&ethernet_100, &work, ranks) > 0.5 / ranks);
+        assert_true(efficiency_of(&slow, &work, ranks) < 0.1 / ranks);
+    }
+    assert_true(efficiency_of(&slow, &work, 1) == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(efficiencies_are_those_of_the_model),
         cmocka_unit_test(poisson_batches_alone_cost_a_quarter),
         cmocka_unit_test(one_rank_is_used_whole),
+        cmocka_unit_test(a_model_of_short_steps_never_pays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

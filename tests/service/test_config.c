@@ -215,6 +215,26 @@ static void what_is_not_understood_is_refused(void **state)
     unsetenv("EPSILOND_THREADS");
 }
 
+static void a_launcher_is_told_how_many_ranks_to_start(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error;
+    assert_int_equal(READ("epsilond", "--data-dir", "d"), ST_OK);
+    assert_string_equal(config.ranks_launcher, "");
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--ranks-launcher",
+                          "mpirun -n 2 epsilond-rank"),
+                     ST_INVALID);
+    assert_non_null(strstr(error.text, "{ranks}"));
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--ranks-launcher",
+                          "mpirun -n {ranks} epsilond-rank", "--ranks-max", "4"),
+                     ST_OK);
+    assert_int_equal(config.ranks_max, 4);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--ranks-max", "1025"),
+                     ST_INVALID);
+}
+
 static void help_and_version_need_nothing_else(void **state)
 {
     (void)state;
@@ -237,6 +257,7 @@ int main(void)
         cmocka_unit_test(a_store_on_a_server_keeps_its_head_in_the_directory),
         cmocka_unit_test(a_socket_is_a_path),
         cmocka_unit_test(what_is_not_understood_is_refused),
+        cmocka_unit_test(a_launcher_is_told_how_many_ranks_to_start),
         cmocka_unit_test(help_and_version_need_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
