@@ -167,7 +167,7 @@ static enum status create_in(struct charging *charging, struct store_tx *tx,
     snprintf(location, sizeof location, "/v1/charges/%s", addition.id.text);
     status = tell_created(context, tx, request, &view, error);
     if (status == ST_OK)
-        status = idempotency_keep(request, tx, location, *body, error);
+        status = idempotency_keep(context, request, tx, location, *body, error);
     if (status == ST_OK)
         reply_header_add(&request->reply, "Location", "%s", location);
     return status;
@@ -351,7 +351,8 @@ static enum status grant_in(struct granting *granting, struct store_tx *tx,
     const struct charge_view view = view_of(context, granting->charge, &info);
     granting->body = block_render(&view);
     snprintf(location, sizeof location, "/v1/charges/%s", view.id->text);
-    status = idempotency_keep(granting->request, tx, location, granting->body, error);
+    status = idempotency_keep(context, granting->request, tx, location, granting->body,
+                              error);
     if (status == ST_OK)
         reply_header_add(&granting->request->reply, "Location", "%s", location);
     return status;

@@ -96,8 +96,9 @@ struct context {
     struct predictors *predictors;
     struct transfer_rules outbound; /* whom the service may call of its own accord */
     struct courier *courier;
-    struct lookout *lookout; /* NULL: no other daemon writes to the store */
-    struct pulse *pulse;     /* of this daemon's lease; NULL likewise */
+    struct lookout *lookout;       /* NULL: no other daemon writes to the store */
+    struct pulse *pulse;           /* of this daemon's lease; NULL likewise */
+    atomic_uint_fast64_t followed; /* how often memory took over what others wrote */
     struct fetches *fetches;
     struct pool *fetchers;
     struct loaded_models *loaded_models;

@@ -73,7 +73,7 @@ static enum status remember(struct context *context, struct store_tx *tx,
     char *body = dataset_text(context->datasets, dataset, context->ledger);
     snprintf(location, sizeof location, "/v1/datasets/%s",
              dataset_spec(dataset)->id.text);
-    enum status status = idempotency_keep(request, tx, location, body, error);
+    enum status status = idempotency_keep(context, request, tx, location, body, error);
     reply_header_add(&request->reply, "Location", "%s", location);
     reply_json(&request->reply, MHD_HTTP_CREATED, body);
     return status;

@@ -35,8 +35,10 @@ static void look_before(const struct context *context, struct request *const *re
                         size_t count)
 {
     second_look_before(context);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         requests[i]->look = LOOK_DONE;
+        second_look_begin(context, requests[i]);
+    }
 }
 
 /* A prediction takes long, and reads of no dataset that may yet be declared anew: it is no

@@ -99,10 +99,14 @@ static enum status renew_caption(struct context *context, struct store_tx *tx,
 static renew_function *const functions[] = {
     [FOLLOW_LEDGER] = renew_ledger,
     [FOLLOW_AUDIT] = renew_nothing, /* nothing of it is kept */
-    [FOLLOW_DATASET] = renew_dataset,       [FOLLOW_WEIGHTS] = renew_weights,
-    [FOLLOW_JOB] = renew_nothing,           [FOLLOW_MODEL] = renew_model,
-    [FOLLOW_SURVEY] = renew_survey,         [FOLLOW_CHARGE] = renew_charge,
-    [FOLLOW_ACCESS_KEY] = renew_access_key, [FOLLOW_WEBHOOK] = renew_webhook,
+    [FOLLOW_DATASET] = renew_dataset,
+    [FOLLOW_WEIGHTS] = renew_weights,
+    [FOLLOW_JOB] = renew_nothing,
+    [FOLLOW_MODEL] = renew_model,
+    [FOLLOW_SURVEY] = renew_survey,
+    [FOLLOW_CHARGE] = renew_charge,
+    [FOLLOW_ACCESS_KEY] = renew_access_key,
+    [FOLLOW_WEBHOOK] = renew_webhook,
     [FOLLOW_CAPTION] = renew_caption,
 };
 
@@ -137,6 +141,9 @@ enum status following_renew(void *argument, struct store_tx *tx,
 {
     struct context *context = argument;
     enum status status = ST_OK;
+    bool audit_alone = count == 0 || (count == 1 && changes[0].what == FOLLOW_AUDIT);
+    if (!audit_alone)
+        atomic_fetch_add(&context->followed, 1);
     for (size_t i = 0; i < count && status == ST_OK;) {
         size_t alike = count_alike(changes + i, count - i);
         if (changes[i].what == FOLLOW_JOB)

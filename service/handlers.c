@@ -68,8 +68,14 @@ static enum status handle_keyed(struct context *context, struct request *request
 
 void handler_handle(struct context *context, struct request *request)
 {
+    handle_function *function = request->match.route->keyed ? handle_keyed : handle;
     request->errand.is_due = false;
-    call(request->match.route->keyed ? handle_keyed : handle, context, request);
+    for (int i = 0; i < SECOND_LOOKS_MAX; i++) {
+        second_look_begin(context, request);
+        call(function, context, request);
+        if (!second_look_failed(context, request))
+            break;
+    }
     if (!request->errand.is_due && !second_look_due(context, request))
         act_refused(context, request);
 }

@@ -8,6 +8,7 @@
 #include "api/query.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/second_look.h"
 
 enum { ROUTE_SIZE = 64 };
 
@@ -83,7 +84,8 @@ enum status idempotency_find(struct context *context, struct request *request,
     return status;
 }
 
-enum status idempotency_keep(struct request *request, struct store_tx *tx,
+enum status idempotency_keep(const struct context *context,
+                             const struct request *request, struct store_tx *tx,
                              const char *location, const char *body,
                              struct error *error)
 {
@@ -95,8 +97,15 @@ enum status idempotency_keep(struct request *request, struct store_tx *tx,
         .time_ms = clock_wall_ms(),
     };
     route_name(request, route);
-    enum status status = fingerprint_of(request, row.fingerprint, error);
+    enum status status = second_look_check(context, request, error);
+    if (status == ST_OK)
+        status = fingerprint_of(request, row.fingerprint, error);
     if (status != ST_OK)
         return status;
-    return idempotency_row_insert(tx, &row, error);
+    struct error inner = {0};
+    status = idempotency_row_insert(tx, &row, &inner);
+    if (status ==
+        ST_ALREADY_EXISTS) /* since it was looked for: there is another daemon */
+        return error_set(error, ST_CONFLICT, "a request with this key came first");
+    return status == ST_OK ? ST_OK : error_set(error, status, "%s", inner.text);
 }

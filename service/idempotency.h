@@ -20,10 +20,13 @@ enum status idempotency_find(struct context *context, struct request *request,
                              struct error *error);
 
 /* Remembers, in tx, that the request is answered 201 with location and body.
- *   ST_ALREADY_EXISTS  the key was used on this route
+ *   ST_CONFLICT        another daemon of a shared store has answered a request with this key
+ *                      on this route, or has changed what this one was decided by: it is to
+ *                      be handled anew
  *   ST_INVALID         the request's body is not JSON
  *   ST_IO              the store is poisoned */
-enum status idempotency_keep(struct request *request, struct store_tx *tx,
+enum status idempotency_keep(const struct context *context,
+                             const struct request *request, struct store_tx *tx,
                              const char *location, const char *body,
                              struct error *error);
 

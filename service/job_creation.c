@@ -83,7 +83,8 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
         return status;
     snprintf(location, sizeof location, "/v1/jobs/%s", addition.id.text);
     creation->body = job_text(context->jobs, creation->job);
-    return idempotency_keep(creation->request, tx, location, creation->body, error);
+    return idempotency_keep(context, creation->request, tx, location, creation->body,
+                            error);
 }
 
 /* Makes the reply of a job that is durable. */

@@ -42,6 +42,7 @@ struct request {
     struct errand errand; /* for files that the desk needs, and does not wait for */
     struct reply reply;
     enum request_look look;
+    uint64_t followed;   /* how much of other daemons was known when it was handled */
     enum status refused; /* what the reply is a problem of; ST_OK: it is none */
     bool waited;         /* for a change, before it was answered */
     const void *awaited; /* what it waits for, while it waits */

@@ -9,12 +9,17 @@ bool second_look_due(const struct context *context, struct request *request)
     return true;
 }
 
+static void drop_reply(struct request *request)
+{
+    reply_fini(&request->reply);
+    request->refused = ST_OK;
+}
+
 bool second_look_end(struct request *request)
 {
     if (request->look != LOOK_DUE)
         return false;
-    reply_fini(&request->reply);
-    request->refused = ST_OK;
+    drop_reply(request);
     request->look = LOOK_DONE;
     return true;
 }
@@ -24,4 +29,30 @@ void second_look_before(const struct context *context)
 {
     if (store_shared(context->store))
         store_look(context->store, NULL);
+}
+
+/* --- what another daemon writes while a request is handled --- */
+
+void second_look_begin(const struct context *context, struct request *request)
+{
+    drop_reply(request);
+    request->followed = atomic_load(&context->followed);
+}
+
+enum status second_look_check(const struct context *context,
+                              const struct request *request, struct error *error)
+{
+    if (request->followed == atomic_load(&context->followed))
+        return ST_OK;
+    return error_set(error, ST_CONFLICT, "another daemon came in between");
+}
+
+/* A file is read once. */
+bool second_look_failed(const struct context *context, const struct request *request)
+{
+    const struct route *route = request->match.route;
+    return request->refused != ST_OK && !request->errand.is_due &&
+           route->run == RUN_ON_DESK && route->body != BODY_FILE &&
+           (request->refused == ST_CONFLICT ||
+            second_look_check(context, request, NULL) != ST_OK);
 }

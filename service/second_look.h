@@ -26,4 +26,21 @@ bool second_look_end(struct request *request);
 /* Looks, for requests that are about to be handled on a thread that may wait. */
 void second_look_before(const struct context *context);
 
+/* --- what another daemon writes while a request is handled --- */
+
+enum { SECOND_LOOKS_MAX = 8 }; /* so often it is handled, if need be */
+
+/* The request begins to be handled by what is in memory now, without a reply. */
+void second_look_begin(const struct context *context, struct request *request);
+
+/* Whether memory is still what the request was handled by: asked in its transaction, before
+ * which it was held against memory.
+ *   ST_CONFLICT  others have written since: the request is to be handled anew */
+enum status second_look_check(const struct context *context,
+                              const struct request *request, struct error *error);
+
+/* Whether the request was refused for what others may have written meanwhile, and is to be
+ * handled anew. */
+bool second_look_failed(const struct context *context, const struct request *request);
+
 #endif

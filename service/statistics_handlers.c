@@ -304,7 +304,8 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     if (status != ST_OK)
         return status;
     snprintf(location, sizeof location, "/v1/statistics/%s", id.text);
-    status = idempotency_keep(creation->request, tx, location, creation->body, error);
+    status = idempotency_keep(creation->context, creation->request, tx, location,
+                              creation->body, error);
     if (status == ST_OK)
         reply_header_add(&creation->request->reply, "Location", "%s", location);
     return status;

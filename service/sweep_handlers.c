@@ -146,7 +146,8 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     snprintf(location, sizeof location, "/v1/sweeps/%s", plan->id.text);
     creation->body =
         sweep_new_text(plan->context, &plan->id, creation->jobs, plan->count);
-    status = idempotency_keep(plan->request, tx, location, creation->body, error);
+    status = idempotency_keep(plan->context, plan->request, tx, location,
+                              creation->body, error);
     if (status == ST_OK)
         reply_header_add(&plan->request->reply, "Location", "%s", location);
     return status;

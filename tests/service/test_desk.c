@@ -28,6 +28,27 @@ const char *__wrap_request_header(const struct request *request, const char *nam
     return strcmp(name, "Idempotency-Key") == 0 ? asked->key : NULL;
 }
 
+/* What another daemon does between two looks of this one. */
+static struct meanwhile {
+    bool hides;   /* a row of a twin is not there yet */
+    bool follows; /* something is taken over */
+    unsigned looks;
+} meanwhile;
+
+enum status __real_idempotency_find(struct context *context, struct request *request,
+                                    struct error *error);
+enum status __wrap_idempotency_find(struct context *context, struct request *request,
+                                    struct error *error);
+enum status __wrap_idempotency_find(struct context *context, struct request *request,
+                                    struct error *error)
+{
+    const struct meanwhile now = meanwhile;
+    meanwhile = (struct meanwhile){.looks = now.looks + 1};
+    if (now.follows)
+        atomic_fetch_add(&context->followed, 1);
+    return now.hides ? ST_OK : __real_idempotency_find(context, request, error);
+}
+
 static int begin(void **state)
 {
     struct access_key_made made;
@@ -193,6 +214,42 @@ static void twins_make_one_job(void **state)
     forget(asked, 2);
 }
 
+static void a_twin_that_came_first_elsewhere_is_answered(void **state)
+{
+    (void)state;
+    struct asked asked[2];
+    uint64_t before = entries();
+    ask(&asked[0], &principal_local, 500);
+    ask(&asked[1], &principal_local, 500);
+    strcpy(asked[1].key, asked[0].key);
+    handle(&asked[0], 1);
+    meanwhile = (struct meanwhile){.hides = true};
+    handle(&asked[1], 1);
+    assert_int_equal(meanwhile.looks, 2);
+    assert_int_equal(entries(), before + 1);
+    assert_int_equal(asked[1].request.reply.status, MHD_HTTP_CREATED);
+    assert_string_equal(header_of(&asked[1], "Idempotency-Replayed"), "true");
+    assert_string_equal(header_of(&asked[0], "Location"),
+                        header_of(&asked[1], "Location"));
+    forget(asked, 2);
+}
+
+/* What was held against a policy before the transaction is held against it anew. */
+static void what_others_changed_meanwhile_is_decided_anew(void **state)
+{
+    (void)state;
+    struct asked asked;
+    uint64_t before = entries();
+    ask(&asked, &principal_local, 500);
+    meanwhile = (struct meanwhile){.follows = true};
+    handle(&asked, 1);
+    assert_int_equal(meanwhile.looks, 2);
+    assert_int_equal(entries(), before + 1);
+    assert_int_equal(asked.request.reply.status, MHD_HTTP_CREATED);
+    assert_int_equal(asked.request.reply.header_count, 1);
+    forget(&asked, 1);
+}
+
 static void a_policy_counts_those_before(void **state)
 {
     (void)state;
@@ -226,6 +283,8 @@ int main(void)
         cmocka_unit_test(they_are_created_in_one_transaction_in_their_order),
         cmocka_unit_test(one_that_is_refused_stands_in_nobodys_way),
         cmocka_unit_test(twins_make_one_job),
+        cmocka_unit_test(a_twin_that_came_first_elsewhere_is_answered),
+        cmocka_unit_test(what_others_changed_meanwhile_is_decided_anew),
         cmocka_unit_test(a_policy_counts_those_before),
         cmocka_unit_test(no_more_are_queued_than_there_is_room_for),
     };
