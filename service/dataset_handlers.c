@@ -13,6 +13,7 @@
 #include "service/declaration.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
+#include "service/second_look.h"
 #include "service/second_person.h"
 #include "service/upload_kind.h"
 
@@ -114,7 +115,7 @@ enum status handle_dataset_create(struct context *context, struct request *reque
         status = read_declaration(context, request, &declaration, &spec, error);
     if (status != ST_OK)
         return status;
-    status = store_begin(context->store, STORE_LEDGER, &tx, error);
+    status = second_look_open(context, request, STORE_LEDGER, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(&spec);
         return status;
@@ -153,7 +154,8 @@ static enum status put_anew(struct context *context,
                             struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
+    enum status status =
+        second_look_open(context, declaration->request, STORE_LEDGER, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(spec_take);
         return status;
@@ -232,7 +234,7 @@ static enum status delete_row(struct context *context, const struct request *req
     struct act act;
     struct store_tx *tx = NULL;
     act_begin(&act, context, request);
-    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
+    enum status status = second_look_open(context, request, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     info->state = DATASET_DELETED;

@@ -338,7 +338,10 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
 {
     struct change *change = change_create(datasets, dataset);
     dataset_read(datasets, dataset, &change->info);
-    CHECK((moves[change->info.state] & TO(info->state)) != 0);
+    if ((moves[change->info.state] & TO(info->state)) == 0) {
+        free(change);
+        return error_set(error, ST_CONFLICT, "another daemon has moved the dataset");
+    }
     const struct proposal proposal = change->info.detail.proposal;
     const struct proposal regrant = change->info.detail.regrant;
     change->info.state = info->state;

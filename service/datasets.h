@@ -106,9 +106,10 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
                                   struct dataset **out, struct error *error);
 
 /* Moves dataset to the state, detail and sha256 of info; the rest of info, and the
- * proposals in its detail, are ignored: they are dataset_decide's. A move that is not in the
- * drawing is our bug.
- *   ST_IO  the store is poisoned */
+ * proposals in its detail, are ignored: they are dataset_decide's.
+ *   ST_CONFLICT  the move is not in the drawing: another daemon has moved it since it was
+ *                looked at, or it is our bug
+ *   ST_IO        the store is poisoned */
 enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
                          struct dataset *dataset, const struct dataset_info *info,
                          struct error *error);

@@ -15,6 +15,7 @@
 #include "service/act.h"
 #include "service/handlers.h"
 #include "service/page.h"
+#include "service/second_look.h"
 #include "service/weight_files.h"
 
 static enum status find(struct context *context, const struct request *request,
@@ -168,7 +169,7 @@ enum status handle_file_delete(struct context *context, struct request *request,
     const struct weights_row *row;
     enum status status = find(context, request, &row, error);
     if (status == ST_OK)
-        status = store_begin(context->store, STORE_ROW, &tx, error);
+        status = second_look_open(context, request, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     act_begin(&act, context, request);

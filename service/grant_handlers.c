@@ -17,6 +17,7 @@
 #include "service/notice.h"
 #include "service/page.h"
 #include "service/regrant.h"
+#include "service/second_look.h"
 
 struct found { /* a grant, and the dataset in whose row it lies */
     struct dataset *dataset;
@@ -190,7 +191,7 @@ static enum status commit(struct context *context, const struct request *request
                           const struct decision *decision, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
+    enum status status = second_look_open(context, request, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = grant(context, tx, decision, error);

@@ -25,6 +25,7 @@
 #include "service/plan_refusal.h"
 #include "service/planner.h"
 #include "service/policy.h"
+#include "service/second_look.h"
 
 static void refuse(struct context *context, struct request *request,
                    const struct job_plan *plan, const struct error *error)
@@ -337,7 +338,7 @@ static enum status remove_job(struct context *context, const struct request *req
     struct act act;
     struct store_tx *tx = NULL;
     act_begin(&act, context, request);
-    enum status status = store_begin(context->store, STORE_JOB, &tx, error);
+    enum status status = second_look_open(context, request, STORE_JOB, &tx, error);
     if (status != ST_OK)
         return status;
     status = job_remove(context->jobs, tx, job, error);

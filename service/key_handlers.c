@@ -10,6 +10,7 @@
 #include "service/handlers.h"
 #include "service/key_text.h"
 #include "service/page.h"
+#include "service/second_look.h"
 
 static const int64_t rotation_ms = INT64_C(24) * 3600 * 1000;
 
@@ -138,7 +139,7 @@ enum status handle_key_revoke(struct context *context, struct request *request,
         !access_is_everywhere(request))
         status = error_set(error, ST_FORBIDDEN, "its bearer reaches other projects");
     if (status == ST_OK)
-        status = store_begin(context->store, STORE_ROW, &tx, error);
+        status = second_look_open(context, request, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = access_keys_revoke(context->keys, tx, key.id, error);

@@ -11,6 +11,7 @@
 #include "service/act.h"
 #include "service/handlers.h"
 #include "service/key_text.h"
+#include "service/second_look.h"
 #include "service/second_person.h"
 
 static enum status find(struct context *context, const struct request *request,
@@ -58,7 +59,7 @@ static enum status commit(struct context *context, const struct request *request
                           const char *reason, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
+    enum status status = second_look_open(context, request, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     if (holds)

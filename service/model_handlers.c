@@ -15,6 +15,7 @@
 #include "service/job_upkeep.h"
 #include "service/model_text.h"
 #include "service/onnx_stream.h"
+#include "service/second_look.h"
 
 static enum status find(struct context *context, const struct request *request,
                         const struct model_row **row, struct error *error)
@@ -42,10 +43,10 @@ static enum status remove_model(struct context *context, const struct request *r
 {
     struct act act;
     struct store_tx *tx = NULL;
-    struct job *job = jobs_find(context->jobs, row->job.text);
+    struct job *job = jobs_find_ever(context->jobs, row->job.text);
     CHECK(job != NULL);
     act_begin(&act, context, request);
-    enum status status = store_begin(context->store, STORE_JOB, &tx, error);
+    enum status status = second_look_open(context, request, STORE_JOB, &tx, error);
     if (status != ST_OK)
         return status;
     status = model_remove(context->models, tx, row, error);

@@ -11,6 +11,7 @@
 #include "service/handlers.h"
 #include "service/notice.h"
 #include "service/regrant.h"
+#include "service/second_look.h"
 #include "service/second_person.h"
 
 struct asking { /* for a further epoch of a dataset's budget */
@@ -94,7 +95,7 @@ static enum status commit(struct context *context, const struct request *request
                           const struct asking *asking, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
+    enum status status = second_look_open(context, request, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     status = asking->proposal.state == PROPOSAL_PENDING

@@ -47,6 +47,19 @@ enum status second_look_check(const struct context *context,
     return error_set(error, ST_CONFLICT, "another daemon came in between");
 }
 
+enum status second_look_open(const struct context *context,
+                             const struct request *request, enum store_scope scope,
+                             struct store_tx **tx, struct error *error)
+{
+    enum status status = store_begin(context->store, scope, tx, error);
+    if (status != ST_OK)
+        return status;
+    status = second_look_check(context, request, error);
+    if (status != ST_OK)
+        store_rollback(*tx);
+    return status;
+}
+
 /* A file is read once. */
 bool second_look_failed(const struct context *context, const struct request *request)
 {

@@ -39,6 +39,13 @@ void second_look_begin(const struct context *context, struct request *request);
 enum status second_look_check(const struct context *context,
                               const struct request *request, struct error *error);
 
+/* Begins a transaction (store_begin) of a request that was held against memory before it.
+ *   ST_CONFLICT  as above; there is no transaction
+ *   ST_IO        the store is poisoned */
+enum status second_look_open(const struct context *context,
+                             const struct request *request, enum store_scope scope,
+                             struct store_tx **tx, struct error *error);
+
 /* Whether the request was refused for what others may have written meanwhile, and is to be
  * handled anew. */
 bool second_look_failed(const struct context *context, const struct request *request);

@@ -15,6 +15,7 @@
 #include "service/idempotency.h"
 #include "service/job_upkeep.h"
 #include "service/page.h"
+#include "service/second_look.h"
 #include "service/submission.h"
 #include "service/sweep_plan.h"
 #include "service/sweep_text.h"
@@ -313,7 +314,7 @@ static enum status remove_runs(struct context *context, const struct request *re
     struct act act;
     struct store_tx *tx = NULL;
     act_begin(&act, context, request);
-    enum status status = store_begin(context->store, STORE_JOB, &tx, error);
+    enum status status = second_look_open(context, request, STORE_JOB, &tx, error);
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < count && status == ST_OK; i++)

@@ -143,6 +143,13 @@ static void a_dataset_is_imported_and_deleted(void **state)
     scene_commit(tx, dataset_move(two.here->datasets, tx, points, &info, NULL));
     tell(FOLLOW_DATASET, "points");
     assert_int_equal(read_there("points").state, DATASET_DELETED);
+    info.state = DATASET_IMPORTING;
+    tx = scene_begin(&two.scene);
+    assert_int_equal(dataset_move(two.there.datasets, tx,
+                                  datasets_find(two.there.datasets, "points"), &info,
+                                  NULL),
+                     ST_CONFLICT);
+    store_rollback(tx);
     assert_ptr_equal(datasets_find(two.there.datasets, "points"), known);
 }
 
