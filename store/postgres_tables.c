@@ -18,12 +18,15 @@ enum { SQL_SIZE = 96 };
 
 /* "epsm": beside the lock of the database (writer.c) one of each job's name. */
 #define JOB_LOCK "1702392685"
+/* Of the session that looks for the tables and makes them: of daemons that start together on
+ * an empty database the second finds what the first has made. */
+#define TABLES_LOCK "1702392686"
 /* In a transaction of a daemon that shares the database (postgres_turn.c). */
-#define SHARED   "current_setting('epsilond.daemon',true)<>''"
-#define CHANGE   "INSERT OR UPDATE OR DELETE"
+#define SHARED "current_setting('epsilond.daemon',true)<>''"
+#define CHANGE "INSERT OR UPDATE OR DELETE"
 #define TELL(table, when, each, what)                                                  \
-    "CREATE TRIGGER tell AFTER " when " ON " table " FOR EACH " each                    \
-    " WHEN (" SHARED ") EXECUTE FUNCTION epsilond_" what ";"
+    "CREATE TRIGGER tell AFTER " when " ON " table " FOR EACH " each " WHEN (" SHARED  \
+    ") EXECUTE FUNCTION epsilond_" what ";"
 
 /* clang-format off */
 static const char functions[] =
@@ -317,10 +320,9 @@ static const struct step {
     int number;
     const char *sql;
 } steps[] = {
-    {11, functions}, {11, own},    {11, things},  {11, budgets},
-    {11, acts},      {11, leases}, {12, objects}, {13, migration},
-    {14, sharing}, {15, claims}, {16, following},
-    {16, walls},     {16, duties},    {17, holds},
+    {11, functions}, {11, own},     {11, things},    {11, budgets}, {11, acts},
+    {11, leases},    {12, objects}, {13, migration}, {14, sharing}, {15, claims},
+    {16, following}, {16, walls},   {16, duties},    {17, holds},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -443,8 +445,7 @@ static enum status take_steps(struct wire *wire, int found, struct error *error)
     return ST_IO;
 }
 
-enum status postgres_tables_forward(struct wire *wire, bool migrate,
-                                    struct error *error)
+static enum status move_forward(struct wire *wire, bool migrate, struct error *error)
 {
     int found = 0;
     enum status status = find_step(wire, &found, error);
@@ -458,5 +459,19 @@ enum status postgres_tables_forward(struct wire *wire, bool migrate,
                            found, known());
     if (status == ST_OK && found < known())
         status = take_steps(wire, found, error);
+    return status;
+}
+
+enum status postgres_tables_forward(struct wire *wire, bool migrate,
+                                    struct error *error)
+{
+    int held = 0;
+    enum status status =
+        ask(wire, "SELECT 1 FROM pg_advisory_lock(" TABLES_LOCK ")", &held, error);
+    if (status == ST_OK)
+        status = move_forward(wire, migrate, error);
+    if (status == ST_OK)
+        status =
+            ask(wire, "SELECT pg_advisory_unlock(" TABLES_LOCK ")::int", &held, error);
     return status == ST_OK ? check(wire, error) : status;
 }

@@ -3,6 +3,8 @@
  * real server, whose sessions are ended from outside. */
 #include "store/store.h"
 
+#include <pthread.h>
+
 #include "tests/expect.h"
 #include "store/follow.h"
 #include "tests/store/postgres_store_fixture.h"
@@ -118,9 +120,56 @@ static void a_turn_that_was_lost_is_not_gone_on_with_behind_another(void **state
     }
 }
 
+/* --- a database that is empty --- */
+
+enum { STARTS = 4 };
+
+struct start {
+    pthread_t thread;
+    const struct postgres_database *database;
+    pthread_barrier_t *barrier;
+    struct store *store;
+    enum status status;
+    struct error error;
+};
+
+static void *open_one(void *context)
+{
+    struct start *start = context;
+    struct store_server place = postgres_place(start->database);
+    place.shared = true;
+    pthread_barrier_wait(start->barrier);
+    start->status = store_open_server(&start->store, &place, &start->error);
+    return NULL;
+}
+
+static void daemons_that_start_together_make_the_tables_once(void **state)
+{
+    (void)state;
+    struct postgres_database database = postgres_schema(&server);
+    struct start starts[STARTS] = {0};
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, STARTS);
+    for (int i = 0; i < STARTS; i++) {
+        starts[i].database = &database;
+        starts[i].barrier = &barrier;
+        assert_int_equal(pthread_create(&starts[i].thread, NULL, open_one, &starts[i]),
+                         0);
+    }
+    for (int i = 0; i < STARTS; i++)
+        pthread_join(starts[i].thread, NULL);
+    for (int i = 0; i < STARTS; i++) {
+        if (starts[i].status != ST_OK)
+            fail_msg("%s", starts[i].error.text);
+        store_close(starts[i].store);
+    }
+    pthread_barrier_destroy(&barrier);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(daemons_that_start_together_make_the_tables_once),
         cmocka_unit_test(a_daemon_alone_that_lost_its_lock_ends_beside_one_that_shares),
         cmocka_unit_test(a_daemon_that_shares_and_lost_its_lock_ends_beside_one_alone),
         cmocka_unit_test(a_daemon_whose_connection_came_back_keeps_others_out_again),
