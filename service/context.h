@@ -44,6 +44,7 @@
 #include "service/followers.h"
 #include "service/jobs.h"
 #include "service/kept_lines.h"
+#include "service/lease_keeper.h"
 #include "service/loaded_models.h"
 #include "service/logins.h"
 #include "service/long_polls.h"
@@ -116,6 +117,7 @@ struct context {
     struct service_manager *manager; /* whoever started the process, or NULL */
     char nonce[17];                  /* of this start, part of every job's ETag */
     int64_t start_ms;                /* of the wall clock: when it was opened */
+    struct lease_keeper *lease_keeper; /* of a shared store; or NULL */
     atomic_size_t jobs_here;         /* that this daemon of a shared store runs */
     atomic_bool draining;            /* no new jobs */
     atomic_bool stop_training;       /* running jobs end as FAILED (shutdown) */

@@ -18,6 +18,7 @@ enum {
     CONNECT_MS = 5000,
     WHOLE_MS = 10000,
     ANSWER_SIZE_MAX = 65536,
+    SHARED_WAIT_MS = 1000, /* between looks where others share the store */
     WAIT_MAX_MS = 60000, /* so that a wall clock that was set is noticed */
     MS_PER_S = 1000,
 };
@@ -294,7 +295,17 @@ static int wait_ms(const struct courier *courier)
 {
     int64_t wait = courier->next_ms == INT64_MAX ? WAIT_MAX_MS
                                                  : courier->next_ms - clock_wall_ms();
+    if (courier->base.keeper != NULL && (wait > SHARED_WAIT_MS || wait <= 0))
+        return SHARED_WAIT_MS;
     return wait < 0 ? 0 : wait > WAIT_MAX_MS ? WAIT_MAX_MS : (int)wait;
+}
+
+/* What another daemon has put into the outbox wakes nobody here. */
+static bool is_due(struct courier *courier)
+{
+    bool shared = courier->base.keeper != NULL;
+    bool due = atomic_exchange(&courier->look, false) || wait_ms(courier) == 0;
+    return (due || shared) && lease_keeper_on_duty(courier->base.keeper);
 }
 
 static void *carry(void *argument)
@@ -303,7 +314,7 @@ static void *carry(void *argument)
     struct transfer *transfer;
     struct transfer_result result;
     while (!atomic_load(&courier->stop)) {
-        if (atomic_exchange(&courier->look, false) || wait_ms(courier) == 0)
+        if (is_due(courier))
             look(courier);
         transfers_wait(courier->transfers, wait_ms(courier));
         while ((transfer = transfers_ended(courier->transfers, &result)) != NULL)

@@ -9,6 +9,7 @@
  *   (2) An attempt is written down when it is over. One that a crash interrupts is made
  *       again, under the same id: who receives tells twins by their webhook-id.
  *   (3) No answer's body is kept; of its head the status alone is.
+ *       Of daemons that share a store the one that is on duty delivers (lease_keeper.h).
  *   (4) Whether a webhook's owner has a key is asked right before a delivery is sent; where
  *       there is none, what waits for it has FAILED.
  *
@@ -23,6 +24,7 @@
 #define SERVICE_COURIER_H
 
 #include "service/counters.h"
+#include "service/lease_keeper.h"
 #include "service/outbound/transfer.h"
 #include "service/webhooks.h"
 
@@ -33,6 +35,7 @@ struct courier_base { /* all must outlive it */
     struct webhooks *webhooks;
     const struct transfer_rules *rules;
     struct counters *counters;
+    const struct lease_keeper *keeper; /* whether this daemon delivers; or NULL */
 };
 
 /* Starts to deliver what waits, and is woken by the webhooks it stands on. */

@@ -135,6 +135,11 @@ static enum status open_sign_on(struct context *context, struct error *error)
     return sign_on_open(&context->sign_on, &config->trust_proxy, config->groups, error);
 }
 
+static void guard(const void *context)
+{
+    context_guard(context);
+}
+
 static enum status open_store(struct context *context, struct error *error)
 {
     enum status status = blobs_open(&context->blobs, context->config->data_dir, error);
@@ -149,6 +154,8 @@ static enum status open_store(struct context *context, struct error *error)
     if (status == ST_OK)
         status =
             blob_choice_open(context->blobs, context->store, context->config, error);
+    if (status == ST_OK)
+        context->lease_keeper = lease_keeper_create(context->store, guard, context);
     if (status == ST_OK)
         status = ledger_open(&context->ledger, context->store, error);
     if (status == ST_OK && context->config->head_file[0] != '\0')
@@ -241,7 +248,8 @@ enum status service_open(struct context *context, const struct config *config,
     context->surveyors = pool_create(1, LIMIT_SURVEYS, surveyor_run, context);
     context->clock = public_clock_create(tick_run, context);
     const struct courier_base base = {context->store, context->webhooks,
-                                      &context->outbound, context->counters};
+                                      &context->outbound, context->counters,
+                                      context->lease_keeper};
     context->courier = courier_create(&base);
     open_lookout(context, hooks);
     context->fetches = fetches_create();
@@ -347,6 +355,7 @@ void service_close(struct context *context)
     ledger_close(context->ledger);
     blob_objects_leave(context->blobs);
     pulse_stop(context->pulse);
+    lease_keeper_destroy(context->lease_keeper);
     store_close(context->store);
     blobs_close(context->blobs);
     budget_board_destroy(context->budget_board);

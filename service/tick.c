@@ -134,7 +134,8 @@ void tick_run(void *argument, int64_t second)
         stop_if_asked(context, jobs[i]);
     course_begin(context, second);
     importer_take(context);
-    charges_lapse(context, second);
+    if (lease_keeper_on_duty(context->lease_keeper))
+        charges_lapse(context, second);
     size_t queued = 0;
     for (size_t i = 0; i < count; i++)
         job_show(context->jobs, jobs[i], second, &queued);

@@ -4,10 +4,13 @@
  * threads do nothing; SQL from outside makes one of them silent. */
 #include "service/claims.h"
 
+#include <unistd.h>
+
 #include "accountant/ledger_view.h"
 #include "service/job_renewal.h"
 #include "service/lost_work.h"
 #include "service/settlement.h"
+#include "store/duty.h"
 #include "store/lease.h"
 #include "tests/expect.h"
 #include "tests/service/act_fixture.h"
@@ -247,6 +250,22 @@ static void an_import_is_one_workers_and_ends_with_it(void **state)
     pair_close(&pair);
 }
 
+static void a_second_daemon_leaves_the_timers_to_the_first(void **state)
+{
+    (void)state;
+    struct pair pair = {.database = postgres_schema(&server)};
+    begin_scene(&pair.here, &pair.database);
+    while (!lease_keeper_on_duty(pair.here.context.lease_keeper))
+        usleep(1000);
+    begin_scene(&pair.there, &pair.database);
+    bool mine = true;
+    assert_int_equal(
+        duty_take(pair.there.context.store, "timers", &mine, NULL), ST_OK);
+    assert_false(mine);
+    assert_false(lease_keeper_on_duty(pair.there.context.lease_keeper));
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +274,7 @@ int main(void)
         cmocka_unit_test(a_lost_daemons_jobs_are_charged_what_was_authorised),
         cmocka_unit_test(a_lost_daemons_cancelled_job_is_cancelled),
         cmocka_unit_test(an_import_is_one_workers_and_ends_with_it),
+        cmocka_unit_test(a_second_daemon_leaves_the_timers_to_the_first),
     };
     if (!postgres_make_for_stores(&server, true))
         return 0;

@@ -1,0 +1,28 @@
+/*
+ * lease_keeper.h - the thread that has the daemons of a shared store fenced that are silent
+ * (store/lease.h), and takes the duty of the timers that one daemon keeps for all:
+ * deliveries to webhooks, ends of charges' leases.
+ *
+ * Threads: its own; any may ask lease_keeper_on_duty.
+ */
+#ifndef SERVICE_LEASE_KEEPER_H
+#define SERVICE_LEASE_KEEPER_H
+
+#include <stdbool.h>
+
+#include "store/store.h"
+
+struct lease_keeper; /* opaque */
+
+/* Begins; NULL where the store is not shared.
+ *   guard  called with context where the store failed: it ends the process */
+struct lease_keeper *lease_keeper_create(struct store *store,
+                                         void (*guard)(const void *context),
+                                         const void *context);
+void lease_keeper_destroy(struct lease_keeper *keeper); /* NULL is allowed */
+
+/* Whether this daemon keeps the timers. That of a store that is not shared does: keeper is
+ * NULL. */
+bool lease_keeper_on_duty(const struct lease_keeper *keeper);
+
+#endif
