@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "accountant/entry.h"
+#include "accountant/sealed_sum.h"
 #include "base/check.h"
+#include "store/sealed_rows.h"
 #include "store/table_rows.h"
 
 enum { ROWS_AT_ONCE = 1000 };
@@ -155,22 +157,108 @@ static void begin(struct telling *telling, uint64_t entries)
     CHECK(telling->history->points != NULL);
 }
 
+/* --- what is archived --- */
+
+struct sealed_past {
+    struct telling *telling;
+    struct seal seal;
+    struct sealed_sum sum; /* of the dataset; of no epochs where it has none */
+    const char *dataset;
+};
+
+static bool note_seal(void *context, const struct ledger_row *row)
+{
+    struct sealed_past *past = context;
+    past->telling->sound = seal_parse(&past->seal, row);
+    return false;
+}
+
+static bool note_sum(void *context, const struct sealed_row *row)
+{
+    struct sealed_past *past = context;
+    past->telling->sound =
+        sealed_sum_decode(&past->sum, row->dataset, row->body, row->size);
+    return false;
+}
+
+/* An entry that stays: a GRANT, or a RESERVE that was open when it was sealed. */
+static bool take_kept(void *context, const struct ledger_row *row)
+{
+    struct telling *telling = context;
+    struct job_id job = {0};
+    struct curve charge;
+    if (strcmp(row->kind, "GRANT") == 0)
+        grant(telling, row);
+    else if (telling->epochs.count > 0 && charged_id_parse(&job, row->job) &&
+             entry_charge_decode(&charge, row->curve, row->curve_size))
+        reserve(telling, row, &job, &charge);
+    else
+        telling->sound = false;
+    return telling->sound;
+}
+
+/* Begins with what the sum says, where the dataset has one; *any tells. */
+static enum status take_past(struct sealed_past *past, struct store_tx *tx, bool *any,
+                             struct error *error)
+{
+    struct telling *telling = past->telling;
+    enum status status = ledger_row_seal(tx, note_seal, past, error);
+    if (status == ST_OK && past->seal.entry.seq > 0)
+        status = sealed_row_find(tx, past->dataset, note_sum, past, error);
+    *any = status == ST_OK && telling->sound && past->sum.epoch_count > 0;
+    if (!*any)
+        return status;
+    status = ledger_rows_walk(tx,
+                              &(struct ledger_range){.dataset = past->dataset,
+                                                     .before = past->seal.entry.seq},
+                              take_kept, telling, error);
+    size_t last = (past->sum.epoch_count - 1) * past->sum.part_count;
+    telling->balance.committed = past->sum.committed[last + telling->part];
+    telling->last = past->seal.entry.seq;
+    return status;
+}
+
+/* The first of the points that may be wanted, in the place of all that is archived. */
+static void add_seal(struct telling *telling, const struct seal *seal)
+{
+    const struct ledger_row row = {.seq = seal->entry.seq,
+                                   .epoch = telling->balance.epoch,
+                                   .kind = "SEAL",
+                                   .time_ms = seal->time_ms};
+    const struct job_id none = {0};
+    if (telling->read++ == next_wanted(telling))
+        add_point(telling, &row, &none);
+}
+
+static enum status read_past(struct telling *telling, struct store_tx *tx,
+                             const char *dataset, struct error *error)
+{
+    struct sealed_past past = {.telling = telling, .dataset = dataset};
+    uint64_t entries = 0;
+    bool any = false;
+    enum status status = take_past(&past, tx, &any, error);
+    if (status == ST_OK)
+        status = ledger_rows_count(tx, dataset, telling->last, &entries, error);
+    if (status == ST_OK)
+        begin(telling, entries + any);
+    if (status == ST_OK && any && telling->sound)
+        add_seal(telling, &past.seal);
+    sealed_sum_fini(&past.sum);
+    return status;
+}
+
 /* The next of the entries, in a transaction of their own. */
 static enum status read_some(struct telling *telling, struct store *store,
                              const char *dataset, struct error *error)
 {
     struct store_tx *tx;
-    uint64_t entries = 0;
     enum status status = store_begin(store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
-    if (telling->history->points == NULL) {
-        status = ledger_rows_count(tx, dataset, &entries, error);
-        if (status == ST_OK)
-            begin(telling, entries);
-    }
+    if (telling->history->points == NULL)
+        status = read_past(telling, tx, dataset, error);
     telling->rows = 0;
-    if (status == ST_OK && telling->history->entries > 0)
+    if (status == ST_OK && telling->sound && telling->read < telling->history->entries)
         status = ledger_rows_walk(
             tx, &(struct ledger_range){.dataset = dataset, .after = telling->last},
             take_entry, telling, error);

@@ -9,6 +9,9 @@
  * the ledger takes them, and are converted at the points alone. What is frozen is no
  * entry and does not show here.
  *
+ * Where entries of the dataset are archived the history begins with the newest SEAL, which
+ * counts as one entry: the budget as it was then.
+ *
  * Threads: any. The store is read a thousand entries at a time, so that nobody waits long
  * for it; entries that are written meanwhile are left to the next reading.
  */
@@ -29,8 +32,8 @@ struct budget_point {
     uint64_t seq, epoch; /* of the entry */
     size_t epochs;       /* that weigh something by then */
     int64_t time_ms;
-    char kind[8];      /* GRANT RESERVE COMMIT */
-    struct job_id job; /* "" of a GRANT; or what its evaluation stands under (id.h) */
+    char kind[8];      /* GRANT RESERVE COMMIT SEAL */
+    struct job_id job; /* "" of a GRANT and SEAL; or what its evaluation stands under (id.h) */
     double epsilon_spent;      /* in its epoch, by then (spending.h) */
     struct guarantee exposure; /* what all epochs may have told by then (odometer.h) */
     struct share share;

@@ -5,6 +5,7 @@
  * dataset in it is frozen. */
 #include "accountant/ledger_freeze.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "accountant/ledger_catch_up.h"
@@ -50,15 +51,37 @@ enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
 
 struct search {
     const struct ledger_entry_name *wanted;
-    bool found;
+    bool found; /* its number is there */
+    bool same;  /* with its hash */
 };
 
 static bool compare_entry(void *context, const struct ledger_row *row)
 {
     struct search *search = context;
-    search->found = row->seq == search->wanted->seq &&
-                    memcmp(row->hash, search->wanted->hash, SHA256_SIZE) == 0;
+    search->found = row->seq == search->wanted->seq;
+    search->same = search->found &&
+                   memcmp(row->hash, search->wanted->hash, SHA256_SIZE) == 0;
     return false;
+}
+
+/* The SEAL says what the hash before it was, which is the head of whoever seals; whether an
+ * older entry is the one cannot be told from here. */
+static enum status look_behind(struct search *search, const struct seal *seal,
+                               struct error *error)
+{
+    const struct ledger_entry_name *wanted = search->wanted;
+    if (search->found || wanted->seq >= seal->entry.seq)
+        return ST_OK;
+    search->found = wanted->seq == seal->last;
+    search->same =
+        search->found && memcmp(seal->prev, wanted->hash, SHA256_SIZE) == 0;
+    if (search->found)
+        return ST_OK;
+    return error_set(error, ST_INVALID,
+                     "the head kept elsewhere, entry %" PRIu64 ", is of a part that was "
+                     "archived since (up to %" PRIu64 "): epsilond verify --from-genesis "
+                     "--archive FOLDER compares it; where it is well, put the file away",
+                     wanted->seq, seal->last);
 }
 
 /* Sets *contained to whether the store is at least as new as kept. */
@@ -66,16 +89,19 @@ static enum status contains(struct ledger *ledger, struct store_tx *tx,
                             const struct head *kept, bool *contained,
                             struct error *error)
 {
-    struct search search = {&kept->entry, kept->entry.seq == 0};
+    const bool none = kept->entry.seq == 0;
+    struct search search = {&kept->entry, none, none};
     enum status status = ST_OK;
     if (kept->entry.seq > 0)
         status =
             ledger_rows_walk(tx, &(struct ledger_range){.after = kept->entry.seq - 1},
                              compare_entry, &search, error);
+    if (status == ST_OK)
+        status = look_behind(&search, &ledger->state.seal, error);
     bool held = true;
     if (status == ST_OK)
         status = receipts_hold(&kept->receipts, tx, &held, error);
-    *contained = search.found && held && ledger->now.authorised >= kept->authorised;
+    *contained = search.same && held && ledger->now.authorised >= kept->authorised;
     return status;
 }
 

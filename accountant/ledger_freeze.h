@@ -23,6 +23,7 @@
  * every dataset is frozen, durably, until ledger_regrant; *frozen tells.
  *   ST_CORRUPT  the file is there and is not a head file, or names an entry while the
  *               store is empty
+ *   ST_INVALID  it names an entry that was archived since, and is not the last of its part
  *   ST_IO       it cannot be read or written
  * A later failure to write it poisons the store. */
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
@@ -32,7 +33,8 @@ struct head; /* head_file.h */
 
 /* Whether the store that tx sees is at least as new as kept, which was read from a head
  * file before tx began; changes nothing. ledger is open in tx.
- *   ST_IO  the store cannot be read */
+ *   ST_INVALID  as ledger_head_file
+ *   ST_IO       the store cannot be read */
 enum status ledger_holds(struct ledger *ledger, struct store_tx *tx,
                          const struct head *kept, bool *holds, struct error *error);
 

@@ -27,6 +27,7 @@ struct reading {
     size_t mark_count, mark_capacity;
     size_t next_mark; /* behind the one that was taken last */
     struct known_mechanisms *known;
+    const struct sealed *sealed; /* while entries before the newest SEAL are read */
     enum status status;
     struct error *error;
 };
@@ -231,11 +232,22 @@ static bool read_kind(struct reading *reading, const struct ledger_row *row)
     return wrong(reading, row->seq, "is of no known kind");
 }
 
+/* Keeps what the entry has changed, where its dataset's balance is sound with it. */
+static bool keep_sound(struct reading *reading, const struct ledger_row *row)
+{
+    struct dataset_id dataset;
+    if (!dataset_id_parse(&dataset, row->dataset) ||
+        !ledger_state_sound(
+            ledger_state_view(ledger_state_account(reading->state, &dataset))))
+        return wrong(reading, row->seq, "passes the capacity at every weighted order");
+    ledger_state_keep(reading->state);
+    return true;
+}
+
 static bool read_row(void *context, const struct ledger_row *row)
 {
     struct reading *reading = context;
     struct ledger_entry_name *head = &reading->head->entry;
-    struct dataset_id dataset;
     uint8_t hash[SHA256_SIZE];
     if (row->seq != head->seq + 1)
         return wrong(reading, head->seq + 1, "is missing");
@@ -244,16 +256,71 @@ static bool read_row(void *context, const struct ledger_row *row)
         return wrong(reading, row->seq, "does not continue the chain");
     if (memcmp(row->hash, hash, SHA256_SIZE) != 0)
         return wrong(reading, row->seq, "does not have its hash");
-    if (!read_kind(reading, row))
+    if (!read_kind(reading, row) || !keep_sound(reading, row))
         return false;
-    if (!dataset_id_parse(&dataset, row->dataset) ||
-        !ledger_state_sound(
-            ledger_state_view(ledger_state_account(reading->state, &dataset))))
-        return wrong(reading, row->seq, "passes the capacity at every weighted order");
-    ledger_state_keep(reading->state);
     head->seq = row->seq;
     memcpy(head->hash, row->hash, SHA256_SIZE);
     return true;
+}
+
+/* --- what stands before the newest SEAL --- */
+
+/* An entry that stays of a part that is archived: what was between it and the next is in
+ * the sums. */
+static bool read_kept(void *context, const struct ledger_row *row)
+{
+    struct reading *reading = context;
+    if (!sealed_take(reading->sealed, row))
+        return wrong(reading, row->seq, "is not one that the seal kept");
+    return read_kind(reading, row) && keep_sound(reading, row);
+}
+
+/* Puts the sums in the place of what was archived. */
+static bool take_sums(struct reading *reading, const struct sealed *sealed)
+{
+    const char *dataset = "";
+    bool good = sealed_taken(sealed, &dataset);
+    for (size_t i = 0; good && i < sealed->count; i++) {
+        dataset = sealed->sums[i].dataset;
+        good = ledger_state_sealed(reading->state, &sealed->sums[i]);
+    }
+    if (!good)
+        reading->status = error_set(reading->error, ST_CORRUPT,
+                                    "table sealed_sum, row %.64s: an entry that the "
+                                    "seal kept is missing",
+                                    dataset);
+    return good;
+}
+
+static enum status read_before(struct reading *reading, const struct sealed *sealed,
+                               struct store_tx *tx)
+{
+    struct ledger_state *state = reading->state;
+    const struct seal *seal = &sealed->seal;
+    const struct ledger_range range = {.before = seal->entry.seq};
+    reading->sealed = sealed;
+    reading->head->authorised = seal->authorised;
+    enum status status =
+        ledger_rows_walk(tx, &range, read_kept, reading, reading->error);
+    if (status == ST_OK && reading->status == ST_OK)
+        take_sums(reading, sealed);
+    if (status != ST_OK || reading->status != ST_OK)
+        return status != ST_OK ? status : reading->status;
+    state->seal = *seal;
+    state->tally = state->next_tally = seal->tally;
+    reading->head->entry = seal->entry;
+    return ST_OK;
+}
+
+/* Begins at the newest SEAL, where there is one. */
+static enum status read_sealed(struct reading *reading, struct store_tx *tx)
+{
+    struct sealed sealed;
+    enum status status = sealed_read(&sealed, tx, reading->error);
+    if (status == ST_OK && sealed.seal.entry.seq > 0)
+        status = read_before(reading, &sealed, tx);
+    sealed_fini(&sealed);
+    return status;
 }
 
 static bool wrong_freeze(struct reading *reading, const struct freeze_row *row)
@@ -322,6 +389,8 @@ static enum status read_freezes(struct reading *reading, struct store_tx *tx)
 static enum status read_all(struct reading *reading, struct store_tx *tx)
 {
     enum status status = mark_rows_walk(tx, read_mark, reading, reading->error);
+    if (status == ST_OK)
+        status = read_sealed(reading, tx);
     if (status == ST_OK)
         status = read_entries(reading, tx);
     if (status == ST_OK)

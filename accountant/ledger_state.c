@@ -295,6 +295,33 @@ void ledger_state_settle(struct ledger_state *state, struct reservation *reserva
     state->next_tally.commits++;
 }
 
+bool ledger_state_sealed(struct ledger_state *state, const struct sealed_sum *sum)
+{
+    struct dataset_id dataset;
+    struct account *account = dataset_id_parse(&dataset, sum->dataset)
+                                  ? ledger_state_account(state, &dataset)
+                                  : NULL;
+    if (account == NULL)
+        return false;
+    struct balances *balances = ledger_state_change(state, account);
+    size_t closed = balances->parts[PART_TRAIN].closed.count, at = 0;
+    if (sum->epoch != balances->epoch || sum->part_count != balances->part_count ||
+        sum->epoch_count != closed + 1 || sum->open.count != balances->open_count)
+        return false;
+    for (size_t e = 0; e <= closed; e++)
+        for (unsigned p = 0; p < sum->part_count; p++) {
+            struct part_balance *part = &balances->parts[p];
+            *(e < closed ? &part->closed.items[e].committed : &part->committed) =
+                sum->committed[at++];
+        }
+    balances->reserved = sum->reserved;
+    balances->external = sum->external;
+    bool sound = ledger_state_sound(balances);
+    if (sound)
+        ledger_state_keep(state);
+    return sound;
+}
+
 void ledger_state_replayed(struct ledger_state *state)
 {
     for (size_t i = 0; i < state->accounts.count; i++) {

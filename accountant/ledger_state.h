@@ -28,6 +28,7 @@
 
 #include "accountant/entry.h"
 #include "accountant/odometer.h"
+#include "accountant/sealed_sum.h"
 
 struct reservation_state {
     bool open;
@@ -86,6 +87,7 @@ struct ledger_state {
         changed_reservations; /* changed by the open transaction */
     struct entry_tally tally,
         next_tally;   /* of the durable entries; with its own, too */
+    struct seal seal; /* the newest that was read; zeros: there is none */
     uint64_t freezes; /* how many rows of the table there were when it was read */
     bool replaying;
 };
@@ -139,6 +141,10 @@ struct reservation *ledger_state_reserve_take(struct ledger_state *state,
 /* Commits charge in each of its parts and closes the reservation. */
 void ledger_state_settle(struct ledger_state *state, struct reservation *reservation,
                          const struct curve *charge);
+
+/* What the newest SEAL says of the dataset, whose GRANTs and open RESERVEs are taken
+ * already. False: they do not go together. */
+bool ledger_state_sealed(struct ledger_state *state, const struct sealed_sum *sum);
 
 /* Ends the replay that setting replaying began. The sums over many open reservations
  * are taken here once, and not at each entry of thousands. */

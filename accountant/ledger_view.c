@@ -325,6 +325,14 @@ void ledger_head(struct ledger *ledger, struct ledger_entry_name *head)
     pthread_mutex_unlock(&ledger->lock);
 }
 
+struct seal ledger_sealed(struct ledger *ledger)
+{
+    pthread_mutex_lock(&ledger->lock);
+    struct seal seal = ledger->state.seal;
+    pthread_mutex_unlock(&ledger->lock);
+    return seal;
+}
+
 struct entry_tally ledger_tally(struct ledger *ledger)
 {
     pthread_mutex_lock(&ledger->lock);

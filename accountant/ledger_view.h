@@ -16,6 +16,7 @@
 
 #include "accountant/ledger.h"
 #include "accountant/odometer.h"
+#include "accountant/seal.h"
 #include "accountant/share.h"
 #include "accountant/spending.h"
 
@@ -118,6 +119,10 @@ enum status ledger_outlook(struct ledger *ledger,
 
 /* The head of the chain: seq 0 and a zero hash while there is no entry. */
 void ledger_head(struct ledger *ledger, struct ledger_entry_name *head);
+
+/* The newest SEAL: entries before it are archived, and what is known of settled
+ * reservations among them is their sums. entry.seq 0: there is none. */
+struct seal ledger_sealed(struct ledger *ledger);
 
 /* How many durable entries there are of each kind. */
 struct entry_tally ledger_tally(struct ledger *ledger);

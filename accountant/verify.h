@@ -9,6 +9,10 @@
  * RESERVE and its authorised steps; which parts it names, and that the division is that of
  * the first grant; committed, held and the invariant of every part after every entry.
  *
+ * Where parts of the ledger are archived (ledger_seal.h) the store is read from the newest
+ * SEAL on: the sums that it binds are taken for what is before it, and of that the entries
+ * that stay are checked.
+ *
  * Threads: any; the store must not have a transaction open in this thread.
  */
 #ifndef ACCOUNTANT_VERIFY_H
@@ -16,13 +20,8 @@
 
 #include "accountant/ledger.h"
 #include "accountant/odometer.h"
+#include "accountant/verify_report.h"
 #include "store/store.h"
-
-struct verify_report {
-    uint64_t entries, datasets; /* read so far */
-    uint64_t seq;               /* of the entry that is wrong, 0 if none is */
-    struct ledger_entry_name head;
-};
 
 /* Verifies store, opened either way.
  *   ST_CORRUPT  something is wrong; the error says what, and names the table and row;
@@ -49,5 +48,13 @@ struct verify_visitor {
  * their first grants. */
 enum status verify_budgets(struct store_tx *tx, struct verify_report *report,
                            const struct verify_visitor *visitor, struct error *error);
+
+/* The same from the first entry on: the parts that SEALs stand for are read in folder, and
+ * their sums are compared with what was sealed. folder may be NULL: from the newest SEAL.
+ *   ST_NOT_FOUND  an archive is not there
+ *   ST_CORRUPT    one is not what was sealed, too */
+enum status verify_archived(struct store_tx *tx, const char *folder,
+                            struct verify_report *report,
+                            const struct verify_visitor *visitor, struct error *error);
 
 #endif

@@ -52,7 +52,7 @@ char *charge_render(const struct charge_view *view)
                      charge_request_steps_of(request, view->blocks));
     write_price(&writer, &view->figures);
     json_write_real(&writer, "epsilon_spent", view->figures.epsilon_spent);
-    json_write_count(&writer, "ledger_seq", view->ledger_seq);
+    json_write_count_if(&writer, view->ledger_seq > 0, "ledger_seq", view->ledger_seq);
     json_write_text(&writer, "condition", budget_condition);
     json_write_time(&writer, "create_time", view->create_ms);
     json_write_time(&writer, "lease_end_time", view->lease_end_ms);

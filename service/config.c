@@ -19,7 +19,8 @@ bool config_is_local(const struct config *config)
 const char *config_help(void)
 {
     return "usage: epsilond --data-dir DIR [--listen ADDR:PORT] [options]\n"
-           "       epsilond verify --data-dir DIR\n"
+           "       epsilond verify --data-dir DIR [--from-genesis --archive FOLDER]\n"
+           "       epsilond seal --data-dir DIR --archive FOLDER [--head-file PATH]\n"
            "       epsilond backup FOLDER --data-dir DIR\n"
            "       epsilond restore BACKUP --data-dir DIR [--head-file PATH]\n"
            "       epsilond migrate --from DIR --to URL, or --from URL --to DIR\n"

@@ -21,6 +21,7 @@ struct entries {
     char order;         /* of a page's mark: 'p' oldest first, 'q' newest first */
     uint64_t last;      /* seq */
     bool more;
+    uint64_t archived; /* 0: nothing is */
     size_t line, sent; /* as lines: the next to be sent, and how much of it is */
 };
 
@@ -161,6 +162,11 @@ static void reply_lines(struct request *request, struct entries *entries_take,
     reply_stream(&request->reply, "application/x-ndjson", &stream);
 }
 
+void entries_archived(struct entries *entries, uint64_t seq)
+{
+    entries->archived = seq;
+}
+
 void entries_reply(struct request *request, struct entries *entries_take,
                    const char *name)
 {
@@ -173,7 +179,8 @@ void entries_reply(struct request *request, struct entries *entries_take,
         return;
     }
     reply_json(&request->reply, MHD_HTTP_OK,
-               page_render(name, entries_take->texts, entries_take->count,
-                           entries_take->more ? token : NULL));
+               page_render_archived(name, entries_take->texts, entries_take->count,
+                                    entries_take->more ? token : NULL,
+                                    entries_take->archived));
     entries_destroy(entries_take);
 }

@@ -39,6 +39,9 @@ bool entries_have_room(struct entries *entries);
 /* Adds the next, which has this number: its JSON text, taken. */
 void entries_add(struct entries *entries, uint64_t seq, char *text_take);
 
+/* Has a page say that entries up to this number are archived, and not all among these. */
+void entries_archived(struct entries *entries, uint64_t seq);
+
 /* Makes the reply; name is that of the list's member. */
 void entries_reply(struct request *request, struct entries *entries_take,
                    const char *name);

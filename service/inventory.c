@@ -137,6 +137,13 @@ static enum status check_dataset(const struct inventory *inventory,
 
 /* --- jobs --- */
 
+/* Whether the entry of something that has ended is archived: the ledger knows nothing of
+ * its reservation any more. */
+static bool is_archived(struct ledger *ledger, uint64_t seq)
+{
+    return seq > 0 && seq < ledger_sealed(ledger).entry.seq;
+}
+
 /* What is to run must be what was reserved: the same canonical text (style.md 8). */
 static enum status check_reserved(const struct job *job, const struct job_id *id,
                                   const struct mechanism *m, struct ledger *ledger,
@@ -157,11 +164,14 @@ static enum status check_private(const struct inventory *inventory,
                                  struct error *error)
 {
     struct ledger_entry_name entry = {0};
-    if (!ledger_reservation(ledger, job_id(job), &entry) ||
-        entry.seq != job_ledger_seq(job))
+    bool ended = job_state_is_terminal(job_state(inventory->jobs, job));
+    bool found = ledger_reservation(ledger, job_id(job), &entry);
+    if (!found && ended && is_archived(ledger, job_ledger_seq(job)))
+        return ST_OK;
+    if (!found || entry.seq != job_ledger_seq(job))
         return wrong("job", job_id(job)->text, "the ledger has no such reservation",
                      error);
-    if (job_state_is_terminal(job_state(inventory->jobs, job)))
+    if (ended)
         return ST_OK;
     return check_reserved(job, job_id(job), &job_plan(job)->mechanism, ledger, error);
 }
@@ -173,11 +183,15 @@ static enum status check_measurement(const struct inventory *inventory,
 {
     struct ledger_entry_name entry = {0};
     const struct job_id id = job_evaluation_id(job_id(job));
+    bool ended = job_state_is_terminal(job_state(inventory->jobs, job));
     bool has_one = ledger_reservation(ledger, &id, &entry);
+    if (!has_one && ended && job_is_measured(job) &&
+        is_archived(ledger, job_measurement_seq(job)))
+        return ST_OK;
     if (has_one != job_is_measured(job) || entry.seq != job_measurement_seq(job))
         return wrong("job", job_id(job)->text,
                      "the ledger has no such reservation of its evaluation", error);
-    if (!has_one || job_state_is_terminal(job_state(inventory->jobs, job)))
+    if (!has_one || ended)
         return ST_OK;
     return check_reserved(job, &id, &job_plan(job)->measurement, ledger, error);
 }
@@ -216,12 +230,16 @@ static enum status check_model(const struct inventory *inventory,
 
 /* --- surveys --- */
 
-static enum status check_survey(const struct survey_entry *survey,
+static enum status check_survey(const struct inventory *inventory,
+                                const struct survey_entry *survey,
                                 struct ledger *ledger, struct error *error)
 {
     struct ledger_entry_name entry = {0};
-    if (ledger_reservation(ledger, &survey->holder, &entry) &&
-        entry.seq == survey->ledger_seq)
+    bool found = ledger_reservation(ledger, &survey->holder, &entry);
+    if (found && entry.seq == survey->ledger_seq)
+        return ST_OK;
+    if (!found && is_archived(ledger, survey->ledger_seq) &&
+        !surveys_runs(inventory->surveys, survey->holder.text))
         return ST_OK;
     return wrong("survey", survey->holder.text, "the ledger has no such reservation",
                  error);
@@ -258,7 +276,10 @@ static enum status check_charge(const struct inventory *inventory,
     const struct charge_request *request = charge_declared(charge);
     const struct job_id holder = holder_of_charge(charge_id(charge));
     charge_read(inventory->charges, charge, &info);
-    if (!ledger_reservation(ledger, &holder, &entry) ||
+    bool found = ledger_reservation(ledger, &holder, &entry);
+    if (!found && info.state != CHARGE_OPEN && ledger_sealed(ledger).entry.seq > 0)
+        return ST_OK;
+    if (!found ||
         ledger_balance(ledger, &request->dataset, &balance, NULL) != ST_OK)
         return wrong("charge", charge_id(charge)->text,
                      "the ledger has no such reservation", error);
@@ -331,7 +352,7 @@ enum status inventory_check(const struct inventory *inventory, struct ledger *le
     for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++)
         status = check_model(inventory, models_at(inventory->models, i), error);
     for (size_t i = 0; status == ST_OK && i < surveys; i++)
-        status = check_survey(&survey[i], ledger, error);
+        status = check_survey(inventory, &survey[i], ledger, error);
     for (size_t i = 0; status == ST_OK && i < charges_count(inventory->charges); i++)
         status =
             check_charge(inventory, ledger, charges_at(inventory->charges, i), error);

@@ -145,6 +145,7 @@ enum status handle_dataset_ledger(struct context *context, struct request *reque
     if (status != ST_OK)
         return status;
     walk.entries = entries_create(&wanted);
+    entries_archived(walk.entries, ledger_sealed(context->ledger).last);
     status = read_entries(context, &spec->id, &wanted, &walk, error);
     if (status == ST_OK)
         entries_reply(request, walk.entries, "entries");

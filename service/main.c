@@ -21,6 +21,7 @@
 #include "service/migrate_command.h"
 #include "service/ping_command.h"
 #include "service/regrant_command.h"
+#include "service/seal_command.h"
 #include "service/server.h"
 #include "service/service.h"
 #include "service/verify_command.h"
@@ -133,7 +134,7 @@ static const struct command {
     {"verify", verify_command}, {"regrant", regrant_command},
     {"backup", backup_command}, {"restore", restore_command},
     {"ping", ping_command},     {"key", key_command},
-    {"migrate", migrate_command},
+    {"migrate", migrate_command}, {"seal", seal_command},
 };
 
 int main(int argc, char **argv)

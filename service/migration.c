@@ -189,9 +189,11 @@ static enum status copy_in(struct moving *moving, struct store_tx *from,
     enum status status = store_begin(moving->target, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
-    status = table_copy_run(&migration->copy, tx, from, error);
+    status = migration_row_update(tx, &row, error); /* a ledger may come with gaps */
     if (status == ST_OK)
-        status = migration_row_update(tx, &row, error);
+        status = table_copy_run(&migration->copy, tx, from, error);
+    if (status == ST_OK)
+        status = migration_row_update(tx, &row, error); /* which moves a server's head */
     return store_end(tx, status, error);
 }
 

@@ -7,9 +7,13 @@
 #include "accountant/entry.h"
 #include "accountant/ledger_view.h"
 #include "accountant/run_filter.h"
+#include "accountant/sealed_sum.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "store/sealed_rows.h"
 #include "store/table_rows.h"
+
+enum { MS_PER_DAY = 86400000 };
 
 struct asking { /* what is held against the policy */
     struct context *context;
@@ -107,6 +111,7 @@ struct taken { /* of a part of a dataset at its weighted orders, by one owner */
     const char *owner;
     int64_t since_ms;
     double at[LEDGER_WEIGHTED];
+    bool sound; /* what is archived could be read */
 };
 
 static void take(struct taken *taken, const struct curve *charge)
@@ -160,6 +165,32 @@ static bool take_entry(void *context, const struct ledger_row *row)
     return true;
 }
 
+/* What is archived is known by the day: a day that has begun within the period counts
+ * whole, and so does the one in which the period begins. */
+static void take_spending(struct taken *taken, const struct sealed_spending *spending)
+{
+    const int64_t end_ms = ((int64_t)spending->day + 1) * MS_PER_DAY;
+    if (end_ms <= taken->since_ms || strcmp(spending->owner, taken->owner) != 0 ||
+        !is_charged(taken, spending->parts))
+        return;
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
+        taken->at[i] += spending->at[i];
+}
+
+static bool take_sealed(void *context, const struct sealed_row *row)
+{
+    struct taken *taken = context;
+    struct sealed_sum sum;
+    taken->sound = sealed_sum_decode(&sum, row->dataset, row->body, row->size);
+    if (!taken->sound)
+        return false;
+    for (size_t i = 0; i < sum.spending_count; i++)
+        if (sum.epoch == taken->balance->epoch)
+            take_spending(taken, &sum.spendings[i]);
+    sealed_sum_fini(&sum);
+    return false;
+}
+
 static enum status take_committed(const struct asking *asking, struct taken *taken,
                                   struct error *error)
 {
@@ -169,8 +200,13 @@ static enum status take_committed(const struct asking *asking, struct taken *tak
     enum status status = store_begin(asking->context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
+    taken->sound = true;
     status = ledger_rows_walk(tx, &range, take_entry, taken, error);
+    if (status == ST_OK)
+        status = sealed_row_find(tx, range.dataset, take_sealed, taken, error);
     store_rollback(tx);
+    if (status == ST_OK && !taken->sound)
+        status = error_set(error, ST_CORRUPT, "table sealed_sum: is not of its form");
     return status;
 }
 
@@ -260,7 +296,6 @@ static enum status check_part(const struct asking *asking,
                               const struct division *division, enum part part,
                               bool *within, struct error *error)
 {
-    enum { MS_PER_DAY = 86400000 };
     struct balance balance;
     const struct ledger_part of = {asking->asked->dataset, part};
     struct taken taken = {

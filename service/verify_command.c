@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sysexits.h>
 
 #include "accountant/head_file.h"
@@ -51,6 +52,7 @@ static void print_epochs(void *context, const struct verified_budget *budget)
 
 struct inspection { /* one moment of the store, and the files that it names */
     const struct config *config;
+    const char *archive; /* the folder of archives; NULL: from the newest SEAL */
     struct blobs *blobs;
     bool elsewhere;   /* the files are in a bucket */
     struct head kept; /* the head kept elsewhere, from before that moment */
@@ -67,7 +69,10 @@ static enum status check_head(const struct inspection *inspection,
 {
     bool holds = true;
     enum status status = ST_OK;
-    if (inspection->is_kept)
+    const struct verify_report *report = &inspection->report;
+    if (inspection->is_kept && report->found)
+        holds = report->same;
+    else if (inspection->is_kept)
         status = ledger_holds(ledger, tx, &inspection->kept, &holds, error);
     if (status != ST_OK || holds)
         return status;
@@ -85,7 +90,9 @@ static enum status check_rows(struct inspection *inspection, struct store_tx *tx
     static const struct verify_visitor visitor = {.budget = print_epochs};
     const struct jobs_base base = {.nonce = "verify", .reads_all = true};
     struct ledger *ledger = NULL;
-    enum status status = verify_budgets(tx, &inspection->report, &visitor, error);
+    inspection->report.wanted = inspection->kept.entry;
+    enum status status = verify_archived(tx, inspection->archive, &inspection->report,
+                                         &visitor, error);
     if (status == ST_OK)
         status = ledger_open_in(&ledger, inspection->store, tx, error);
     if (status == ST_OK)
@@ -123,10 +130,24 @@ static enum status inspect(struct inspection *inspection, struct error *error)
                                  inspection->blobs, error);
 }
 
-int verify_opened(struct ledger_entry_name *head, const struct config *config,
-                  struct blobs *blobs, struct store *store)
+/* Where the ledger was read from, if that is not its first entry in the store. */
+static void print_sealed(const struct verify_report *report)
 {
-    struct inspection inspection = {.config = config, .blobs = blobs, .store = store};
+    if (report->sealed > 0)
+        printf("epsilond verify: ok, read from the seal at entry %llu; entries before it "
+               "are archived: --from-genesis --archive FOLDER reads them\n",
+               (unsigned long long)report->sealed);
+    if (report->archives > 0)
+        printf("epsilond verify: ok, read from the first entry, through %llu archives, "
+               "and their sums are what was sealed\n",
+               (unsigned long long)report->archives);
+}
+
+static int verify_whole(struct ledger_entry_name *head, const struct config *config,
+                        const char *archive, struct blobs *blobs, struct store *store)
+{
+    struct inspection inspection = {
+        .config = config, .archive = archive, .blobs = blobs, .store = store};
     struct error error = {0};
     char hash[SHA256_HEX_SIZE];
     enum status status = inspect(&inspection, &error);
@@ -140,6 +161,7 @@ int verify_opened(struct ledger_entry_name *head, const struct config *config,
     printf("epsilond verify: ok, %llu entries, %llu datasets, head %llu %s\n",
            (unsigned long long)report->entries, (unsigned long long)report->datasets,
            (unsigned long long)report->head.seq, hash);
+    print_sealed(report);
     sha256_render(hash, inspection.audit.hash);
     printf("epsilond verify: ok, audit trail of %llu acts, head %s\n",
            (unsigned long long)inspection.audit.seq, hash);
@@ -151,7 +173,14 @@ int verify_opened(struct ledger_entry_name *head, const struct config *config,
     return EX_OK;
 }
 
-static int verify_blobs(const struct config *config, struct blobs *blobs)
+int verify_opened(struct ledger_entry_name *head, const struct config *config,
+                  struct blobs *blobs, struct store *store)
+{
+    return verify_whole(head, config, NULL, blobs, store);
+}
+
+static int verify_blobs(const struct config *config, const char *archive,
+                        struct blobs *blobs)
 {
     struct store *store = NULL;
     struct ledger_entry_name head;
@@ -159,12 +188,12 @@ static int verify_blobs(const struct config *config, struct blobs *blobs)
     enum status status = store_choice_open_read(&store, config, blobs, &error);
     if (status != ST_OK)
         return report_failure(status, &(struct verify_report){0}, &error);
-    int code = verify_opened(&head, config, blobs, store);
+    int code = verify_whole(&head, config, archive, blobs, store);
     store_close(store);
     return code;
 }
 
-int verify_directory(const struct config *config)
+static int verify_with(const struct config *config, const char *archive)
 {
     struct error error = {0};
     struct blobs *blobs = NULL;
@@ -172,17 +201,48 @@ int verify_directory(const struct config *config)
         printf("epsilond verify: %s\n", error.text);
         return EX_TEMPFAIL;
     }
-    int code = verify_blobs(config, blobs);
+    int code = verify_blobs(config, archive, blobs);
     blobs_close(blobs);
     return code;
+}
+
+int verify_directory(const struct config *config)
+{
+    return verify_with(config, NULL);
+}
+
+/* Takes --from-genesis and --archive out of the arguments, which go together. */
+static enum status read_own(const char **archive, int *argc, char **argv,
+                            struct error *error)
+{
+    int kept = 1;
+    bool genesis = false;
+    *archive = NULL;
+    for (int i = 1; i < *argc; i++) {
+        if (strcmp(argv[i], "--from-genesis") == 0)
+            genesis = true;
+        else if (strcmp(argv[i], "--archive") == 0 && i + 1 < *argc)
+            *archive = argv[++i];
+        else
+            argv[kept++] = argv[i];
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    if (genesis == (*archive != NULL))
+        return ST_OK;
+    return error_set(error, ST_INVALID,
+                     "--from-genesis and --archive FOLDER go together");
 }
 
 int verify_command(int argc, char **argv)
 {
     struct config config;
-    enum config_outcome outcome;
+    enum config_outcome outcome = CONFIG_RUN;
+    const char *archive = NULL;
     struct error error = {0};
-    enum status status = config_read(&config, &outcome, argc, argv, &error);
+    enum status status = read_own(&archive, &argc, argv, &error);
+    if (status == ST_OK)
+        status = config_read(&config, &outcome, argc, argv, &error);
     if (status != ST_OK) {
         fprintf(stderr, "epsilond verify: %s\n", error.text);
         return status == ST_IO ? EX_CONFIG : EX_USAGE;
@@ -191,5 +251,5 @@ int verify_command(int argc, char **argv)
         fputs(config_help(), stdout);
         return EX_OK;
     }
-    return verify_directory(&config);
+    return verify_with(&config, archive);
 }

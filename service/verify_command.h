@@ -1,7 +1,9 @@
 /*
- * verify_command.h - `epsilond verify --data-dir DIR`: recomputes the whole ledger from
+ * verify_command.h - `epsilond verify --data-dir DIR [--from-genesis --archive FOLDER]`: recomputes the whole ledger from
  * its entries, checks all that a start checks (inventory.h; with --head-file PATH, the
- * head kept elsewhere too), and every matrix and model file against its row. It writes
+ * head kept elsewhere too), and every matrix and model file against its row. Where parts of
+ * the ledger are archived it begins at the newest SEAL, and with --from-genesis at the first
+ * entry, reading the archives in FOLDER. It writes
  * nothing, and may run beside a daemon. What it found it says on stdout, and names the
  * table and row or the file.
  */
@@ -17,7 +19,7 @@ int verify_command(int argc, char **argv);
 struct config;
 int verify_directory(const struct config *config);
 
-/* The same of a store that is open, whose files are blobs; *head = its newest entry, where
+/* The same of a store that is open, from the newest SEAL on, whose files are blobs; *head = its newest entry, where
  * all is well. */
 struct blobs;
 struct ledger_entry_name;

@@ -4,7 +4,7 @@
 
 #include "store/statement.h"
 
-enum { STATEMENT_SIZE = 192 };
+enum { STATEMENT_SIZE = 224 };
 
 enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
                               struct error *error)
@@ -15,7 +15,7 @@ enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
         "INSERT INTO ledger(seq,dataset,epoch,job,kind,curve,released,meta,actor,"
         "time_ms,prev,hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
     statement_bind_int(&statement, row->seq);
-    statement_bind_text(&statement, row->dataset);
+    statement_bind_text(&statement, row->dataset[0] != '\0' ? row->dataset : NULL);
     statement_bind_int(&statement, row->epoch);
     statement_bind_text(&statement, row->job);
     statement_bind_text(&statement, row->kind);
@@ -48,13 +48,14 @@ static void read_row(struct statement *statement, struct ledger_row *row)
         statement_expect_size(statement, 6, row->curve_size);
 }
 
-enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t *count,
-                              struct error *error)
+enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t after,
+                              uint64_t *count, struct error *error)
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
-                   "SELECT count(*) FROM ledger WHERE dataset=?");
+                   "SELECT count(*) FROM ledger WHERE dataset=? AND seq>?");
     statement_bind_text(&statement, dataset);
+    statement_bind_int(&statement, after);
     if (statement_next(&statement))
         *count = statement_int(&statement, 0);
     return statement_end(&statement, error);
@@ -74,16 +75,41 @@ enum status ledger_rows_extent(struct store_tx *tx, struct ledger_extent *extent
     return statement_end(&statement, error);
 }
 
+/* Walks the entries that an open statement finds, and ends it. */
+static enum status walk_entries(struct statement *statement,
+                                bool (*visit)(void *context,
+                                              const struct ledger_row *row),
+                                void *context, struct error *error)
+{
+    struct ledger_row row;
+    while (statement_next(statement)) {
+        read_row(statement, &row);
+        if (!statement_good(statement) || !visit(context, &row))
+            break;
+    }
+    return statement_end(statement, error);
+}
+
+enum status ledger_row_seal(struct store_tx *tx,
+                            bool (*visit)(void *context, const struct ledger_row *row),
+                            void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT seq,'',epoch,job,kind,curve,released,meta,actor,time_ms,prev,"
+                   "hash FROM ledger WHERE kind='SEAL' ORDER BY seq DESC LIMIT 1");
+    return walk_entries(&statement, visit, context, error);
+}
+
 enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,
                              bool (*visit)(void *context, const struct ledger_row *row),
                              void *context, struct error *error)
 {
     char sql[STATEMENT_SIZE];
     struct statement statement;
-    struct ledger_row row;
     snprintf(sql, sizeof sql,
-             "SELECT seq,dataset,epoch,job,kind,curve,released,meta,actor,time_ms,prev,"
-             "hash FROM ledger WHERE seq>? AND seq<?%s ORDER BY seq%s",
+             "SELECT seq,coalesce(dataset,''),epoch,job,kind,curve,released,meta,actor,"
+             "time_ms,prev,hash FROM ledger WHERE seq>? AND seq<?%s ORDER BY seq%s",
              range->dataset != NULL ? " AND dataset=?" : "",
              range->newest_first ? " DESC" : "");
     statement_open(&statement, store_tx_database(tx), sql);
@@ -91,12 +117,7 @@ enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *ran
     statement_bind_int(&statement, range->before > 0 ? range->before : INT64_MAX);
     if (range->dataset != NULL)
         statement_bind_text(&statement, range->dataset);
-    while (statement_next(&statement)) {
-        read_row(&statement, &row);
-        if (!statement_good(&statement) || !visit(context, &row))
-            break;
-    }
-    return statement_end(&statement, error);
+    return walk_entries(&statement, visit, context, error);
 }
 
 enum status mark_row_raise(struct store_tx *tx, const char *job, uint64_t authorised,

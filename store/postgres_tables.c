@@ -10,6 +10,8 @@
 #include <string.h>
 #include <libpq-fe.h>
 
+#include "store/postgres_seals.h"
+
 enum { SQL_SIZE = 96 };
 
 #define TEXT       "text COLLATE \"C\" NOT NULL"
@@ -322,7 +324,7 @@ static const struct step {
 } steps[] = {
     {11, functions}, {11, own},     {11, things},    {11, budgets}, {11, acts},
     {11, leases},    {12, objects}, {13, migration}, {14, sharing}, {15, claims},
-    {16, following}, {16, walls},   {16, duties},    {17, holds},
+    {16, following}, {16, walls},   {16, duties},    {17, holds}, {18, postgres_seals},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -332,14 +334,18 @@ static int known(void)
     return steps[STEPS - 1].number;
 }
 
-static int triggers_made(void)
+static int count_of(const char *words)
 {
     int count = 0;
     for (size_t i = 0; i < STEPS; i++)
-        for (const char *at = steps[i].sql; (at = strstr(at, "CREATE TRIGGER")) != NULL;
-             at++)
+        for (const char *at = steps[i].sql; (at = strstr(at, words)) != NULL; at++)
             count++;
     return count;
+}
+
+static int triggers_made(void)
+{
+    return count_of("CREATE TRIGGER") - count_of("DROP TRIGGER");
 }
 
 static enum status failed(struct wire *wire, struct error *error)

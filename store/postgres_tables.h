@@ -2,8 +2,8 @@
  * postgres_tables.h - the tables in PostgreSQL's dialect, and how a database comes to have
  * them. Inside store only.
  *
- * Steps have the numbers of those in sqlite_tables.c, and end in the same tables. The
- * first here makes what the first eleven made there: no older database of this kind is.
+ * Steps up to 13 have the numbers of those in sqlite_tables.c; both end in the same tables.
+ * The first here makes what the first eleven made there: no older database of this kind is.
  * Beside them stand three tables: schema_step, head, which the triggers of the ledger
  * keep, and writer (writer.h).
  *

@@ -248,9 +248,55 @@ static const char step_13[] =
     "  WHEN NEW.identity<>OLD.identity"
     "  BEGIN SELECT RAISE(ABORT,'a database stays the one that it is'); END;";
 
+/* Parts of the ledger that are archived: a SEAL entry stands for all before it, of which
+ * grants and open reservations stay, and nothing else may; the sums of what went are rows
+ * that it binds. A database that arrives from another brings a ledger with such gaps. The
+ * key begins with the job, so that those of a mark are found. */
+static const char step_14[] =
+    "CREATE TABLE sealed_sum("
+    "  dataset TEXT PRIMARY KEY REFERENCES dataset(id),"
+    "  body BLOB NOT NULL CHECK(length(body)>0)) STRICT;"
+    "ALTER TABLE ledger RENAME TO ledger_before;"
+    "CREATE TABLE ledger("
+    "  seq INTEGER PRIMARY KEY CHECK(seq>0), dataset TEXT REFERENCES dataset(id),"
+    "  epoch INTEGER NOT NULL CHECK(epoch>0), job TEXT NOT NULL,"
+    "  kind TEXT NOT NULL CHECK(kind IN('GRANT','RESERVE','COMMIT','SEAL')),"
+    "  curve BLOB NOT NULL CHECK(length(curve)>0 AND length(curve)%8=0),"
+    "  released BLOB CHECK(length(released)=length(curve)), meta TEXT NOT NULL,"
+    "  actor TEXT NOT NULL, time_ms INTEGER NOT NULL,"
+    "  prev BLOB NOT NULL CHECK(length(prev)=32),"
+    "  hash BLOB NOT NULL UNIQUE CHECK(length(hash)=32),"
+    "  CHECK((kind='COMMIT')=(released IS NOT NULL)),"
+    "  CHECK((kind IN('GRANT','SEAL'))=(job='')),"
+    "  CHECK((kind='SEAL')=(dataset IS NULL)),"
+    "  UNIQUE(job,dataset,epoch,kind)) STRICT;"
+    "INSERT INTO ledger SELECT seq,dataset,epoch,job,kind,curve,released,meta,actor,"
+    "  time_ms,prev,hash FROM ledger_before ORDER BY seq;"
+    "DROP TABLE ledger_before;"
+    "CREATE INDEX ledger_dataset ON ledger(dataset);"
+    "CREATE INDEX ledger_seal ON ledger(kind) WHERE kind='SEAL';"
+    "CREATE TRIGGER ledger_no_update BEFORE UPDATE ON ledger"
+    "  BEGIN SELECT RAISE(ABORT,'append-only'); END;"
+    "CREATE TRIGGER ledger_no_delete BEFORE DELETE ON ledger"
+    "  WHEN OLD.kind='GRANT' OR"
+    "  OLD.seq>=coalesce((SELECT max(seq) FROM ledger WHERE kind='SEAL'),0)"
+    "  BEGIN SELECT RAISE(ABORT,'append-only'); END;"
+    "CREATE TRIGGER ledger_dense BEFORE INSERT ON ledger"
+    "  WHEN (NEW.seq<>(SELECT coalesce(max(seq),0)+1 FROM ledger)"
+    "  OR NEW.prev<>coalesce((SELECT hash FROM ledger ORDER BY seq DESC LIMIT 1),"
+    "                        zeroblob(32)))"
+    "  AND NOT(NEW.seq>(SELECT coalesce(max(seq),0)+1 FROM ledger)"
+    "          AND (SELECT state FROM migration)='ARRIVING')"
+    "  BEGIN SELECT RAISE(ABORT,'does not continue the chain'); END;"
+    "DROP TRIGGER mark_keep;"
+    "CREATE TRIGGER mark_keep BEFORE DELETE ON mark"
+    "  WHEN NOT EXISTS(SELECT 1 FROM ledger WHERE kind='SEAL')"
+    "  OR EXISTS(SELECT 1 FROM ledger WHERE job=OLD.job)"
+    "  BEGIN SELECT RAISE(ABORT,'append-only'); END;";
+
 static const char *const steps[] = {step_1,  step_2,  step_3, step_4, step_5,
                                     step_6,  step_7,  step_8, step_9, step_10,
-                                    step_11, step_12, step_13};
+                                    step_11, step_12, step_13, step_14};
 
 const struct sqlite_tables *sqlite_tables_current(void)
 {
@@ -361,6 +407,7 @@ static const struct constraint {
     {"blob", "name", "size>=0 AND length(wrapped)=60", 12},
     {"blob", "name", "length(chunks)>0 AND length(chunks)%32=0", 12},
     {"migration", "identity", "state IN('HERE','ARRIVING','LEFT')", 13},
+    {"sealed_sum", "dataset", "length(body)>0", 14},
 };
 
 static enum status check_rows(struct database *database,

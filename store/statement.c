@@ -162,9 +162,8 @@ enum status statement_run(struct statement *statement, struct error *error)
     return statement_end(statement, error);
 }
 
-/* Runs it, and counts the rows that it changed. */
-static enum status run_count(struct statement *statement, uint64_t *changed,
-                             struct error *error)
+enum status statement_run_count(struct statement *statement, uint64_t *changed,
+                                struct error *error)
 {
     while (statement_next(statement))
         continue;
@@ -176,7 +175,7 @@ static enum status run_count(struct statement *statement, uint64_t *changed,
 enum status statement_run_one(struct statement *statement, struct error *error)
 {
     uint64_t changed = 0;
-    enum status status = run_count(statement, &changed, error);
+    enum status status = statement_run_count(statement, &changed, error);
     if (status == ST_OK && changed == 0)
         return error_set(error, ST_NOT_FOUND, "no such row");
     return status;
@@ -186,7 +185,7 @@ enum status statement_run_version(struct statement *statement, const char *find,
                                   const char *id, struct error *error)
 {
     uint64_t changed = 0;
-    enum status status = run_count(statement, &changed, error);
+    enum status status = statement_run_count(statement, &changed, error);
     if (status != ST_OK || changed > 0)
         return status;
     struct statement finding;

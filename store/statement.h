@@ -80,6 +80,9 @@ enum status statement_end(struct statement *statement, struct error *error);
 
 /* Runs a statement without rows, and ends it. */
 enum status statement_run(struct statement *statement, struct error *error);
+/* The same; where it is well *changed says how many rows it changed. */
+enum status statement_run_count(struct statement *statement, uint64_t *changed,
+                                struct error *error);
 /* The same; ST_NOT_FOUND if it changed nothing. */
 enum status statement_run_one(struct statement *statement, struct error *error);
 

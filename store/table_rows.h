@@ -442,12 +442,13 @@ enum status access_key_row_find(struct store_tx *tx, const char *id,
                                 void *context, struct error *error);
 
 struct ledger_row {
-    uint64_t seq; /* dense, from 1 */
-    const char *dataset;
-    uint64_t epoch;       /* the number of the dataset's grant, from 1 */
-    const char *job;      /* "" for GRANT */
-    const char *kind;     /* GRANT RESERVE COMMIT */
-    const uint8_t *curve; /* raw little-endian doubles: capacity, held or committed */
+    uint64_t seq;         /* dense, from 1; behind the newest SEAL */
+    const char *dataset;  /* "" for SEAL */
+    uint64_t epoch;       /* the number of the dataset's grant, or of the SEAL; from 1 */
+    const char *job;      /* "" for GRANT and SEAL */
+    const char *kind;     /* GRANT RESERVE COMMIT SEAL */
+    const uint8_t *curve; /* raw little-endian doubles: capacity, held or committed; the
+                           * digest of a SEAL's sums */
     size_t curve_size;    /* bytes */
     const uint8_t *released; /* (curve_size) of a COMMIT, else NULL */
     const char *meta;        /* canonical JSON: mechanism, weights, steps, model hash */
@@ -470,9 +471,9 @@ struct ledger_range {    /* which rows are walked; {0}: all */
     bool newest_first;   /* else oldest first */
 };
 
-/* How many entries a dataset has. */
-enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t *count,
-                              struct error *error);
+/* How many entries a dataset has with a seq greater than after. */
+enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t after,
+                              uint64_t *count, struct error *error);
 
 struct ledger_extent { /* how much of the ledger there is */
     uint64_t entries, freezes;
@@ -484,6 +485,11 @@ enum status ledger_rows_extent(struct store_tx *tx, struct ledger_extent *extent
 enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,
                              bool (*visit)(void *context, const struct ledger_row *row),
                              void *context, struct error *error);
+
+/* Calls visit with the newest SEAL, if there is one. */
+enum status ledger_row_seal(struct store_tx *tx,
+                            bool (*visit)(void *context, const struct ledger_row *row),
+                            void *context, struct error *error);
 
 /* Sets the mark of job: how many of its steps have been authorised. It only grows.
  *   ST_CORRUPT  it would not grow; a trigger has refused it */

@@ -3,6 +3,7 @@
  * service of its own, and plans of jobs against it. */
 #include "service/policy.h"
 
+#include "accountant/ledger_seal.h"
 #include "accountant/run_filter.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
@@ -171,12 +172,85 @@ static void an_evaluation_on_a_holdout_is_held_to_noise(void **state)
     assert_string_equal(breach.pointer, "/privacy/noise_multiplier");
 }
 
+/* --- a share of a period --- */
+
+/* Commits a mechanism of this noise in ana's name. */
+static void commit(double noise)
+{
+    const struct dataset_id points = {"points"};
+    struct job_id id;
+    struct mechanism m;
+    struct ledger_entry_name entry;
+    job_id_make(&id);
+    mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
+                   (struct mechanism_run){1, noise, 1});
+    const struct ledger_claim claim = {&points, &id, &m, &ana, PARTS_TRAIN, NULL};
+    struct ledger *ledger = scene.context.ledger;
+    struct store_tx *tx = scene_begin(&scene);
+    scene_commit(tx, ledger_reserve(ledger, tx, &claim, &entry, NULL));
+    assert_int_equal(ledger_authorise(ledger, &id, 1, NULL), ST_OK);
+    tx = scene_begin(&scene);
+    scene_commit(tx, ledger_settle(ledger, tx, &id, NULL, NULL));
+    mechanism_fini(&m);
+}
+
+static void seal(const struct place *archive)
+{
+    struct seal done;
+    struct context *context = &scene.context;
+    bool any = false;
+    assert_int_equal(ledger_seal(context->ledger, archive->folder, &done, &any, NULL),
+                     ST_OK);
+    assert_true(any);
+    ledger_close(context->ledger);
+    assert_int_equal(ledger_open(&context->ledger, context->store, NULL), ST_OK);
+}
+
+static bool fits(double share)
+{
+    const struct key_policy policy = {.max_share = share, .share_days = 1};
+    struct policy_breach breach = breach_of_measured(&policy, 200, 0.01);
+    if (breach.member != NULL)
+        assert_string_equal(breach.member, "max_share");
+    return breach.member == NULL;
+}
+
+/* The least share with which the job may run: what ana has in the period, and the job. */
+static double least_share(void)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < 30; i++) {
+        double middle = (low + high) / 2;
+        *(fits(middle) ? &high : &low) = middle;
+    }
+    return high;
+}
+
+static void what_is_archived_counts_within_its_period(void **state)
+{
+    (void)state;
+    struct place archive = place_make();
+    const double alone = least_share();
+    commit(20);
+    const double spent = least_share();
+    assert_true(spent > alone + 0.001);
+    seal(&archive);
+    assert_close(least_share(), spent, 1e-6);
+    commit(20);
+    const double twice = least_share();
+    assert_close(twice - alone, 2 * (spent - alone), 0.01);
+    seal(&archive);
+    assert_close(least_share(), twice, 1e-6);
+    place_remove(&archive);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_noise_holds_of_the_step_that_has_least),
         cmocka_unit_test(a_job_and_its_evaluation_stay_within_epsilon_together),
         cmocka_unit_test(an_evaluation_on_a_holdout_is_held_to_noise),
+        cmocka_unit_test(what_is_archived_counts_within_its_period),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -378,6 +378,14 @@ static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
                      "epsilond_mark_open,epsilond_end_whole CASCADE;"
                      "DROP INDEX ledger_ended; ALTER TABLE writer DROP lead,"
                      "DROP alone,DROP follows;"
+                     "DROP TABLE sealed_sum; DROP FUNCTION epsilond_arrive,epsilond_sealed_entries,"
+                     "epsilond_sealed_marks CASCADE; DROP INDEX ledger_seal; ALTER TABLE "
+                     "ledger DROP CONSTRAINT ledger_kinds, DROP CONSTRAINT ledger_jobs,"
+                     "DROP CONSTRAINT ledger_datasets, DROP CONSTRAINT ledger_once,"
+                     "ADD CONSTRAINT ledger_kind_check CHECK(true),"
+                     "ADD CONSTRAINT ledger_check2 CHECK(true),"
+                     "ADD CONSTRAINT ledger_dataset_epoch_job_kind_key UNIQUE(dataset,"
+                     "epoch,job,kind), ALTER dataset SET NOT NULL; "
                      "UPDATE schema_step SET step=11"),
         0);
     expect_refusal(&place, ST_INVALID, "start it once with --migrate on");
@@ -422,6 +430,45 @@ static void append_only_tables_cannot_be_edited(void **state)
         if (postgres_sql(&server, &database, attempts[i]) == 0)
             fail_msg("%s", attempts[i]);
     store_close(store);
+}
+
+/* Entries 1 GRANT, 2 RESERVE and 3 COMMIT of a job, and 4 RESERVE of another; 5 seals. */
+static void what_a_seal_stands_for_alone_may_go(void **state)
+{
+    (void)state;
+    static const char *const life =
+        "INSERT INTO dataset VALUES('a',1,'','','',NULL,0,'p','o');"
+        "INSERT INTO ledger SELECT n,'a',1,j,k,'\\000\\000\\000\\000\\000\\000\\000\\000',"
+        "CASE k WHEN 'COMMIT' THEN '\\000\\000\\000\\000\\000\\000\\000\\000'::bytea END,"
+        "'','me',0,decode(lpad((n-1)::text,64,'0'),'hex'),"
+        "decode(lpad(n::text,64,'0'),'hex') FROM (VALUES(1,'','GRANT'),"
+        "(2,'j','RESERVE'),(3,'j','COMMIT'),(4,'k','RESERVE')) v(n,j,k) ORDER BY n;"
+        "INSERT INTO mark VALUES('j',5),('k',5)";
+    static const struct {
+        const char *sql;
+        bool done;
+    } all[] = {
+        {"DELETE FROM ledger WHERE seq=2", false},
+        {"DELETE FROM mark WHERE job='j'", false},
+        {"INSERT INTO ledger SELECT 5,NULL,1,'','SEAL',hash,NULL,'','me',0,hash,"
+         "decode(repeat('55',32),'hex') FROM ledger WHERE seq=4",
+         true},
+        {"DELETE FROM mark WHERE job='j'", false}, /* its entries are there */
+        {"DELETE FROM ledger WHERE seq=1", false},
+        {"DELETE FROM ledger WHERE seq=5", false},
+        {"DELETE FROM ledger", false},
+        {"UPDATE ledger SET seq=9 WHERE seq=2", false},
+        {"DELETE FROM ledger WHERE seq IN(2,3)", true},
+        {"DELETE FROM mark WHERE job='k'", false},
+        {"DELETE FROM mark WHERE job='j'", true},
+    };
+    struct postgres_database database = postgres_schema(&server);
+    store_close(postgres_store(&database));
+    assert_int_equal(postgres_sql(&server, &database, life), 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if ((postgres_sql(&server, &database, all[i].sql) == 0) != all[i].done)
+            fail_msg("%s", all[i].sql);
+    store_close(postgres_store(&database));
 }
 
 /* Whoever adds a step adds it to both. */
@@ -482,6 +529,7 @@ int main(void)
         cmocka_unit_test(other_tables_and_other_schemas_are_refused),
         cmocka_unit_test(an_older_schema_moves_forward_when_it_is_told_to),
         cmocka_unit_test(append_only_tables_cannot_be_edited),
+        cmocka_unit_test(what_a_seal_stands_for_alone_may_go),
         cmocka_unit_test(both_databases_have_the_same_columns),
     };
     if (!postgres_make_for_stores(&server, true))

@@ -47,6 +47,10 @@ static void append_only_tables_cannot_be_edited(void **state)
         "UPDATE freeze SET epoch=2",
         "DELETE FROM freeze",
         "DELETE FROM dataset",
+        "INSERT INTO ledger SELECT 2,NULL,1,'','RESERVE',curve,NULL,meta,actor,0,hash,"
+        "randomblob(32) FROM ledger",
+        "INSERT INTO ledger SELECT 2,dataset,1,'','SEAL',curve,NULL,meta,actor,0,hash,"
+        "randomblob(32) FROM ledger",
     };
     struct place place = place_make();
     struct store *store;
@@ -69,6 +73,62 @@ static void append_only_tables_cannot_be_edited(void **state)
     assert_int_equal(number(db, "SELECT count(*) FROM ledger WHERE actor='me'"), 1);
     assert_int_equal(number(db, "SELECT authorised FROM mark"), 5);
     assert_int_equal(run(db, "UPDATE mark SET authorised=6"), SQLITE_OK);
+    sqlite3_close(db);
+    place_remove(&place);
+}
+
+/* Entries 1 GRANT, 2 RESERVE and 3 COMMIT of a job, and 4 RESERVE of another; 5 seals. */
+static void what_a_seal_stands_for_alone_may_go(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        int answer;
+    } all[] = {
+        {"DELETE FROM ledger WHERE seq=2", SQLITE_CONSTRAINT},
+        {"DELETE FROM mark WHERE job='j'", SQLITE_CONSTRAINT},
+        {"INSERT INTO ledger SELECT 5,NULL,1,'','SEAL',zeroblob(32),NULL,'{}','me',0,hash,"
+         "randomblob(32) FROM ledger WHERE seq=4",
+         SQLITE_OK},
+        {"DELETE FROM mark WHERE job='j'", SQLITE_CONSTRAINT}, /* its entries are there */
+        {"DELETE FROM ledger WHERE seq=1", SQLITE_CONSTRAINT},
+        {"DELETE FROM ledger WHERE seq=5", SQLITE_CONSTRAINT},
+        {"DELETE FROM ledger", SQLITE_CONSTRAINT},
+        {"UPDATE ledger SET seq=9 WHERE seq=2", SQLITE_CONSTRAINT},
+        {"DELETE FROM ledger WHERE seq IN(2,3)", SQLITE_OK},
+        {"DELETE FROM mark WHERE job='k'", SQLITE_CONSTRAINT},
+        {"DELETE FROM mark WHERE job='j'", SQLITE_OK},
+        {"INSERT INTO ledger SELECT 7,'a',2,'','GRANT',zeroblob(8),NULL,'{}','me',0,hash,"
+         "randomblob(32) FROM ledger WHERE seq=5",
+         SQLITE_CONSTRAINT}, /* a gap */
+        {"INSERT INTO ledger SELECT 6,'a',2,'','GRANT',zeroblob(8),NULL,'{}','me',0,hash,"
+         "randomblob(32) FROM ledger WHERE seq=5",
+         SQLITE_OK},
+        {"DELETE FROM ledger WHERE seq=6", SQLITE_CONSTRAINT},
+    };
+    struct place place = place_make();
+    struct store *store;
+    assert_int_equal(store_open(&store, place.path, NULL), ST_OK);
+    store_close(store);
+    sqlite3 *db = open_raw(place.path);
+    run(db, "PRAGMA recursive_triggers=ON;PRAGMA foreign_keys=ON");
+    assert_int_equal(
+        run(db,
+            "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0,'p','o');"
+            "INSERT INTO ledger VALUES(1,'a',1,'','GRANT',zeroblob(8),NULL,'{}','me',"
+            "0,zeroblob(32),randomblob(32));"
+            "INSERT INTO ledger SELECT 2,'a',1,'j','RESERVE',zeroblob(8),NULL,'{}','me',0,"
+            "hash,randomblob(32) FROM ledger WHERE seq=1;"
+            "INSERT INTO ledger SELECT 3,'a',1,'j','COMMIT',zeroblob(8),zeroblob(8),'{}',"
+            "'me',0,hash,randomblob(32) FROM ledger WHERE seq=2;"
+            "INSERT INTO ledger SELECT 4,'a',1,'k','RESERVE',zeroblob(8),NULL,'{}','me',0,"
+            "hash,randomblob(32) FROM ledger WHERE seq=3;"
+            "INSERT INTO mark VALUES('j',5);INSERT INTO mark VALUES('k',5)"),
+        SQLITE_OK);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (run(db, all[i].sql) != all[i].answer)
+            fail_msg("%s: %s", all[i].sql, sqlite3_errmsg(db));
+    assert_int_equal(number(db, "SELECT count(*) FROM ledger"), 4);
     sqlite3_close(db);
     place_remove(&place);
 }
@@ -283,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(append_only_tables_cannot_be_edited),
+        cmocka_unit_test(what_a_seal_stands_for_alone_may_go),
         cmocka_unit_test(an_older_file_is_copied_and_moved_forward),
         cmocka_unit_test(a_failing_step_leaves_the_file_as_it_was),
         cmocka_unit_test(a_file_whose_tables_or_rows_differ_is_named),

@@ -461,9 +461,9 @@ static void entries_are_appended_in_a_chain_and_nothing_else(void **state)
     seen.count = 0;
     assert_int_equal(ledger_rows_walk(tx, &older, see_entry, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
-    assert_int_equal(ledger_rows_count(tx, "a", &count, NULL), ST_OK);
+    assert_int_equal(ledger_rows_count(tx, "a", 0, &count, NULL), ST_OK);
     assert_int_equal(count, 3);
-    assert_int_equal(ledger_rows_count(tx, "c", &count, NULL), ST_OK);
+    assert_int_equal(ledger_rows_count(tx, "c", 0, &count, NULL), ST_OK);
     assert_int_equal(count, 0);
 }
 

@@ -566,7 +566,7 @@ class Charge(TypedDict):
     delta: float
     order: float | None
     epsilon_spent: float
-    ledger_seq: int
+    ledger_seq: int | None
     condition: str
     create_time: Time
     lease_end_time: Time
@@ -663,7 +663,7 @@ class BudgetHistoryPointsItemExposure(TypedDict):
 class BudgetHistoryPointsItem(TypedDict):
     seq: int
     time: Time
-    kind: Literal["GRANT", "RESERVE", "COMMIT"]
+    kind: Literal["GRANT", "RESERVE", "COMMIT", "SEAL"]
     job: HolderIdOrNull
     evaluation: NotRequired[bool]
     epoch: int
@@ -681,6 +681,7 @@ class BudgetHistory(TypedDict):
 class LedgerPage(TypedDict):
     entries: list[LedgerEntry | LedgerSummary]
     next_page_token: PageTokenOrNull
+    archived_to: NotRequired[int]
 
 
 class LedgerHead(TypedDict):

@@ -1,0 +1,97 @@
+/*
+ * sealed_sum.h - what the archived entries of a dataset came to, as of the newest SEAL
+ * (seal.h): one row of the store for each dataset that has a budget, in canonical bytes.
+ *
+ *   body     epoch, reserved, external, parts, epochs; for each epoch, oldest first, and
+ *            each part the committed curve; the number of GRANTs, then seq and hash of
+ *            each; the number of open RESERVEs, then seq and hash of each; the number of
+ *            spendings, then owner (64 bytes, zeros behind), day, parts and the committed
+ *            loss at both weighted orders of each
+ *   digest   of no row: zeros; with one more: SHA-256("s1", the digest before, dataset,
+ *            body) (base/chain_hash.h), in the order of the datasets' names
+ *
+ * Numbers are 8 bytes, little-endian. The GRANTs and the open RESERVEs are entries that
+ * stay in the store. Spendings are what was committed in the epoch in force, of each owner
+ * by the day (of 1970-01-01) of the COMMIT: a key's share of a period counts them
+ * (service/policy.h). They are kept for SEALED_DAYS.
+ *
+ * Ownership: a sum owns its arrays; sealed_sum_fini releases them.
+ * Threads: pure, but for sealed_read, which is its transaction's.
+ */
+#ifndef ACCOUNTANT_SEALED_SUM_H
+#define ACCOUNTANT_SEALED_SUM_H
+
+#include "accountant/odometer.h"
+#include "accountant/seal.h"
+
+enum { SEALED_DAYS = 3650, SEALED_OWNER_SIZE = 64 };
+
+struct sealed_spending {
+    char owner[SEALED_OWNER_SIZE];
+    uint64_t day;
+    enum parts parts; /* as the entries name them */
+    double at[LEDGER_WEIGHTED];
+};
+
+struct entry_names {
+    struct ledger_entry_name *items;
+    size_t count, capacity;
+};
+
+struct sealed_sum {
+    char dataset[sizeof(struct dataset_id)];
+    uint64_t epoch; /* the number of the one in force */
+    bool reserved, external;
+    unsigned part_count;
+    size_t epoch_count;      /* that weigh something */
+    struct curve *committed; /* (epoch_count, part_count) */
+    struct entry_names grants, open;
+    struct sealed_spending *spendings;
+    size_t spending_count, spending_capacity;
+    size_t taken; /* of the grants and then the open ones (sealed_take) */
+};
+
+void sealed_sum_fini(struct sealed_sum *sum);
+
+void entry_names_append(struct entry_names *names, uint64_t seq,
+                        const uint8_t hash[SHA256_SIZE]);
+
+/* Takes a GRANT or a COMMIT of the dataset into its grants and spendings; weighted are the
+ * orders of the epoch that is in force in the end. */
+void sealed_sum_note(struct sealed_sum *sum, const struct ledger_row *row,
+                     const size_t weighted[LEDGER_WEIGHTED]);
+/* Forgets spendings that are older than SEALED_DAYS at that time. */
+void sealed_sum_age(struct sealed_sum *sum, int64_t time_ms);
+
+/* The body, to be freed. */
+uint8_t *sealed_sum_encode(const struct sealed_sum *sum, size_t *size);
+/* False: the bytes are no such body; sum needs no release then. */
+bool sealed_sum_decode(struct sealed_sum *sum, const char *dataset,
+                       const uint8_t *bytes, size_t size);
+/* Moves the digest on by one row. */
+void sealed_sum_digest(uint8_t digest[SHA256_SIZE], const char *dataset,
+                       const uint8_t *bytes, size_t size);
+
+struct sealed { /* all that stands for what is archived */
+    struct seal seal; /* the newest; entry.seq 0: there is none, and no sums */
+    struct sealed_sum *sums;
+    size_t count, capacity;
+};
+
+/* Reads the newest SEAL and its sums. What is read is released by sealed_fini, whatever is
+ * returned.
+ *   ST_CORRUPT  the SEAL does not have its form or its hash, or the sums not its digest
+ *   ST_IO       the store cannot be read */
+enum status sealed_read(struct sealed *sealed, struct store_tx *tx, struct error *error);
+void sealed_fini(struct sealed *sealed);
+
+/* The sum of the dataset; NULL if there is none. */
+struct sealed_sum *sealed_find(const struct sealed *sealed, const char *dataset);
+
+/* Whether the row is the next one that stays of its dataset; rows come in the order of
+ * seq. */
+bool sealed_take(const struct sealed *sealed, const struct ledger_row *row);
+/* Whether all that stay were taken; *dataset is one of which not. */
+bool sealed_taken(const struct sealed *sealed, const char **dataset);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * verify_report.h - what an auditor has read (verify.h).
+ *
+ * Ownership: plain data.
+ */
+#ifndef ACCOUNTANT_VERIFY_REPORT_H
+#define ACCOUNTANT_VERIFY_REPORT_H
+
+#include <stdbool.h>
+
+#include "accountant/entry.h"
+
+struct verify_report { /* what was read, but for wanted */
+    uint64_t entries, datasets; /* read so far */
+    uint64_t seq;               /* of the entry that is wrong, 0 if none is */
+    uint64_t sealed;            /* the SEAL from which it was read; 0: from the first */
+    uint64_t archives;          /* read before that */
+    struct ledger_entry_name head;
+    /* An entry that the caller names, before; seq 0: none. Where it is archived found says
+     * so, and same whether it has that hash. */
+    struct ledger_entry_name wanted;
+    bool found, same;
+};
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * seal_command.h - `epsilond seal --data-dir DIR --archive FOLDER`: archives all entries
+ * behind the ledger's newest SEAL in a file of the folder, and seals them
+ * (accountant/ledger_seal.h). The data directory and its database are taken as a daemon
+ * takes them, so it is refused while one has either; with --head-file the head is kept
+ * there from the first moment on.
+ */
+#ifndef SERVICE_SEAL_COMMAND_H
+#define SERVICE_SEAL_COMMAND_H
+
+#include <stdbool.h>
+
+#include "accountant/seal.h"
+#include "base/status.h"
+
+/* Takes the arguments after `seal` and returns the exit code: 0 where all is sealed, 64 for
+ * wrong usage and for a folder that holds something else under the part's name, 65 where
+ * the store is wrong, 75 where something cannot be read or written or is in use, 78 for a
+ * newer schema or a folder that will not do. */
+int seal_command(int argc, char **argv);
+
+/* The same of a configuration: *done is the newest SEAL, and *any whether it is new.
+ *   ST_INVALID, ST_ALREADY_EXISTS, ST_CORRUPT, ST_IO  as above */
+struct config;
+enum status seal_directory(struct seal *done, bool *any, const struct config *config,
+                           const char *folder, struct error *error);
+
+#endif
