@@ -84,7 +84,7 @@ static void audit_end(struct audit *audit)
         if (item->committed_at > audit->seal.entry.seq &&
             item->committed_steps != item->authorised) {
             audit_wrong(audit, item->committed_at,
-                  "commits other steps than were authorised");
+                        "commits other steps than were authorised");
             return;
         }
     }
