@@ -172,7 +172,7 @@ static void lost_history_of_one_connection_is_seen_by_any(void **state)
         assert_int_equal(
             postgres_sql(&server, &database,
                          "UPDATE writer SET n=0 WHERE id=(SELECT id+1 FROM writer "
-                         "ORDER BY id LIMIT 1);SELECT pg_terminate_backend(pid) FROM "
+                         "ORDER BY id LIMIT 1);SELECT pg_terminate_backend(pid,60000) FROM "
                          "pg_stat_activity WHERE datname=current_database() AND "
                          "pid<>pg_backend_pid()"),
             0);
