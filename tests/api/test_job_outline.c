@@ -183,8 +183,8 @@ static void is_never_another(const char *spec, const char *detail)
     struct job_outline whole, glance;
     char *changed = strdup(detail);
     for (size_t at = 0; at < strlen(detail); at++)
-        for (const char *other = others; *other != '\0'; other += 1 + at % 2) {
-            changed[at] = *other;
+        for (size_t k = 0; k < sizeof others - 1; k += 1 + at % 2) {
+            changed[at] = others[k];
             if (job_outline_read(&glance, spec, changed) &&
                 read_whole(&whole, spec, changed))
                 same(&glance, &whole);
