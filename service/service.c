@@ -66,7 +66,8 @@ static enum status open_rows(struct context *context, struct error *error)
 {
     struct store_tx *tx = NULL;
     struct inventory inventory = {0};
-    const struct jobs_base base = {.long_polls = context->long_polls};
+    const struct jobs_base base = {.long_polls = context->long_polls,
+                                   .nonce = context->nonce};
     enum status status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
