@@ -357,6 +357,11 @@ static void a_start_and_an_auditor_find_what_was_altered(void **state)
         "UPDATE sealed_sum SET body=(SELECT body FROM sealed_sum WHERE dataset='b') "
         "WHERE dataset='a'",
         "UPDATE sealed_sum SET body=CAST(body||X'00' AS BLOB) WHERE dataset='b'",
+        /* Nothing was ever committed, or nothing by anybody in the period. */
+        "UPDATE sealed_sum SET body=CAST(substr(body,1,40)||zeroblob(400)||substr(body,441)"
+        " AS BLOB) WHERE dataset='a'",
+        "UPDATE sealed_sum SET body=CAST(substr(body,1,length(body)-16)||zeroblob(16) AS "
+        "BLOB) WHERE dataset='a'",
         "DELETE FROM ledger WHERE seq=1",
         "DELETE FROM ledger WHERE job LIKE '%1'",
         "UPDATE ledger SET actor='me' WHERE seq=1",
@@ -551,10 +556,11 @@ static void a_part_that_was_not_sealed_is_in_nobodys_way(void **state)
 
 /* --- many --- */
 
+/* Of this process alone: others have the machine too. */
 static double ms_since(const struct timespec *then)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)(now.tv_sec - then->tv_sec) * 1e3 +
            (double)(now.tv_nsec - then->tv_nsec) / 1e6;
 }
@@ -667,18 +673,18 @@ static void a_start_behind_a_hundred_thousand_entries_reads_the_sums(void **stat
     struct scene scene = scene_make();
     struct timespec then;
     assert_int_equal(kit_grant(&scene.kit, "a", 8, 1e-5, 0), ST_OK);
-    clock_gettime(CLOCK_MONOTONIC, &then);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &then);
     fill(&scene, JOBS);
     print_message("%d entries written in %.0f ms\n", 2 * JOBS, ms_since(&then));
-    clock_gettime(CLOCK_MONOTONIC, &then);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &then);
     kit_reopen_ledger(&scene.kit);
     double plain = ms_since(&then);
     struct balance before = kit_balance(&scene.kit, "a");
     struct seal seal;
-    clock_gettime(CLOCK_MONOTONIC, &then);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &then);
     assert_int_equal(try_seal(&scene, &seal, NULL), ST_OK);
     print_message("sealed in %.0f ms\n", ms_since(&then));
-    clock_gettime(CLOCK_MONOTONIC, &then);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &then);
     kit_reopen_ledger(&scene.kit);
     double sealed = ms_since(&then);
     print_message("a start: %.1f ms, and %.1f ms behind the seal\n", plain, sealed);
@@ -692,7 +698,7 @@ static void a_start_behind_a_hundred_thousand_entries_reads_the_sums(void **stat
     assert_int_equal(stat(path, &found), 0);
     print_message("the archive has %lld bytes\n", (long long)found.st_size);
     assert_true(sealed < plain / 2);
-    clock_gettime(CLOCK_MONOTONIC, &then);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &then);
     expect_verified(&scene);
     print_message("verified from the first entry in %.0f ms\n", ms_since(&then));
     scene_remove(&scene);
