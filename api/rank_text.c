@@ -206,7 +206,7 @@ enum status rank_order_parse(struct rank_order *order, const char *line,
 
 /* --- reports --- */
 
-/* Of a number that is none, which a model that diverged may release, null. */
+/* A model that diverged may release what is no number, which is written as null. */
 static void write_numbers(struct json_writer *writer, const struct rank_report *report)
 {
     json_write_array(writer, "released");

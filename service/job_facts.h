@@ -22,7 +22,7 @@ const struct job_id *job_id(const struct job *job);
  * stands below instead. */
 const struct job_plan *job_plan(const struct job *job);
 
-/* Of the plan: */
+/* What its plan says. */
 const struct dataset_id *job_dataset(const struct job *job);
 const struct algorithm *job_algorithm(const struct job *job);
 const struct sweep_id *job_sweep(const struct job *job); /* NULL: it is a run of none */

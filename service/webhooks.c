@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "service/webhook_owner.h"
 
-/* Of what another daemon deleted and made in between, the second may be heard of first. */
+/* What another daemon made may be heard of before what it had deleted for that. */
 enum { ITEMS_MAX = 2 * LIMIT_WEBHOOKS };
 
 struct webhooks {

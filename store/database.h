@@ -97,8 +97,8 @@ struct database { /* what every driver's own struct begins with */
     struct database *first; /* that it is beside of; NULL: it is the first */
     bool shared;            /* others may write it too (server.h) */
     uint64_t daemon;        /* what it calls this one (store.h) */
-    /* Of a shared one, on its first connection (follow.h): the snapshot up to which memory
-     * follows, and the oldest transaction that it may not see. */
+    /* The first connection of a shared one has the snapshot up to which memory follows, and
+     * the oldest transaction that this may not see (follow.h). */
     char *position;
     _Atomic uint64_t follows;
     bool renewed;         /* the open transaction has renewed memory */

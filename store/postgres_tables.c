@@ -20,8 +20,8 @@ enum { SQL_SIZE = 96 };
 
 /* "epsm": beside the lock of the database (writer.c) one of each job's name. */
 #define JOB_LOCK "1702392685"
-/* Of the session that looks for the tables and makes them: of daemons that start together on
- * an empty database the second finds what the first has made. */
+/* Held by the session that looks for the tables and makes them, so that the second of two
+ * daemons that start together on an empty database finds what the first has made. */
 #define TABLES_LOCK "1702392686"
 /* In a transaction of a daemon that shares the database (postgres_turn.c). */
 #define SHARED "current_setting('epsilond.daemon',true)<>''"

@@ -533,7 +533,7 @@ static void a_folder_that_will_not_do_is_refused(void **state)
     scene_remove(&scene);
 }
 
-/* Of a seal that did not come to its end, and of which more followed. */
+/* A seal did not come to its end, and more followed it. */
 static void a_part_that_was_not_sealed_is_in_nobodys_way(void **state)
 {
     (void)state;
@@ -556,7 +556,7 @@ static void a_part_that_was_not_sealed_is_in_nobodys_way(void **state)
 
 /* --- many --- */
 
-/* Of this process alone: others have the machine too. */
+/* This counts the process alone, because others have the machine too. */
 static double ms_since(const struct timespec *then)
 {
     struct timespec now;

@@ -110,7 +110,7 @@ static void what_was_shown_is_shown_behind_a_seal(void **state)
     const double last = reply_number(client_get(client, "/v1/ledger/head"), "seq");
     seal_and_start(&stage->daemon);
     read_all(client, paths, after);
-    /* Of a charge that has ended the number of its entry is not known any more. */
+    /* The number of an ended charge's entry is not known any more. */
     assert_true(json_is_null(json_object_get(after[4], "ledger_seq")));
     json_object_del(before[4], "ledger_seq");
     json_object_del(after[4], "ledger_seq");
