@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 
 #include "base/check.h"
+#include "base/stream_lanes.h"
 
 struct stream {
     EVP_CIPHER_CTX *context;
@@ -50,8 +51,9 @@ static void put_little_endian(uint8_t out[8], uint64_t value)
         out[i] = (uint8_t)(value >> (8 * i));
 }
 
-void stream_read(struct stream *stream, void *out, size_t size,
-                 const struct stream_position *from)
+/* By the cipher library. */
+static void read_by_cipher(struct stream *stream, void *out, size_t size,
+                           const struct stream_position *from)
 {
     uint8_t iv[16];
     int written = 0;
@@ -63,4 +65,16 @@ void stream_read(struct stream *stream, void *out, size_t size,
     CHECK(EVP_EncryptInit_ex(stream->context, NULL, NULL, from->key, iv) == 1);
     CHECK(EVP_EncryptUpdate(stream->context, out, &written, out, (int)size) == 1);
     CHECK((size_t)written == size);
+}
+
+void stream_read(struct stream *stream, void *out, size_t size,
+                 const struct stream_position *from)
+{
+    struct stream_position rest = *from;
+    size_t done = 0;
+    if (size >= STREAM_LANES_SIZE && stream_lanes_available())
+        done = stream_lanes_read(out, size, from);
+    rest.block += done / STREAM_BLOCK_SIZE;
+    if (done < size)
+        read_by_cipher(stream, (uint8_t *)out + done, size - done, &rest);
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STREAM_KEY_SIZE = 32, STREAM_BLOCK_SIZE = 64 };
+#include "base/stream_position.h"
 
 /* Fills out from getrandom(2); aborts if the kernel cannot answer. */
 void random_bytes(void *out, size_t size);
@@ -22,12 +22,6 @@ struct stream; /* a cipher context, re-keyed by every read */
 
 struct stream *stream_create(void);
 void stream_destroy(struct stream *stream); /* NULL is allowed; wipes the context */
-
-struct stream_position {
-    const uint8_t *key; /* (STREAM_KEY_SIZE) */
-    uint64_t nonce;
-    uint64_t block; /* counted from 0; a block has STREAM_BLOCK_SIZE bytes */
-};
 
 /* out[0..size) = keystream of (key, nonce) from the start of block on. */
 void stream_read(struct stream *stream, void *out, size_t size,

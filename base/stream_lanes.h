@@ -1,0 +1,25 @@
+/*
+ * stream_lanes.h - the ChaCha20 stream of random.h, sixteen blocks at a time, for
+ * processors with AVX-512 (noise.md 4.7). What it leaves is what the cipher library
+ * leaves: a block is integers modulo 2^32 and nothing else.
+ *
+ * Threads: pure.
+ */
+#ifndef BASE_STREAM_LANES_H
+#define BASE_STREAM_LANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/stream_position.h"
+
+enum { STREAM_LANES = 16, STREAM_LANES_SIZE = STREAM_LANES * STREAM_BLOCK_SIZE };
+
+/* Whether this processor can run the function below, and this program has it. */
+bool stream_lanes_available(void);
+
+/* out[0..done) = keystream from the position on, done being size rounded down to whole
+ * STREAM_LANES_SIZE, which is returned. */
+size_t stream_lanes_read(void *out, size_t size, const struct stream_position *from);
+
+#endif
