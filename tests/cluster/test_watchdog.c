@@ -3,7 +3,9 @@
 #include "cluster/watchdog.h"
 
 #include <semaphore.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "tests/expect.h"
 
 static sem_t missed;
@@ -42,6 +44,20 @@ static void a_step_that_does_not_end_is_missed(void **state)
     assert_int_equal(calls, 1);
 }
 
+/* The first step may take ten seconds here, and the second one. */
+static void the_second_step_is_not_given_the_time_of_the_first(void **state)
+{
+    (void)state;
+    const int64_t second = 1000000000, began = clock_monotonic_ns();
+    struct watchdog *watchdog = watchdog_open(second, note_missed);
+    /* The watching thread sleeps by now, until the first step's deadline. */
+    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    watchdog_step(watchdog);
+    sem_wait(&missed);
+    watchdog_close(watchdog);
+    assert_true(clock_monotonic_ns() - began < 8 * second);
+}
+
 static void steps_that_ended_do_not_hide_one_that_does_not(void **state)
 {
     (void)state;
@@ -68,6 +84,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_is_ten_medians_and_no_less_than_the_least),
         cmocka_unit_test_setup(a_step_that_does_not_end_is_missed, open_semaphore),
+        cmocka_unit_test_setup(the_second_step_is_not_given_the_time_of_the_first,
+                               open_semaphore),
         cmocka_unit_test_setup(steps_that_ended_do_not_hide_one_that_does_not,
                                open_semaphore),
         cmocka_unit_test_setup(a_run_that_is_over_misses_nothing, open_semaphore),
