@@ -2,15 +2,12 @@
  * certified as any job is; one that is cancelled leaves no process, and one that loses a rank
  * ends with its charge standing. Method: the real launcher and the real program, on this
  * machine, in memory. Where there is no mpirun it says that it is skipped. */
-#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/account_fixture.h"
+#include "tests/e2e/rank_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
@@ -21,20 +18,12 @@ enum { RANKS = 2, FEW_STEPS = 40, ENDLESS_STEPS = 1000000 };
     "'algorithm':{'name':'%s'},'batch_size':512,'steps':%d,'ranks':%d,"                \
     "'privacy':{'noise_multiplier':%g}}"
 
-static bool has_launcher(void)
-{
-    return !SANITIZED && system("mpirun --version >/dev/null 2>&1") == 0;
-}
-
 static int begin(void **state)
 {
     static char launcher[1024];
-    if (!has_launcher())
+    if (!ranks_can_start())
         return 0;
-    snprintf(launcher, sizeof launcher,
-             "mpirun --allow-run-as-root --oversubscribe --bind-to none -n {ranks} "
-             "--mca btl self,vader --mca btl_vader_single_copy_mechanism none "
-             "--mca oob_tcp_if_include lo --mca mpi_yield_when_idle 1 %s-rank",
+    snprintf(launcher, sizeof launcher, RANKS_MPIRUN " -n {ranks} %s-rank",
              getenv("EPSILOND"));
     stage_begin_with(state, (const char *const[]){"--workers", "1", "--threads", "1",
                                                   "--ranks-launcher", launcher,
@@ -52,47 +41,7 @@ static int finish(void **state)
 
 static struct client *client_of(void **state)
 {
-    if (*state == NULL) {
-        print_message("SKIPPED, proves nothing: no mpirun, or a sanitizer\n");
-        skip();
-    }
-    return &((struct stage *)*state)->client;
-}
-
-/* The parent of a process, and what it is called; 0: there is no such process. */
-static pid_t parent_of(const char *process, char name[64])
-{
-    char path[300], text[512] = "";
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%s/stat", process);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return 0;
-    if (fgets(text, sizeof text, file) != NULL)
-        sscanf(text, "%*d (%63[^)]) %*c %d", name, &parent);
-    fclose(file);
-    return parent;
-}
-
-/* How many processes of ranks there are below the daemon's launcher. found gets the numbers
- * of at most max. */
-static unsigned find_ranks(const struct daemon *daemon, pid_t *found, unsigned max)
-{
-    unsigned count = 0;
-    struct dirent *entry;
-    DIR *proc = opendir("/proc");
-    while ((entry = readdir(proc)) != NULL) {
-        char name[64] = "", launcher[16], unused[64];
-        snprintf(launcher, sizeof launcher, "%d", parent_of(entry->d_name, name));
-        if (strcmp(name, "epsilond-rank") != 0 ||
-            parent_of(launcher, unused) != daemon->pid)
-            continue;
-        if (count < max)
-            found[count] = (pid_t)atoi(entry->d_name);
-        count++;
-    }
-    closedir(proc);
-    return count;
+    return ranks_client(*state);
 }
 
 static void two_processes_train_a_model(void **state)
@@ -160,16 +109,6 @@ static const char *begin_endless(struct client *client, pid_t found[RANKS])
     return id;
 }
 
-/* Within ten seconds, in which whoever reaps them may come to it. */
-static void assert_gone(const pid_t found[RANKS])
-{
-    unsigned waited = 0;
-    for (int i = 0; i < RANKS; i++)
-        for (; waited < 200 && kill(found[i], 0) == 0; waited++)
-            nanosleep(&(struct timespec){0, 50000000}, NULL);
-    assert_true(waited < 200);
-}
-
 static void assert_charged(const struct reply *job)
 {
     double authorised = reply_number(job, "privacy.authorised_steps");
@@ -187,7 +126,7 @@ static void a_cancelled_job_leaves_no_process(void **state)
     const struct reply *job = await_end(client, id);
     assert_string_equal(reply_text(job, "state"), "CANCELLED");
     assert_charged(job);
-    assert_gone(found);
+    assert_ranks_gone(found, RANKS);
 }
 
 static void a_job_that_loses_a_rank_fails_and_stays_charged(void **state)
@@ -231,7 +170,7 @@ static void ranks_outlive_no_daemon(void **state)
     struct daemon *daemon = &((struct stage *)*state)->daemon;
     begin_endless(client, found);
     daemon_stop(daemon, SIGKILL);
-    assert_gone(found);
+    assert_ranks_gone(found, RANKS);
 }
 
 /* After what came before there is nothing that runs; and a launcher that is none. */

@@ -1,0 +1,66 @@
+#include "tests/e2e/rank_fixture.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/expect.h"
+
+bool ranks_can_start(void)
+{
+    return !SANITIZED && system("mpirun --version >/dev/null 2>&1") == 0;
+}
+
+struct client *ranks_client(struct stage *stage)
+{
+    if (stage == NULL) {
+        print_message("SKIPPED, proves nothing: no mpirun, or a sanitizer\n");
+        skip();
+    }
+    return &stage->client;
+}
+
+/* The parent of a process, and what it is called; 0: there is no such process. */
+static pid_t parent_of(const char *process, char name[64])
+{
+    char path[300], text[512] = "";
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", process);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return 0;
+    if (fgets(text, sizeof text, file) != NULL)
+        sscanf(text, "%*d (%63[^)]) %*c %d", name, &parent);
+    fclose(file);
+    return parent;
+}
+
+unsigned find_ranks(const struct daemon *daemon, pid_t *found, unsigned max)
+{
+    unsigned count = 0;
+    struct dirent *entry;
+    DIR *proc = opendir("/proc");
+    while ((entry = readdir(proc)) != NULL) {
+        char name[64] = "", launcher[16], unused[64];
+        snprintf(launcher, sizeof launcher, "%d", parent_of(entry->d_name, name));
+        if (strcmp(name, "epsilond-rank") != 0 ||
+            parent_of(launcher, unused) != daemon->pid)
+            continue;
+        if (count < max)
+            found[count] = (pid_t)atoi(entry->d_name);
+        count++;
+    }
+    closedir(proc);
+    return count;
+}
+
+void assert_ranks_gone(const pid_t *found, unsigned count)
+{
+    unsigned waited = 0;
+    for (unsigned i = 0; i < count; i++)
+        for (; waited < 200 && kill(found[i], 0) == 0; waited++)
+            nanosleep(&(struct timespec){0, 50000000}, NULL);
+    assert_true(waited < 200);
+}
