@@ -8,6 +8,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 enum {
     LINE_SIZE = 4096,
     PATH_SIZE = 4096,
@@ -144,27 +146,33 @@ enum status head_file_write(const char *path, const struct head *head,
 
 /* Writes what is newer of what is kept and head; the lock is held. */
 static enum status raise_alone(const char *path, const struct head *head,
-                               struct error *error)
+                               const struct receipts *ended, struct error *error)
 {
     struct head kept = {0}, newest = *head;
     bool found = false;
+    size_t dropped = 0;
     enum status status = head_file_read(path, &kept, &found, error);
     if (status != ST_OK)
         return status;
+    struct receipts before = kept.receipts;
+    if (ended != NULL)
+        receipts_forget(&kept.receipts, ended);
     if (found && kept.entry.seq >= newest.entry.seq)
         newest.entry = kept.entry;
     if (found && kept.authorised > newest.authorised)
         newest.authorised = kept.authorised;
     if (found)
-        receipts_merge(&newest.receipts, &kept.receipts);
+        dropped = receipts_merge(&newest.receipts, &kept.receipts);
+    if (dropped > 0)
+        log_event(LOG_WARNING, "receipt_dropped", "path", path, (char *)NULL);
     bool is_newer =
         newest.entry.seq > kept.entry.seq || newest.authorised > kept.authorised ||
-        memcmp(&newest.receipts, &kept.receipts, sizeof kept.receipts) != 0;
+        memcmp(&newest.receipts, &before, sizeof before) != 0;
     return found && !is_newer ? ST_OK : head_file_write(path, &newest, error);
 }
 
 enum status head_file_raise(const char *path, const struct head *head,
-                            struct error *error)
+                            const struct receipts *ended, struct error *error)
 {
     char beside[PATH_SIZE];
     int length = snprintf(beside, sizeof beside, "%s.lock", path);
@@ -177,7 +185,7 @@ enum status head_file_raise(const char *path, const struct head *head,
             close(lock);
         return ST_IO;
     }
-    enum status status = raise_alone(path, head, error);
+    enum status status = raise_alone(path, head, ended, error);
     close(lock);
     return status;
 }

@@ -38,11 +38,12 @@ enum status head_file_write(const char *path, const struct head *head,
                             struct error *error);
 
 /* The same where several daemons keep the file: it names the newest entry, the greatest sum
- * that any of them has written, and the receipts of each that are of this head's store. They
- * write one after the other (flock on PATH.lock).
+ * that any of them has written, and the receipts of each that are of this head's store, but
+ * for those of ended, which may be NULL (receipts_hold). They write one after the other
+ * (flock on PATH.lock). A receipt for which there is no room is logged, receipt_dropped.
  *   ST_CORRUPT  what is there is not a head file
  *   ST_IO       as above */
 enum status head_file_raise(const char *path, const struct head *head,
-                            struct error *error);
+                            const struct receipts *ended, struct error *error);
 
 #endif

@@ -26,11 +26,12 @@ static struct head head_now(struct ledger *ledger)
     return now;
 }
 
-enum status ledger_change_keep_head(const struct ledger *ledger, const char *path,
-                                    const struct head *head, struct error *error)
+static enum status write_head(const struct ledger *ledger, struct error *error)
 {
-    return store_shared(ledger->store) ? head_file_raise(path, head, error)
-                                       : head_file_write(path, head, error);
+    const char *path = ledger->head_path;
+    return store_shared(ledger->store)
+               ? head_file_raise(path, &ledger->kept, NULL, error)
+               : head_file_write(path, &ledger->kept, error);
 }
 
 /* Writes the head where it is kept elsewhere, so that it is as new there as it is now. Who
@@ -44,8 +45,7 @@ static void keep_head(struct ledger *ledger)
     if (ledger->head_path != NULL && !store_poisoned(ledger->store) &&
         is_older(&ledger->kept, &mine)) {
         ledger->kept = head_now(ledger);
-        if (ledger_change_keep_head(ledger, ledger->head_path, &ledger->kept, &error) !=
-            ST_OK) {
+        if (write_head(ledger, &error) != ST_OK) {
             log_event(LOG_ERROR, "head_file_failed", "detail", error.text,
                       (char *)NULL);
             store_poison(ledger->store);

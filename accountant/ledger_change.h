@@ -55,10 +55,6 @@ struct ledger {
     struct head kept;          /* what is written there */
 };
 
-/* Writes the head to where it is kept elsewhere. Threads: any; no lock is asked for. */
-enum status ledger_change_keep_head(const struct ledger *ledger, const char *path,
-                                    const struct head *head, struct error *error);
-
 /* Joins tx to the ledger, which comes before its first change. The functions below that
  * change something call it themselves. */
 void ledger_change_join(struct ledger *ledger, struct store_tx *tx);

@@ -84,11 +84,16 @@ static enum status look_behind(struct search *search, const struct seal *seal,
                      wanted->seq, seal->last);
 }
 
-/* Sets *contained to whether the store is at least as new as kept. */
-static enum status contains(struct ledger *ledger, struct store_tx *tx,
-                            const struct head *kept, bool *contained,
-                            struct error *error)
+struct comparison { /* of a head kept elsewhere with the store */
+    struct head kept;
+    bool holds;            /* the store is at least as new */
+    struct receipts ended; /* as receipts_hold */
+};
+
+static enum status compare(struct ledger *ledger, struct store_tx *tx,
+                           struct comparison *comparison, struct error *error)
 {
+    const struct head *kept = &comparison->kept;
     const bool none = kept->entry.seq == 0;
     struct search search = {&kept->entry, none, none};
     enum status status = ST_OK;
@@ -100,17 +105,20 @@ static enum status contains(struct ledger *ledger, struct store_tx *tx,
         status = look_behind(&search, &ledger->state.seal, error);
     bool held = true;
     if (status == ST_OK)
-        status = receipts_hold(&kept->receipts, tx, &held, error);
-    *contained = search.same && held && ledger->now.authorised >= kept->authorised;
+        status = receipts_hold(&kept->receipts, tx, &held, &comparison->ended, error);
+    comparison->holds =
+        search.same && held && ledger->now.authorised >= kept->authorised;
     return status;
 }
 
 enum status ledger_holds(struct ledger *ledger, struct store_tx *tx,
                          const struct head *kept, bool *holds, struct error *error)
 {
+    struct comparison comparison = {.kept = *kept};
     pthread_mutex_lock(&ledger->lock);
-    enum status status = contains(ledger, tx, kept, holds, error);
+    enum status status = compare(ledger, tx, &comparison, error);
     pthread_mutex_unlock(&ledger->lock);
+    *holds = comparison.holds;
     return status;
 }
 
@@ -153,29 +161,26 @@ static enum status freeze_all(struct ledger *ledger, struct store_tx *tx,
 }
 
 static enum status check_head(struct ledger *ledger, struct store_tx *tx,
-                              const struct head *kept, bool *frozen,
-                              struct error *error)
+                              struct comparison *comparison, struct error *error)
 {
-    bool contained = false;
-    if (kept->entry.seq > 0 && ledger->state.accounts.count == 0)
+    const struct ledger_entry_name *kept = &comparison->kept.entry;
+    if (kept->seq > 0 && ledger->state.accounts.count == 0)
         return error_set(error, ST_CORRUPT,
                          "the store is empty, the head kept elsewhere is not");
-    enum status status = contains(ledger, tx, kept, &contained, error);
-    if (status == ST_OK && !contained)
-        status = freeze_all(ledger, tx, &kept->entry, error);
-    *frozen = !contained;
+    enum status status = compare(ledger, tx, comparison, error);
+    if (status == ST_OK && !comparison->holds)
+        status = freeze_all(ledger, tx, kept, error);
     return status;
 }
 
 /* Compares what is kept at path with the store, and freezes if that is older. */
-static enum status compare_head(struct ledger *ledger, const char *path, bool *frozen,
-                                struct error *error)
+static enum status compare_head(struct ledger *ledger, const char *path,
+                                struct comparison *comparison, struct error *error)
 {
-    struct head kept;
     struct store_tx *tx;
     bool found = false;
-    *frozen = false;
-    enum status status = head_file_read(path, &kept, &found, error);
+    *comparison = (struct comparison){.holds = true};
+    enum status status = head_file_read(path, &comparison->kept, &found, error);
     if (status != ST_OK || !found)
         return status;
     status = store_begin(ledger->store, STORE_LEDGER, &tx, error);
@@ -184,7 +189,7 @@ static enum status compare_head(struct ledger *ledger, const char *path, bool *f
     pthread_mutex_lock(&ledger->lock);
     status = ledger_catch_up_all(ledger, tx, error);
     if (status == ST_OK)
-        status = check_head(ledger, tx, &kept, frozen, error);
+        status = check_head(ledger, tx, comparison, error);
     pthread_mutex_unlock(&ledger->lock);
     if (status == ST_OK)
         return store_commit(tx, error);
@@ -209,13 +214,16 @@ static enum status take_receipts(struct ledger *ledger, struct error *error)
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
                              struct error *error)
 {
+    struct comparison comparison;
     CHECK(ledger->head_path == NULL);
-    enum status status = compare_head(ledger, path, frozen, error);
+    enum status status = compare_head(ledger, path, &comparison, error);
+    *frozen = !comparison.holds;
     if (status == ST_OK)
         status = take_receipts(ledger, error);
     if (status == ST_OK)
-        status = *frozen ? head_file_write(path, &ledger->now, error)
-                         : ledger_change_keep_head(ledger, path, &ledger->now, error);
+        status = *frozen || !store_shared(ledger->store)
+                     ? head_file_write(path, &ledger->now, error)
+                     : head_file_raise(path, &ledger->now, &comparison.ended, error);
     if (status != ST_OK)
         return status;
     pthread_mutex_lock(&ledger->head_lock);

@@ -33,60 +33,97 @@ void receipts_renew(struct receipts *receipts, const struct store *store)
         receipts->all[0].count = store_acknowledged(store);
 }
 
-static void drop_first_started(struct receipts *receipts)
+/* The receipt of the daemon that started first, but never the one at 0: who writes the
+ * receipts is alive, and what it was promised is said nowhere else. */
+static struct receipt *first_started(struct receipts *receipts)
 {
-    size_t first = 0;
-    for (size_t i = 1; i < receipts->count; i++)
-        if (receipts->all[i].daemon < receipts->all[first].daemon)
-            first = i;
-    receipts->all[first] = receipts->all[--receipts->count];
+    struct receipt *first = &receipts->all[1];
+    for (size_t i = 2; i < receipts->count; i++)
+        if (receipts->all[i].daemon < first->daemon)
+            first = &receipts->all[i];
+    return first;
 }
 
-static void add(struct receipts *receipts, const struct receipt *receipt)
+static struct receipt *find(struct receipts *receipts, uint64_t daemon)
 {
-    for (size_t i = 0; i < receipts->count; i++) {
-        if (receipts->all[i].daemon != receipt->daemon)
-            continue;
-        if (receipts->all[i].count < receipt->count)
-            receipts->all[i].count = receipt->count;
-        return;
+    for (size_t i = 0; i < receipts->count; i++)
+        if (receipts->all[i].daemon == daemon)
+            return &receipts->all[i];
+    return NULL;
+}
+
+/* Returns whether one had to go. */
+static bool add(struct receipts *receipts, const struct receipt *receipt)
+{
+    struct receipt *same = find(receipts, receipt->daemon);
+    if (same != NULL && same->count < receipt->count)
+        same->count = receipt->count;
+    if (same != NULL)
+        return false;
+    if (receipts->count < RECEIPTS_MAX) {
+        receipts->all[receipts->count++] = *receipt;
+        return false;
     }
-    if (receipts->count == RECEIPTS_MAX)
-        drop_first_started(receipts);
-    receipts->all[receipts->count++] = *receipt;
+    struct receipt *first = first_started(receipts);
+    if (first->daemon < receipt->daemon)
+        *first = *receipt;
+    return true;
 }
 
-void receipts_merge(struct receipts *receipts, const struct receipts *other)
+size_t receipts_merge(struct receipts *receipts, const struct receipts *other)
 {
+    size_t dropped = 0;
     if (strcmp(receipts->store, other->store) != 0)
-        return;
+        return 0;
     for (size_t i = 0; i < other->count; i++)
-        add(receipts, &other->all[i]);
+        dropped += add(receipts, &other->all[i]);
+    return dropped;
 }
 
-static enum status holds(const struct receipt *receipt, struct store_tx *tx, bool *hold,
-                         struct error *error)
+void receipts_forget(struct receipts *receipts, const struct receipts *ended)
+{
+    if (strcmp(receipts->store, ended->store) != 0)
+        return;
+    for (size_t i = 0; i < ended->count; i++) {
+        struct receipt *receipt = find(receipts, ended->all[i].daemon);
+        if (receipt != NULL)
+            *receipt = receipts->all[--receipts->count];
+    }
+}
+
+/* Whether the rows of one daemon count as much as it was promised, and whether each is
+ * fenced, so that it will never write again. */
+static enum status compare(const struct receipt *receipt, struct store_tx *tx,
+                           bool *hold, bool *has_ended, struct error *error)
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
-                   "SELECT count(*),coalesce(sum(n),0)::bigint FROM writer WHERE lead=?");
+                   "SELECT count(*),coalesce(sum(n),0)::bigint,"
+                   "count(*) FILTER (WHERE NOT fenced) FROM writer WHERE lead=?");
     statement_bind_int(&statement, receipt->daemon);
-    *hold = statement_next(&statement) && statement_int(&statement, 0) > 0 &&
-            statement_int(&statement, 1) >= receipt->count;
+    bool are_there = statement_next(&statement) && statement_int(&statement, 0) > 0;
+    *hold = are_there && statement_int(&statement, 1) >= receipt->count;
+    *has_ended = are_there && statement_int(&statement, 2) == 0;
     return statement_end(&statement, error);
 }
 
 enum status receipts_hold(const struct receipts *receipts, struct store_tx *tx,
-                          bool *hold, struct error *error)
+                          bool *hold, struct receipts *ended, struct error *error)
 {
     struct migration_row row;
     *hold = true;
+    *ended = (struct receipts){.count = 0};
     if (receipts->count == 0)
         return ST_OK;
     enum status status = migration_row_read(tx, &row, error);
     if (status != ST_OK || strcmp(receipts->store, row.identity) != 0)
         return status;
-    for (size_t i = 0; i < receipts->count && status == ST_OK && *hold; i++)
-        status = holds(&receipts->all[i], tx, hold, error);
+    snprintf(ended->store, sizeof ended->store, "%s", receipts->store);
+    for (size_t i = 0; i < receipts->count && status == ST_OK && *hold; i++) {
+        bool has_ended = false;
+        status = compare(&receipts->all[i], tx, hold, &has_ended, error);
+        if (has_ended)
+            ended->all[ended->count++] = receipts->all[i];
+    }
     return status;
 }

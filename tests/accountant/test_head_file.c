@@ -120,7 +120,7 @@ static void raise_with(const char *path, const char *store, struct receipt recei
     head.receipts = (struct receipts){.count = 1, .all = {receipt}};
     snprintf(head.receipts.store, sizeof head.receipts.store, "%s", store);
     sync_trace_start(0); /* it is short */
-    assert_int_equal(head_file_raise(path, &head, NULL), ST_OK);
+    assert_int_equal(head_file_raise(path, &head, NULL, NULL), ST_OK);
     assert_int_equal(head_file_read(path, found, &is_there, NULL), ST_OK);
 }
 
@@ -145,18 +145,52 @@ static void the_greatest_receipt_of_each_daemon_stays(void **state)
     place_remove(&place);
 }
 
+/* A daemon that lives long beside many that are started after it. */
+static void a_daemon_never_drops_its_own_receipt(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct head found;
+    for (uint64_t later = 1; later <= RECEIPTS_MAX; later++)
+        raise_with(place.path, "a", (struct receipt){100 + later, 1}, &found);
+    raise_with(place.path, "a", (struct receipt){17, 5}, &found);
+    assert_int_equal(found.receipts.count, RECEIPTS_MAX);
+    assert_int_equal(receipt_of(&found, 17), 5);
+    assert_int_equal(receipt_of(&found, 101), 0);
+    place_remove(&place);
+}
+
+static void the_receipts_of_those_that_have_ended_make_room(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    bool is_there = false;
+    struct head found, head = head_of(12);
+    struct receipts ended = {.store = "a", .count = 2, .all = {{102, 1}, {999, 1}}};
+    for (uint64_t daemon = 1; daemon <= RECEIPTS_MAX; daemon++)
+        raise_with(place.path, "a", (struct receipt){100 + daemon, 1}, &found);
+    head.receipts = (struct receipts){.store = "a", .count = 1, .all = {{300, 2}}};
+    assert_int_equal(head_file_raise(place.path, &head, &ended, NULL), ST_OK);
+    assert_int_equal(head_file_read(place.path, &found, &is_there, NULL), ST_OK);
+    assert_int_equal(found.receipts.count, RECEIPTS_MAX);
+    assert_int_equal(receipt_of(&found, 101), 1);
+    assert_int_equal(receipt_of(&found, 102), 0);
+    assert_int_equal(receipt_of(&found, 300), 2);
+    place_remove(&place);
+}
+
 static void several_writers_leave_what_is_newest_of_each(void **state)
 {
     (void)state;
     struct place place = place_make();
     struct head old = head_of(11), new = head_of(12), found;
     bool is_there = false;
-    assert_int_equal(head_file_raise(place.path, &new, NULL), ST_OK);
+    assert_int_equal(head_file_raise(place.path, &new, NULL, NULL), ST_OK);
     expect_head(place.path, 12);
-    assert_int_equal(head_file_raise(place.path, &old, NULL), ST_OK);
+    assert_int_equal(head_file_raise(place.path, &old, NULL, NULL), ST_OK);
     expect_head(place.path, 12);
     old.authorised = 5000; /* it knows of fewer entries, and of more steps */
-    assert_int_equal(head_file_raise(place.path, &old, NULL), ST_OK);
+    assert_int_equal(head_file_raise(place.path, &old, NULL, NULL), ST_OK);
     assert_int_equal(head_file_read(place.path, &found, &is_there, NULL), ST_OK);
     assert_int_equal(found.entry.seq, 12);
     assert_memory_equal(found.entry.hash, new.entry.hash, SHA256_SIZE);
@@ -173,6 +207,8 @@ int main(void)
         cmocka_unit_test(no_file_is_no_head),
         cmocka_unit_test(a_line_of_another_form_is_refused),
         cmocka_unit_test(the_greatest_receipt_of_each_daemon_stays),
+        cmocka_unit_test(a_daemon_never_drops_its_own_receipt),
+        cmocka_unit_test(the_receipts_of_those_that_have_ended_make_room),
         cmocka_unit_test(several_writers_leave_what_is_newest_of_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * ledgers on two stores of one database of a real server, and SQL from outside. */
 #include "accountant/ledger_catch_up.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 
 #include "tests/expect.h"
@@ -251,6 +252,36 @@ static void what_another_has_authorised_is_missed_when_the_server_was_set_back(v
     }
 }
 
+/* Each start forgets those that it has seen fenced, and its own receipt says what theirs
+ * said; that of a daemon that lives stays. */
+static void a_start_forgets_the_receipts_of_daemons_that_were_fenced(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct place place = place_make();
+    struct head head;
+    bool frozen = true, found = false;
+    uint64_t a = store_daemon(pair.a.store), b = store_daemon(pair.b.store);
+    assert_int_equal(ledger_head_file(pair.a.ledger, place.path, &frozen, NULL), ST_OK);
+    assert_int_equal(ledger_head_file(pair.b.ledger, place.path, &frozen, NULL), ST_OK);
+    assert_int_equal(head_file_read(place.path, &head, &found, NULL), ST_OK);
+    assert_int_equal(head.receipts.count, 2);
+    kit_close(&pair.b);
+    char sql[200];
+    snprintf(sql, sizeof sql, "UPDATE writer SET fenced=true WHERE lead=%" PRIu64, b);
+    assert_int_equal(postgres_sql(&server, &pair.database, sql), 0);
+    struct kit c = kit_take(postgres_shared_store(&pair.database));
+    assert_int_equal(ledger_head_file(c.ledger, place.path, &frozen, NULL), ST_OK);
+    assert_false(frozen);
+    assert_int_equal(head_file_read(place.path, &head, &found, NULL), ST_OK);
+    assert_int_equal(head.receipts.count, 2);
+    assert_int_equal(head.receipts.all[0].daemon, store_daemon(c.store));
+    assert_int_equal(head.receipts.all[1].daemon, a);
+    kit_close(&c);
+    kit_close(&pair.a);
+    place_remove(&place);
+}
+
 static void an_entry_that_no_program_wrote_ends_the_daemon_that_reads_it(void **state)
 {
     (void)state;
@@ -389,6 +420,7 @@ int main(void)
         cmocka_unit_test(no_job_ends_with_other_steps_than_its_mark_says),
         cmocka_unit_test(each_of_several_ends_charges_what_another_has_authorised),
         cmocka_unit_test(an_epoch_that_another_has_frozen_is_closed_for_all),
+        cmocka_unit_test(a_start_forgets_the_receipts_of_daemons_that_were_fenced),
         cmocka_unit_test(a_head_that_another_has_moved_is_not_taken_for_a_lost_one),
         cmocka_unit_test(
             what_another_has_authorised_is_missed_when_the_server_was_set_back),
