@@ -77,8 +77,10 @@ enum status charge_settle(struct context *context, struct store_tx *tx,
     return status;
 }
 
-static enum status end(struct context *context, struct charge *charge, int64_t second,
-                       struct error *error)
+/* Ends the charge where its lease lasted until then or less, as the transaction finds it: a
+ * block that was granted meanwhile has made it last longer. */
+static enum status end(struct context *context, struct charge *charge, int64_t until,
+                       int64_t second, struct error *error)
 {
     struct charge_info info;
     struct store_tx *tx = NULL;
@@ -86,10 +88,11 @@ static enum status end(struct context *context, struct charge *charge, int64_t s
     if (status != ST_OK)
         return status;
     charge_read(context->charges, charge, &info);
-    if (info.state == CHARGE_OPEN)
+    bool lapses = info.state == CHARGE_OPEN && info.lease_end_s <= until;
+    if (lapses)
         status = charge_settle(context, tx, charge, CHARGE_LAPSED, second, error);
     status = store_end(tx, status, error);
-    if (status == ST_OK)
+    if (status == ST_OK && lapses)
         log_event(LOG_INFO, "charge_lapsed", "charge", charge_id(charge)->text,
                   (char *)NULL);
     return status;
@@ -106,7 +109,7 @@ void charges_lapse(struct context *context, int64_t second)
         struct error error = {0};
         charge_read(context->charges, open[i], &info);
         if (info.lease_end_s <= second &&
-            end(context, open[i], second, &error) != ST_OK)
+            end(context, open[i], second, second, &error) != ST_OK)
             log_event(LOG_ERROR, "settle_failed", "charge", charge_id(open[i])->text,
                       "detail", error.text, (char *)NULL);
     }
@@ -123,7 +126,7 @@ enum status charges_recover(struct context *context, struct error *error)
         const struct dataset_id *dataset = &charge_declared(open[i])->dataset;
         status = ledger_balance(context->ledger, dataset, &balance, error);
         if (status == ST_OK && balance.frozen)
-            status = end(context, open[i], clock_wall_s(), error);
+            status = end(context, open[i], INT64_MAX, clock_wall_s(), error);
     }
     free(open);
     return status;

@@ -3,7 +3,9 @@
  * nothing; the ledger says what is authorised and what was committed. */
 #include "service/charge_lease.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
@@ -177,6 +179,33 @@ static void a_lease_that_ends_commits_what_was_authorised(void **state)
         charges_open_on(scene.context.charges, &charge_declared(used)->dataset));
 }
 
+static void *lapse(void *context)
+{
+    charges_lapse(context, SECOND);
+    return NULL;
+}
+
+/* The lease is over when the lapse first looks, and no longer when its turn to write comes. */
+static void a_lease_that_a_block_has_renewed_goes_on(void **state)
+{
+    (void)state;
+    static const struct timespec look = {.tv_nsec = 50000000};
+    static const struct block_request asked = {1, "0123456789abcdef"};
+    pthread_t thread;
+    struct charge_info info;
+    struct charge *charge = make();
+    struct store_tx *tx = scene_begin(&scene);
+    assert_int_equal(charge_grant(&scene.context, tx, charge, &asked, &info, NULL),
+                     ST_OK);
+    assert_int_equal(pthread_create(&thread, NULL, lapse, &scene.context), 0);
+    nanosleep(&look, NULL);
+    scene_commit(tx, ST_OK);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(state_of(charge), CHARGE_OPEN);
+    assert_int_equal(grant(charge, 2), ST_OK);
+    assert_int_equal(settle(charge), ST_OK);
+}
+
 static void a_restart_finds_what_was_granted(void **state)
 {
     (void)state;
@@ -243,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_block_authorises_its_steps_before_it_is_granted),
         cmocka_unit_test(no_block_is_granted_twice_or_out_of_its_turn),
         cmocka_unit_test(a_lease_that_ends_commits_what_was_authorised),
+        cmocka_unit_test(a_lease_that_a_block_has_renewed_goes_on),
         cmocka_unit_test(a_restart_finds_what_was_granted),
         cmocka_unit_test(the_list_of_open_charges_and_the_tally_agree),
         cmocka_unit_test(webhooks_are_told_when_a_budget_falls_and_else_not),
