@@ -18,17 +18,22 @@ static bool has_avx512(void)
 #endif
 }
 
-void kernel_select(char **argv)
+bool kernel_choose(void)
 {
-    char path[4096];
     const char *threads = getenv(threads_variable);
     bool choose = getenv(variable) == NULL && has_avx512();
     bool one = threads != NULL && strcmp(threads, "1") == 0;
-    if (one && !choose)
-        return;
     if (choose)
         setenv(variable, "SkylakeX", 1);
     setenv(threads_variable, "1", 1);
+    return choose || !one;
+}
+
+void kernel_select(char **argv)
+{
+    char path[4096];
+    if (!kernel_choose())
+        return;
     /* The program is executed by its own path, so that the process keeps its name. */
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length > 0) {

@@ -10,11 +10,16 @@
 #ifndef SERVICE_KERNEL_H
 #define SERVICE_KERNEL_H
 
-/* Sees to it that the library loads with one thread (ours split the work,
- * architecture.md 5) and, where the processor has AVX-512 (F, DQ, BW, VL) and the
- * environment does not choose, with SkylakeX kernels: it sets the variables and
- * executes this program again, once. It returns where there is nothing to do, or where
- * the execution fails. To be called before the first thread begins. */
+#include <stdbool.h>
+
+/* Sets the variables by which the library will load, in whatever this process executes, with
+ * one thread (ours split the work, architecture.md 5) and, where the processor has AVX-512
+ * (F, DQ, BW, VL) and the environment does not choose, with SkylakeX kernels. Returns whether
+ * any of them was not so. To be called before the first thread begins. */
+bool kernel_choose(void);
+
+/* Has this program so: where it was not, it is executed again, once. It returns where there
+ * is nothing to do, or where the execution fails. To be called as kernel_choose. */
 void kernel_select(char **argv);
 
 /* The choice in force: the environment's, or "automatic". */

@@ -20,6 +20,7 @@
 #include "service/metrics_listener.h"
 #include "service/migrate_command.h"
 #include "service/ping_command.h"
+#include "service/rank_command.h"
 #include "service/regrant_command.h"
 #include "service/seal_command.h"
 #include "service/server.h"
@@ -135,6 +136,7 @@ static const struct command {
     {"backup", backup_command}, {"restore", restore_command},
     {"ping", ping_command},     {"key", key_command},
     {"migrate", migrate_command}, {"seal", seal_command},
+    {"rank", rank_command},
 };
 
 int main(int argc, char **argv)

@@ -18,7 +18,7 @@ _epsilond() {
     local words
     words=$(epsilond --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)
     [ "${COMP_WORDS[1]}" != migrate ] || words="--from --to $words"
-    [ "$COMP_CWORD" != 1 ] || words="verify backup restore migrate ping regrant key --help --version $words"
+    [ "$COMP_CWORD" != 1 ] || words="verify backup restore migrate ping rank regrant key --help --version $words"
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 complete -F _epsilond epsilond

@@ -1,6 +1,6 @@
 /* Goal: a rank that is stopped, has another matrix or another kernel ends the job: with its
  * charge standing where steps were authorised, before any is where none was, and nothing runs
- * on. Method: the real daemon, launcher and program, two processes on this machine. The
+ * on; `epsilond rank` is such a process, or says that there is none. Method: the real daemon, launcher and program, two processes on this machine. The
  * launcher is a script, as an operator may write one, and what is wrong is wrong in it: it
  * starts the second rank with another BLAS kernel, or in a folder whose matrix has another
  * byte (the daemon's data directory is named from the folder that a process stands in), or
@@ -28,15 +28,15 @@ enum { RANKS = 2, STEPS = 1000000 };
 
 static const char script[] =
     "#!/bin/bash\n"
-    "rank='%s-rank' here='%s'\n"
+    "rank=('%s' rank) here='%s'\n"
     "mpirun=(" RANKS_MPIRUN ")\n"
     "case $(cat \"$here/fault\") in\n"
-    "stopped) exec \"${mpirun[@]}\" -n \"$1\" \"$rank\" < \\\n"
+    "stopped) exec \"${mpirun[@]}\" -n \"$1\" \"${rank[@]}\" < \\\n"
     "    <(exec sed -u 's/\"patience_s\":120,/\"patience_s\":  1,/') ;;\n"
-    "kernel) exec \"${mpirun[@]}\" -n 1 \"$rank\" : \\\n"
-    "    -n 1 -x OPENBLAS_CORETYPE=Nehalem \"$rank\" ;;\n"
-    "matrix) exec \"${mpirun[@]}\" -n 1 -wdir \"$here\" \"$rank\" : \\\n"
-    "    -n 1 -wdir \"$here/other\" \"$rank\" ;;\n"
+    "kernel) exec \"${mpirun[@]}\" -n 1 \"${rank[@]}\" : \\\n"
+    "    -n 1 -x OPENBLAS_CORETYPE=Nehalem \"${rank[@]}\" ;;\n"
+    "matrix) exec \"${mpirun[@]}\" -n 1 -wdir \"$here\" \"${rank[@]}\" : \\\n"
+    "    -n 1 -wdir \"$here/other\" \"${rank[@]}\" ;;\n"
     "esac\n";
 
 static struct daemon *daemon_of(void **state)
@@ -154,12 +154,24 @@ static void another_matrix_ends_the_job_before_it_is_charged(void **state)
     assert_true(daemon_logged(client->daemon, "rank 1: the matrix"));
 }
 
+/* A build, or a package, that has the daemon alone. */
+static void where_there_is_no_such_program_it_is_said(void **state)
+{
+    (void)state;
+    assert_int_equal(system("d=$(mktemp -d) && cp \"$EPSILOND\" \"$d/epsilond\" && "
+                            "\"$d/epsilond\" rank 2>\"$d/said\"; [ $? = 69 ] && "
+                            "grep -q '/epsilond-rank: No such file' \"$d/said\"; "
+                            "code=$?; rm -r \"$d\"; exit $code"),
+                     0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stopped_rank_ends_the_job_which_stays_charged),
         cmocka_unit_test(another_kernel_ends_the_job_before_it_is_charged),
         cmocka_unit_test(another_matrix_ends_the_job_before_it_is_charged),
+        cmocka_unit_test(where_there_is_no_such_program_it_is_said),
     };
     return cmocka_run_group_tests(tests, begin, finish);
 }
