@@ -15,20 +15,21 @@
  *   replace_rejected  fills these from the extra trials, and once those are used up from
  *                     private blocks (extend), which hardly ever happens
  *
- * Where the processor can, noise_lanes.h does the arithmetic of propose and of
- * decide_flagged, with the same outcome.
+ * Where the processor can, a kernel (noise_kernel.h) does the arithmetic of propose and of
+ * decide_flagged for all but the last few, with the same outcome.
  *
  * Private blocks of the stream serve what is rare: flagged trials beyond the words set
  * aside for them, exact decisions, and extensions. */
 #include "engine/noise/noise_chunk.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "engine/noise/noise_choice.h"
 #include "engine/noise/noise_exact.h"
-#include "engine/noise/noise_lanes.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -46,7 +47,7 @@ struct draw { /* what the functions that go over one chunk share */
     const struct noise_layout *layout;
     unsigned trials;
     unsigned top; /* decisions: max(flagged, layout->flags) */
-    bool uses_lanes;
+    const struct noise_kernel *kernel;
     struct noise_lanes lanes;
 };
 
@@ -67,12 +68,14 @@ static uint64_t sign_of(uint64_t word)
 
 /* Computes every trial's floor with its sign, and lists in flagged the trials that the
  * fast test cannot accept: those near the layer's edge, and those whose floor later bits
- * of U could raise. Returns how many these are. */
-static unsigned propose(struct noise_chunk *chunk, unsigned trials)
+ * of U could raise. */
+static void propose(const struct draw *draw)
 {
     const uint64_t carry = ((UINT64_C(1) << 52) - (UINT64_C(1) << 40)) << 12;
-    unsigned count = 0;
-    for (unsigned j = 0; j < trials; j++) {
+    struct noise_chunk *chunk = draw->chunk;
+    unsigned count;
+    for (unsigned j = draw->kernel->propose(&draw->lanes, &count); j < draw->trials;
+         j++) {
         uint64_t word = chunk->words[j];
         uint64_t entry = chunk->table.entry[word >> 52 & (NOISE_LAYERS - 1)];
         wide product = (wide)(word << 12) * (entry & NOISE_WIDTH_MASK);
@@ -82,7 +85,7 @@ static unsigned propose(struct noise_chunk *chunk, unsigned trials)
         count += (unsigned)(magnitude >> NOISE_FAST_SHIFT >= entry >> 52) |
                  (unsigned)((uint64_t)product >= carry);
     }
-    return count;
+    chunk->flagged_count = count;
 }
 
 /* Fills the unused places among the first layout->flags with trials 0, 16, 32, ..., so
@@ -181,8 +184,7 @@ static inline bool certain(double gap, uint64_t fraction, double margin)
 static void decide_flagged(const struct draw *draw)
 {
     struct noise_chunk *chunk = draw->chunk;
-    unsigned decided = draw->uses_lanes ? noise_lanes_decide(&draw->lanes) : 0;
-    for (unsigned k = decided; k < draw->top; k++) {
+    for (unsigned k = draw->kernel->decide(&draw->lanes); k < draw->top; k++) {
         struct noise_trial trial = flagged_trial(draw, k);
         chunk->gap[k] =
             decide(&chunk->table, &trial, &chunk->magnitude[k], &chunk->fraction[k]);
@@ -255,7 +257,6 @@ static void replace_rejected(const struct draw *draw, uint64_t extra)
 static struct noise_lanes lanes_of(struct noise_chunk *chunk,
                                    const struct noise_layout *layout)
 {
-    _Static_assert(NOISE_TRIALS % 8 == 0, "vectors have room behind the last trial");
     return (struct noise_lanes){.table = &chunk->table,
                                 .words = chunk->words,
                                 .candidate = chunk->candidate,
@@ -276,7 +277,8 @@ void noise_chunk_draw(struct noise_chunk *chunk, struct stream *stream,
                         .position = position,
                         .layout = layout,
                         .trials = NOISE_CHUNK + layout->extras,
-                        .uses_lanes = !layout->portable && noise_lanes_available(),
+                        .kernel = layout->kernel != NULL ? layout->kernel
+                                                         : noise_choice_best(),
                         .lanes = lanes_of(chunk, layout)};
     uint64_t extra = UINT64_MAX >> (64 - layout->extras);
     size_t words = draw.trials + 2 * layout->flags;
@@ -285,8 +287,7 @@ void noise_chunk_draw(struct noise_chunk *chunk, struct stream *stream,
 
     CHECK(position->chunk < UINT64_C(1) << 48);
     stream_read(stream, chunk->words, words * sizeof *chunk->words, &from);
-    chunk->flagged_count = draw.uses_lanes ? noise_lanes_propose(&draw.lanes)
-                                           : propose(chunk, draw.trials);
+    propose(&draw);
     pad_flagged(&draw);
     decide_flagged(&draw);
     settle(&draw, &extra);

@@ -30,11 +30,11 @@
 #ifndef ENGINE_NOISE_NOISE_CHUNK_H
 #define ENGINE_NOISE_NOISE_CHUNK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/random.h"
+#include "engine/noise/noise_kernel.h"
 #include "engine/noise/noise_table.h"
 
 enum {
@@ -51,7 +51,7 @@ struct noise_layout {
     unsigned extras; /* <= NOISE_EXTRAS */
     unsigned flags;  /* <= NOISE_FLAGS */
     double margin;   /* where |D| = |f(x) - y| is no more, noise_exact decides */
-    bool portable; /* whether noise_lanes.h is left aside where the processor has it */
+    const struct noise_kernel *kernel; /* NULL: the best that the processor can run */
 };
 extern const struct noise_layout noise_layout;
 

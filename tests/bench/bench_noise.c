@@ -2,8 +2,8 @@
  * bench_noise - what a sample of noise costs, and whether the time that a chunk takes
  * tells what was drawn (noise.md 4.6).
  *
- * Cost: processor time of one thread, the portable loops and the vectors of noise_lanes.h
- * in turns, medians of TURNS turns, key stream included.
+ * Cost: processor time of one thread, each kernel of noise_choice.h in turns, medians of
+ * TURNS turns, key stream included: the fastest that the processor has, whichever kernel.
  *
  * Over CHUNKS chunks, each with a key stream of its own, the correlation
  * of the time with
@@ -19,13 +19,13 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "engine/noise/noise_choice.h"
 #include "engine/noise/noise_chunk.h"
-#include "engine/noise/noise_lanes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CHUNKS = 100000, TURNS = 31, TURN_CHUNKS = 500 };
+enum { CHUNKS = 100000, TURNS = 31, TURN_CHUNKS = 500, KERNELS_MAX = 4 };
 
 struct sample {
     double time, flagged, rejected, squares;
@@ -90,14 +90,14 @@ static double correlation(const struct sample *samples, size_t a, size_t b)
     return (xy - x * y) / sqrt((xx - x * x) * (yy - y * y));
 }
 
-static double chunks_seconds(bool portable)
+static double chunks_seconds(const struct noise_kernel *kernel)
 {
     static const uint8_t key[STREAM_KEY_SIZE] = {4, 7};
     struct noise_layout layout = noise_layout;
     struct noise_chunk *chunk = calloc(1, sizeof *chunk);
     struct stream *stream = stream_create();
     CHECK(chunk != NULL);
-    layout.portable = portable;
+    layout.kernel = kernel;
     noise_table_init(&chunk->table);
     double start = seconds_now();
     for (size_t c = 0; c < TURN_CHUNKS; c++)
@@ -116,20 +116,23 @@ static int ascending(const void *a, const void *b)
 
 static void print_cost(void)
 {
-    static double seconds[2][TURNS];
+    static double seconds[KERNELS_MAX][TURNS];
     const double samples = (double)TURN_CHUNKS * NOISE_CHUNK;
+    const struct noise_kernel *kernels[KERNELS_MAX];
+    size_t count = 0;
+    for (size_t k = 0; noise_choice_at(k) != NULL && count < KERNELS_MAX; k++)
+        if (noise_choice_at(k)->available())
+            kernels[count++] = noise_choice_at(k);
     for (size_t turn = 0; turn < TURNS; turn++)
-        for (size_t k = 0; k < 2; k++)
-            seconds[k][turn] = chunks_seconds(k == 0);
-    for (size_t k = 0; k < 2; k++)
+        for (size_t k = 0; k < count; k++)
+            seconds[k][turn] = chunks_seconds(kernels[k]);
+    printf("noise, ns a sample, medians (least) of %d turns:", TURNS);
+    for (size_t k = 0; k < count; k++) {
         qsort(seconds[k], TURNS, sizeof *seconds[k], ascending);
-    printf("noise, ns a sample, medians (least) of %d turns: portable loops %.2f "
-           "(%.2f)",
-           TURNS, 1e9 * seconds[0][TURNS / 2] / samples, 1e9 * seconds[0][0] / samples);
-    if (noise_lanes_available())
-        printf(", vectors %.2f (%.2f)", 1e9 * seconds[1][TURNS / 2] / samples,
-               1e9 * seconds[1][0] / samples);
-    printf("\n");
+        printf(" %s %.2f (%.2f)%s", kernels[k]->name,
+               1e9 * seconds[k][TURNS / 2] / samples, 1e9 * seconds[k][0] / samples,
+               k + 1 < count ? "," : "\n");
+    }
 }
 
 int main(void)

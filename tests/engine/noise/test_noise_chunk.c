@@ -5,7 +5,7 @@
 #include "engine/noise/noise_chunk.h"
 
 #include "base/hash.h"
-#include "engine/noise/noise_lanes.h"
+#include "engine/noise/noise_choice.h"
 #include "tests/engine/dp/big_number_fixture.h"
 #include "tests/expect.h"
 
@@ -303,14 +303,16 @@ static void deciding_all_in_integers_changes_nothing(void **state)
     bench_destroy(bench);
 }
 
-/* Draws the chunk in both ways into two, and compares all that either leaves. */
+/* Draws the chunk into two, by the layout's kernel and by loops alone, which is the last of
+ * the kernels, and compares all that either leaves. */
 static void assert_alike(struct bench *lanes, struct bench *loops, uint64_t chunk,
                          struct noise_layout layout)
 {
     struct noise_position at = {lanes->model.key, lanes->model.query, chunk};
     const struct noise_chunk *a = &lanes->chunk, *b = &loops->chunk;
     noise_chunk_draw(&lanes->chunk, lanes->stream, &at, &layout);
-    layout.portable = true;
+    for (size_t k = 0; noise_choice_at(k) != NULL; k++)
+        layout.kernel = noise_choice_at(k);
     noise_chunk_draw(&loops->chunk, loops->stream, &at, &layout);
     assert_memory_equal(a->candidate, b->candidate,
                         (NOISE_CHUNK + layout.extras) * sizeof *a->candidate);
@@ -325,27 +327,35 @@ static void assert_alike(struct bench *lanes, struct bench *loops, uint64_t chun
                         a->rejected_count * sizeof *a->rejected);
 }
 
-static void vectors_leave_the_same_bits_as_loops(void **state)
+static void assert_kernel_alike(const struct noise_kernel *kernel)
 {
-    (void)state;
-    enum { CHUNKS = 20000 };
-    static const struct noise_layout odd[] = {
+    enum { CHUNKS = 10000 };
+    struct noise_layout layouts[] = {
+        noise_layout,
         {.extras = 4, .flags = 16, .margin = 0x1p-44},
         {.extras = 61, .flags = 91, .margin = 0x1p-44},
         {.extras = 1, .flags = 3, .margin = 2}};
-    if (!noise_lanes_available()) {
-        print_message("SKIPPED: this processor has no AVX-512 with IFMA, so nothing is "
-                      "proved of noise_lanes\n");
-        skip();
-    }
     struct bench *lanes = bench_create(11), *loops = bench_create(11);
-    for (uint64_t c = 0; c < CHUNKS; c++)
-        assert_alike(lanes, loops, c * 0x1ffffffff, noise_layout);
-    for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
-        for (uint64_t c = 0; c < 100; c++)
-            assert_alike(lanes, loops, c, odd[k]);
+    for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
+        layouts[k].kernel = kernel;
+        for (uint64_t c = 0; c < (k == 0 ? CHUNKS : 100); c++)
+            assert_alike(lanes, loops, c * 0x1ffffffff, layouts[k]);
+    }
     bench_destroy(loops);
     bench_destroy(lanes);
+}
+
+static void vectors_leave_the_same_bits_as_loops(void **state)
+{
+    (void)state;
+    for (size_t k = 0; noise_choice_at(k + 1) != NULL; k++) {
+        const struct noise_kernel *kernel = noise_choice_at(k);
+        if (kernel->available())
+            assert_kernel_alike(kernel);
+        else
+            print_message("this processor cannot run %s: nothing is proved of it\n",
+                          kernel->name);
+    }
 }
 
 static void a_wiped_chunk_holds_nothing_but_its_table(void **state)

@@ -4,11 +4,14 @@
  * bits; 2^21 draws, or 2^27 (FULL), against the exact law. */
 #include "tests/engine/dp/big_number_fixture.h"
 #define NOISE_STDDEV_BITS 10
-#include "engine/noise/noise_chunk.c" // NOLINT: compiled for another deviation
-#include "engine/noise/noise_exact.c" // NOLINT
-#include "engine/noise/noise_lanes.c" // NOLINT
-#define add add_limbs                 /* both have an addition of their own */
-#include "engine/noise/noise_table.c" // NOLINT
+#include "engine/noise/noise_avx2.c"   // NOLINT: compiled for another deviation
+#include "engine/noise/noise_avx512.c" // NOLINT
+#include "engine/noise/noise_choice.c" // NOLINT
+#include "engine/noise/noise_chunk.c"  // NOLINT
+#include "engine/noise/noise_exact.c"  // NOLINT
+#include "engine/noise/noise_kernel.c" // NOLINT
+#define add add_limbs                  /* both have an addition of their own */
+#include "engine/noise/noise_table.c"  // NOLINT
 #undef add
 #include "tests/engine/dp/noise_law_oracle.h"
 
