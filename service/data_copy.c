@@ -35,7 +35,7 @@ static enum status copy_database(struct copying *copying, struct error *error)
  * of would be a second heir. */
 static enum status read_rows(struct copying *copying, struct error *error)
 {
-    const struct jobs_base base = {.nonce = "copy", .reads_all = true};
+    const struct jobs_base base = {.reads_all = true};
     struct store_tx *tx = NULL;
     struct ledger *ledger = NULL;
     struct migration_row row;

@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "service/entity_tag.h"
 #include "service/packing.h"
 
@@ -60,14 +61,16 @@ static struct job_answer *compose(const struct job_answer *parts, char *text_tak
     return answer;
 }
 
-struct job_answer *job_answer_create(char *text_take, const char *nonce,
-                                     uint64_t version, bool terminal)
+struct job_answer *job_answer_create(char *text_take, uint64_t version, bool terminal)
 {
+    uint8_t digest[SHA256_SIZE];
+    char hex[SHA256_HEX_SIZE];
     CHECK(text_take != NULL);
     struct job_answer parts = {
         .version = version, .terminal = terminal, .size = strlen(text_take)};
-    snprintf(parts.tag, sizeof parts.tag, "\"%.16s-%llu\"", nonce,
-             (unsigned long long)version);
+    sha256_of(digest, text_take, parts.size);
+    sha256_render(hex, digest);
+    snprintf(parts.tag, sizeof parts.tag, "\"%.32s\"", hex);
     return compose(&parts, text_take);
 }
 

@@ -26,20 +26,19 @@ struct MHD_Response;
 struct job_answer {
     atomic_uint holders;
     uint64_t version;
-    bool terminal;                       /* whether the state that it shows is */
-    bool is_packed;                      /* by gzip */
-    char tag[JOB_TAG_SIZE];              /* ETag: "NONCE-VERSION" with its quotes */
-    size_t size;                         /* bytes of text, without its end */
-    const char *text;                    /* JSON, or that by gzip; found owns it */
-    struct MHD_Response *found;          /* 200, with every header but X-Request-Id */
-    struct MHD_Response *not_modified;   /* 304, likewise */
+    bool terminal;                     /* whether the state that it shows is */
+    bool is_packed;                    /* by gzip */
+    char tag[JOB_TAG_SIZE];            /* ETag: a digest of the text, with its quotes */
+    size_t size;                       /* bytes of text, without its end */
+    const char *text;                  /* JSON, or that by gzip; found owns it */
+    struct MHD_Response *found;        /* 200, with every header but X-Request-Id */
+    struct MHD_Response *not_modified; /* 304, likewise */
     _Atomic(struct job_answer *) packed; /* held; NULL: nobody asked for it yet */
 };
 
-/* Composes the answer, which the caller then holds. nonce is this start's, at most 16
- * characters. */
-struct job_answer *job_answer_create(char *text_take, const char *nonce,
-                                     uint64_t version, bool terminal);
+/* Composes the answer, which the caller then holds. Its tag is the same in every daemon that
+ * shows the job so, and after a restart. */
+struct job_answer *job_answer_create(char *text_take, uint64_t version, bool terminal);
 
 /* Holds it once more. The caller holds it already, or has the lock of whoever does. */
 struct job_answer *job_answer_hold(struct job_answer *answer);

@@ -84,8 +84,7 @@ static bool load_row(void *context, const struct job_row *row)
     struct loading *loading = context;
     struct jobs *jobs = loading->jobs;
     struct job *job = NULL;
-    loading->status =
-        restored_job_create(&job, row, &jobs->base, loading->error);
+    loading->status = restored_job_create(&job, row, &jobs->base, loading->error);
     if (loading->status != ST_OK) {
         error_within(loading->error, loading->status, "table job, row %s",
                      row->id.text);
@@ -253,7 +252,7 @@ struct job_answer *job_answer(struct jobs *jobs, struct job *job)
     if (answer != NULL)
         return answer;
     pthread_rwlock_wrlock(&jobs->lock);
-    answer = kept_answer_make(&jobs->kept, job, jobs->base.nonce);
+    answer = kept_answer_make(&jobs->kept, job);
     pthread_rwlock_unlock(&jobs->lock);
     return answer;
 }

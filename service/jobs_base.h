@@ -10,7 +10,6 @@
 struct jobs_base { /* what jobs stand on; must outlive them */
     struct datasets *datasets;
     struct long_polls *long_polls;
-    const char *nonce; /* of this start, part of every ETag */
     bool reads_all; /* whole rows, of jobs that have ended too (job_kept.h) */
 };
 

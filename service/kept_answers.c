@@ -29,8 +29,7 @@ struct job_answer *kept_answer_find(const struct job *job)
     return is_answered(job) ? job_answer_hold(job->answer) : NULL;
 }
 
-struct job_answer *kept_answer_make(struct kept_answers *kept, struct job *job,
-                                    const char *nonce)
+struct job_answer *kept_answer_make(struct kept_answers *kept, struct job *job)
 {
     if (is_answered(job))
         return job_answer_hold(job->answer);
@@ -41,7 +40,7 @@ struct job_answer *kept_answer_make(struct kept_answers *kept, struct job *job,
     }
     struct job_view view = job_view_of(job, &job->now);
     job_answer_drop(job->answer);
-    job->answer = job_answer_create(job_render(&view), nonce, job->now.version,
+    job->answer = job_answer_create(job_render(&view), job->now.version,
                                     job_state_is_terminal(job->now.state));
     return job_answer_hold(job->answer);
 }

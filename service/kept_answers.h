@@ -28,8 +28,7 @@ struct kept_answers { /* zeroed: none */
 struct job_answer *kept_answer_find(const struct job *job);
 /* Likewise, but composed where none is kept: in the place of the oldest one, where there
  * is no room. The lock is held for writing. */
-struct job_answer *kept_answer_make(struct kept_answers *kept, struct job *job,
-                                    const char *nonce);
+struct job_answer *kept_answer_make(struct kept_answers *kept, struct job *job);
 
 /* The same for the job's line of a list: a copy of its text, to be freed. */
 char *kept_line_find(const struct job *job);

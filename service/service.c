@@ -67,8 +67,7 @@ static enum status open_rows(struct context *context, struct inventory *out,
 {
     struct store_tx *tx = NULL;
     struct inventory inventory = {0};
-    const struct jobs_base base = {.long_polls = context->long_polls,
-                                   .nonce = context->nonce};
+    const struct jobs_base base = {.long_polls = context->long_polls};
     enum status status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;

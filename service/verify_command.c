@@ -88,7 +88,7 @@ static enum status check_rows(struct inspection *inspection, struct store_tx *tx
                               struct error *error)
 {
     static const struct verify_visitor visitor = {.budget = print_epochs};
-    const struct jobs_base base = {.nonce = "verify", .reads_all = true};
+    const struct jobs_base base = {.reads_all = true};
     struct ledger *ledger = NULL;
     inspection->report.wanted = inspection->kept.entry;
     enum status status = verify_archived(tx, inspection->archive, &inspection->report,

@@ -162,7 +162,7 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
 static enum status open_again(struct store_tx *tx, bool reads_all, struct error *error)
 {
     struct inventory inventory = {0};
-    const struct jobs_base base = {.nonce = "1", .reads_all = reads_all};
+    const struct jobs_base base = {.reads_all = reads_all};
     enum status status = inventory_open(&inventory, tx, &base, error);
     inventory_close(&inventory);
     return status;

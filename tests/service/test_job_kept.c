@@ -54,7 +54,6 @@ static enum status open_jobs(struct jobs **jobs, bool reads_all, struct error *e
     struct store_tx *tx = NULL;
     const struct jobs_base base = {.datasets = scene.context.datasets,
                                    .long_polls = scene.context.long_polls,
-                                   .nonce = "x",
                                    .reads_all = reads_all};
     assert_int_equal(store_begin(scene.context.store, STORE_READ, &tx, NULL), ST_OK);
     enum status status = jobs_open(jobs, tx, &base, error);

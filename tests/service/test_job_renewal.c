@@ -22,8 +22,8 @@ static struct jobs *read_jobs(struct context *context)
 {
     struct jobs *jobs = NULL;
     struct store_tx *tx = NULL;
-    const struct jobs_base base = {
-        .datasets = context->datasets, .long_polls = context->long_polls, .nonce = "x"};
+    const struct jobs_base base = {.datasets = context->datasets,
+                                   .long_polls = context->long_polls};
     assert_int_equal(store_begin(context->store, STORE_READ, &tx, NULL), ST_OK);
     assert_int_equal(jobs_open(&jobs, tx, &base, NULL), ST_OK);
     store_rollback(tx);
