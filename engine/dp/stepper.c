@@ -276,6 +276,14 @@ static unsigned share_count(const struct stepper *stepper)
     return size * (unsigned)((pieces + at_once - 1) / at_once);
 }
 
+/* How many members can have some of a sum, by public numbers: which cells are empty is for
+ * nobody to see. */
+static size_t share_limit(const struct stepper *stepper, const struct batch_sum *sum)
+{
+    return stepper->setup.noise != NULL ? (size_t)sum->grid->cells
+                                        : stepper->batch.piece_count;
+}
+
 static void sum_member(void *context, unsigned member)
 {
     struct sum_work *work = context;
@@ -337,7 +345,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
     team_run(setup->team,
              &(struct team_work){.run = sum_member,
                                  .context = &work,
-                                 .shares = work.shares,
+                                 .shares = share_limit(stepper, sum),
                                  .flops = sum_flops(setup) / setup->group->size});
     if (group_all(setup->group, setup->cancel == NULL || !atomic_load(setup->cancel)))
         return ST_OK;

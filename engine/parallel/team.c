@@ -21,6 +21,7 @@ struct team {
     unsigned size, started; /* started: threads besides the caller */
     struct member *members;
     struct team_work work; /* the current piece */
+    uint64_t wakes;        /* pieces that others had a part in */
     atomic_uint piece;     /* grows by one with each piece */
     atomic_uint pending;   /* members that have not finished it */
     atomic_bool stopping;
@@ -134,9 +135,15 @@ void team_run(struct team *team, const struct team_work *work)
         return;
     }
     team->work = *work;
+    team->wakes++;
     atomic_store(&team->pending, team->size - 1);
     start_piece(team);
     work->run(work->context, 0);
     while ((pending = atomic_load_explicit(&team->pending, memory_order_acquire)) != 0)
         await_change(team, &team->pending, pending, &team->done);
+}
+
+uint64_t team_wakes(const struct team *team)
+{
+    return team->wakes;
 }

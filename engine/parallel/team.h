@@ -12,6 +12,7 @@
 #define ENGINE_PARALLEL_TEAM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
@@ -45,5 +46,8 @@ struct team_work { /* one piece */
  * call has: all at once, or one after the other on the caller's thread. The members see
  * what was written before the call, and the caller sees what they wrote. */
 void team_run(struct team *team, const struct team_work *work);
+
+/* How many pieces others were woken for, or kept from falling asleep. */
+uint64_t team_wakes(const struct team *team);
 
 #endif

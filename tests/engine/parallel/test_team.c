@@ -43,6 +43,7 @@ static void every_member_works_once_on_every_piece(void **state)
                                                .flops = TEAM_FLOPS_MIN});
             for (unsigned k = 0; k < size; k++)
                 assert_int_equal(tally.runs[k][0], piece);
+            assert_int_equal(team_wakes(team), size > 1 ? piece : 0);
         }
         team_destroy(team);
     }
@@ -81,6 +82,7 @@ static void what_is_not_worth_waking_for_the_caller_does_in_order(void **state)
             assert_true(pthread_equal(callers.threads[k], pthread_self()));
         }
     }
+    assert_int_equal(team_wakes(team), 0);
     team_destroy(team);
 }
 

@@ -1,6 +1,7 @@
 /* Goal: what all algorithms have from a stepper: cells that a record's place in the
- * dataset decides, and secrets of a step that are gone when it ends. Method: one step of
- * every private row of the table on lines, and a look inside. */
+ * dataset decides, secrets of a step that are gone when it ends, and threads that are left
+ * alone where there is nothing for them. Method: one step of every private row of the table
+ * on lines, and a look inside; wakes are counted. */
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/stepper_state.h"
 
@@ -72,11 +73,44 @@ static void a_step_leaves_neither_its_sum_nor_the_key_of_its_batch(void **state)
     }
 }
 
+/* Wakes of one step of dpsgd on two threads. Sampling and the chunk of noise that 1,500
+ * parameters are take less than waking does; the sum of a batch takes more. */
+static uint64_t wakes_of_a_step(uint64_t batch_size)
+{
+    enum { WIDE = 1500 };
+    float *wide = calloc((size_t)RECORDS * WIDE, sizeof *wide);
+    struct kit kit;
+    assert_non_null(wide);
+    line_fill(wide, y, RECORDS, WIDE);
+    const struct matrix data = line_data(RECORDS, WIDE, wide, y);
+    struct kit_setup setup = line_setup(&data, 0.1);
+    setup.steps = 2;
+    setup.noise_multiplier = 1.3;
+    setup.threads = 2;
+    setup.batch_size = batch_size;
+    kit_spec(&kit, "dpsgd");
+    kit_open(&kit, &setup);
+    assert_true(network_flops(kit.network) * (double)batch_size >= TEAM_FLOPS_MIN);
+    kit_step(&kit);
+    uint64_t wakes = team_wakes(kit.team);
+    kit_close(&kit);
+    free(wide);
+    return wakes;
+}
+
+static void a_step_of_one_cell_and_one_chunk_wakes_nobody(void **state)
+{
+    (void)state;
+    assert_int_equal(wakes_of_a_step(128), 0);
+    assert_int_equal(wakes_of_a_step(129), 1); /* two cells: for their sum alone */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_are_fixed_by_index),
         cmocka_unit_test(a_step_leaves_neither_its_sum_nor_the_key_of_its_batch),
+        cmocka_unit_test(a_step_of_one_cell_and_one_chunk_wakes_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
