@@ -268,7 +268,7 @@ check-image:                               ## the image, by docker or buildah, a
 	@tests/packages/image $(VERSION) || [ $$? = 77 ]
 check-blobs: all                           ## files in real servers of S3, packages of PyPI
 	@tests/blobs/check $(BUILD)/epsilond || [ $$? = 77 ]
-deb: all                                   ## build/deb/epsilond_VERSION_ARCH.deb
+deb: all                                   ## build/deb/epsilond_VERSION_ARCH.deb, and epsilond-rank
 	@mkdir -p build/deb && deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 

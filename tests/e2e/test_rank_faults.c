@@ -1,11 +1,11 @@
 /* Goal: a rank that is stopped, has another matrix or another kernel ends the job: with its
  * charge standing where steps were authorised, before any is where none was, and nothing runs
- * on; `epsilond rank` is such a process, or says that there is none. Method: the real daemon, launcher and program, two processes on this machine. The
- * launcher is a script, as an operator may write one, and what is wrong is wrong in it: it
- * starts the second rank with another BLAS kernel, or in a folder whose matrix has another
- * byte (the daemon's data directory is named from the folder that a process stands in), or
- * it shortens the two minutes of the plan that it passes on. Where there is no mpirun it says
- * that it is skipped. */
+ * on; `epsilond rank` is such a process, or says that there is none. Method: the real daemon,
+ * launcher and program, two processes on this machine. The launcher is a script, as an operator
+ * may write one, and what is wrong is wrong in it: it starts the second rank with another BLAS
+ * kernel, or in a folder whose matrix has another byte (the daemon's data directory is named
+ * from the folder that a process stands in), or it shortens the two minutes of the plan that it
+ * passes on. Where there is no mpirun it says that it is skipped. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
