@@ -91,7 +91,8 @@ enum status access_find_job(struct context *context,
 {
     *out = jobs_find(context->jobs, id);
     const struct access_object object = of_job(*out);
-    return access_check_thing(question, "job", id, &object, error);
+    enum status status = access_check_thing(question, "job", id, &object, error);
+    return status == ST_OK ? job_check(*out, error) : status;
 }
 
 enum status access_find_model(struct context *context,

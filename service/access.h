@@ -41,6 +41,8 @@ enum status access_find_dataset(struct context *context,
 enum status access_read_dataset(struct context *context, const struct request *request,
                                 struct dataset **out, struct dataset_info *info,
                                 struct error *error);
+/* The same of a job, whose body can be read.
+ *   ST_INTERNAL  as job_check */
 enum status access_find_job(struct context *context,
                             const struct access_question *question, const char *id,
                             struct job **out, struct error *error);

@@ -12,6 +12,15 @@ const struct job_plan *job_plan(const struct job *job)
     return &job_body(job)->plan;
 }
 
+enum status job_check(const struct job *job, struct error *error)
+{
+    if (job_kept_check(job->kept))
+        return ST_OK;
+    return error_set(error, ST_INTERNAL,
+                     "what the database has of %s does not read back; the log says how",
+                     job->id.text);
+}
+
 const struct dataset_id *job_dataset(const struct job *job)
 {
     return &job->dataset;

@@ -19,8 +19,12 @@ struct job; /* opaque */
 const struct job_id *job_id(const struct job *job);
 /* That of a job which had ended before the start is read from its row's texts when it is
  * first asked for, and takes as long (job_kept.h): whoever goes over all jobs asks for what
- * stands below instead. */
+ * stands below instead, and a request that comes to such a job asks job_check first. */
 const struct job_plan *job_plan(const struct job *job);
+
+/* Whether the job's row reads back; a job that has not ended has been read.
+ *   ST_INTERNAL  it was damaged, and the log says how (job_kept.h) */
+enum status job_check(const struct job *job, struct error *error);
 
 /* What its plan says. */
 const struct dataset_id *job_dataset(const struct job *job);

@@ -11,7 +11,8 @@
 struct unread { /* a row's texts, one behind the other */
     struct job_id id;
     struct datasets *datasets;
-    size_t detail; /* where it begins */
+    bool is_damaged; /* they do not read back */
+    size_t detail;   /* where it begins */
     char texts[];
 };
 
@@ -45,6 +46,7 @@ struct job_kept *job_kept_create_unread(const struct job_id *id, const char *spe
     CHECK(unread != NULL);
     unread->id = *id;
     unread->datasets = datasets;
+    unread->is_damaged = false;
     unread->detail = spec_size;
     memcpy(unread->texts, spec, spec_size);
     memcpy(unread->texts + spec_size, detail, detail_size);
@@ -65,7 +67,8 @@ struct job_body *job_kept_body_read(const struct job_kept *kept)
     return atomic_load_explicit(&kept->body, memory_order_acquire);
 }
 
-static struct job_body *read_body(const struct unread *unread)
+/* NULL, and once a line of the log, where the texts do not read back. */
+static struct job_body *read_body(struct unread *unread)
 {
     struct job_body *body = NULL;
     struct job_detail detail = {0};
@@ -73,27 +76,43 @@ static struct job_body *read_body(const struct unread *unread)
     const struct job_texts texts = {.spec = unread->texts,
                                     .detail = unread->texts + unread->detail,
                                     .has_ended = true};
-    enum status status =
-        job_body_read(&body, &detail, &texts, unread->datasets, &error);
-    if (status == ST_OK)
+    if (unread->is_damaged)
+        return NULL;
+    if (job_body_read(&body, &detail, &texts, unread->datasets, &error) == ST_OK)
         return body;
-    error_within(&error, ST_CORRUPT, "table job, row %s", unread->id.text);
-    log_fatal("corrupt", error.text);
+    unread->is_damaged = true;
+    log_event(LOG_ERROR, "job_corrupt", "job", unread->id.text, "detail", error.text,
+              (char *)NULL);
+    return NULL;
 }
 
-struct job_body *job_kept_body(struct job_kept *kept)
+static struct job_body *read_once(struct job_kept *kept)
 {
     struct job_body *body = job_kept_body_read(kept);
     if (body != NULL)
         return body;
     pthread_mutex_lock(&reading);
     body = job_kept_body_read(kept);
-    if (body == NULL) {
+    if (body == NULL)
         body = read_body(kept->unread);
+    if (body != NULL && kept->unread != NULL) {
         free(kept->unread);
         kept->unread = NULL;
         atomic_store_explicit(&kept->body, body, memory_order_release);
     }
     pthread_mutex_unlock(&reading);
+    return body;
+}
+
+bool job_kept_check(struct job_kept *kept)
+{
+    return read_once(kept) != NULL;
+}
+
+struct job_body *job_kept_body(struct job_kept *kept)
+{
+    struct job_body *body = read_once(kept);
+    if (body == NULL)
+        log_fatal("corrupt", "the row of a job that is needed does not read back");
     return body;
 }

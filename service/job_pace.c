@@ -26,6 +26,7 @@ static bool is_alike(const struct job_plan *plan, const struct job *job,
     const struct job_request *request = &plan->request;
     if (strcmp(request->dataset.text, job_dataset(job)->text) != 0 ||
         request->train.algorithm.algorithm != job_algorithm(job) ||
+        job_check(job, NULL) != ST_OK ||
         train_spec_ranks(&request->train) !=
             train_spec_ranks(&job_plan(job)->request.train))
         return false;

@@ -78,6 +78,8 @@ static void write_job(struct composing *composing, const struct job *job)
     if (!is_wanted(composing->feed->dataset.text, dataset->text) ||
         !is_wanted(composing->feed->project, job->project))
         return;
+    if (!job_kept_check(job->kept))
+        return;
     struct job_view view = job_view_of(job, &job->now);
     if (job->changes.state > composing->after)
         event_write(&composing->writer, "state", event_state_render(&view));

@@ -134,6 +134,8 @@ static char *job_line(void *context, size_t place)
 {
     const struct job_list *list = context;
     struct job *job = jobs_at(list->jobs, place);
+    if (job_check(job, NULL) != ST_OK)
+        return NULL;
     if (list->view == VIEW_SUMMARY)
         return job_summary_text(list->jobs, job);
     struct job_answer *answer = job_answer(list->jobs, job);

@@ -45,8 +45,11 @@ static enum status remove_model(struct context *context, const struct request *r
     struct store_tx *tx = NULL;
     struct job *job = jobs_find_ever(context->jobs, row->job.text);
     CHECK(job != NULL);
+    enum status status = job_check(job, error);
+    if (status != ST_OK)
+        return status;
     act_begin(&act, context, request);
-    enum status status = second_look_open(context, request, STORE_JOB, &tx, error);
+    status = second_look_open(context, request, STORE_JOB, &tx, error);
     if (status != ST_OK)
         return status;
     status = model_remove(context->models, tx, row, error);

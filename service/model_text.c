@@ -8,12 +8,11 @@ char *model_text(const struct context *context, const struct model_row *row)
     struct evaluation_point point;
     const struct job *job = jobs_find_ever(context->jobs, row->job.text);
     CHECK(job != NULL);
-    const struct job_request *request = &job_plan(job)->request;
     struct caption caption = model_caption(context->models, row);
     struct model_course course = {
         .caption = &caption,
-        .dataset = request->dataset.text,
-        .algorithm = request->train.algorithm.algorithm->name,
+        .dataset = job_dataset(job)->text,
+        .algorithm = job_algorithm(job)->name,
         .regression = job_is_regression(job),
     };
     if (job_evaluation(context->jobs, job, &point))

@@ -61,8 +61,11 @@ enum status onnx_stream_open(struct stream *stream, struct context *context,
     struct onnx_export *export = NULL;
     struct error local = {0};
     int file = -1;
-    enum status status = models_open_file(context->models, context->blobs, row,
-                                          CHECK_ANEW, &file, error);
+    enum status status =
+        job_check(jobs_find_ever(context->jobs, row->job.text), error);
+    if (status == ST_OK)
+        status = models_open_file(context->models, context->blobs, row, CHECK_ANEW,
+                                  &file, error);
     if (status != ST_OK)
         return status;
     status = open_export(&export, context, row, file, &local);

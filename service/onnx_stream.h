@@ -21,7 +21,7 @@ void onnx_stream_tag(char tag[ONNX_TAG_SIZE], const struct model_row *row);
  *   ST_MODEL_CORRUPT  its file is not what its row says, or cannot be read
  *   ST_INVALID        its file of ONNX would be longer than that format allows; the
  *                     pointer is that of the parameter
- *   ST_INTERNAL       its file cannot be opened for another reason */
+ *   ST_INTERNAL       its file cannot be opened for another reason, or as job_check */
 enum status onnx_stream_open(struct stream *stream, struct context *context,
                              const struct model_row *row, uint8_t digest[SHA256_SIZE],
                              struct error *error);

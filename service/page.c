@@ -32,7 +32,9 @@ static bool is_wanted(const struct page_source *source, size_t place)
 
 static void show(struct page *page, size_t place)
 {
-    page->items[page->count++] = page->source->text(page->source->context, place);
+    char *text = page->source->text(page->source->context, place);
+    if (text != NULL)
+        page->items[page->count++] = text;
 }
 
 /* --- by places --- */
@@ -125,13 +127,14 @@ static void sort_out(struct page *page)
     struct keyed *found = calloc(source->count + 1, sizeof *found);
     CHECK(found != NULL);
     size_t count = gather(page, found);
-    for (size_t i = 0; i < count && page->count < page->size; i++) {
+    size_t i = 0;
+    for (; i < count && page->count < page->size; i++) {
         const struct keyed *next = &found[source->ascending ? i : count - 1 - i];
         show(page, next->place);
         page->mark.position = next->place;
         page->mark.number = next->key.number;
     }
-    page->more = page->count < count;
+    page->more = i < count;
     free(found);
 }
 

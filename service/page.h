@@ -36,7 +36,8 @@ struct page_source {
     bool (*seen)(void *context, size_t place);
     /* Whether the thing at that place, which is seen, is listed. NULL: all are. */
     bool (*wanted)(void *context, size_t place);
-    /* The thing at that place as JSON text, to be freed. */
+    /* The thing at that place as JSON text, to be freed. NULL: it cannot be shown, and the
+     * page goes on without it. */
     char *(*text)(void *context, size_t place);
     void *context;
     /* Says which version of the list this is, as an ETag with its quotes. It was read

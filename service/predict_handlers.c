@@ -38,6 +38,9 @@ static enum status find(struct context *context, const struct request *request,
         return status;
     const struct job *job = jobs_find_ever(context->jobs, prediction->row->job.text);
     CHECK(job != NULL);
+    status = job_check(job, error);
+    if (status != ST_OK)
+        return status;
     const struct job_request *asked = &job_plan(job)->request;
     const struct dataset *dataset =
         datasets_find(context->datasets, asked->dataset.text);

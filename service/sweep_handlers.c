@@ -203,7 +203,9 @@ static enum status find(struct context *context, const struct request *request,
     *out = sweeps_find(context->sweeps, request->match.id);
     if (*out != NULL)
         object = object_of(*out);
-    return access_check_thing(&question, "sweep", request->match.id, &object, error);
+    enum status status =
+        access_check_thing(&question, "sweep", request->match.id, &object, error);
+    return status == ST_OK ? sweep_check(*out, error) : status;
 }
 
 enum status handle_sweep_get(struct context *context, struct request *request,
@@ -234,7 +236,7 @@ static bool sweep_wanted(void *context, size_t place)
 {
     const struct sweep_list *list = context;
     const struct sweep *sweep = sweeps_at(list->context->sweeps, place);
-    const char *dataset = job_plan(sweep_any_run(sweep))->request.dataset.text;
+    const char *dataset = job_dataset(sweep_any_run(sweep))->text;
     return !sweep_is_removed(sweep) &&
            (list->dataset == NULL || strcmp(list->dataset, dataset) == 0);
 }
@@ -242,7 +244,10 @@ static bool sweep_wanted(void *context, size_t place)
 static char *sweep_line_text(void *context, size_t place)
 {
     const struct sweep_list *list = context;
-    return sweep_summary_text(list->context, sweeps_at(list->context->sweeps, place));
+    const struct sweep *sweep = sweeps_at(list->context->sweeps, place);
+    if (sweep_check(sweep, NULL) != ST_OK)
+        return NULL;
+    return sweep_summary_text(list->context, sweep);
 }
 
 enum status handle_sweep_list(struct context *context, struct request *request,

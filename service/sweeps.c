@@ -120,14 +120,20 @@ static struct sweep_course course_of(const struct sweep *sweep, struct jobs *job
     return course;
 }
 
+static bool is_run_of(const struct sweep *sweep, const struct job *job)
+{
+    const struct sweep_id *id = job_sweep(job);
+    return id != NULL && strcmp(id->text, sweep->id.text) == 0;
+}
+
 /* A sweep is listed with all of its runs. How many of the jobs were its own. */
 static size_t add_sweep(struct sweeps *sweeps, struct job *const *jobs, size_t count)
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
     CHECK(sweep != NULL);
-    sweep->id = job_plan(jobs[0])->sweep.id;
+    sweep->id = *job_sweep(jobs[0]);
     while (sweep->count < count && sweep->count < LIMIT_SWEEP_RUNS &&
-           strcmp(job_plan(jobs[sweep->count])->sweep.id.text, sweep->id.text) == 0) {
+           is_run_of(sweep, jobs[sweep->count])) {
         sweep->runs[sweep->count] = jobs[sweep->count];
         sweep->count++;
     }
@@ -147,7 +153,7 @@ static struct sweep *find_ever(struct sweeps *sweeps, const struct sweep_id *id)
 
 static void count_again(struct sweeps *sweeps, struct jobs *jobs, const struct job *run)
 {
-    struct sweep *sweep = find_ever(sweeps, &job_plan(run)->sweep.id);
+    struct sweep *sweep = find_ever(sweeps, job_sweep(run));
     CHECK(sweep != NULL);
     const struct sweep_course course = course_of(sweep, jobs);
     pthread_rwlock_wrlock(&sweeps->lock);
@@ -159,11 +165,11 @@ void sweeps_renew(struct sweeps *sweeps, struct jobs *jobs,
                   const struct job_arrivals *arrivals)
 {
     for (size_t i = 0; i < arrivals->added;)
-        i += job_plan(arrivals->all[i])->sweep.runs > 0
+        i += job_sweep(arrivals->all[i]) != NULL
                  ? add_sweep(sweeps, arrivals->all + i, arrivals->added - i)
                  : 1;
     for (size_t i = 0; i < arrivals->count; i++)
-        if (job_plan(arrivals->all[i])->sweep.runs > 0)
+        if (job_sweep(arrivals->all[i]) != NULL)
             count_again(sweeps, jobs, arrivals->all[i]);
 }
 
@@ -256,4 +262,12 @@ struct job **sweep_runs(const struct sweep *sweep, size_t *count)
 const struct job *sweep_any_run(const struct sweep *sweep)
 {
     return sweep->runs[0];
+}
+
+enum status sweep_check(const struct sweep *sweep, struct error *error)
+{
+    enum status status = ST_OK;
+    for (size_t i = 0; i < sweep->count && status == ST_OK; i++)
+        status = job_check(sweep->runs[i], error);
+    return status;
 }

@@ -71,4 +71,8 @@ struct job **sweep_runs(const struct sweep *sweep, size_t *count);
 /* Any of its runs, deleted or not: what all of them share is read from it. */
 const struct job *sweep_any_run(const struct sweep *sweep);
 
+/* Whether each of its runs reads back; asked before anything but its id is shown.
+ *   ST_INTERNAL  as job_check */
+enum status sweep_check(const struct sweep *sweep, struct error *error);
+
 #endif

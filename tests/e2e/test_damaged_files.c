@@ -1,6 +1,8 @@
 /* A file of the data directory that is no longer what its row says is not served and not
- * trained on: it is said by name, and once the file is whole again all is as before. */
+ * trained on: it is said by name, and once the file is whole again all is as before. The
+ * row of a job that no longer reads back is refused by itself, and ends no daemon. */
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -147,6 +149,64 @@ static void a_damaged_matrix_is_not_trained_on(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
+/* Changes the name of a member in the row of a job that has ended, which a start takes at a
+ * glance. The daemon does not run. */
+static void damage_row(struct stage *stage, const char *job)
+{
+    char command[600];
+    snprintf(command, sizeof command,
+             "python3 -c \"import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
+             "n = db.execute('UPDATE job SET version=version+1,detail=replace(detail,?,?)"
+             " WHERE id=?', ('noise_multiplier', 'noisf_multiplier', sys.argv[2])); "
+             "assert n.rowcount == 1; db.commit()\" '%s/epsilond.db' %s",
+             stage->daemon.data_dir, job);
+    assert_int_equal(system(command), 0);
+}
+
+static void a_job_whose_row_was_changed_is_refused_and_nothing_else_is(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    char job[64], other[64], path[128];
+    const struct model damaged = publish(stage), whole = publish(stage);
+    const struct reply *jobs = client_get(client, "/v1/jobs");
+    snprintf(other, sizeof other, "%s", reply_text(jobs, "jobs.0.id"));
+    snprintf(job, sizeof job, "%s", reply_text(jobs, "jobs.1.id"));
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    damage_row(stage, job);
+    daemon_start(&stage->daemon, NULL);
+
+    for (int again = 0; again < 2; again++) {
+        assert_problem(client_get(client, "/v1/jobs/%s", job), 500, "internal");
+        assert_problem(client_get(client, "/v1/jobs/%s/logs", job), 500, "internal");
+    }
+    snprintf(path, sizeof path, "/v1/jobs/%s", job);
+    assert_problem(client_delete(client, path), 500, "internal");
+    assert_problem(client_get(client, "%s?format=onnx", damaged.content), 500,
+                   "internal");
+    assert_problem(predict(stage, &damaged), 500, "internal");
+    snprintf(path, sizeof path, "%.*s",
+             (int)(strrchr(damaged.content, '/') - damaged.content), damaged.content);
+    assert_problem(client_delete(client, path), 500, "internal");
+    assert_status(client_get(client, "%s", damaged.content), 200);
+
+    static const char *const lists[] = {"view=full", "view=summary",
+                                        "order_by=epsilon"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        jobs = client_get(client, "/v1/jobs?page_size=1&%s", lists[i]);
+        assert_int_equal(json_array_size(reply_at(jobs, "jobs")), 1);
+        assert_string_equal(reply_text(jobs, "jobs.0.id"), other);
+    }
+    assert_int_equal(
+        json_array_size(reply_at(client_get(client, "/v1/models"), "models")), 2);
+    assert_status(client_get(client, "/v1/jobs/%s", other), 200);
+    assert_status(predict(stage, &whole), 200);
+    await_success(client, submit(client, SAMPLE_JOB, "points", 7, 33.0));
+    assert_true(daemon_logged(&stage->daemon, "job_corrupt"));
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    assert_int_equal(daemon_verify(&stage->daemon), 65);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +219,8 @@ int main(void)
                                         begin, stage_end),
         cmocka_unit_test_setup_teardown(a_damaged_matrix_is_not_trained_on, begin,
                                         stage_end),
+        cmocka_unit_test_setup_teardown(
+            a_job_whose_row_was_changed_is_refused_and_nothing_else_is, begin, stage_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,7 @@ static void a_job_that_had_ended_is_read_when_it_is_asked_for(void **state)
     struct job *unread = reopened(&jobs, false), *whole = reopened(&all, true);
     assert_null(job_kept_body_read(unread->kept));
     assert_non_null(job_kept_body_read(whole->kept));
+    assert_int_equal(job_check(whole, NULL), ST_OK);
     char *text = job_text(jobs, unread), *expected = job_text(all, whole);
     char *before = job_text(scene.context.jobs, job);
     assert_string_equal(text, expected);
@@ -199,6 +200,13 @@ static void of_a_row_that_was_changed_nothing_is_answered(void **state)
     assert_non_null(strstr(error.text, "table job, row job_"));
     unread = reopened(&jobs, false);
     assert_int_equal(asked_for(unread), DAMAGED);
+    for (int again = 0; again < 2; again++) {
+        error = (struct error){0};
+        assert_int_equal(job_check(unread, &error), ST_INTERNAL);
+        assert_non_null(strstr(error.text, job_id(job)->text));
+        assert_null(strstr(error.text, "multiplier"));
+    }
+    assert_string_equal(job_dataset(unread)->text, "points");
     jobs_close(jobs);
 }
 
