@@ -1,5 +1,5 @@
-/* Opening goes from what needs nothing to what needs the rest: the store, the ledger
- * beside the rows, what a dead process left, the disk's room, and at last the threads.
+/* Opening goes from what needs nothing to what needs the rest: the store and the
+ * ledger, the rows, what a dead process left, the disk's room, and at last the threads.
  * Closing goes the other way, and where no clock was made there were no threads: a
  * context that was opened by half is closed by the same function. */
 #include "service/service.h"
@@ -20,7 +20,6 @@
 #include "service/following.h"
 #include "service/importer.h"
 #include "service/inventory.h"
-#include "service/ledger_opening.h"
 #include "service/recovery.h"
 #include "service/runner.h"
 #include "service/store_choice.h"
@@ -61,9 +60,9 @@ static void dataset_changed(void *context, const struct dataset_id *dataset)
     jobs_note_dataset(opened->jobs, dataset);
 }
 
-/* Reads the rows, while nobody else writes. */
-static enum status open_rows(struct context *context, struct inventory *out,
-                             struct error *error)
+/* Reads the rows, while nobody else writes, and sees that they agree with the
+ * ledger. */
+static enum status open_rows(struct context *context, struct error *error)
 {
     struct store_tx *tx = NULL;
     struct inventory inventory = {0};
@@ -87,8 +86,7 @@ static enum status open_rows(struct context *context, struct inventory *out,
         surveys_yield(context->surveys);
     context->sweeps = sweeps_create(context->jobs);
     datasets_watch(context->datasets, dataset_changed, context);
-    *out = inventory;
-    return ST_OK;
+    return inventory_check(&inventory, context->ledger, error);
 }
 
 /* --- other daemons --- */
@@ -128,23 +126,6 @@ static enum status open_head_file(struct context *context, struct error *error)
     return status;
 }
 
-/* Reads the ledger and the rows, beside each other where that can be, and sees that they
- * agree. What is wrong with the ledger is told first. */
-static enum status open_books(struct context *context, struct error *error)
-{
-    struct inventory inventory;
-    struct error of_rows = {0};
-    struct ledger_opening *opening = ledger_opening_begin(context->store);
-    enum status rows = open_rows(context, &inventory, &of_rows);
-    enum status status = ledger_opening_end(opening, &context->ledger, error);
-    if (status == ST_OK && context->config->head_file[0] != '\0')
-        status = open_head_file(context, error);
-    if (status == ST_OK && rows != ST_OK)
-        status = error_set(error, rows, "%s", of_rows.text);
-    return status == ST_OK ? inventory_check(&inventory, context->ledger, error)
-                           : status;
-}
-
 static enum status open_sign_on(struct context *context, struct error *error)
 {
     const struct config *config = context->config;
@@ -174,6 +155,10 @@ static enum status open_store(struct context *context, struct error *error)
             blob_choice_open(context->blobs, context->store, context->config, error);
     if (status == ST_OK)
         context->lease_keeper = lease_keeper_create(context->store, guard, context);
+    if (status == ST_OK)
+        status = ledger_open(&context->ledger, context->store, error);
+    if (status == ST_OK && context->config->head_file[0] != '\0')
+        status = open_head_file(context, error);
     return status;
 }
 
@@ -232,7 +217,7 @@ enum status service_open(struct context *context, const struct config *config,
     if (status == ST_OK)
         status = open_store(context, error);
     if (status == ST_OK)
-        status = open_books(context, error);
+        status = open_rows(context, error);
     if (status == ST_OK)
         follow(context);
     if (status == ST_OK)
