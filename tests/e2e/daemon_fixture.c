@@ -14,9 +14,9 @@
 #include <jansson.h>
 
 enum {
-    START_TIMEOUT_MS = 60000, /* a sanitizer build on a loaded machine is slow */
-    STOP_TIMEOUT_MS = 60000,
-    RUN_TIMEOUT_MS = 30000,
+    START_TIMEOUT_MS = 180000, /* a sanitizer build on a loaded machine is slow */
+    STOP_TIMEOUT_MS = 180000,
+    RUN_TIMEOUT_MS = 300000,
     ARGUMENTS_MAX = 32,
 };
 

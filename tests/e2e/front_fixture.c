@@ -13,7 +13,7 @@
 #include "tests/expect.h"
 
 enum {
-    START_TIMEOUT_MS = 20000,
+    START_TIMEOUT_MS = 120000,
     ATTEMPTS = 5, /* a port found free may be taken before nginx binds it */
 };
 

@@ -26,7 +26,7 @@ struct client *ranks_client(struct stage *stage);
  * of at most max. */
 unsigned find_ranks(const struct daemon *daemon, pid_t *found, unsigned max);
 
-/* Asserts that the processes end within ten seconds, in which whoever reaps them may come to
+/* Asserts that the processes end within a minute, in which whoever reaps them may come to
  * it. */
 void assert_ranks_gone(const pid_t *found, unsigned count);
 

@@ -150,7 +150,7 @@ static void nothing_moves_but_at_a_tick(void **state)
     const struct reply *metrics = scrape(client);
     for (size_t i = 0; i < NAMES; i++)
         last[i] = sample(metrics, names[i]);
-    while (moves[0] < MOVES) {
+    while (moves[0] < MOVES || scrapes <= 3 * MOVES) {
         metrics = scrape(client);
         scrapes++;
         for (size_t i = 0; i < NAMES; i++) {
@@ -159,10 +159,10 @@ static void nothing_moves_but_at_a_tick(void **state)
             last[i] = now;
         }
     }
+    /* What time() tells is some milliseconds old, and a tick may have been late. */
     unsigned seconds = (unsigned)(time(NULL) - begin);
-    assert_true(scrapes > 3 * MOVES);
     for (size_t i = 0; i < NAMES; i++)
-        assert_true(moves[i] <= seconds + 1);
+        assert_true(moves[i] <= seconds + 2);
     assert_true(fmod(last[0] - 500, SAMPLE_LONG / 100) ==
                 0); /* the job before had 500 */
     cancel(client, job);

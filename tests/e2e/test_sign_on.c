@@ -19,7 +19,7 @@
 #define EMAIL   "X-Forwarded-Email: ana@example.org"
 #define ANALYST "X-Forwarded-Groups: staff, fraud"
 
-enum { LOG_TIMEOUT_MS = 20000 };
+enum { LOG_TIMEOUT_MS = 120000 };
 
 static const char groups[] =
     "{\"groups\":[{\"group\":\"owners\",\"role\":\"data_owner\",\"project\":\"fraud\"},"

@@ -410,22 +410,27 @@ static double phase_of_import(struct client *client, int round)
 {
     char id[32];
     snprintf(id, sizeof id, "import-%d", round);
-    nanosleep(&(struct timespec){.tv_nsec = 131000000L * round}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 131000000L * (round % 7)}, NULL);
     ready_points(client, id, 100, 50 + (unsigned)round, SAMPLE_PUBLIC);
     return fmod(wall(), 1);
 }
 
 /* Answers that came when runs end would fall anywhere into a second: the mean of n is then
- * 1/2 with a deviation of 1/sqrt(12 n), and five of these below is never seen. Answers at
- * a tick come at a second's beginning, a little later on a busy machine. */
+ * 1/2 with a deviation of 1/sqrt(12 n), and five of these below is never seen, in none of the
+ * tries. Answers at a tick come at a second's beginning; on a busy machine they come later,
+ * and are waited for again. */
 static void who_waits_is_answered_when_a_second_begins(void **state)
 {
-    enum { ROUNDS = 5, COUNT = ROUNDS * (WORKERS + 1) };
+    enum { ROUNDS = 5, COUNT = ROUNDS * (WORKERS + 1), TRIES = 8 };
     struct client *client = client_of(state);
-    double sum = 0;
-    for (int round = 0; round < ROUNDS; round++)
-        sum += phases_of_ends(client, round) + phase_of_import(client, round);
-    assert_true(sum / COUNT < 0.5 - 5 / sqrt(12.0 * COUNT));
+    double mean = 1;
+    for (int try = 0; try < TRIES && !(mean < 0.5 - 5 / sqrt(12.0 * COUNT)); try++) {
+        double sum = 0;
+        for (int round = try * ROUNDS; round < (try + 1) * ROUNDS; round++)
+            sum += phases_of_ends(client, round) + phase_of_import(client, round);
+        mean = sum / COUNT;
+    }
+    assert_true(mean < 0.5 - 5 / sqrt(12.0 * COUNT));
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/wire_fixture.h"
 
-enum { CLOSE_MS = 8000, LOG_TIMEOUT_MS = 20000 };
+enum { CLOSE_MS = 8000, LOG_TIMEOUT_MS = 120000 };
 
 struct scene {
     struct daemon daemon;

@@ -48,9 +48,9 @@ static void wait_for(const atomic_int *counter, int least)
     assert_true(*counter >= least);
 }
 
-static void who_asks_is_resumed_by_the_next_look(void **state)
+/* The time that two who ask wait. */
+static int64_t asked_ns(void)
 {
-    (void)state;
     struct asked asked[2] = {{0}};
     struct lookout *lookout = make();
     wait_for(&ended, 1);
@@ -59,10 +59,22 @@ static void who_asks_is_resumed_by_the_next_look(void **state)
     lookout_ask(lookout, &asked[1]);
     wait_for(&asked[0].resumed, 1);
     wait_for(&asked[1].resumed, 1);
-    assert_true(clock_monotonic_ns() - from_ns < LOOKOUT_MS * INT64_C(1000000));
+    int64_t took_ns = clock_monotonic_ns() - from_ns;
     lookout_destroy(lookout);
     assert_int_equal(asked[0].resumed, 1);
     assert_int_equal(asked[1].resumed, 1);
+    return took_ns;
+}
+
+/* Who waits for a look that nobody has asked for waits LOOKOUT_MS, each time; a busy machine
+ * lets some wait who need not. */
+static void who_asks_is_resumed_by_the_next_look(void **state)
+{
+    (void)state;
+    enum { TRIES = 40 };
+    int tries = 1;
+    while (asked_ns() >= LOOKOUT_MS * INT64_C(1000000) / 2)
+        assert_in_range(++tries, 1, TRIES);
 }
 
 /* What a look that has begun reads may be older than the question. */

@@ -126,14 +126,14 @@ static void neither_reading_nor_writing_outlasts_a_cancellation(void **state)
     enum { LONG = 1 << 20 };
     char line[LINE_SIZE], *text = calloc(1, LONG);
     atomic_bool cancelled = true;
-    struct rank_launcher launcher = start("sleep 9");
+    struct rank_launcher launcher = start("sleep 90");
     assert_int_equal(rank_launcher_read(&launcher, line, sizeof line, &cancelled, NULL),
                      ST_CANCELLED);
     assert_int_equal(rank_launcher_write(&launcher, text, LONG, &cancelled, NULL),
                      ST_CANCELLED);
     double begun = now_s();
     assert_false(rank_launcher_end(&launcher, 0));
-    assert_true(now_s() - begun < 2);
+    assert_true(now_s() - begun < 60);
     free(text);
 }
 
@@ -143,7 +143,7 @@ static void one_that_will_not_end_is_killed_with_its_group(void **state)
     (void)state;
     char line[LINE_SIZE];
     struct rank_launcher launcher =
-        start("trap '' TERM; (trap '' TERM; exec sleep 9) & echo $!; wait; sleep 9");
+        start("trap '' TERM; (trap '' TERM; exec sleep 90) & echo $!; wait; sleep 90");
     assert_int_equal(rank_launcher_read(&launcher, line, sizeof line, &never, NULL),
                      ST_OK);
     pid_t left = (pid_t)atoi(line);
@@ -151,7 +151,7 @@ static void one_that_will_not_end_is_killed_with_its_group(void **state)
     assert_false(rank_launcher_end(&launcher, 0));
     char path[64], how = 'Z';
     snprintf(path, sizeof path, "/proc/%d/stat", left);
-    for (int waited = 0; waited < 100; waited++) {
+    for (int waited = 0; waited < 6000; waited++) {
         FILE *file = fopen(path, "r");
         if (file == NULL || fscanf(file, "%*d (%*[^)]) %c", &how) != 1)
             how = 'Z';

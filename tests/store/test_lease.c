@@ -62,17 +62,31 @@ static int asked(const struct two *two, const char *sql)
     return atoi(answer);
 }
 
+/* There writes and is seen, and a second before its lease ends it is not fenced. False where
+ * this machine took that second to look. */
+static bool lives_for_29_s(struct two *two, unsigned number)
+{
+    assert_int_equal(postgres_put(two->there, number), ST_OK);
+    age(two, "29", "=");
+    if (sweep(two->here) == 0)
+        return true;
+    assert_int_equal(asked(two, "SELECT count(*) FROM writer WHERE fenced AND id=lead AND"
+                                " seen>clock_timestamp()-interval '30 seconds'"),
+                     0);
+    return false;
+}
+
 static void a_daemon_that_is_silent_for_longer_than_its_lease_is_fenced(void **state)
 {
     (void)state;
+    enum { TRIES = 20 };
     struct two two = two_open();
     struct error error = {0};
-    assert_int_equal(postgres_put(two.there, 1), ST_OK);
-    age(&two, "29", "=");
-    assert_int_equal(sweep(two.here), 0);
-    assert_int_equal(postgres_put(two.there, 2), ST_OK); /* and is seen */
-    age(&two, "29", "=");
-    assert_int_equal(sweep(two.here), 0);
+    for (int tries = 1; !lives_for_29_s(&two, 1) || !lives_for_29_s(&two, 2); tries++) {
+        assert_in_range(tries, 1, TRIES);
+        two_close(&two);
+        two = two_open();
+    }
     age(&two, "2", "=");
     assert_int_equal(sweep(two.here), 1);
     assert_int_equal(sweep(two.here), 0);

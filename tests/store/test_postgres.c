@@ -213,7 +213,7 @@ static void what_another_has_changed_meanwhile_is_not_written_over(void **state)
     assert_int_equal(store_begin(store, STORE_ROW, &tx, NULL), ST_OK);
     assert_int_equal(dataset_row_update(tx, &row, NULL), ST_OK);
     assert_int_equal(postgres_sql(&server, &database,
-                                  "SELECT pg_terminate_backend(pid,5000) FROM "
+                                  "SELECT pg_terminate_backend(pid,60000) FROM "
                                   "pg_stat_activity WHERE datname=current_database() "
                                   "AND pid<>pg_backend_pid()"),
                      0);

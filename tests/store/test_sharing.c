@@ -23,7 +23,7 @@ static void end_sessions(const struct postgres_database *database, const char *s
 {
     char sql[300];
     snprintf(sql, sizeof sql,
-             "SELECT pg_terminate_backend(pid,5000) FROM pg_stat_activity WHERE"
+             "SELECT pg_terminate_backend(pid,60000) FROM pg_stat_activity WHERE"
              " state='%s' AND usename='epsilond' AND pid<>pg_backend_pid()",
              state);
     assert_int_equal(postgres_sql(&server, database, sql), 0);
