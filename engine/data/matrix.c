@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "engine/data/matrix_layout.h"
+#include "engine/parallel/vector_math.h"
 
 enum { EXPECTED_MAX = 4096 }; /* bytes of a record; a processor fetches on by itself */
 
@@ -162,6 +163,7 @@ void matrix_select(struct matrix *matrix, const struct division *division,
 
 /* Division by a float32 gives what encode_value gives: rounding the double quotient of
  * two float32 to float32 is rounding it once. */
+VECTOR_CLONES
 static void row_scale(float *restrict out, const uint8_t *restrict row, size_t count,
                       float scale)
 {
@@ -193,7 +195,12 @@ void matrix_expect(const struct matrix *matrix, uint32_t index)
 {
     size_t size = matrix->features * element_size(matrix->element);
     CHECK(index < matrix->records);
-    const char *row = (const char *)matrix->rows + matrix_row(matrix, index) * size;
+    size_t place = matrix_row(matrix, index);
+    const char *row = (const char *)matrix->rows + place * size;
     for (size_t at = 0; at < size && at < EXPECTED_MAX; at += MATRIX_ALIGNMENT)
         __builtin_prefetch(row + at);
+    if (matrix->targets != NULL)
+        __builtin_prefetch(matrix->targets + place);
+    else if (matrix->values != NULL)
+        __builtin_prefetch(matrix->values + place);
 }

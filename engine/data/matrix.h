@@ -119,8 +119,8 @@ static inline float matrix_value(const struct matrix *matrix, uint32_t index)
 void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
                    const uint32_t *indices, size_t count);
 
-/* Says that a record will be gathered soon, so that its bytes start on their way from
- * memory. */
+/* Says that a record will be gathered soon, so that its bytes and its target start on
+ * their way from memory. */
 void matrix_expect(const struct matrix *matrix, uint32_t index);
 
 #endif

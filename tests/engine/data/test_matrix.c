@@ -85,6 +85,30 @@ static void a_gathered_row_is_the_quotient_rounded_once(void **state)
     matrix_place_fini(&place);
 }
 
+/* All bytes, in rows as long as several vectors of any width and as what is left of one. */
+static void every_byte_is_divided_alike_wherever_it_stands(void **state)
+{
+    (void)state;
+    enum { LONGEST = 3 * 256 + 63 };
+    static const float scales[] = {255, 1, 3, 0.1F, 1e30F, 0x1p-100F};
+    const uint32_t first = 0;
+    uint8_t row[LONGEST];
+    float out[LONGEST];
+    for (size_t j = 0; j < LONGEST; j++)
+        row[j] = (uint8_t)(j * 7);
+    for (size_t k = 0; k < sizeof scales / sizeof *scales; k++)
+        for (uint32_t count = 1; count <= LONGEST; count += count < 80 ? 1 : 37) {
+            struct matrix matrix = {.records = 1,
+                                    .features = count,
+                                    .element = ELEMENT_U8,
+                                    .scale = scales[k],
+                                    .rows = row};
+            matrix_gather(&matrix, out, LONGEST, &first, 1);
+            for (size_t j = 0; j < count; j++)
+                assert_true(out[j] == (float)((double)row[j] / (double)scales[k]));
+        }
+}
+
 static void float_rows_and_values_are_read_too(void **state)
 {
     (void)state;
@@ -245,6 +269,8 @@ static void any_record_may_be_expected_and_none_else(void **state)
 {
     (void)state;
     enum { LONG = 20000 };
+    static const uint32_t targets[RECORDS];
+    static const float values[RECORDS];
     const struct element_case {
         enum element element;
         uint32_t features;
@@ -257,7 +283,9 @@ static void any_record_may_be_expected_and_none_else(void **state)
                                 .features = cases[k].features,
                                 .element = cases[k].element,
                                 .scale = 1,
-                                .rows = rows};
+                                .rows = rows,
+                                .targets = k % 2 == 0 ? targets : NULL,
+                                .values = k == 1 ? values : NULL};
         for (size_t j = 0; j < size; j++)
             before[j] = rows[j] = (uint8_t)(j * 7);
         for (uint32_t i = 0; i < RECORDS; i++)
@@ -282,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_drawn_file_is_read_as_drawn),
         cmocka_unit_test(a_gathered_row_is_the_quotient_rounded_once),
+        cmocka_unit_test(every_byte_is_divided_alike_wherever_it_stands),
         cmocka_unit_test(float_rows_and_values_are_read_too),
         cmocka_unit_test(any_other_length_is_refused),
         cmocka_unit_test(a_frame_that_lies_is_refused),
