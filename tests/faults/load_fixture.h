@@ -1,7 +1,7 @@
 /*
  * load_fixture.h - a process that reserves, authorises and settles on a database as fast
- * as it can, and notes what was acknowledged in memory that outlives it; and a checker that
- * asks the database by psql what it has of that. After ledger_fixture.h,
+ * as it can, until it is told to stop or its budget is used up, and notes what was acknowledged
+ * in memory that outlives it; and a checker that asks the database by psql what it has of that. After ledger_fixture.h,
  * postgres_store_fixture.h and proxy_fixture.h.
  */
 #ifndef TESTS_FAULTS_LOAD_FIXTURE_H
@@ -14,7 +14,7 @@
 
 #include "accountant/verify.h"
 
-enum { LOAD_JOBS_MAX = 20000, LOAD_STEPS = 9, LOAD_AT_ONCE = 3 };
+enum { LOAD_JOBS_MAX = 20000, LOAD_STEPS = 9, LOAD_AT_ONCE = 3, LOAD_TRIES = 30 };
 
 struct load_job {
     atomic_bool reserved, settled;
@@ -22,19 +22,23 @@ struct load_job {
 };
 
 struct load {
+    double noise_multiplier;  /* of each job */
     atomic_bool stop;
     atomic_bool ended;        /* the process has, by itself */
+    atomic_bool used_up;      /* as nothing more fits into the budget */
     atomic_uint begun;        /* jobs */
     atomic_uint acknowledged; /* writes of all kinds */
     char proxy[40];           /* the folder of its proxy */
     struct load_job jobs[LOAD_JOBS_MAX];
 };
 
-static inline struct load *load_create(void)
+/* Its dataset is "a". */
+static inline struct load *load_create(double noise_multiplier)
 {
-    void *memory = mmap(NULL, sizeof(struct load), PROT_READ | PROT_WRITE,
+    struct load *memory = mmap(NULL, sizeof(struct load), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
+    memory->noise_multiplier = noise_multiplier;
     return memory;
 }
 
@@ -43,12 +47,13 @@ static inline void load_destroy(struct load *load)
     assert_int_equal(munmap(load, sizeof *load), 0);
 }
 
-static inline enum status load_reserve(struct kit *kit, const struct job_id *id)
+static inline enum status load_reserve(struct kit *kit, double noise_multiplier,
+                                       const struct job_id *id)
 {
     struct store_tx *tx = NULL;
     struct ledger_entry_name entry;
     struct dataset_id dataset = kit_dataset("a");
-    struct mechanism m = kit_gaussian(3000, LOAD_STEPS);
+    struct mechanism m = kit_gaussian(noise_multiplier, LOAD_STEPS);
     struct ledger_claim claim = {&dataset,      id,  &m, &principal_local,
                                  PARTS_UNNAMED, NULL};
     enum status status = store_begin(kit->store, STORE_LEDGER, &tx, NULL);
@@ -74,7 +79,7 @@ static inline enum status load_job(struct kit *kit, struct load *load)
     unsigned number = atomic_fetch_add(&load->begun, 1);
     struct load_job *job = &load->jobs[number];
     struct job_id id = kit_job(number);
-    enum status status = load_reserve(kit, &id);
+    enum status status = load_reserve(kit, load->noise_multiplier, &id);
     if (status != ST_OK)
         return status;
     atomic_store(&job->reserved, true);
@@ -106,16 +111,22 @@ static inline int load_run(struct load *load, const struct postgres_database *da
         postgres_lead(&way, "epsilond", proxy.folder);
     }
     const struct store_server place = postgres_place(&way);
-    if (store_open_server(&store, &place, NULL) != ST_OK)
-        return 75;
+    /* What a killed process had open the server may find out late. */
+    for (int tries = 0; store_open_server(&store, &place, NULL) != ST_OK; tries++) {
+        if (tries == LOAD_TRIES)
+            return 75;
+        standby_rest();
+    }
     struct kit kit = {.store = store};
     enum status status = ledger_open(&kit.ledger, store, NULL);
     while (status == ST_OK && !atomic_load(&load->stop))
         status = load_job(&kit, load);
+    bool used_up = status == ST_BUDGET_EXHAUSTED || status == ST_BUDGET_HELD;
+    atomic_store(&load->used_up, used_up);
     kit_close(&kit);
     if (cut != NULL)
         proxy_close(&proxy);
-    return status == ST_OK ? 0 : 75;
+    return status == ST_OK || used_up ? 0 : 75;
 }
 
 static inline pid_t load_start(struct load *load,
@@ -134,11 +145,12 @@ static inline pid_t load_start(struct load *load,
     return child;
 }
 
-/* Waits for so many more acknowledged writes. */
+/* Waits for so many more acknowledged writes, or until the budget is used up. */
 static inline void load_await(struct load *load, unsigned more)
 {
     unsigned seen = atomic_load(&load->acknowledged);
-    while (atomic_load(&load->acknowledged) < seen + more) {
+    while (atomic_load(&load->acknowledged) < seen + more &&
+           !atomic_load(&load->used_up)) {
         if (atomic_load(&load->ended))
             fail_msg("the process has ended after %u writes", seen);
         standby_rest();
@@ -186,6 +198,21 @@ static inline void load_ask(const struct postgres_server *server,
     free(dump.text);
 }
 
+/* Each entry continues the one before it, and the head is the newest: by SQL alone. */
+static inline void load_expect_chain(const struct postgres_server *server,
+                                     const struct postgres_database *database)
+{
+    char answer[64];
+    postgres_ask(server, database,
+                 "SELECT count(*)=max(seq) AND min(seq)=1 AND count(DISTINCT hash)=count(*)"
+                 " AND bool_and(prev IS NOT DISTINCT FROM before) AND (SELECT hash FROM "
+                 "head)=(SELECT hash FROM ledger ORDER BY seq DESC LIMIT 1) FROM "
+                 "(SELECT seq,hash,CASE seq WHEN 1 THEN NULL ELSE prev END AS prev,"
+                 "lag(hash) OVER(ORDER BY seq) AS before FROM ledger) l",
+                 answer, sizeof answer);
+    assert_string_equal(answer, "t");
+}
+
 /* All that was acknowledged is there, nothing is there that was not asked for, and the
  * ledger verifies: its chain is dense, and nothing is overspent. */
 static inline void load_check(const struct load *load,
@@ -217,6 +244,7 @@ static inline void load_check(const struct load *load,
         assert_true(authorised[i] <= job->asked);
         assert_true(reserved[i] == 0 || i < load->begun);
     }
+    load_expect_chain(server, database);
     assert_int_equal(store_open_server_read(&store, place, &error), ST_OK);
     if (verify_store(store, &report, &error) != ST_OK)
         fail_msg("entry %llu: %s", (unsigned long long)report.seq, error.text);

@@ -49,7 +49,7 @@ static void a_synchronous_standby_has_all_that_was_acknowledged(void **state)
     enum { BEFORE = 150, AFTER = 40 };
     begin(true);
     const struct store_server place = postgres_place(&scene.database);
-    struct load *load = load_create();
+    struct load *load = load_create(3000);
     struct kit kit = kit_take(postgres_store(&scene.database));
     grant(&kit);
     kit_close(&kit);
@@ -79,7 +79,7 @@ static void a_standby_is_read_and_not_written(void **state)
     char sql[96];
     snprintf(sql, sizeof sql, "SELECT count(*) FROM %s.ledger", scene.database.name);
     standby_await(&scene.standby, sql, "1");
-    struct load *nothing = load_create();
+    struct load *nothing = load_create(3000);
     load_check(nothing, &scene.standby, &scene.database, &place);
     load_destroy(nothing);
     kit_close(&kit);
