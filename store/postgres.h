@@ -20,7 +20,7 @@
  * Invariants
  *   (1) DB_OK from a commit: the server has said so without a warning, or a later write
  *       of our own was acknowledged and the row counts this one.
- *   (2) After RETURN_MS without an answer, or where the row says that another has taken
+ *   (2) After STORE_RETURN_MS without an answer, or where the row says that another has taken
  *       over or that history is lost, every call fails, and store.c poisons.
  *
  * Threads: as database.h.

@@ -18,7 +18,6 @@
 
 enum {
     NAME_SIZE = 16,
-    RETURN_MS = 60000, /* for a server that is gone to come back */
     RETURN_WAIT_NS = 100000000,
     NS_PER_MS = 1000000,
 };
@@ -159,12 +158,19 @@ static bool is_ours(struct postgres *postgres, const struct writers_found *found
     return false;
 }
 
-/* Connects until the writer's row has answered, for RETURN_MS. False: it did not, or what
+static int64_t return_ns(const struct postgres *postgres)
+{
+    int ms =
+        postgres->server.return_ms > 0 ? postgres->server.return_ms : STORE_RETURN_MS;
+    return (int64_t)ms * NS_PER_MS;
+}
+
+/* Connects until the writer's row has answered, for return_ns. False: it did not, or what
  * it says ends this daemon. *done: the COMMIT that was in doubt is durable. */
 static bool come_back(struct postgres *postgres, bool doubt, bool *done)
 {
     static const struct timespec wait = {.tv_nsec = RETURN_WAIT_NS};
-    int64_t end_ns = clock_monotonic_ns() + (int64_t)RETURN_MS * NS_PER_MS;
+    int64_t end_ns = clock_monotonic_ns() + return_ns(postgres);
     struct writers_found found;
     drop_wire(postgres);
     if (postgres->read_only)

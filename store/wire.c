@@ -18,8 +18,6 @@
 #include "base/clock.h"
 
 enum {
-    /* Three times what the server gives a statement (settings, below). */
-    ANSWER_MS = 30000,
     STEP_MS = 600000, /* of a database that is only read, and may be walked whole */
     SERVER_VERSION_LEAST = 150000,
     NS_PER_MS = 1000000,
@@ -450,7 +448,10 @@ enum status wire_open(struct wire **out, const struct store_server *server, bool
         return status;
     struct wire *wire = calloc(1, sizeof *wire);
     CHECK(wire != NULL);
-    wire->answer_ms = reads ? STEP_MS : ANSWER_MS;
+    /* Three times what the server gives a statement (settings, above). */
+    wire->answer_ms = server->answer_ms > 0 ? server->answer_ms : STORE_ANSWER_MS;
+    if (reads)
+        wire->answer_ms = STEP_MS;
     connect_to(wire, server, reads);
     CHECK(wire->connection != NULL);
     status = check_connection(wire, reads, error);

@@ -3,6 +3,9 @@
  * COMMITs: before the server has seen it, or when it has answered and nobody has heard.
  * The first COMMIT of a connection passes. A transaction that is written once more comes
  * on a new connection, and a store gives up what was cut POSTGRES_TRIES times.
+ * It may also cut nothing, or go silent at one COMMIT and cut nothing more: the connection
+ * stays, and nobody hears anything on it, be it the store of an answer, or the server of a
+ * question and of its client's end.
  * After postgres_fixture.h.
  */
 #ifndef TESTS_STORE_PROXY_FIXTURE_H
@@ -16,8 +19,11 @@
 
 enum { PROXY_PAIRS = 16, PROXY_EVERY = 3 };
 
+enum proxy_fault { PROXY_CUTS, PROXY_CALM, PROXY_KEEPS_ANSWER, PROXY_KEEPS_QUESTION };
+
 struct proxy_pair {
     int client, server; /* -1: there is none */
+    bool silent;        /* nobody hears what comes */
     bool committed;     /* its first COMMIT has passed */
     bool deaf;          /* the server's next words are for nobody */
 };
@@ -26,7 +32,10 @@ struct proxy {
     char folder[40], target[80];
     int listener, stop[2];
     struct proxy_pair pairs[PROXY_PAIRS];
+    _Atomic enum proxy_fault fault;
     atomic_uint commits, cuts_before, cuts_after;
+    atomic_uint left;    /* silent connections that the client has closed */
+    atomic_uint cancels; /* requests to cancel something */
     pthread_t thread;
 };
 
@@ -39,8 +48,10 @@ static inline struct sockaddr_un proxy_address(const char *folder)
 
 static inline void proxy_cut(struct proxy_pair *pair)
 {
-    close(pair->client);
-    close(pair->server);
+    if (pair->client >= 0)
+        close(pair->client);
+    if (pair->server >= 0)
+        close(pair->server);
     *pair = (struct proxy_pair){.client = -1, .server = -1};
 }
 
@@ -51,7 +62,8 @@ static inline void proxy_accept(struct proxy *proxy)
     int server = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_true(client >= 0 && server >= 0);
     size_t at = 0;
-    while (at < PROXY_PAIRS && proxy->pairs[at].client >= 0)
+    while (at < PROXY_PAIRS &&
+           (proxy->pairs[at].client >= 0 || proxy->pairs[at].server >= 0))
         at++;
     assert_true(at < PROXY_PAIRS);
     proxy->pairs[at] = (struct proxy_pair){.client = client, .server = server};
@@ -65,9 +77,34 @@ static inline bool proxy_is_commit(const char *words, ssize_t size)
     return size == 12 && memcmp(words, "Q\0\0\0\013COMMIT", 12) == 0;
 }
 
-/* False: the connection was cut. */
+static inline bool proxy_is_cancel(const char *words, ssize_t size)
+{
+    return size == 16 && memcmp(words, "\0\0\0\020\004\322\026\056", 8) == 0;
+}
+
+/* What is silent is read all the same, until it ends. */
+static inline void proxy_drop(struct proxy *proxy, struct proxy_pair *pair, bool ask,
+                              ssize_t size)
+{
+    int *end = ask ? &pair->client : &pair->server;
+    if (size > 0)
+        return;
+    proxy->left += ask;
+    close(*end);
+    *end = -1;
+    if (pair->client < 0 && pair->server < 0)
+        *pair = (struct proxy_pair){.client = -1, .server = -1};
+}
+
+/* False: the server does not hear of it. */
 static inline bool proxy_commit(struct proxy *proxy, struct proxy_pair *pair)
 {
+    enum proxy_fault fault = atomic_load(&proxy->fault);
+    if (fault != PROXY_CUTS) {
+        pair->silent = fault != PROXY_CALM;
+        atomic_store(&proxy->fault, PROXY_CALM);
+        return fault != PROXY_KEEPS_QUESTION;
+    }
     if (!pair->committed) {
         pair->committed = true;
         return true;
@@ -89,6 +126,11 @@ static inline void proxy_pass(struct proxy *proxy, struct proxy_pair *pair, bool
 {
     char words[65536];
     ssize_t size = read(ask ? pair->client : pair->server, words, sizeof words);
+    if (pair->silent) {
+        proxy_drop(proxy, pair, ask, size);
+        return;
+    }
+    proxy->cancels += ask && proxy_is_cancel(words, size);
     if (size <= 0 || pair->deaf) {
         proxy_cut(pair);
         return;
@@ -151,8 +193,7 @@ static inline void proxy_close(struct proxy *proxy)
     assert_int_equal(write(proxy->stop[1], "", 1), 1);
     pthread_join(proxy->thread, NULL);
     for (size_t i = 0; i < PROXY_PAIRS; i++)
-        if (proxy->pairs[i].client >= 0)
-            proxy_cut(&proxy->pairs[i]);
+        proxy_cut(&proxy->pairs[i]);
     close(proxy->listener);
     close(proxy->stop[0]);
     close(proxy->stop[1]);
