@@ -131,16 +131,18 @@ static void a_cancelled_job_leaves_no_process(void **state)
 
 static void a_job_that_loses_a_rank_fails_and_stays_charged(void **state)
 {
-    pid_t found[RANKS];
     struct client *client = client_of(state);
-    const char *id = begin_endless(client, found);
-    assert_int_equal(kill(found[1], SIGKILL), 0);
-    const struct reply *job = await_end(client, id);
-    assert_string_equal(reply_text(job, "state"), "FAILED");
-    assert_string_equal(reply_text(job, "state_reason"), "rank_lost");
-    assert_charged(job);
-    assert_int_equal(find_ranks(client->daemon, NULL, 0), 0);
-    assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
+    for (int k = 0; k < RANKS; k++) {
+        pid_t found[RANKS];
+        const char *id = begin_endless(client, found);
+        assert_int_equal(kill(found[k], SIGKILL), 0);
+        const struct reply *job = await_end(client, id);
+        assert_string_equal(reply_text(job, "state"), "FAILED");
+        assert_string_equal(reply_text(job, "state_reason"), "rank_lost");
+        assert_charged(job);
+        assert_int_equal(find_ranks(client->daemon, NULL, 0), 0);
+        assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
+    }
 }
 
 static void an_estimate_says_that_small_steps_do_not_pay(void **state)
@@ -160,6 +162,31 @@ static void an_estimate_says_that_small_steps_do_not_pay(void **state)
     assert_problem(client_post(client, "/v1/jobs:estimate", NULL, JOB, "dicesgd",
                                FEW_STEPS, RANKS, 8.0),
                    400, "one_rank_only");
+}
+
+/* As many ranks as have work, and an algorithm that is proved over ranks. */
+static void a_job_that_ranks_cannot_take_holds_nothing(void **state)
+{
+    struct client *client = client_of(state);
+    const struct reply *before = client_get(client, "/v1/datasets/digits/ledger");
+    double held =
+        reply_number(client_get(client, "/v1/datasets/digits/budget"), "epsilon_held");
+    assert_problem(client_create(client, "/v1/jobs", JOB, "dicesgd", FEW_STEPS, RANKS, 8.0),
+                   400, "one_rank_only");
+    assert_invalid_at(
+        client_create(client, "/v1/jobs",
+                      "{'dataset':'digits','model':{'preset':'linear'},'algorithm':"
+                      "{'name':'dpsgd'},'batch_size':16,'steps':10,'ranks':%d,"
+                      "'privacy':{'noise_multiplier':8}}",
+                      RANKS),
+        "/ranks");
+    assert_invalid_at(
+        client_create(client, "/v1/jobs", JOB, "dpsgd", FEW_STEPS, RANKS + 1, 8.0),
+        "/ranks");
+    assert_true(reply_number(client_get(client, "/v1/datasets/digits/budget"),
+                             "epsilon_held") == held);
+    assert_string_equal(client_get(client, "/v1/datasets/digits/ledger")->body,
+                        before->body);
 }
 
 /* The daemon is killed: its ranks have nothing more to read, and end. */
@@ -193,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_estimate_says_that_small_steps_do_not_pay),
+        cmocka_unit_test(a_job_that_ranks_cannot_take_holds_nothing),
         cmocka_unit_test(two_processes_train_a_model),
         cmocka_unit_test(what_a_step_releases_beside_the_gradient_is_shown),
         cmocka_unit_test(a_filtered_run_ends_when_what_it_reserved_is_used_up),

@@ -134,6 +134,89 @@ static void a_second_daemon_and_a_strange_directory_are_refused(void **state)
     end(&scene);
 }
 
+struct refused {
+    const char *url, *single_server;
+    int code;
+    const char *said;
+};
+
+static void expect_refused(struct daemon *daemon, const struct refused *refused)
+{
+    char file[96];
+    const char *const arguments[] = {"--data-dir",    daemon->data_dir,
+                                     "--store",       refused->url,
+                                     "--listen",      "127.0.0.1:0",
+                                     "--single-server", refused->single_server,
+                                     NULL};
+    assert_int_equal(daemon_run(daemon, arguments), refused->code);
+    if (!daemon_logged(daemon, refused->said))
+        fail_msg("not said: %s", refused->said);
+    assert_false(daemon_logged(daemon, "hushhush"));
+    snprintf(file, sizeof file, "%s/epsilond.db", daemon->data_dir);
+    assert_int_not_equal(access(file, F_OK), 0);
+    snprintf(file, sizeof file, "%s/store", daemon->data_dir);
+    assert_int_not_equal(access(file, F_OK), 0);
+}
+
+/* The data directory is no database's yet, and the database has what it had. */
+static void what_will_not_do_is_refused_and_nothing_is_held(void **state)
+{
+    (void)state;
+    struct daemon daemon;
+    char strict[128], reader[128], answer[32];
+    const struct postgres_database empty = postgres_database(&server);
+    const char *at = strchr(empty.url, '@');
+    snprintf(strict, sizeof strict, "postgresql://strict:hushhush%s", at);
+    snprintf(reader, sizeof reader, "postgresql://reader%s", at);
+    const struct refused all[] = {
+        {"postgresql://u:hushhush@db.example.org/d", "on", 78, "sslmode=verify-full"},
+        {"postgresql://u:hushhush@10.1.2.3/d?sslmode=require", "on", 78,
+         "sslmode=verify-full"},
+        {strict, "on", 75, "password authentication failed"},
+        {reader, "on", 75, "needs the primary, not a replica"},
+        {empty.url, "off", 78, "no synchronous standby"},
+    };
+    assert_int_equal(postgres_sql(&server, NULL,
+                                  "CREATE USER strict PASSWORD 'something'; "
+                                  "CREATE USER reader; ALTER USER reader SET "
+                                  "default_transaction_read_only=on"),
+                     0);
+    daemon_init(&daemon);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        expect_refused(&daemon, &all[i]);
+    postgres_ask(&server, &empty, "SELECT count(*) FROM pg_tables WHERE schemaname='public'",
+                 answer, sizeof answer);
+    assert_string_equal(answer, "0");
+    daemon_fini(&daemon);
+}
+
+/* Of a program before this one, and of one after it. */
+static void another_schema_is_refused_and_left_as_it_is(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"10", "1000"};
+    for (size_t i = 0; i < 2; i++) {
+        struct scene scene;
+        struct daemon other;
+        char sql[64], before[64], after[64];
+        begin(&scene);
+        assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+        snprintf(sql, sizeof sql, "UPDATE schema_step SET step=%s", steps[i]);
+        assert_int_equal(postgres_sql(&server, &scene.database, sql), 0);
+        const char *held = "SELECT count(*),max(id),max(seen) FROM writer";
+        postgres_ask(&server, &scene.database, held, before, sizeof before);
+        daemon_init(&other);
+        expect_refused(&other,
+                       &(struct refused){scene.database.url, "on", 78,
+                                         i == 0 ? "the store has schema 10"
+                                                : "this program knows up to"});
+        daemon_fini(&other);
+        postgres_ask(&server, &scene.database, held, after, sizeof after);
+        assert_string_equal(after, before);
+        end(&scene);
+    }
+}
+
 static void copy_database(const char *from, const char *to)
 {
     char sql[64];
@@ -319,6 +402,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_main_job_runs_through_a_server_that_is_killed),
         cmocka_unit_test(a_second_daemon_and_a_strange_directory_are_refused),
+        cmocka_unit_test(what_will_not_do_is_refused_and_nothing_is_held),
+        cmocka_unit_test(another_schema_is_refused_and_left_as_it_is),
         cmocka_unit_test(a_database_that_was_set_back_is_frozen),
         cmocka_unit_test(a_database_moves_to_a_server_and_back_as_it_is),
         cmocka_unit_test(a_database_of_an_earlier_schema_moves_forward_first),

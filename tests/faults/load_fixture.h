@@ -1,8 +1,9 @@
 /*
  * load_fixture.h - a process that reserves, authorises and settles on a database as fast
- * as it can, until it is told to stop or its budget is used up, and notes what was acknowledged
- * in memory that outlives it; and a checker that asks the database by psql what it has of that. After ledger_fixture.h,
- * postgres_store_fixture.h and proxy_fixture.h.
+ * as it can, until it is told to stop or its budget is used up, and notes what was
+ * acknowledged in memory that outlives it; and a checker that asks the database by psql
+ * what it has of that. After ledger_fixture.h, postgres_store_fixture.h and
+ * proxy_fixture.h.
  */
 #ifndef TESTS_FAULTS_LOAD_FIXTURE_H
 #define TESTS_FAULTS_LOAD_FIXTURE_H

@@ -289,121 +289,6 @@ static void a_warning_at_commit_is_not_an_answer(void **state)
     store_close(store);
 }
 
-static void expect_refusal(const struct store_server *place, enum status status,
-                           const char *said)
-{
-    struct store *store = NULL;
-    struct error error = {0};
-    enum status found = store_open_server(&store, place, &error);
-    if (found != status)
-        fail_msg("%s: %s", place->url, error.text);
-    if (strstr(error.text, said) == NULL)
-        fail_msg("%s", error.text);
-    if (strstr(error.text, "hushhush") != NULL)
-        fail_msg("a password: %s", error.text);
-}
-
-static void a_url_or_a_server_that_will_not_do_is_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *url, *said;
-    } urls[] = {
-        {"mysql://u:hushhush@localhost/d", "does not begin with postgresql://"},
-        {"postgresql://u:hushhush@[::1/d", "cannot be read"},
-        {"postgresql://u:hushhush@/d", "names no host"},
-        {"postgresql://u:hushhush@db.example.org/d", "sslmode=verify-full"},
-        {"postgresql://u:hushhush@10.1.2.3/d?sslmode=require", "sslmode=verify-full"},
-        {"postgresql://u:hushhush@localhost,db.example.org/d", "sslmode=verify-full"},
-        {"postgresql:///d?service=other", "names a service"},
-    };
-    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
-        expect_refusal(&(struct store_server){.url = urls[i].url}, ST_INVALID,
-                       urls[i].said);
-    struct postgres_database database = postgres_schema(&server);
-    struct store_server place = postgres_place(&database);
-    place.single_server = false;
-    expect_refusal(&place, ST_INVALID, "no synchronous standby");
-    place.single_server = true;
-    assert_int_equal(postgres_sql(&server, NULL,
-                                  "CREATE USER strict PASSWORD 'something'; "
-                                  "CREATE USER reader; ALTER USER reader SET "
-                                  "default_transaction_read_only=on"),
-                     0);
-    postgres_lead(&database, "strict:hushhush", server.folder);
-    expect_refusal(&place, ST_IO, "password authentication failed");
-    postgres_lead(&database, "epsilond", "/nowhere");
-    expect_refusal(&place, ST_IO, "/nowhere");
-    postgres_lead(&database, "reader", server.folder);
-    expect_refusal(&place, ST_IO, "needs the primary, not a replica");
-}
-
-static void other_tables_and_other_schemas_are_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *sql;
-        enum status status;
-        const char *said;
-    } all[] = {
-        {"UPDATE schema_step SET step=1000", ST_INVALID, "this program knows up to"},
-        {"UPDATE schema_step SET step=10", ST_INVALID, "the store has schema 10"},
-        {"DROP TABLE schema_step", ST_CORRUPT, "not a database of epsilond"},
-        {"DROP TRIGGER mark_keep ON mark", ST_CORRUPT, "1 are missing"},
-        {"ALTER TABLE ledger DISABLE TRIGGER ledger_keep", ST_CORRUPT, "1 are missing"},
-        {"UPDATE head SET seq=7", ST_CORRUPT, "head is not the ledger's newest"},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct store *reader = NULL;
-        struct postgres_database database = postgres_schema(&server);
-        const struct store_server place = postgres_place(&database);
-        store_close(postgres_store(&database));
-        assert_int_equal(postgres_sql(&server, &database, all[i].sql), 0);
-        expect_refusal(&place, all[i].status, all[i].said);
-        assert_int_equal(store_open_server_read(&reader, &place, NULL), all[i].status);
-    }
-}
-
-/* A database as the first schema of this kind was. */
-static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
-{
-    (void)state;
-    struct postgres_database database = postgres_schema(&server);
-    struct store_server place = postgres_place(&database);
-    store_close(postgres_store(&database));
-    assert_int_equal(
-        postgres_sql(&server, &database,
-                     "DROP TABLE migration,blob,claim,change,duty,daemon,hold;"
-                     "DROP FUNCTION epsilond_tell,epsilond_tell_caption,"
-                     "epsilond_mark_open,epsilond_end_whole CASCADE;"
-                     "DROP INDEX ledger_ended; ALTER TABLE writer DROP lead,"
-                     "DROP alone,DROP follows;"
-                     "DROP TABLE sealed_sum; DROP FUNCTION epsilond_arrive,epsilond_sealed_entries,"
-                     "epsilond_sealed_marks CASCADE; DROP INDEX ledger_seal; ALTER TABLE "
-                     "ledger DROP CONSTRAINT ledger_kinds, DROP CONSTRAINT ledger_jobs,"
-                     "DROP CONSTRAINT ledger_datasets, DROP CONSTRAINT ledger_once,"
-                     "ADD CONSTRAINT ledger_kind_check CHECK(true),"
-                     "ADD CONSTRAINT ledger_check2 CHECK(true),"
-                     "ADD CONSTRAINT ledger_dataset_epoch_job_kind_key UNIQUE(dataset,"
-                     "epoch,job,kind), ALTER dataset SET NOT NULL; "
-                     "UPDATE schema_step SET step=11"),
-        0);
-    expect_refusal(&place, ST_INVALID, "start it once with --migrate on");
-    struct store *store = NULL;
-    assert_int_equal(store_open_server_read(&store, &place, NULL), ST_INVALID);
-    place.migrate = true;
-    assert_int_equal(store_open_server(&store, &place, NULL), ST_OK);
-    assert_int_equal(postgres_put(store, 1), ST_OK);
-    store_close(store);
-    store_close(postgres_store(&database));
-    char answer[64];
-    postgres_ask(
-        &server, &database,
-        "SELECT identity=(SELECT identity::text FROM schema_step) FROM migration",
-        answer, sizeof answer);
-    assert_string_equal(answer, "t");
-}
-
 static void append_only_tables_cannot_be_edited(void **state)
 {
     (void)state;
@@ -525,9 +410,6 @@ int main(void)
         cmocka_unit_test(what_was_written_before_the_connection_broke_is_written_again),
         cmocka_unit_test(what_another_has_changed_meanwhile_is_not_written_over),
         cmocka_unit_test(a_warning_at_commit_is_not_an_answer),
-        cmocka_unit_test(a_url_or_a_server_that_will_not_do_is_refused),
-        cmocka_unit_test(other_tables_and_other_schemas_are_refused),
-        cmocka_unit_test(an_older_schema_moves_forward_when_it_is_told_to),
         cmocka_unit_test(append_only_tables_cannot_be_edited),
         cmocka_unit_test(what_a_seal_stands_for_alone_may_go),
         cmocka_unit_test(both_databases_have_the_same_columns),
