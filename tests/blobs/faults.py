@@ -7,7 +7,7 @@ a server's objects be so much older."""
 import threading
 import time
 
-KINDS = ("truncate", "cut", "flip", "delay", "repeat", "error", "slow", "drip", "babble", "hold")
+KINDS = ("truncate", "cut", "flip", "delay", "repeat", "error", "slow", "drip", "babble", "hold", "redirect")
 
 
 class Faults:
@@ -45,6 +45,8 @@ class Faults:
             status, headers, body = 403, {"Content-Type": "application/xml"}, b"<Error><Code>Babble</Code>"
         if fault == "error":
             status, headers, body = 500, {"Content-Type": "application/xml"}, b"<Error><Code>InternalError</Code></Error>"
+        elif fault == "redirect":  # to another object, of which the rest of the path is the name
+            status, headers, body = 307, {"Location": handler.path + "elsewhere"}, b""
         elif fault == "repeat" and self.before is not None:
             status, headers, body = self.before
         elif fault == "flip" and body:

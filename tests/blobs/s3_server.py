@@ -59,8 +59,11 @@ class Handler(BaseHTTPRequestHandler):
         if not found:
             raise Refused(403, "AccessDenied")
         key_id, date, region, names, signature = found.groups()
-        if key_id != self.server.access_key:
+        temporary = key_id == "ASIA" + self.server.access_key[4:]
+        if key_id != self.server.access_key and not temporary:
             raise Refused(403, "InvalidAccessKeyId")
+        if temporary != ("x-amz-security-token" in self.headers):
+            raise Refused(403, "InvalidToken")
         digest = self.headers.get("x-amz-content-sha256", "")
         if digest != hashlib.sha256(body).hexdigest():
             raise Refused(400, "XAmzContentSHA256Mismatch")

@@ -85,6 +85,7 @@ static void an_object_comes_back_whole_or_in_part(void **state)
     (void)state;
     char bytes[16] = "";
     struct s3_setup setup = setup_of(S3_SECRET);
+    setup.access_key_id = S3_SESSION;
     setup.session_token = "a session/token+of=some length";
     struct bucket *bucket = open_at("s3://" S3_BUCKET "/some/Pre-fix_1.x", &setup);
     put(bucket, "abc123", "twelve bytes");
@@ -237,6 +238,31 @@ static void a_call_ends_whatever_the_store_does(void **state)
     free(bytes);
 }
 
+/* Whoever is asked instead would be sent what is signed, and answer for the other. */
+static void nobody_is_led_elsewhere(void **state)
+{
+    (void)state;
+    char bytes[8];
+    struct error error = {0};
+    const struct s3_setup setup = setup_of(S3_SECRET);
+    struct bucket *bucket = open_at("s3://" S3_BUCKET, &setup);
+    put(bucket, "here", "records");
+    put(bucket, "hereelsewhere", "another");
+    s3_ask(&server, "/~faults?kind=redirect&count=100");
+    size_t before = strlen(s3_ask(&server, "/~log"));
+    assert_int_equal(get(bucket, "here", 0, bytes, 7, &error), ST_FORBIDDEN);
+    assert_non_null(strstr(error.text, "307"));
+    assert_int_equal(strlen(s3_ask(&server, "/~log")),
+                     before + strlen("\nGET /" S3_BUCKET "/here"));
+    s3_ask(&server, "/~faults?kind=redirect&method=PUT&count=100");
+    assert_int_equal(bucket->driver->put(bucket, "here", "changed", 7, NULL),
+                     ST_FORBIDDEN);
+    s3_ask(&server, "/~faults?kind=error&count=0");
+    assert_int_equal(get(bucket, "hereelsewhere", 0, bytes, 7, NULL), ST_OK);
+    assert_memory_equal(bytes, "another", 7);
+    bucket->driver->close(bucket);
+}
+
 static void a_call_ends_when_it_is_cancelled(void **state)
 {
     (void)state;
@@ -317,6 +343,7 @@ int main(void)
         cmocka_unit_test(a_list_is_read_in_pages_to_its_end),
         cmocka_unit_test(what_fails_is_tried_again_and_what_is_refused_is_not),
         cmocka_unit_test(a_call_ends_whatever_the_store_does),
+        cmocka_unit_test(nobody_is_led_elsewhere),
         cmocka_unit_test(a_call_ends_when_it_is_cancelled),
         cmocka_unit_test(urls_and_endpoints_are_looked_at),
     };
