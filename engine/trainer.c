@@ -50,8 +50,6 @@ static enum status describe(struct algorithm_model *model,
                             const struct network *network, struct error *error)
 {
     *model = (struct algorithm_model){.parameters = network_parameters(network),
-                                      .spread = network_spread(network),
-                                      .record_terms = (uint32_t)network_terms(network),
                                       .unit_rows = (uint32_t)network_unit_rows(network),
                                       .layers = network_trained_layers(network)};
     if (!algorithm->uses_differences)

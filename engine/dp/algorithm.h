@@ -64,8 +64,6 @@ struct algorithm_inputs {
 /* What an algorithm learns of the compiled model before its first step. */
 struct algorithm_model {
     uint64_t parameters;   /* d */
-    double spread;         /* kappa: network_spread */
-    uint32_t record_terms; /* network_terms */
     uint32_t unit_rows;    /* network_unit_rows; 0 stands for 1 */
     size_t layers;         /* network_layers */
     /* These two are 0 unless the algorithm uses_differences. */

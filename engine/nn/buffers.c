@@ -26,7 +26,7 @@ static struct layer_floats layer_floats(const struct weight_layer *layer, size_t
     size_t sets = two_points ? GATHERED_SETS : 1;
     return (struct layer_floats){.per_example = rows * per_example_stride(layer),
                                  .clip_factors =
-                                     layer->per_example_floats > 0 ? rows : 0,
+                                     layer->per_example != PER_EXAMPLE_NEVER ? rows : 0,
                                  .gathered = sets * gathered_stride(layer)};
 }
 

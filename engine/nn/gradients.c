@@ -164,14 +164,14 @@ void workspace_scale_layer(struct workspace *workspace, size_t layer,
     const struct weight_work work = {workspace, layer};
     float *factors = workspace->clip_factors[layer];
     CHECK(layer < workspace->network->layer_count);
-    bool per_example = sums_per_example(&work);
-    bool is_factor = !workspace->holds_differences || has_two_terms(&work);
-    if (workspace->holds_differences && !per_example)
-        scale_rows(pairs_of(&work).b.difference, clip_factors, workspace->count);
-    if (is_factor && !per_example)
-        scale_rows(layer_gradients(&work), clip_factors, workspace->count);
     for (size_t i = 0; factors != NULL && i < workspace->count; i++)
         factors[i] *= clip_factors[i];
+    if (factors != NULL)
+        return;
+    if (workspace->holds_differences)
+        scale_rows(pairs_of(&work).b.difference, clip_factors, workspace->count);
+    if (!workspace->holds_differences || has_two_terms(&work))
+        scale_rows(layer_gradients(&work), clip_factors, workspace->count);
 }
 
 void workspace_scale(struct workspace *workspace, const float *clip_factors)

@@ -38,8 +38,9 @@ struct value {
 
 /* When the gradients are formed of which a sum is made (per_example_gradients.h). */
 enum per_example {
-    PER_EXAMPLE_NEVER, /* sums read a and b */
-    PER_EXAMPLE_BIAS,  /* that of the bias on the way back, that of the weight never */
+    PER_EXAMPLE_NEVER, /* sums read a and b, scaled */
+    PER_EXAMPLE_BIAS,  /* that of the bias on the way back; of the weight sums make it, from
+                          a and b as they are */
     PER_EXAMPLE_ON_MEASURE, /* that of the bias on the way back, that of the weight when
                                 records are measured, if they are; sums read them then */
     PER_EXAMPLE_ON_BACKWARD, /* on the way back; sums read nothing else */
@@ -53,7 +54,6 @@ struct weight_layer {
     bool frozen;         /* it keeps its weights: no gradient is formed of it */
     size_t row_floats;   /* floats in a row of its weight */
     size_t positions;    /* rows a record */
-    bool sums_in_double; /* a record has positions terms in a sum */
     enum per_example per_example;
     size_t per_example_floats; /* of what is formed of each record */
 };

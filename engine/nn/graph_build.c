@@ -71,7 +71,6 @@ static enum status allocate(struct network *network, size_t count, struct error 
 /* Nothing is summed of a frozen layer, so nothing is formed of it either. */
 static void forget_gradients(struct weight_layer *layer)
 {
-    layer->sums_in_double = false;
     layer->per_example = PER_EXAMPLE_NEVER;
     layer->per_example_floats = 0;
 }

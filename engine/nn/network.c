@@ -19,9 +19,6 @@
  * (README.md). */
 enum { TILE_FLOATS = 262144, DENSE_TILE_FLOATS = 32768, TILE_ROWS_STEP = 16 };
 
-/* The kappa that doubles allow: 2 M kappa times their rounding stays below 1e-6. */
-static const double spread_of_doubles = 1024.0;
-
 void network_destroy(struct network *network)
 {
     if (network == NULL)
@@ -339,26 +336,6 @@ size_t network_tile_floats_max(const struct network *network)
         most = floats > most ? floats : most;
     }
     return most;
-}
-
-size_t network_terms(const struct network *network)
-{
-    size_t most = 1;
-    for (size_t i = 0; i < network->layer_count; i++) {
-        const struct weight_layer *layer = &network->layers[i];
-        size_t terms = layer->positions * network->unit_rows;
-        if (layer->sums_in_double && terms > most)
-            most = terms;
-    }
-    return most;
-}
-
-double network_spread(const struct network *network)
-{
-    for (size_t i = 0; i < network->layer_count; i++)
-        if (network->layers[i].sums_in_double)
-            return spread_of_doubles;
-    return 1.0;
 }
 
 bool network_drops(const struct network *network)

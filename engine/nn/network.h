@@ -75,11 +75,6 @@ struct tile network_tile(const struct network *network, size_t index);
  * behind them, room to work in. */
 size_t network_tile_floats_max(const struct network *network);
 
-/* The kappa of noise.md 2.4: 1 where every sum has one term a record. Otherwise the sums
- * that have several terms are products in double, whose rounding allows a kappa so large
- * that it hardly ever shortens a record. */
-double network_spread(const struct network *network);
-
 /* Whether a forward pass may drop activations (workspace_drop). */
 bool network_drops(const struct network *network);
 
@@ -113,10 +108,6 @@ struct layer_tensors {
     const struct tensor *weight, *bias;
 };
 struct layer_tensors network_layer_tensors(const struct network *network, size_t layer);
-
-/* The most terms that one unit has in a sum: 1, or those of a product in double. All
- * products in float have one term a unit. */
-size_t network_terms(const struct network *network);
 
 /* Floating-point operations of one record: forward, and backward with the sum. */
 double network_flops(const struct network *network);

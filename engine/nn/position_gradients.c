@@ -6,15 +6,14 @@
  *                (gram_square): T x T products, and the matrix itself is never made
  *   EXPLICIT     the matrix is made in scratch, measured, and thrown away
  *   PER_EXAMPLE  the matrix is made where it is stored, and measured there
- *                (per_example_norm)
+ *                (per_example_square)
  *
- * Each norm is rounded up by a bound of the errors on the way (gram_error, roundings),
- * and for the first two by what rounding w b entry by entry may add. With copies of a
- * channel (replicate) the norm is that of one copy times sqrt(copies).
- *
- * Sums over records are products in double over the unfolded rows of several records at a
- * time, rounded to float once (position_gradients_sum); under PER_EXAMPLE they are sums
- * of the stored gradients times their clip factors (position_gradients_sum_per_example). */
+ * What is summed is the matrix in float32, a chain over the positions, times a clip factor:
+ * the stored one (position_gradients_sum_per_example), or the same chains again, over the
+ * unfolded rows of several records at a time (position_gradients_sum). So the norm of the
+ * first form is rounded up by all that a matrix may be away from the exact one (gram_error,
+ * matrix_error), and those of the others are of the very matrix. With copies of a channel
+ * (replicate) the norm is that of one copy times sqrt(copies). */
 #include "engine/nn/position_gradients.h"
 
 #include <math.h>
@@ -28,8 +27,11 @@
 
 enum {
     SYRK_LEAST = 64, /* so many rows, or more, are faster by half of their products */
-    SUM_ROWS = 512   /* rows unfolded at a time */
+    SUM_ROWS = 256   /* rows unfolded at a time */
 };
+
+/* Up to so long a spread no chain of a matrix leaves the range of float32. */
+static const double SPREAD_MAX = 0x1p126;
 
 static size_t image_floats(const struct image *image)
 {
@@ -110,21 +112,23 @@ static struct rows record_of(struct rows rows, size_t record)
     return (struct rows){rows.data + record * rows.stride, rows.stride, 1};
 }
 
-/* For one record, to (outputs, d) = b^T a, or that added to it: chains over the positions. */
-static void add_gradient(const struct position_layer *layer, float *to, bool adds,
-                         const struct position_rows *rows, float *scratch)
+/* For one record, to (span.count, d) = rows of b^T a, or that added to it: chains over the
+ * positions. */
+static void add_gradient(const struct position_layer *layer, struct row_span span,
+                         float *to, bool adds, const struct position_rows *rows,
+                         float *scratch)
 {
-    size_t inputs = layer->rows.inputs, outputs = layer->rows.outputs;
+    size_t inputs = layer->rows.inputs;
     struct position_step step = {0};
 
     while (positions_next(layer, &step, rows->b)) {
         struct rows u = positions_unfold(layer, rows->a, step, scratch);
         const struct product product = {
-            .rows = outputs,
+            .rows = span.count,
             .columns = inputs,
             .terms = u.count,
-            .x = positions_outputs(layer, rows->b, step).data,
-            .x_stride = outputs,
+            .x = positions_outputs(layer, rows->b, step).data + span.row,
+            .x_stride = layer->rows.outputs,
             .y = u.data,
             .y_stride = u.stride,
             .z = to,
@@ -136,13 +140,19 @@ static void add_gradient(const struct position_layer *layer, float *to, bool add
 }
 
 /* The same for a unit's records together. */
-static void gradient(const struct position_layer *layer, float *to, bool adds,
-                     const struct position_rows *rows, float *scratch)
+static void gradient(const struct position_layer *layer, struct row_span span,
+                     float *to, bool adds, const struct position_rows *rows,
+                     float *scratch)
 {
     for (size_t k = 0; k < rows->a.count; k++) {
         struct position_rows record = {record_of(rows->a, k), record_of(rows->b, k)};
-        add_gradient(layer, to, adds || k > 0, &record, scratch);
+        add_gradient(layer, span, to, adds || k > 0, &record, scratch);
     }
+}
+
+static struct row_span all_outputs(const struct position_layer *layer)
+{
+    return (struct row_span){.row = 0, .count = layer->rows.outputs};
 }
 
 VECTOR_CLONES
@@ -209,71 +219,78 @@ static double gram_error(const struct position_layer *layer)
     return roundings(terms, 0x1p-53) + t * t * 0x1p-52;
 }
 
-/* An upper bound of the norm of the exact b^T a, whose spread is at most M. */
-static double exact_norm(const struct position_layer *layer, struct rows a,
-                         struct rows b, double spread, float *scratch)
+/* How far the float32 matrix may be from b^T a, whose spread is at most M: T roundings of
+ * each term, and below the normal range half a step for each. */
+static double matrix_error(const struct position_layer *layer, double spread)
 {
-    size_t floats = layer->rows.outputs * layer->rows.inputs;
-    float *explicit_gradient = scratch + positions_unfolded(layer);
-    double square;
-
-    if (layer->form == NORM_GRAM) {
-        square = fmax(0.0, gram_square(layer, a, b, scratch));
-        return sqrt(square + gram_error(layer) * spread * spread);
-    }
-    gradient(layer, explicit_gradient, false, &(struct position_rows){a, b}, scratch);
-    square = floats_square(explicit_gradient, floats);
-    return sqrt(square) + roundings((double)positions_of_unit(layer), 0x1p-24) * spread;
+    double t = (double)positions_of_unit(layer);
+    double floats = (double)layer->rows.outputs * (double)layer->rows.inputs;
+    return roundings(t, 0x1p-24) * spread + t * sqrt(floats) * 0x1p-149;
 }
 
-/* A stored gradient is one row a record, so M = nu. */
-static struct position_norm per_example_norm(const struct position_layer *layer,
-                                             const float *per_example)
+/* The square of the norm of the matrix in float32, of which a cell's sum makes the rows
+ * again, or an upper bound of it. Its entries are no longer than M, so none overflows. */
+static double matrix_square(const struct position_layer *layer,
+                            const struct position_rows *rows, double spread,
+                            float *scratch)
+{
+    float *matrix = scratch + positions_unfolded(layer);
+
+    if (layer->form == NORM_GRAM) {
+        if (!(spread <= SPREAD_MAX))
+            return (double)INFINITY;
+        double square = fmax(0.0, gram_square(layer, rows->a, rows->b, scratch));
+        double norm = sqrt(square + gram_error(layer) * spread * spread) +
+                      matrix_error(layer, spread);
+        return norm * norm;
+    }
+    gradient(layer, all_outputs(layer), matrix, false, rows, scratch);
+    return floats_square(matrix, layer->rows.outputs * layer->rows.inputs);
+}
+
+static double per_example_square(const struct position_layer *layer,
+                                 const float *per_example)
 {
     size_t bias = bias_floats(layer);
     double square =
         floats_square(per_example + bias, layer->rows.outputs * layer->rows.inputs);
-    square = (double)layer->copies * square + floats_square(per_example, bias);
-    return (struct position_norm){square, square};
+    return (double)layer->copies * square + floats_square(per_example, bias);
 }
 
 void position_gradients_weight(const struct position_layer *layer, float *per_example,
                                const struct position_rows *rows, float *scratch)
 {
     CHECK(layer->form == NORM_PER_EXAMPLE);
-    gradient(layer, per_example + bias_floats(layer), false, rows, scratch);
+    gradient(layer, all_outputs(layer), per_example + bias_floats(layer), false, rows,
+             scratch);
 }
 
-struct position_norm position_gradients_measure(const struct position_layer *layer,
-                                                struct rows a, struct rows b,
-                                                float *per_example, float *scratch)
+double position_gradients_measure(const struct position_layer *layer,
+                                  const struct position_rows *rows, float *per_example,
+                                  float *scratch)
 {
+    struct rows a = rows->a, b = rows->b;
     size_t bias = bias_floats(layer), t = window_positions(&layer->window);
-    double copies = (double)layer->copies, a_square = 0.0, b_square = 0.0;
+    double a_square = 0.0, b_square = 0.0;
     double overlap = (double)window_overlap(&layer->window);
     for (size_t k = 0; k < a.count; k++) {
         a_square += overlap * floats_square(a.data + k * a.stride,
                                             image_floats(&layer->window.image));
         b_square += floats_square(b.data + k * b.stride, t * layer->rows.outputs);
     }
-    double bias_square = floats_square(per_example, bias), norm;
+    double bias_square = floats_square(per_example, bias);
 
     if (!(a_square <= NORM_SQUARE_MAX && b_square <= NORM_SQUARE_MAX &&
           isfinite(bias_square)))
-        return (struct position_norm){(double)INFINITY, (double)INFINITY};
+        return (double)INFINITY;
     if (layer->form == NORM_PER_EXAMPLE) {
-        position_gradients_weight(layer, per_example, &(struct position_rows){a, b},
-                                  scratch);
-        return per_example_norm(layer, per_example);
+        position_gradients_weight(layer, per_example, rows, scratch);
+        return per_example_square(layer, per_example);
     }
-    /* By Cauchy and Schwarz M = sum_t |a_t||b_t| <= |a||b|. Rounding w b entry by entry
-     * may add 2^-24 M to the norm, where one row a record leaves 2^-24 of the norm; what
-     * clipping cut off is rounded a second time (clip_rest). */
-    double spread = sqrt(copies * a_square * b_square);
-    norm = sqrt(copies) * exact_norm(layer, a, b, spread / sqrt(copies), scratch) +
-           0x1p-23 * spread;
-    return (struct position_norm){norm * norm + bias_square,
-                                  spread * spread + bias_square};
+    /* By Cauchy and Schwarz M = sum_t |a_t||b_t| <= |a||b|. */
+    double spread = sqrt(a_square) * sqrt(b_square);
+    return (double)layer->copies * matrix_square(layer, rows, spread, scratch) +
+           bias_square;
 }
 
 static bool is_bounded(struct rows row, size_t width)
@@ -281,60 +298,58 @@ static bool is_bounded(struct rows row, size_t width)
     return floats_square(row.data, width) <= NORM_SQUARE_MAX;
 }
 
-struct position_norm position_gradients_measure_pair(const struct position_layer *layer,
-                                                     const struct row_factors *factors,
-                                                     float *per_example, float *scratch)
+double position_gradients_measure_pair(const struct position_layer *layer,
+                                       const struct row_factors *factors,
+                                       float *per_example, float *scratch)
 {
     const struct row_pair *a = &factors->a, *b = &factors->b;
     size_t in = image_floats(&layer->window.image), bias = bias_floats(layer);
     size_t out = window_positions(&layer->window) * layer->rows.outputs;
     bool stacked = a->difference.data != NULL;
-    struct position_norm norm;
 
     CHECK(layer->form == NORM_PER_EXAMPLE);
     if (!is_bounded(a->at, in) || !is_bounded(b->difference, out) ||
         (stacked && (!is_bounded(a->difference, in) || !is_bounded(b->at, out))))
-        return (struct position_norm){(double)INFINITY, (double)INFINITY};
-    gradient(layer, per_example + bias, false,
+        return (double)INFINITY;
+    gradient(layer, all_outputs(layer), per_example + bias, false,
              &(struct position_rows){a->at, b->difference}, scratch);
     if (stacked)
-        gradient(layer, per_example + bias, true,
+        gradient(layer, all_outputs(layer), per_example + bias, true,
                  &(struct position_rows){a->difference, b->at}, scratch);
-    norm = per_example_norm(layer, per_example);
-    if (!(norm.square <= NORM_SQUARE_MAX))
-        return (struct position_norm){(double)INFINITY, (double)INFINITY};
-    return norm;
+    double square = per_example_square(layer, per_example);
+    return square <= NORM_SQUARE_MAX ? square : (double)INFINITY;
 }
 
-VECTOR_CLONES
-static void narrow(float *restrict to, const double *restrict from, size_t count)
+/* A stride that is no power of two: rows that are so far apart share lines of a cache. */
+static size_t unfolded_stride(const struct position_layer *layer)
 {
-    for (size_t j = 0; j < count; j++)
-        to[j] = (float)from[j];
+    return rows_stride(layer->rows.inputs) + 16;
 }
 
-struct sum_scratch { /* where a sum in double works */
-    float *unfolded, *row;
-    double *a, *b, *sum;
+/* How many units' rows are unfolded at a time; 0: not even those of one. */
+static size_t units_together(const struct position_layer *layer)
+{
+    return SUM_ROWS / positions_of_unit(layer);
+}
+
+struct sum_scratch { /* where a sum works */
+    float *sum;      /* (outputs, d) before it is scattered, or NULL */
+    float *matrix;   /* (outputs, d) of one unit, where units are long */
+    float *unfolded;
     size_t floats; /* how many all of it takes */
 };
-
-static size_t sum_rows(const struct position_layer *layer)
-{
-    size_t t = window_positions(&layer->window);
-    return t < SUM_ROWS ? SUM_ROWS / t * t : SUM_ROWS;
-}
 
 static struct sum_scratch divide(const struct position_layer *layer, size_t outputs,
                                  float *scratch)
 {
-    size_t width = rows_stride(layer->rows.inputs), rows = sum_rows(layer);
-    struct sum_scratch s = {.unfolded = scratch};
-    s.row = s.unfolded + rows * width;
-    s.a = (double *)(void *)(s.row + width);
-    s.b = s.a + rows * width;
-    s.sum = s.b + rows * rows_stride(outputs);
-    s.floats = 3 * rows * width + width + 2 * (rows + width) * rows_stride(outputs);
+    size_t matrix = rows_stride(outputs * layer->rows.inputs);
+    bool is_long = units_together(layer) == 0, scatters = positions_gathered(layer) > 0;
+    struct sum_scratch s = {.sum = scatters ? scratch : NULL,
+                            .matrix = scratch + (scatters ? matrix : 0)};
+    s.unfolded = s.matrix + (is_long ? matrix : 0);
+    s.floats = (scatters ? matrix : 0) + (is_long ? matrix : 0) +
+               (is_long ? positions_unfolded(layer)
+                        : SUM_ROWS * unfolded_stride(layer));
     return s;
 }
 
@@ -344,39 +359,91 @@ size_t position_gradients_sum_scratch(const struct position_layer *layer,
     return divide(layer, outputs, NULL).floats;
 }
 
+static struct position_rows some_of(const struct position_rows *rows, size_t first,
+                                    size_t count)
+{
+    struct position_rows some = *rows;
+    some.a.data += first * some.a.stride;
+    some.b.data += first * some.b.stride;
+    some.a.count = some.b.count = count;
+    return some;
+}
+
+/* sum = start + the sum over the units of some records. */
+static void add_some(const struct position_layer *layer, struct row_span span,
+                     float *sum, const float *start,
+                     const struct weighed_positions *some, float *unfolded)
+{
+    size_t t = window_positions(&layer->window), d = layer->rows.inputs;
+    size_t unit = positions_of_unit(layer) / t;
+    struct rows a = some->rows.a, b = some->rows.b;
+    struct rows u = {unfolded, unfolded_stride(layer), t};
+
+    for (size_t k = 0; k < a.count; k++, u.data += t * u.stride)
+        window_unfold(&layer->window, u, a.data + k * a.stride, 0);
+    const struct product product = {.rows = span.count,
+                                    .columns = d,
+                                    .terms = t,
+                                    .x = b.data + span.row,
+                                    .x_stride = layer->rows.outputs,
+                                    .y = unfolded,
+                                    .y_stride = u.stride,
+                                    .z = sum,
+                                    .z_stride = d,
+                                    .start = start,
+                                    .start_stride = d};
+    product_sum_of_units(product_choice_best(), &product,
+                         (struct product_runs){.units = {.count = a.count / unit,
+                                                         .weights = some->clip_factors},
+                                               .count = unit,
+                                               .x_run = b.stride});
+}
+
+VECTOR_CLONES
+static void add_weighed(float *restrict sum, const float *restrict matrix, float weight,
+                        size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        sum[j] = fmaf(weight, matrix[j], sum[j]);
+}
+
+/* Units of more rows than are unfolded at a time are made one by one. */
+static void add_long(const struct position_layer *layer, struct row_span span,
+                     float *sum, const struct weighed_positions *all,
+                     const struct sum_scratch *s)
+{
+    size_t d = layer->rows.inputs,
+           unit = positions_of_unit(layer) / window_positions(&layer->window);
+    for (size_t i = 0; i < all->rows.a.count; i += unit) {
+        struct position_rows rows = some_of(&all->rows, i, unit);
+        gradient(layer, span, s->matrix, false, &rows, s->unfolded);
+        add_weighed(sum, s->matrix, all->clip_factors[i], span.count * d);
+    }
+}
+
 void position_gradients_sum(const struct position_layer *layer, struct row_span span,
-                            float *block, const struct position_rows *rows,
+                            float *block, const struct weighed_positions *all,
                             float *scratch)
 {
-    struct rows a = rows->a, b = rows->b;
-    size_t t = window_positions(&layer->window), d = layer->rows.inputs,
-           stride = rows_stride(d);
-    size_t records = t < SUM_ROWS ? SUM_ROWS / t : 1;
-    size_t b_stride = rows_stride(span.count), outputs = layer->rows.outputs;
     struct sum_scratch s = divide(layer, span.count, scratch);
-    double beta = 0.0;
+    size_t d = layer->rows.inputs, together = units_together(layer);
+    size_t records = together * (layer->unit_rows > 1 ? layer->unit_rows : 1);
+    size_t count = all->rows.a.count;
+    float *sum = s.sum != NULL ? s.sum : block;
 
-    memset(s.sum, 0, span.count * stride * sizeof *s.sum);
-    for (size_t i = 0; i < a.count; i += records)
-        for (size_t first = 0; first < t; first += sum_rows(layer), beta = 1.0) {
-            size_t some = a.count - i < records ? a.count - i : records, height = 0;
-            size_t count = t - first < sum_rows(layer) ? t - first : sum_rows(layer);
-            for (size_t k = i; k < i + some; k++, height += count) {
-                struct position_step step = {k, first, count};
-                struct rows u = positions_unfold(layer, a, step, s.unfolded);
-                struct rows in = {b.data + k * b.stride + first * outputs + span.row,
-                                  outputs, count};
-                widen(s.a + height * stride, stride, u, d);
-                widen(s.b + height * b_stride, b_stride, in, span.count);
-            }
-            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)span.count,
-                        (blasint)d, (blasint)height, 1.0, s.b, (blasint)b_stride, s.a,
-                        (blasint)stride, beta, s.sum, (blasint)stride);
-        }
-    for (size_t o = 0; o < span.count; o++) {
-        narrow(s.row, s.sum + o * stride, d);
-        positions_scatter(layer, block + o * positions_row_floats(layer), s.row);
+    if (together == 0 || count == 0)
+        memset(sum, 0, span.count * d * sizeof *sum);
+    if (together == 0)
+        add_long(layer, span, sum, all, &s);
+    for (size_t i = 0; together > 0 && i < count; i += records) {
+        size_t left = count - i;
+        struct weighed_positions some = {
+            some_of(&all->rows, i, left < records ? left : records),
+            all->clip_factors + i};
+        add_some(layer, span, sum, i > 0 ? sum : NULL, &some, s.unfolded);
     }
+    for (size_t o = 0; s.sum != NULL && o < span.count; o++)
+        positions_scatter(layer, block + o * positions_row_floats(layer), sum + o * d);
 }
 
 void position_gradients_sum_per_example(const struct position_layer *layer,

@@ -8,9 +8,10 @@
  * its products have as many terms as the cell has records.
  *
  * Invariants
- *   (1) position_norm bounds the exact norm of the stored factors from above, with room
- *       for rounding fl(w b).
- *   (2) A sum in double is rounded to float once; a sum of per-example gradients is in float.
+ *   (1) A measure bounds from above the norm of the matrix in float32 that a sum takes of a
+ *       record, and of its bias.
+ *   (2) A sum is one chain of fused multiply-adds over units, clip factor by matrix, or over
+ *       stored gradients one of products and additions: one term a unit.
  *
  * Threads: pure functions of their arguments; scratch is the caller's, 64-byte aligned.
  */
@@ -39,21 +40,17 @@ struct position_rows { /* the factors of some records' gradients */
     struct rows a, b;
 };
 
-struct position_norm {
-    double square; /* nu_up^2 of weight and bias */
-    double spread; /* M_up^2 */
-};
-
-/* Measures one unit, that is one record or several whose gradient is one, and fills in the
- * rest of per_example if the form is PER_EXAMPLE. What is stored of the bias is the unit's
- * (position_gradients_gather). The norm is infinite where a factor is not finite or beyond
- * 2^64.
- *   a, b     (unit_rows of the layer)
+/* The square of an upper bound of the norm of one unit's gradient, that is of one record's or
+ * several whose gradient is one, weight and bias; fills in the rest of per_example if the
+ * form is PER_EXAMPLE. What is stored of the bias is the unit's
+ * (position_gradients_gather). Infinite, or no number, where a factor is not finite or
+ * beyond 2^64, or the gradient leaves the range of float32.
+ *   rows     (unit_rows of the layer)
  *   scratch  (position_gradients_scratch) */
 size_t position_gradients_scratch(const struct position_layer *layer);
-struct position_norm position_gradients_measure(const struct position_layer *layer,
-                                                struct rows a, struct rows b,
-                                                float *per_example, float *scratch);
+double position_gradients_measure(const struct position_layer *layer,
+                                  const struct position_rows *rows, float *per_example,
+                                  float *scratch);
 
 /* Only fills in the rest of per_example; the form is PER_EXAMPLE. */
 void position_gradients_weight(const struct position_layer *layer, float *per_example,
@@ -62,19 +59,22 @@ void position_gradients_weight(const struct position_layer *layer, float *per_ex
 /* Measures a record's (g - g') / s = db x a' + b x da in the same way; da is zero where
  * its data is NULL. The form is PER_EXAMPLE, and the bias gradient that is stored is that
  * of db. */
-struct position_norm position_gradients_measure_pair(const struct position_layer *layer,
-                                                     const struct row_factors *factors,
-                                                     float *per_example,
-                                                     float *scratch);
+double position_gradients_measure_pair(const struct position_layer *layer,
+                                       const struct row_factors *factors,
+                                       float *per_example, float *scratch);
 
 /* block (span.count, positions_row_floats) = rows [row, row + count) of the tensor's
- * gradient, summed over the records of a and b, or over the stored gradient of each
- * record times its clip factor.
+ * gradient, the sum over units of clip factor x gradient, each made again as it was measured
+ * or read where it is stored.
  *   scratch  (position_gradients_sum_scratch of span.count outputs) */
+struct weighed_positions {
+    struct position_rows rows;
+    const float *clip_factors; /* (rows of a); the first of a unit's counts */
+};
 size_t position_gradients_sum_scratch(const struct position_layer *layer,
                                       size_t outputs);
 void position_gradients_sum(const struct position_layer *layer, struct row_span span,
-                            float *block, const struct position_rows *rows,
+                            float *block, const struct weighed_positions *all,
                             float *scratch);
 void position_gradients_sum_per_example(const struct position_layer *layer,
                                         struct row_span span, float *block,

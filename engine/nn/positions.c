@@ -135,14 +135,18 @@ const float *positions_gather(const struct position_layer *layer,
 void positions_scatter(const struct position_layer *layer, float *row,
                        const float *gathered)
 {
-    size_t channels = layer->window.image.channels, copies = layer->copies;
+    size_t copies = layer->copies;
+    size_t line = layer->window.kernel_width * layer->window.image.channels;
 
     memset(row, 0, positions_row_floats(layer) * sizeof *row);
-    for (size_t ky = 0; ky < layer->window.kernel_height; ky++)
-        for (size_t kx = 0; kx < layer->window.kernel_width; kx++)
-            for (size_t c = 0; c < channels; c++, gathered++)
-                for (size_t k = 0; k < copies; k++)
-                    row[tap_offset(layer, ky, kx) + c * copies + k] = *gathered;
+    for (size_t ky = 0; ky < layer->window.kernel_height; ky++, gathered += line) {
+        float *to = row + tap_offset(layer, ky, 0);
+        for (size_t c = 0; c < line && copies > 1; c++)
+            for (size_t k = 0; k < copies; k++)
+                to[c * copies + k] = gathered[c];
+        if (copies == 1)
+            memcpy(to, gathered, line * sizeof *to);
+    }
 }
 
 struct rows positions_unfold(const struct position_layer *layer, struct rows a,

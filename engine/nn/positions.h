@@ -4,10 +4,10 @@
  * the gradient of a record is b^T a (network.md 2, 4.1). The norms and sums of these
  * gradients, for which the rows a (T x d) are unfolded, are in position_gradients.h.
  *
- *   form         the norm of b^T a comes from               the sum of a cell is
- *   GRAM         the T x T products of rows, in double      a product in double
- *   EXPLICIT     the matrix itself, thrown away             a product in double
- *   PER_EXAMPLE  the matrix itself, stored for each record  one of these, in float
+ *   form         the norm of b^T a comes from               a cell's sum is of matrices
+ *   GRAM         the T x T products of rows, in double      made in it
+ *   EXPLICIT     the matrix itself, thrown away             made in it again
+ *   PER_EXAMPLE  the matrix itself, stored for each record  as they are stored
  *
  * Invariants
  *   (1) What a pass makes of a record depends on that record and the parameters alone, and

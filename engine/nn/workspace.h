@@ -130,7 +130,8 @@ void workspace_backward(struct workspace *workspace, const float *parameters);
 
 /* Bounds of every record's gradient over all parameters, rounded up (noise.md 2.4):
  *   norms    nu_up >= ||c_i||
- *   spreads  M_up >= the root of the sum over layers of (sum_t ||b_t|| ||a_t||)^2
+ *   spreads  M_up >= the root of the sum over layers of what a record's terms add up to: nu^2,
+ *            and for differences (sum_t ||b_t|| ||a_t||)^2
  * The clip weight is 1 if norms <= C and spreads <= kappa C, else (1 - 2^-22) times
  * min(1, C / norms, kappa C / spreads), rounded toward zero.
  * A record with a factor or a loss that is not finite, or a layer's ||a|| or ||b||
@@ -155,8 +156,9 @@ const double *workspace_layer_spreads(const struct workspace *workspace, size_t 
  * enough, as zero times an infinity is NaN. */
 void workspace_erase(struct workspace *workspace, size_t record);
 
-/* b_i = fl(clip_factors[i] b_i) in every layer, for the first count records; a factor of 1
- * leaves b_i as it is, bit for bit. Each factor is finite. */
+/* b_i = fl(clip_factors[i] b_i) in every layer, for the first count records, or that times
+ * the factor that stands beside a gradient formed or made of it; a factor of 1 leaves both as
+ * they are, bit for bit. Each factor is finite. */
 void workspace_scale(struct workspace *workspace, const float *clip_factors);
 
 /* The same in one layer. */

@@ -18,8 +18,7 @@
 #include "base/check.h"
 #include "engine/parallel/vector_math.h"
 
-#define FLOAT_ROUNDOFF  0x1p-24 /* u */
-#define DOUBLE_ROUNDOFF 0x1p-53
+#define FLOAT_ROUNDOFF 0x1p-24 /* u */
 #define GRID_SLACK      0x1p-36            /* conversions and underflow, in Theorem 1 */
 #define CELL_EXCESS     88.722839111672999 /* 128 ln 2: chance that a cell passes M */
 #define STEPS_MAX       0x1p50             /* one rounded value is at most that long */
@@ -98,26 +97,15 @@ static double rounding_norm(const struct grid *grid)
            (1 + 0x1p-52);
 }
 
-/* n u / (1 - n u) */
-static double gamma_of(double terms, double roundoff)
+/* gamma_n */
+static double gamma_of(double terms)
 {
-    return terms * roundoff / (1 - terms * roundoff);
-}
-
-/* How far rounding moves a cell's sum, per record and unit of clip norm. */
-static double rounding_error(const struct grid *grid, const struct grid_spec *spec)
-{
-    double in_float = gamma_of(grid->terms_max, FLOAT_ROUNDOFF);
-    if (spec->record_terms <= 1)
-        return spec->spread * in_float;
-    double terms = (double)spec->record_terms * grid->cell_rows_max;
-    double in_double = gamma_of(terms, DOUBLE_ROUNDOFF) * (1 + FLOAT_ROUNDOFF);
-    return in_float + FLOAT_ROUNDOFF + spec->spread * in_double;
+    return terms * FLOAT_ROUNDOFF / (1 - terms * FLOAT_ROUNDOFF);
 }
 
 static void plan_scale(struct grid *grid, const struct grid_spec *spec)
 {
-    double error = rounding_error(grid, spec);
+    double error = spec->spread * gamma_of(grid->terms_max);
     double steps = GRID_NOISE_STDDEV / spec->noise_multiplier - rounding_norm(grid);
 
     grid->inflation = 2 * error * grid->cell_rows_max * (1 + 0x1p-48) + GRID_SLACK;

@@ -6,18 +6,10 @@
  *   sigma (G C (1 + eta) + rho sqrt(d)) <= s0
  *
  * gamma_n is n u / (1 - n u) with u = 2^-24, the relative error of n roundings to
- * float32; gamma64 is the same for doubles. The other letters stand beside their members
- * below.
+ * float32. The other letters stand beside their members below.
  *
- * Where a record has several terms in a sum (network_terms), those sums are products in
- * double, rounded once to float, and the others have kappa = 1:
- *   eta = 2 M (gamma_b + u + kappa gamma64 (1 + u)) + 2^-36
- * with the gamma64 of a cell's record_terms M terms.
- * The proof of Theorem 1 holds with sqrt(sum over layers of (gamma_l M_l)^2) in place of
- * gamma_b M_j: M_l is the norm itself where a layer has one term a record.
- *
- * Differences of gradients have float_terms terms a record in float32 sums, as
- * difference.h says: b = float_terms M, and M_j adds up their norms.
+ * A record has one term in a sum, and kappa is 1. Differences of gradients have float_terms
+ * of them, as difference.h says: b = float_terms M, and M_j adds up their norms.
  *
  * The records are cut by index into cells; each cell's sum is one float32 product,
  * rounded onto the grid and added in integers. So a record changes the rounding of its
@@ -48,9 +40,8 @@ struct grid_spec {
     uint64_t dim;            /* d */
     uint32_t cell_mean;      /* expected records of a batch in a cell; 128 by default */
     uint32_t terms_max;      /* b: terms of one float32 product; 0: the whole cell's */
-    uint32_t float_terms;    /* terms of a record in a float32 sum; 0 and 1: one */
+    uint32_t float_terms;    /* terms of a record in a sum; 0 and 1: one */
     double spread;           /* kappa: 1 where every sum has one term a record */
-    uint32_t record_terms;   /* the most terms of a record in a sum; 0 and 1: one */
 };
 
 struct grid {

@@ -38,32 +38,52 @@ void product_rows_by_columns(const struct product_kernel *kernel,
     multiply_rows(kernel, product, SLIDE_BY_COLUMNS);
 }
 
+/* The tile of share k of the rows, at column j. */
+static struct product_tile tile_at(const struct product *product, size_t shares,
+                                   size_t k, size_t j, size_t columns)
+{
+    size_t first = share_begin(product->rows, shares, k), left = product->columns - j;
+    return (struct product_tile){
+        .rows = share_begin(product->rows, shares, k + 1) - first,
+        .columns = left < columns ? left : columns,
+        .runs = 1,
+        .terms = product->terms,
+        .x = product->x + first,
+        .x_row = 1,
+        .x_term = product->x_stride,
+        .y = product->y + j,
+        .y_term = product->y_stride,
+        .z = product->z + first * product->z_stride + j,
+        .z_row = product->z_stride,
+        .start = product->start == NULL
+                     ? NULL
+                     : product->start + first * product->start_stride + j,
+        .start_row = product->start_stride};
+}
+
 void product_columns_by_columns(const struct product_kernel *kernel,
                                 const struct product *product)
 {
     size_t shares = shares_of(product->rows, kernel->rows);
 
-    for (size_t k = 0; k < shares; k++) {
-        size_t first = share_begin(product->rows, shares, k);
+    for (size_t k = 0; k < shares; k++)
         for (size_t j = 0; j < product->columns; j += kernel->columns) {
-            size_t left = product->columns - j;
-            const struct product_tile tile = {
-                .rows = share_begin(product->rows, shares, k + 1) - first,
-                .columns = left < kernel->columns ? left : kernel->columns,
-                .runs = 1,
-                .terms = product->terms,
-                .x = product->x + first,
-                .x_row = 1,
-                .x_term = product->x_stride,
-                .y = product->y + j,
-                .y_term = product->y_stride,
-                .z = product->z + first * product->z_stride + j,
-                .z_row = product->z_stride,
-                .start = product->start == NULL
-                             ? NULL
-                             : product->start + first * product->start_stride + j,
-                .start_row = product->start_stride};
+            struct product_tile tile = tile_at(product, shares, k, j, kernel->columns);
             kernel->multiply(&tile);
         }
-    }
+}
+
+/* Columns by columns: those of y that a tile reads stay near while all rows go by. */
+void product_sum_of_units(const struct product_kernel *kernel,
+                          const struct product *product, struct product_runs runs)
+{
+    size_t shares = shares_of(product->rows, kernel->rows_of_units);
+
+    for (size_t j = 0; j < product->columns; j += kernel->columns)
+        for (size_t k = 0; k < shares; k++) {
+            struct product_tile tile = tile_at(product, shares, k, j, kernel->columns);
+            tile.runs = runs.count;
+            tile.x_run = runs.x_run;
+            kernel->add_units(&tile, runs.units);
+        }
 }

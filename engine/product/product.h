@@ -46,4 +46,17 @@ void product_rows_by_columns(const struct product_kernel *kernel,
 void product_columns_by_columns(const struct product_kernel *kernel,
                                 const struct product *product);
 
+/* z = s + the sum over units of weights[u runs] x_u^T y_u, as product_kernel.h says of units:
+ * each adds one term, its weight times what product_columns_by_columns makes of it alone,
+ * bit by bit.
+ *   x  of run r of all, (terms, rows) from x + r x_run on
+ *   y  (runs of all x terms, columns); a row can be read as above */
+struct product_runs {
+    struct product_units units;
+    size_t count; /* of a unit */
+    size_t x_run;
+};
+void product_sum_of_units(const struct product_kernel *kernel,
+                          const struct product *product, struct product_runs runs);
+
 #endif

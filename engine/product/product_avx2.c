@@ -9,7 +9,7 @@
 #define TILE_INLINE static inline __attribute__((always_inline))
 #define UNROLLED    _Pragma("GCC unroll 8")
 
-enum { ROWS = 6, LANES = 8, VECTORS = 2 };
+enum { ROWS = 6, ROWS_OF_UNITS = 3, LANES = 8, VECTORS = 2 };
 
 static bool available(void)
 {
@@ -25,18 +25,12 @@ TILE_TARGET TILE_INLINE __m256i lanes_of(size_t columns, size_t first)
     return _mm256_loadu_si256((const __m256i *)(const void *)from);
 }
 
-/* rows is a constant wherever this is called. */
-TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
-                                           const size_t rows)
+TILE_TARGET TILE_INLINE void begin(__m256 chains[][VECTORS],
+                                   const struct product_tile *tile, const size_t rows)
 {
     const __m256i lanes[VECTORS] = {lanes_of(tile->columns, 0),
                                     lanes_of(tile->columns, LANES)};
-    const size_t x_row = tile->x_row, x_term = tile->x_term, y_term = tile->y_term;
-    const ptrdiff_t to_next_run =
-        (ptrdiff_t)tile->x_run - (ptrdiff_t)(tile->terms * x_term);
-    const float *x = tile->x, *y = tile->y, *start = tile->start;
-    float *z = tile->z;
-    __m256 chains[ROWS][VECTORS];
+    const float *start = tile->start;
 
     UNROLLED
     for (size_t i = 0; i < rows; i++)
@@ -46,6 +40,17 @@ TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
             start == NULL
                 ? _mm256_setzero_ps()
                 : _mm256_maskload_ps(start + i * tile->start_row + v * LANES, lanes[v]);
+}
+
+/* Goes on with the chains by the tile's runs, from x and y on. */
+TILE_TARGET TILE_INLINE void add_runs(__m256 chains[][VECTORS],
+                                      const struct product_tile *tile, const float *x,
+                                      const float *y, const size_t rows)
+{
+    const size_t x_row = tile->x_row, x_term = tile->x_term, y_term = tile->y_term;
+    const ptrdiff_t to_next_run =
+        (ptrdiff_t)tile->x_run - (ptrdiff_t)(tile->terms * x_term);
+
     for (size_t r = tile->runs; r > 0; r--, x += to_next_run) {
         for (size_t t = tile->terms; t > 0; t--, x += x_term, y += y_term) {
             const __m256 of_y[VECTORS] = {_mm256_loadu_ps(y),
@@ -59,11 +64,29 @@ TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
             }
         }
     }
+}
+
+TILE_TARGET TILE_INLINE void end(__m256 chains[][VECTORS],
+                                 const struct product_tile *tile, const size_t rows)
+{
+    const __m256i lanes[VECTORS] = {lanes_of(tile->columns, 0),
+                                    lanes_of(tile->columns, LANES)};
     UNROLLED
     for (size_t i = 0; i < rows; i++)
         UNROLLED
     for (size_t v = 0; v < VECTORS; v++)
-        _mm256_maskstore_ps(z + i * tile->z_row + v * LANES, lanes[v], chains[i][v]);
+        _mm256_maskstore_ps(tile->z + i * tile->z_row + v * LANES, lanes[v],
+                            chains[i][v]);
+}
+
+/* rows is a constant wherever this is called. */
+TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
+                                           const size_t rows)
+{
+    __m256 chains[ROWS][VECTORS];
+    begin(chains, tile, rows);
+    add_runs(chains, tile, tile->x, tile->y, rows);
+    end(chains, tile, rows);
 }
 
 TILE_TARGET static void multiply(const struct product_tile *tile)
@@ -75,6 +98,44 @@ TILE_TARGET static void multiply(const struct product_tile *tile)
     case 4: multiply_rows(tile, 4); break;
     case 5: multiply_rows(tile, 5); break;
     default: multiply_rows(tile, ROWS); break;
+    }
+}
+
+/* A unit's chains and the sums of all stand in registers, half of them each. */
+TILE_TARGET TILE_INLINE void add_units_rows(const struct product_tile *tile,
+                                            struct product_units units,
+                                            const size_t rows)
+{
+    const float *x = tile->x, *y = tile->y, *weight = units.weights;
+    __m256 chains[ROWS_OF_UNITS][VECTORS], sums[ROWS_OF_UNITS][VECTORS];
+
+    begin(sums, tile, rows);
+    for (size_t u = units.count; u > 0; u--, weight += tile->runs) {
+        UNROLLED
+        for (size_t i = 0; i < rows; i++)
+            UNROLLED
+        for (size_t v = 0; v < VECTORS; v++)
+            chains[i][v] = _mm256_setzero_ps();
+        add_runs(chains, tile, x, y, rows);
+        UNROLLED
+        for (size_t i = 0; i < rows; i++)
+            UNROLLED
+        for (size_t v = 0; v < VECTORS; v++)
+            sums[i][v] =
+                _mm256_fmadd_ps(_mm256_set1_ps(*weight), chains[i][v], sums[i][v]);
+        x += tile->runs * tile->x_run;
+        y += tile->runs * tile->terms * tile->y_term;
+    }
+    end(sums, tile, rows);
+}
+
+TILE_TARGET static void add_units(const struct product_tile *tile,
+                                  struct product_units units)
+{
+    switch (tile->rows) {
+    case 1: add_units_rows(tile, units, 1); break;
+    case 2: add_units_rows(tile, units, 2); break;
+    default: add_units_rows(tile, units, ROWS_OF_UNITS); break;
     }
 }
 
@@ -135,9 +196,11 @@ void product_avx2_transpose(float *panel, struct product_source from)
 
 const struct product_kernel product_avx2 = {.name = "avx2",
                                             .rows = ROWS,
+                                            .rows_of_units = ROWS_OF_UNITS,
                                             .columns = VECTORS * LANES,
                                             .available = available,
                                             .multiply = multiply,
+                                            .add_units = add_units,
                                             .transpose = product_avx2_transpose};
 
 #endif

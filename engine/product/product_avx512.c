@@ -14,7 +14,7 @@
 #define TILE_INLINE static inline __attribute__((always_inline))
 #define UNROLLED    _Pragma("GCC unroll 14")
 
-enum { ROWS = 14, LANES = 16, VECTORS = PANEL_COLUMNS / LANES };
+enum { ROWS = 14, ROWS_OF_UNITS = 7, LANES = 16, VECTORS = PANEL_COLUMNS / LANES };
 
 static bool available(void)
 {
@@ -38,18 +38,13 @@ TILE_TARGET TILE_INLINE void prefetch_rows(const struct product_tile *tile,
             __builtin_prefetch(tile->z + i * tile->z_row + v * LANES, 1);
 }
 
-/* rows and vectors are constants wherever this is called. */
-TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
-                                           const size_t rows, const size_t vectors)
+TILE_TARGET TILE_INLINE void begin(__m512 chains[][VECTORS],
+                                   const struct product_tile *tile, const size_t rows,
+                                   const size_t vectors)
 {
     const __mmask16 lanes[VECTORS] = {lanes_of(tile->columns, 0),
                                       lanes_of(tile->columns, LANES)};
-    const size_t x_row = tile->x_row, x_term = tile->x_term, y_term = tile->y_term;
-    const ptrdiff_t to_next_run =
-        (ptrdiff_t)tile->x_run - (ptrdiff_t)(tile->terms * x_term);
-    const float *x = tile->x, *y = tile->y, *start = tile->start;
-    float *z = tile->z;
-    __m512 chains[ROWS][VECTORS];
+    const float *start = tile->start;
 
     UNROLLED
     for (size_t i = 0; i < rows; i++)
@@ -61,6 +56,18 @@ TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
                                  lanes[v], start + i * tile->start_row + v * LANES);
     if (start == NULL)
         prefetch_rows(tile, rows, vectors);
+}
+
+/* Goes on with the chains by the tile's runs, from x and y on. */
+TILE_TARGET TILE_INLINE void add_runs(__m512 chains[][VECTORS],
+                                      const struct product_tile *tile, const float *x,
+                                      const float *y, const size_t rows,
+                                      const size_t vectors)
+{
+    const size_t x_row = tile->x_row, x_term = tile->x_term, y_term = tile->y_term;
+    const ptrdiff_t to_next_run =
+        (ptrdiff_t)tile->x_run - (ptrdiff_t)(tile->terms * x_term);
+
     for (size_t r = tile->runs; r > 0; r--, x += to_next_run) {
         for (size_t t = tile->terms; t > 0; t--, x += x_term, y += y_term) {
             __m512 of_y[VECTORS];
@@ -76,11 +83,58 @@ TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
             }
         }
     }
+}
+
+TILE_TARGET TILE_INLINE void end(__m512 chains[][VECTORS],
+                                 const struct product_tile *tile, const size_t rows,
+                                 const size_t vectors)
+{
+    const __mmask16 lanes[VECTORS] = {lanes_of(tile->columns, 0),
+                                      lanes_of(tile->columns, LANES)};
     UNROLLED
     for (size_t i = 0; i < rows; i++)
         UNROLLED
     for (size_t v = 0; v < vectors; v++)
-        _mm512_mask_storeu_ps(z + i * tile->z_row + v * LANES, lanes[v], chains[i][v]);
+        _mm512_mask_storeu_ps(tile->z + i * tile->z_row + v * LANES, lanes[v],
+                              chains[i][v]);
+}
+
+/* rows and vectors are constants wherever this is called. */
+TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
+                                           const size_t rows, const size_t vectors)
+{
+    __m512 chains[ROWS][VECTORS];
+    begin(chains, tile, rows, vectors);
+    add_runs(chains, tile, tile->x, tile->y, rows, vectors);
+    end(chains, tile, rows, vectors);
+}
+
+/* A unit's chains and the sums of all stand in registers, half of them each. */
+TILE_TARGET TILE_INLINE void add_units_rows(const struct product_tile *tile,
+                                            struct product_units units,
+                                            const size_t rows, const size_t vectors)
+{
+    const float *x = tile->x, *y = tile->y, *weight = units.weights;
+    __m512 chains[ROWS_OF_UNITS][VECTORS], sums[ROWS_OF_UNITS][VECTORS];
+
+    begin(sums, tile, rows, vectors);
+    for (size_t u = units.count; u > 0; u--, weight += tile->runs) {
+        UNROLLED
+        for (size_t i = 0; i < rows; i++)
+            UNROLLED
+        for (size_t v = 0; v < vectors; v++)
+            chains[i][v] = _mm512_setzero_ps();
+        add_runs(chains, tile, x, y, rows, vectors);
+        UNROLLED
+        for (size_t i = 0; i < rows; i++)
+            UNROLLED
+        for (size_t v = 0; v < vectors; v++)
+            sums[i][v] =
+                _mm512_fmadd_ps(_mm512_set1_ps(*weight), chains[i][v], sums[i][v]);
+        x += tile->runs * tile->x_run;
+        y += tile->runs * tile->terms * tile->y_term;
+    }
+    end(sums, tile, rows, vectors);
 }
 
 /* One vector where the columns fit into it. */
@@ -108,6 +162,24 @@ TILE_OF(12)
 TILE_OF(13)
 TILE_OF(14)
 
+#define UNITS_OF(rows)                                                                 \
+    TILE_TARGET static void add_units_##rows(const struct product_tile *tile,          \
+                                             struct product_units units)               \
+    {                                                                                  \
+        if (tile->columns <= LANES)                                                    \
+            add_units_rows(tile, units, rows, 1);                                      \
+        else                                                                           \
+            add_units_rows(tile, units, rows, 2);                                      \
+    }
+
+UNITS_OF(1)
+UNITS_OF(2)
+UNITS_OF(3)
+UNITS_OF(4)
+UNITS_OF(5)
+UNITS_OF(6)
+UNITS_OF(7)
+
 static void multiply(const struct product_tile *tile)
 {
     static void (*const tiles[ROWS])(const struct product_tile *tile) = {
@@ -117,11 +189,22 @@ static void multiply(const struct product_tile *tile)
     tiles[tile->rows - 1](tile);
 }
 
+static void add_units(const struct product_tile *tile, struct product_units units)
+{
+    static void (*const tiles[ROWS_OF_UNITS])(const struct product_tile *tile,
+                                              struct product_units units) = {
+        add_units_1, add_units_2, add_units_3, add_units_4,
+        add_units_5, add_units_6, add_units_7};
+    tiles[tile->rows - 1](tile, units);
+}
+
 const struct product_kernel product_avx512 = {.name = "avx512",
                                               .rows = ROWS,
+                                              .rows_of_units = ROWS_OF_UNITS,
                                               .columns = PANEL_COLUMNS,
                                               .available = available,
                                               .multiply = multiply,
+                                              .add_units = add_units,
                                               .transpose = product_avx2_transpose};
 
 #endif

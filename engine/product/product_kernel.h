@@ -35,6 +35,17 @@ struct product_tile {
     size_t start_row;
 };
 
+/* Units of so many runs each, which lie one behind the other in x and y, and what the chain
+ * of each is worth:
+ *   g_u[i][j] = the chain over the runs of unit u, from zero
+ *   z[i][j] = start[i][j], and then, for u = 0, 1, ..., fma(weights[u runs], g_u[i][j],
+ *             z[i][j])
+ * The tile's runs are those of a unit. */
+struct product_units {
+    size_t count;
+    const float *weights;
+};
+
 /* A part of a matrix with rows side by side. */
 struct product_source {
     const float *at;
@@ -44,10 +55,12 @@ struct product_source {
 struct product_kernel {
     const char *name;
     size_t rows, columns; /* the most of a tile */
+    size_t rows_of_units; /* the most of a tile of units */
 
-    /* Whether this processor can run the two functions below. */
+    /* Whether this processor can run the functions below. */
     bool (*available)(void);
     void (*multiply)(const struct product_tile *tile);
+    void (*add_units)(const struct product_tile *tile, struct product_units units);
 
     /* panel[c * PANEL_COLUMNS + r] = from.at[r * from.stride + c]: its rows become columns
      * of a panel, of which there are at most PANEL_COLUMNS. Columns of the panel that no

@@ -191,7 +191,7 @@ static enum status counting_start(void *context, const struct algorithm_inputs *
     struct counting *counting = context;
     struct grid_spec sum = clipped_sum_spec(inputs, model, 1);
     struct count_grid_spec counts = {5, (double)inputs->batch_size, RECORDS, 3};
-    counting->clip = (struct flat_clip){.clip_norm = 1, .spread = model->spread};
+    counting->clip = (struct flat_clip){.clip_norm = 1, .spread = 1};
     counting->histogram = (struct histogram){.bins = 3, .range = 2};
     enum status status = clipped_sum_plan(&counting->noise, &sum, error);
     if (status == ST_OK)

@@ -347,7 +347,7 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
     state->noise_first = noise_first(inputs);
     state->rate = algorithm_rate(inputs);
     state->divisor = (double)inputs->batch_size; /* never the realised size (P2) */
-    state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
+    state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = 1};
     state->grid_spec = clipped_sum_spec(inputs, model, clip_norm);
     start_adagrad(state, inputs);
     enum status status = check(inputs, error);

@@ -28,8 +28,7 @@ struct grid_spec clipped_sum_spec(const struct algorithm_inputs *inputs,
                               .records = inputs->records,
                               .dim = model->parameters,
                               .cell_mean = CELL_MEAN / unit_rows,
-                              .spread = model->spread,
-                              .record_terms = model->record_terms};
+                              .spread = 1};
 }
 
 enum status clipped_sum_plan(struct noise_plan *noise, const struct grid_spec *spec,

@@ -236,12 +236,11 @@ static double overhead(const struct state *state, const struct algorithm_inputs 
     return most * (1 + 0x1p-40);
 }
 
-static void set_rules(struct state *state, const struct algorithm_spec *spec,
-                      double spread)
+static void set_rules(struct state *state, const struct algorithm_spec *spec)
 {
     double clip_norm = algorithm_value(spec, "clip_norm");
     double whole = algorithm_value(spec, "pre_clip_norm");
-    state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = spread};
+    state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = 1};
     state->rest = (struct rest_clip){
         .clip = state->clip, .whole = whole, .rest = whole - clip_norm};
 }
@@ -290,7 +289,7 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
     state->epoch_steps = epoch_steps(inputs);
     state->rate = algorithm_rate(inputs);
     state->divisor = (double)inputs->batch_size;
-    set_rules(state, inputs->spec, model->spread);
+    set_rules(state, inputs->spec);
     status = plan_grid(state, inputs, model, error);
     state->radius = state->divisor * state->noise.grid.scale *
                     algorithm_value(inputs->spec, "error_clip_norm") * (1 - 0x1p-45);

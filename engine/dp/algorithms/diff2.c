@@ -95,7 +95,6 @@ static enum status plan_kind(struct state *state, enum diff2_release release,
     *kind = kind_of(release, inputs);
     grid.noise_multiplier = kind->noise_multiplier;
     grid.spread = model->difference_spread;
-    grid.record_terms = 0;
     grid.float_terms = model->difference_terms;
     if (local)
         grid.sampling_rate = state->rounds.local_rate;
@@ -197,7 +196,7 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
     state->shards = diff2_shards_of(inputs);
     state->clip =
         (struct flat_clip){.clip_norm = algorithm_value(inputs->spec, "clip_norm"),
-                           .spread = model->spread};
+                           .spread = 1};
     state->difference_spread = model->difference_spread;
     status = start_round(state, inputs, model, error);
     if (status == ST_OK)

@@ -40,7 +40,7 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
     if (status != ST_OK)
         return status;
     state->divisor = (double)inputs->records;
-    state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
+    state->clip = (struct flat_clip){.clip_norm = clip_norm, .spread = 1};
     return clipped_sum_plan(&state->noise, &sum, error);
 }
 

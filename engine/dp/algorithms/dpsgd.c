@@ -60,12 +60,12 @@ static void set_clip(struct state *state, const struct algorithm_spec *spec,
                      const struct algorithm_model *model, double clip_norm)
 {
     state->clipping = (enum clipping)algorithm_value(spec, "clipping");
-    state->flat = (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
+    state->flat = (struct flat_clip){.clip_norm = clip_norm, .spread = 1};
     if (state->clipping == CLIPPING_PER_LAYER)
         state->flat.clip_norm = layer_clip_norm(clip_norm, model->layers);
     state->automatic = (struct automatic_clip){.clip_norm = clip_norm,
                                                .gamma = algorithm_value(spec, "gamma"),
-                                               .spread = model->spread};
+                                               .spread = 1};
 }
 
 static enum status start(void *context, const struct algorithm_inputs *inputs,

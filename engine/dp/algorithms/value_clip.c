@@ -104,7 +104,7 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
     if (status != ST_OK)
         return status;
     state->rule.clip =
-        (struct flat_clip){.clip_norm = clip_norm, .spread = model->spread};
+        (struct flat_clip){.clip_norm = clip_norm, .spread = 1};
     state->rate = algorithm_rate(inputs);
     state->divisor = (double)inputs->batch_size; /* never the realised size (P2) */
     return ST_OK;

@@ -34,7 +34,7 @@ static void forward(const struct node_work *work)
 /* Forms the bias gradients of the records, from b. */
 void position_layer_form_bias(const struct node_work *work, struct rows b)
 {
-    if (layer_of(work)->per_example_floats == 0)
+    if (layer_of(work)->frozen)
         return;
     position_gradients_bias(node_of(work)->plan, per_example_at(work), b);
     reset_clip_factors(work);
@@ -98,8 +98,7 @@ static const char *refuses_difference(const struct node *node)
                : "convolution with more than three weights an activation";
 }
 
-static struct position_norm measure_one(const struct weight_work *work,
-                                        struct row_range unit)
+static double measure_one(const struct weight_work *work, struct row_range unit)
 {
     const struct position_layer *layer = weights_of(work)->plan;
     float *scratch = work->workspace->node_scratch;
@@ -112,9 +111,9 @@ static struct position_norm measure_one(const struct weight_work *work,
                                                scratch);
     }
     position_gradients_gather(layer, per_example);
-    return position_gradients_measure(layer, cut(layer_inputs(work), unit),
-                                      cut(layer_gradients(work), unit),
-                                      per_example.data, scratch);
+    struct position_rows rows = {cut(layer_inputs(work), unit),
+                                 cut(layer_gradients(work), unit)};
+    return position_gradients_measure(layer, &rows, per_example.data, scratch);
 }
 
 static void measure(const struct weight_work *work, struct record_squares to,
@@ -125,9 +124,8 @@ static void measure(const struct weight_work *work, struct record_squares to,
     (void)input_squares;
 
     for (size_t i = 0; i < rows; i += unit) {
-        struct position_norm norm = measure_one(work, (struct row_range){i, unit});
-        to.squares[i] += norm.square;
-        to.spreads[i] += norm.spread;
+        to.squares[i] += measure_one(work, (struct row_range){i, unit});
+        to.spreads[i] = to.squares[i]; /* one term a record: M = nu */
     }
 }
 
@@ -154,17 +152,18 @@ static void sum(const struct weight_work *work, const struct weight_tile *tile,
     float *scratch = block + tile->scratch;
 
     CHECK(!work->workspace->holds_differences || work->workspace->has_per_example);
-    if (!tile->bias && !sums_per_example(work)) {
-        struct position_rows rows = {cut(layer_inputs(work), range),
-                                     cut(layer_gradients(work), range)};
-        position_gradients_sum(layer, span, block, &rows, scratch);
-        return;
-    }
     struct per_example_gradients gradients = per_example_rows(work, range);
     if (tile->bias)
         per_example_gradients_sum(&gradients, span, block);
-    else
+    else if (sums_per_example(work))
         position_gradients_sum_per_example(layer, span, block, &gradients, scratch);
+    else
+        position_gradients_sum(layer, span, block,
+                               &(struct weighed_positions){
+                                   {cut(layer_inputs(work), range),
+                                    cut(layer_gradients(work), range)},
+                                   gradients.clip_factors},
+                               scratch);
 }
 
 static size_t gathered(const struct weight_layer *layer)
@@ -267,7 +266,6 @@ static void take_form(struct weight_layer *layer)
     bool formed = plan->form == NORM_PER_EXAMPLE;
 
     layer->positions = window_positions(&plan->window);
-    layer->sums_in_double = !formed;
     layer->per_example = formed ? PER_EXAMPLE_ON_MEASURE : PER_EXAMPLE_BIAS;
     layer->per_example_floats = position_gradients_floats(plan);
 }

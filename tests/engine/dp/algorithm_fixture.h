@@ -74,9 +74,6 @@ static inline void kit_compile(struct kit *kit, const struct kit_setup *setup)
 static inline struct algorithm_model kit_model(const struct kit *kit)
 {
     struct algorithm_model model = {.parameters = network_parameters(kit->network),
-                                    .spread = network_spread(kit->network),
-                                    .record_terms =
-                                        (uint32_t)network_terms(kit->network),
                                     .layers = network_layers(kit->network)};
     if (kit->spec.algorithm->uses_differences) {
         model.difference_spread = network_difference_spread(kit->network);

@@ -36,7 +36,6 @@ static inline void bench_make(struct bench *bench, struct network *network,
     struct network_shape shape = network_shape(network);
     memset(bench, 0, sizeof *bench);
     bench->network = network;
-    assert_true(network_spread(network) == 1 || network_unit_rows(network) > 1);
     bench->dim = network_parameters(bench->network);
     bench->records = records;
     bench->x = calloc(records * shape.features, sizeof *bench->x);

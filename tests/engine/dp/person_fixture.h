@@ -37,10 +37,8 @@ static inline void people_plan(struct people *people, size_t persons)
                              .records = persons,
                              .dim = bench->dim,
                              .cell_mean = 128 / unit_rows,
-                             .spread = network_spread(bench->network),
-                             .record_terms = (uint32_t)network_terms(bench->network)};
+                             .spread = 1};
     assert_int_equal(grid_plan(&bench->grid, &spec, NULL), ST_OK);
-    bench->clip.spread = spec.spread;
     batch_fini(&bench->batch);
     assert_int_equal(batch_init(&bench->batch, persons, bench->grid.cells, NULL),
                      ST_OK);

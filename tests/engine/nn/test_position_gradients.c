@@ -1,6 +1,7 @@
-/* Goal: the norm of a layer with several rows a record is a bound in every form, however
- * the rows cancel, and the clip made of it holds. Method: exact products in long double
- * of the very floats that are stored. */
+/* Goal: the norm of a layer with several rows a record bounds, in every form and however the
+ * rows cancel, what a sum makes of the record, the clip made of it holds, and a sum is one
+ * chain over such matrices. Method: the sum of one record, squared in long double; exact
+ * products in long double; plain loops of fmaf, by memcmp. */
 #include "tests/expect.h"
 
 #include <math.h>
@@ -57,10 +58,15 @@ static struct record make_record(const struct position_layer *layer, bool cancel
     return record;
 }
 
-/* |b^T a|^2 over weight and bias, of the stored floats, in long double. */
+static double measured(const struct position_layer *layer, const struct record *record)
+{
+    const struct position_rows rows = {record->a, record->b};
+    return position_gradients_measure(layer, &rows, record->kept.data, record->scratch);
+}
+
+/* |b^T a|^2 of the weight, in long double. */
 static long double exact_square(const struct position_layer *layer,
-                                const struct record *record, const float *b,
-                                long double *spread)
+                                const struct record *record)
 {
     size_t t = window_positions(&layer->window), d = layer->rows.inputs;
     size_t p = layer->rows.outputs;
@@ -71,19 +77,36 @@ static long double exact_square(const struct position_layer *layer,
         for (size_t k = 0; k < d; k++) {
             long double g = 0.0L;
             for (size_t s = 0; s < t; s++)
-                g += (long double)b[s * p + j] * (long double)u.data[s * d + k];
+                g += (long double)record->b.data[s * p + j] *
+                     (long double)u.data[s * d + k];
             square += (long double)layer->copies * g * g;
         }
-    *spread = 0.0L;
-    for (size_t s = 0; s < t; s++) {
-        long double a = 0.0L, c = 0.0L;
-        for (size_t k = 0; k < d; k++)
-            a += (long double)u.data[s * d + k] * (long double)u.data[s * d + k];
-        for (size_t j = 0; j < p; j++)
-            c += (long double)b[s * p + j] * (long double)b[s * p + j];
-        *spread += sqrtl((long double)layer->copies * a * c);
-    }
     free(u.data);
+    return square;
+}
+
+static float *sum_of(const struct position_layer *layer, struct row_span span,
+                     const struct weighed_positions *all)
+{
+    float *block = calloc(span.count * positions_row_floats(layer) + 1, sizeof *block);
+    float *scratch = aligned_alloc(
+        64, (position_gradients_sum_scratch(layer, span.count) + 16) / 16 * 64);
+    position_gradients_sum(layer, span, block, all, scratch);
+    free(scratch);
+    return block;
+}
+
+/* The square of what a sum of this record alone adds. */
+static long double summed_square(const struct position_layer *layer,
+                                 const struct record *record)
+{
+    const float one = 1;
+    const struct weighed_positions all = {{record->a, record->b}, &one};
+    float *block = sum_of(layer, (struct row_span){0, layer->rows.outputs}, &all);
+    long double square = 0;
+    for (size_t j = 0; j < layer->rows.outputs * positions_row_floats(layer); j++)
+        square += (long double)block[j] * (long double)block[j];
+    free(block);
     return square;
 }
 
@@ -103,51 +126,113 @@ static void the_clip_holds(void **state)
         struct position_layer layer = position_layer_of(&shapes[k % SHAPES], false);
         layer.form = (enum norm_form)(k / SHAPES % 3);
         struct record record = make_record(&layer, k % 2 == 0, &random);
-        struct position_norm norm = position_gradients_measure(
-            &layer, record.a, record.b, record.kept.data, record.scratch);
-        double nu = (1.0 + 0x1p-24) * sqrt(norm.square), clip = nu * 0.37;
+        double nu = (1.0 + 0x1p-24) * sqrt(measured(&layer, &record)), clip = nu * 0.37;
         float weight = nextafterf((float)((1.0 - 0x1p-22) * clip / nu), 0.0F);
-        size_t floats = window_positions(&layer.window) * layer.rows.outputs;
-        long double spread, scaled_spread, square, scaled;
+        long double square = summed_square(&layer, &record);
 
-        square = exact_square(&layer, &record, record.b.data, &spread);
-        if (layer.form == NORM_PER_EXAMPLE) { /* what is summed is what was kept */
-            square = 0.0L;
-            for (size_t j = 0; j < layer.rows.outputs * layer.rows.inputs; j++)
-                square += (long double)layer.copies * (long double)record.kept.data[j] *
-                          (long double)record.kept.data[j];
-            scaled = square * (long double)weight * (long double)weight;
-        } else {
-            assert_true(norm.spread * (1.0 + 0x1p-40) >= (double)(spread * spread));
-            for (size_t j = 0; j < floats; j++)
-                record.b.data[j] *= weight;
-            scaled = exact_square(&layer, &record, record.b.data, &scaled_spread);
-        }
         assert_true((long double)nu >= sqrtl(square));
-        assert_true(sqrtl(scaled) <= (long double)clip);
+        assert_true(sqrtl(square) * (long double)weight <= (long double)clip);
+        assert_true(nu <= (double)sqrtl(square) * 1.01 + 1e-30 || k % 2 == 0);
         free_record(&record);
     }
 }
 
-/* A form that dropped its upward terms would be caught: among records that cancel, the
- * float32 matrix alone is often shorter than the exact one. */
-static void explicit_matrices_alone_are_too_short(void **state)
+/* A Gram that dropped its upward terms would be caught: among records that cancel, the exact
+ * matrix is often shorter than the one in float32, which is what is summed. */
+static void exact_norms_alone_are_too_short(void **state)
 {
     uint64_t random = 7;
     int short_ones = 0;
     (void)state;
     for (int k = 0; k < 2000; k++) {
         struct position_layer layer = position_layer_of(&shapes[4], false);
-        layer.form = NORM_PER_EXAMPLE;
         struct record record = make_record(&layer, true, &random);
-        long double spread, square;
-        struct position_norm norm = position_gradients_measure(
-            &layer, record.a, record.b, record.kept.data, record.scratch);
-        square = exact_square(&layer, &record, record.b.data, &spread);
-        short_ones += (1.0 + 0x1p-24) * sqrt(norm.square) < (double)sqrtl(square);
+        layer.form = NORM_GRAM;
+        short_ones += (1.0L + 0x1p-24L) * sqrtl(exact_square(&layer, &record)) <
+                      sqrtl(summed_square(&layer, &record));
         free_record(&record);
     }
     assert_true(short_ones > 100);
+}
+
+/* What is kept of some records when they are measured; each unit's at its first row. */
+static float *kept_of(struct position_layer layer, const struct position_rows *rows)
+{
+    size_t floats = layer.rows.outputs * layer.rows.inputs;
+    size_t unit = layer.unit_rows > 1 ? layer.unit_rows : 1;
+    float *kept = calloc(rows->a.count * floats, sizeof *kept);
+    layer.form = NORM_PER_EXAMPLE;
+    float *scratch =
+        aligned_alloc(64, (position_gradients_scratch(&layer) + 16) / 16 * 64);
+    for (size_t i = 0; i < rows->a.count; i += unit) {
+        struct position_rows one = *rows;
+        one.a.data += i * one.a.stride;
+        one.b.data += i * one.b.stride;
+        one.a.count = one.b.count = unit;
+        position_gradients_weight(&layer, kept + i * floats, &one, scratch);
+    }
+    free(scratch);
+    return kept;
+}
+
+/* Compares the sum over outputs [first, outputs) with a chain over kept matrices. */
+static void check_chain(const struct position_layer *layer, size_t first,
+                        const struct weighed_positions *all)
+{
+    size_t d = layer->rows.inputs, p = layer->rows.outputs;
+    size_t unit = layer->unit_rows > 1 ? layer->unit_rows : 1;
+    size_t row = positions_row_floats(layer);
+    float *kept = kept_of(*layer, &all->rows);
+    float *expected = calloc(row, sizeof *expected);
+    float *sum = calloc(d, sizeof *sum);
+    float *block = sum_of(layer, (struct row_span){first, p - first}, all);
+    for (size_t o = first; o < p; o++) {
+        memset(sum, 0, d * sizeof *sum);
+        for (size_t i = 0; i < all->rows.a.count; i += unit)
+            for (size_t j = 0; j < d; j++)
+                sum[j] = fmaf(all->clip_factors[i], kept[(i * p + o) * d + j], sum[j]);
+        positions_scatter(layer, expected, sum);
+        assert_memory_equal(block + (o - first) * row, expected, row * sizeof *block);
+    }
+    free(block);
+    free(sum);
+    free(expected);
+    free(kept);
+}
+
+/* Bit by bit: units by the dozen and one by one, of one row and of three, among few others
+ * and many, all outputs of a layer and its last. */
+static void a_sum_is_a_chain_over_what_was_measured(void **state)
+{
+    static const struct position_shape longer[] = {{{20, 20, 1}, 3, 1, 1, 17, 1},
+                                                   {{4, 4, 8}, 3, 1, 1, 23, 1},
+                                                   {{17, 15, 3}, 5, 1, 2, 2, 2}};
+    enum { RECORDS = 72, LONGER = sizeof longer / sizeof *longer };
+    uint64_t random = 99;
+    (void)state;
+    for (size_t k = 0; k < 4 * (SHAPES + LONGER); k++) {
+        size_t s = k / 4;
+        struct position_layer layer =
+            position_layer_of(s < SHAPES ? &shapes[s] : &longer[s - SHAPES], false);
+        const struct image *image = &layer.window.image;
+        size_t in = image->height * image->width * image->channels,
+               out = window_positions(&layer.window) * layer.rows.outputs;
+        size_t records = k % 4 < 2 ? RECORDS : 3;
+        float *a = calloc(RECORDS * in, sizeof *a), weights[RECORDS];
+        float *b = calloc(RECORDS * out, sizeof *b);
+        layer.unit_rows = k % 2 == 0 ? 1 : 3;
+        for (size_t j = 0; j < RECORDS * in; j++)
+            a[j] = (float)draw(&random);
+        for (size_t j = 0; j < RECORDS * out; j++)
+            b[j] = (float)draw(&random);
+        for (size_t j = 0; j < RECORDS; j++)
+            weights[j] = j % 5 == 0 ? 1 : (float)fabs(draw(&random));
+        const struct weighed_positions all = {{{a, in, records}, {b, out, records}},
+                                              weights};
+        check_chain(&layer, k % 3 == 0 ? layer.rows.outputs - 1 : 0, &all);
+        free(b);
+        free(a);
+    }
 }
 
 static void the_bias_counts_with_the_weight(void **state)
@@ -161,22 +246,19 @@ static void the_bias_counts_with_the_weight(void **state)
         with.form = without.form = (enum norm_form)(k / SHAPES % 3);
         struct record record = make_record(&with, false, &random);
         size_t t = window_positions(&with.window), p = with.rows.outputs;
-        struct position_norm alone, both;
+        double alone, both;
         double square = 0.0;
 
-        alone = position_gradients_measure(&without, record.a, record.b,
-                                           record.kept.data, record.scratch);
+        alone = measured(&without, &record);
         position_gradients_bias(&with, record.kept, record.b);
-        both = position_gradients_measure(&with, record.a, record.b, record.kept.data,
-                                          record.scratch);
+        both = measured(&with, &record);
         for (size_t j = 0; j < p; j++) {
             double sum = 0.0;
             for (size_t s = 0; s < t; s++)
                 sum += (double)record.b.data[s * p + j];
             square += sum * sum;
         }
-        assert_close(both.square, alone.square + square, 1e-6);
-        assert_close(both.spread, alone.spread + square, 1e-6);
+        assert_close(both, alone + square, 1e-6);
         free_record(&record);
     }
 }
@@ -192,9 +274,29 @@ static void what_is_not_bounded_is_refused(void **state)
         struct record record = make_record(&layer, false, &random);
         (k < 12 ? record.a : record.b).data[0] = bad[k % 4];
         position_gradients_bias(&layer, record.kept, record.b);
-        assert_true(isinf(position_gradients_measure(&layer, record.a, record.b,
-                                                     record.kept.data, record.scratch)
-                              .square));
+        assert_true(!isfinite(measured(&layer, &record)));
+        free_record(&record);
+    }
+}
+
+/* Four positions of 2^63 each are rows of length 2^64, which are taken as they are, and an
+ * entry of 2^128, which float32 does not hold. */
+static void what_is_summed_is_finite_or_refused(void **state)
+{
+    static const struct position_shape one_weight = {{2, 2, 1}, 1, 1, 0, 1, 1};
+    uint64_t random = 17;
+    (void)state;
+    for (int k = 0; k < 90; k++) {
+        struct position_layer layer = position_layer_of(&one_weight, false);
+        layer.form = (enum norm_form)(k % 3);
+        struct record record = make_record(&layer, false, &random);
+        float level = exp2f(60.0F + (float)(k / 3) / 8);
+        for (size_t j = 0; j < record.a.stride; j++)
+            record.a.data[j] = record.b.data[j] = level;
+        if (isfinite(measured(&layer, &record)))
+            assert_true(isfinite((double)summed_square(&layer, &record)));
+        else
+            assert_true(level > 0x1p62F);
         free_record(&record);
     }
 }
@@ -203,9 +305,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_clip_holds),
-        cmocka_unit_test(explicit_matrices_alone_are_too_short),
+        cmocka_unit_test(exact_norms_alone_are_too_short),
+        cmocka_unit_test(a_sum_is_a_chain_over_what_was_measured),
         cmocka_unit_test(the_bias_counts_with_the_weight),
         cmocka_unit_test(what_is_not_bounded_is_refused),
+        cmocka_unit_test(what_is_summed_is_finite_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,22 +59,6 @@ static void inflation_is_the_published_one(void **state)
     assert_close(grid.inflation, 0.0010, 0.03);
 }
 
-/* Several terms a record cost next to nothing, as they are added in double: the dense
- * layers' inflation, one rounding to float, and 1e-6. */
-static void sums_in_double_hardly_inflate(void **state)
-{
-    (void)state;
-    struct grid_spec spec = usual;
-    struct grid dense, several;
-    assert_int_equal(grid_plan(&dense, &spec, NULL), ST_OK);
-    spec.spread = 1024;
-    spec.record_terms = 196;
-    assert_int_equal(grid_plan(&several, &spec, NULL), ST_OK);
-    assert_int_equal(several.roundings, 1);
-    double more = several.inflation - dense.inflation;
-    assert_true(more >= 2 * 307 * 0x1p-24 && more <= 2 * 307 * 0x1p-24 + 1e-5);
-}
-
 /* Differences: 2 kappa gamma_2M M. With every record in the batch M is 128. */
 static void two_float_terms_have_twice_the_roundings(void **state)
 {
@@ -147,7 +131,6 @@ static void the_real_multiplier_is_never_below_the_charged_one(void **state)
             .cell_mean = (uint32_t)pick(&seed, 8, 512),
             .terms_max = k % 3 == 0 ? 64 : 0,
             .spread = k % 2 == 0 ? 1 : 8,
-            .record_terms = k % 5 == 0 ? (uint32_t)pick(&seed, 2, 16384) : 0,
             .float_terms = k % 7 == 0 ? 2 : 0,
         };
         struct grid grid;
@@ -158,11 +141,7 @@ static void the_real_multiplier_is_never_below_the_charged_one(void **state)
         long double m = grid.cell_rows_max, terms = k % 7 == 0 ? 2 * m : m;
         assert_true(grid.terms_max == (k % 3 == 0 ? 64 : terms));
         long double b = grid.terms_max * 0x1p-24L;
-        long double c = spec.record_terms * m * 0x1p-53L;
-        long double error = b / (1 - b) * (spec.record_terms > 1 ? 1 : spec.spread);
-        if (spec.record_terms > 1)
-            error += 0x1p-24L + spec.spread * c / (1 - c) * (1 + 0x1p-24L);
-        long double eta = 2 * error * m + 0x1p-36L;
+        long double eta = 2 * spec.spread * b / (1 - b) * m + 0x1p-36L;
         long double rho = ceill(terms / grid.terms_max);
         long double moved = (long double)grid.scale * spec.clip_norm * (1 + eta) +
                             rho * sqrtl((long double)spec.dim);
@@ -420,7 +399,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_hold_at_most_the_published_number_of_rows),
         cmocka_unit_test(inflation_is_the_published_one),
-        cmocka_unit_test(sums_in_double_hardly_inflate),
         cmocka_unit_test(two_float_terms_have_twice_the_roundings),
         cmocka_unit_test(every_record_lies_in_one_cell_of_even_size),
         cmocka_unit_test(a_full_batch_bounds_a_cell_by_its_size),

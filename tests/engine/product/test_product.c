@@ -182,6 +182,55 @@ static void every_form_begins_where_it_is_told_to(void **state)
             }
 }
 
+static void sum_units_plainly(const struct product *p, struct product_runs runs)
+{
+    for (size_t i = 0; i < p->rows; i++)
+        for (size_t j = 0; j < p->columns; j++) {
+            float sum = p->start == NULL ? 0.0F : p->start[i * p->start_stride + j];
+            const float *y = p->y + j;
+            for (size_t r = 0; r < runs.units.count * runs.count; r += runs.count) {
+                float chain = 0;
+                for (size_t k = r; k < r + runs.count; k++)
+                    for (size_t t = 0; t < p->terms; t++, y += p->y_stride)
+                        chain = fmaf(p->x[k * runs.x_run + t * p->x_stride + i], *y,
+                                     chain);
+                sum = fmaf(runs.units.weights[r], chain, sum);
+            }
+            p->z[i * p->z_stride + j] = sum;
+        }
+}
+
+static void a_sum_of_units_is_a_chain_of_their_chains(void **state)
+{
+    static const size_t rows[] = {1, 2, 3, 4, 5, 7, 8, 15}, terms[] = {1, 4, 9};
+    static const float weights[] = {1, 0.3F, 0, 0x1p-140F, 0.99F, 1, 0.7F, 0.1F};
+    size_t next = 0;
+    (void)state;
+    for (size_t r = 0; r < COUNT(rows); r++)
+        for (size_t c = 0; c < COUNT(columns_tried); c++)
+            for (size_t k = 0; k < COUNT(terms); k++, next++) {
+                struct product_runs runs = {.units = {next % 5, weights},
+                                            .count = next % 2 + 1};
+                const size_t shape[] = {rows[r], columns_tried[c], 8 * terms[k]};
+                struct sample s =
+                    sample_make(COLUMNS_BY_COLUMNS, (enum start)(next % STARTS), shape);
+                s.product.terms = terms[k]; /* the first of 8 runs' */
+                runs.x_run = terms[k] * s.product.x_stride;
+                float *plain = malloc(s.size);
+                sum_units_plainly(&s.product, runs);
+                memcpy(plain, s.product.z, s.size);
+                for (size_t n = 0; product_choice_at(n) != NULL; n++) {
+                    if (!product_choice_at(n)->available())
+                        continue;
+                    memcpy(s.product.z, s.before, s.size);
+                    product_sum_of_units(product_choice_at(n), &s.product, runs);
+                    assert_memory_equal(s.product.z, plain, s.size);
+                }
+                free(plain);
+                sample_free(&s);
+            }
+}
+
 /* noise.md 2.5: no row's bits depend on where it stands or on how many others there are. */
 static void a_row_is_what_it_is_alone(void **state)
 {
@@ -263,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_makes_the_same_chains),
         cmocka_unit_test(every_form_begins_where_it_is_told_to),
+        cmocka_unit_test(a_sum_of_units_is_a_chain_of_their_chains),
         cmocka_unit_test(a_row_is_what_it_is_alone),
         cmocka_unit_test(what_is_not_finite_stays_in_its_row),
         cmocka_unit_test(the_best_kernel_is_one_that_this_processor_runs),

@@ -139,7 +139,7 @@ static void every_private_row_plans_at_its_defaults(void **state)
     }
 }
 
-/* Their terms are added in double: noise that grows with them was planned by mistake. */
+/* They have one term a record: noise that grows with them was planned by mistake. */
 static void terms_of_a_position_add_no_noise(void **state)
 {
     (void)state;
@@ -170,7 +170,6 @@ static void terms_of_a_position_add_no_noise(void **state)
             continue;
         kit_spec(&kit, algorithms[k]->name);
         if (kit_start(&kit, &setup, &error) == ST_OK) {
-            assert_true(network_terms(kit.network) > 1);
             assert_true(algorithm_noise(algorithms[k], kit.state)->grid.inflation <
                         1e-3);
             planned++;
