@@ -158,6 +158,15 @@ void workspace_weigh(struct workspace *workspace, const float *weights)
     scale_rows(b, weights, workspace->count);
 }
 
+/* Rounded to nearest, a product below the normal range could be longer by a half. In double
+ * it is exact. */
+static float product_toward_zero(float a, float b)
+{
+    double exact = (double)a * (double)b;
+    float rounded = (float)exact;
+    return fabs((double)rounded) > fabs(exact) ? nextafterf(rounded, 0.0F) : rounded;
+}
+
 void workspace_scale_layer(struct workspace *workspace, size_t layer,
                            const float *clip_factors)
 {
@@ -165,7 +174,7 @@ void workspace_scale_layer(struct workspace *workspace, size_t layer,
     float *factors = workspace->clip_factors[layer];
     CHECK(layer < workspace->network->layer_count);
     for (size_t i = 0; factors != NULL && i < workspace->count; i++)
-        factors[i] *= clip_factors[i];
+        factors[i] = product_toward_zero(factors[i], clip_factors[i]);
     if (factors != NULL)
         return;
     if (workspace->holds_differences)

@@ -327,7 +327,7 @@ void position_layer_force_form(struct network *network, enum norm_form form)
     for (size_t i = 0; i < network->node_count; i++) {
         struct node *node = &network->nodes[i];
         struct position_layer *plan = node->plan;
-        if (node->kind != &position_node)
+        if (node->kind->weights != &position_layer_weights)
             continue;
         plan->form = form;
         take_form(&network->layers[node->layer]);

@@ -61,6 +61,20 @@ static void nor_through_convolutions_norms_and_masks(void **state)
     check_moves(small_network_residual_of_units(&sizes, 16), 25);
 }
 
+/* Records and persons, whose matrices the sum makes again or reads where they are stored. */
+static void nor_through_sums_that_make_matrices_again(void **state)
+{
+    (void)state;
+    static const enum norm_form forms[] = {NORM_GRAM, NORM_EXPLICIT, NORM_PER_EXAMPLE};
+    for (size_t k = 0; k < 2 * sizeof forms / sizeof *forms; k++) {
+        const struct small_residual sizes = {9, 8, 2, k % 2 == 0, 0, &layer_flatten};
+        struct network *network =
+            small_network_residual_of_units(&sizes, k % 2 == 0 ? 1 : 4);
+        position_layer_force_form(network, forms[k / 2]);
+        check_moves(network, k % 2 == 0 ? 139 : 31);
+    }
+}
+
 /* Writes other rows, and another number of them, in one person's place. */
 static void replace(const struct people *from, struct people *to, size_t person,
                     uint32_t rows)
@@ -279,6 +293,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_person_moves_the_sum_by_at_most_the_bound),
         cmocka_unit_test(nor_through_convolutions_norms_and_masks),
+        cmocka_unit_test(nor_through_sums_that_make_matrices_again),
         cmocka_unit_test(a_person_who_becomes_another_moves_it_by_twice_that),
         cmocka_unit_test(a_person_adds_the_clipped_mean_of_their_gradients),
         cmocka_unit_test(however_their_norm_is_found),

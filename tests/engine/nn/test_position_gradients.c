@@ -155,6 +155,35 @@ static void exact_norms_alone_are_too_short(void **state)
     assert_true(short_ones > 100);
 }
 
+/* All positions but the last add 1.5 to 2^24, which rounds to 2, and the last takes 2^24 away:
+ * the matrix that is summed is a third longer than the exact one, at any scale. */
+static void a_bound_covers_what_each_position_rounds_up(void **state)
+{
+    static const size_t sides[] = {8, 16, 32};
+    uint64_t random = 3;
+    (void)state;
+    for (int k = 0; k < 9 * 3; k++) {
+        size_t side = sides[k % 3], t = side * side;
+        const struct position_shape shape = {{side, side, 1}, 1, 1, 0, 2, 1};
+        struct position_layer layer = position_layer_of(&shape, false);
+        layer.form = (enum norm_form)(k / 3 % 3);
+        struct record record = make_record(&layer, false, &random);
+        float unit = ldexpf(1, (int[]){-141, 0, 36}[k / 9]);
+        for (size_t i = 0; i < t; i++) {
+            record.a.data[i] = 1;
+            for (size_t j = 0; j < 2; j++)
+                record.b.data[2 * i + j] = unit * (i == 0       ? 0x1p24F
+                                                   : i + 1 == t ? -0x1p24F
+                                                                : 1.5F);
+        }
+        long double summed = sqrtl(summed_square(&layer, &record));
+        double nu = (1.0 + 0x1p-24) * sqrt(measured(&layer, &record));
+        assert_true((long double)nu >= summed);
+        assert_true(summed > 1.3L * sqrtl(exact_square(&layer, &record)));
+        free_record(&record);
+    }
+}
+
 /* What is kept of some records when they are measured; each unit's at its first row. */
 static float *kept_of(struct position_layer layer, const struct position_rows *rows)
 {
@@ -306,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_clip_holds),
         cmocka_unit_test(exact_norms_alone_are_too_short),
+        cmocka_unit_test(a_bound_covers_what_each_position_rounds_up),
         cmocka_unit_test(a_sum_is_a_chain_over_what_was_measured),
         cmocka_unit_test(the_bias_counts_with_the_weight),
         cmocka_unit_test(what_is_not_bounded_is_refused),

@@ -3,6 +3,7 @@
  * sizes by hand; limits on memory. */
 #include "tests/expect.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -173,6 +174,45 @@ static void a_layer_is_scaled_by_itself(void **state)
     batch_fini(&batch);
 }
 
+/* 2.6 units below the normal range are 2 of them, and not 3: however long a gradient is, two
+ * factors leave no more of it than their product. */
+static void two_factors_are_at_most_their_product(void **state)
+{
+    (void)state;
+    enum { FIRST, SECOND, BOTH, FACTORS };
+    static const float factors[FACTORS] = {0x1.8p-75F, 0x1.cp-74F, 0x1p-148F};
+    for (int form = NORM_GRAM; form <= NORM_PER_EXAMPLE; form++) {
+        struct batch batch;
+        float weights[FACTORS][16], *sums[2];
+        batch_make(&batch, &(struct batch_demand){.layers = "c3,3,1,1fd1",
+                                                  .loss = LOSS_SQUARED,
+                                                  .features = 64,
+                                                  .count = 16,
+                                                  .input = {8, 8, 1},
+                                                  .form = form});
+        for (size_t f = 0; f < FACTORS; f++)
+            for (size_t i = 0; i < 16; i++)
+                weights[f][i] = factors[f];
+        for (size_t k = 0; k < 2; k++) {
+            sums[k] = calloc(batch.parameters, sizeof *sums[k]);
+            batch_run(&batch);
+            workspace_scale_layer(batch.workspace, 0, weights[k == 0 ? FIRST : BOTH]);
+            if (k == 0)
+                workspace_scale_layer(batch.workspace, 0, weights[SECOND]);
+            batch_sum(&batch, (struct row_range){0, 16}, sums[k]);
+        }
+        struct tile first = network_tile(batch.network, 0);
+        float most = 0;
+        for (size_t j = 0; j < first.count; j++)
+            most = fmaxf(most, fabsf(sums[0][j]));
+        assert_true(most > 0x1p-147F);
+        assert_memory_equal(sums[0], sums[1], first.count * sizeof *sums[0]);
+        free(sums[0]);
+        free(sums[1]);
+        batch_fini(&batch);
+    }
+}
+
 static double *input_squares(struct batch *batch)
 {
     size_t stride = workspace_stride(batch->workspace);
@@ -307,6 +347,7 @@ int main(void)
         cmocka_unit_test(an_empty_range_sums_to_zero),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_layer_is_scaled_by_itself),
+        cmocka_unit_test(two_factors_are_at_most_their_product),
         cmocka_unit_test(squares_of_records_may_be_known),
         cmocka_unit_test(a_known_square_is_not_taken_again),
         cmocka_unit_test(memory_is_what_was_said),
