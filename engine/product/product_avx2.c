@@ -9,7 +9,7 @@
 #define TILE_INLINE static inline __attribute__((always_inline))
 #define UNROLLED    _Pragma("GCC unroll 8")
 
-enum { ROWS = 6, ROWS_OF_UNITS = 3, LANES = 8, VECTORS = 2 };
+enum { ROWS = 6, LANES = 8, VECTORS = 2 };
 
 static bool available(void)
 {
@@ -101,13 +101,14 @@ TILE_TARGET static void multiply(const struct product_tile *tile)
     }
 }
 
-/* A unit's chains and the sums of all stand in registers, half of them each. */
+/* A unit's chains stand in registers, the sums of all in memory, which is met once a unit:
+ * with half of the registers each, the chains would be too few to keep a processor busy. */
 TILE_TARGET TILE_INLINE void add_units_rows(const struct product_tile *tile,
                                             struct product_units units,
                                             const size_t rows)
 {
     const float *x = tile->x, *y = tile->y, *weight = units.weights;
-    __m256 chains[ROWS_OF_UNITS][VECTORS], sums[ROWS_OF_UNITS][VECTORS];
+    __m256 chains[ROWS][VECTORS], sums[ROWS][VECTORS];
 
     begin(sums, tile, rows);
     for (size_t u = units.count; u > 0; u--, weight += tile->runs) {
@@ -135,7 +136,10 @@ TILE_TARGET static void add_units(const struct product_tile *tile,
     switch (tile->rows) {
     case 1: add_units_rows(tile, units, 1); break;
     case 2: add_units_rows(tile, units, 2); break;
-    default: add_units_rows(tile, units, ROWS_OF_UNITS); break;
+    case 3: add_units_rows(tile, units, 3); break;
+    case 4: add_units_rows(tile, units, 4); break;
+    case 5: add_units_rows(tile, units, 5); break;
+    default: add_units_rows(tile, units, ROWS); break;
     }
 }
 
@@ -196,7 +200,7 @@ void product_avx2_transpose(float *panel, struct product_source from)
 
 const struct product_kernel product_avx2 = {.name = "avx2",
                                             .rows = ROWS,
-                                            .rows_of_units = ROWS_OF_UNITS,
+                                            .rows_of_units = ROWS,
                                             .columns = VECTORS * LANES,
                                             .available = available,
                                             .multiply = multiply,

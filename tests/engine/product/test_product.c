@@ -202,7 +202,7 @@ static void sum_units_plainly(const struct product *p, struct product_runs runs)
 
 static void a_sum_of_units_is_a_chain_of_their_chains(void **state)
 {
-    static const size_t rows[] = {1, 2, 3, 4, 5, 7, 8, 15}, terms[] = {1, 4, 9};
+    static const size_t rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 15}, terms[] = {1, 4, 9};
     static const float weights[] = {1, 0.3F, 0, 0x1p-140F, 0.99F, 1, 0.7F, 0.1F};
     size_t next = 0;
     (void)state;
