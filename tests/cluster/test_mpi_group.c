@@ -1,9 +1,10 @@
 /* Goal: ranks that are processes of MPI make the model of one process bit for bit, sums wrap
  * and lie where they should, and a rank that differs, is killed or is stopped ends the run.
  * Method: this program runs itself under mpirun, 1 to 4 processes that talk through memory
- * on this machine. The processes answer by their exit status. Without MPI, and under
- * sanitizers, which know nothing of the library's threads, it says that it is skipped; what
- * the engine does between ranks is engine/test_trainer_ranks. */
+ * on this machine, or one on each of two hosts that ssh reaches, over TCP. The processes
+ * answer by their exit status. Without MPI or sshd, and under sanitizers, which know nothing
+ * of the library's threads, it says that it is skipped; what the engine does between ranks is
+ * engine/test_trainer_ranks. */
 #include "tests/expect.h"
 
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include "cluster/mpi_group.h"
 #include "cluster/rank_run.h"
 #include "tests/engine/ranks_fixture.h"
+#include "tests/ssh_fixture.h"
 
 enum {
     LEAST_NS = 100000000,
@@ -175,21 +177,16 @@ static int be_rank(const char *what)
 
 /* --- in the test --- */
 
-/* The exit status of ranks processes that do what. A run that hangs is killed after two
- * minutes, which no run here takes, and fails. */
-static int status_of(unsigned ranks, const char *what)
+/* The exit status of processes that mpirun starts and that do what. A run that hangs is
+ * killed after two minutes, which no run here takes, and fails. */
+static int status_under(const char *mpirun, const char *what)
 {
-    char command[1024], self[512];
+    char command[2048], self[512];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     assert_true(length > 0);
     self[length] = '\0';
-    snprintf(command, sizeof command,
-             "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-             "timeout 120 mpirun --oversubscribe --bind-to none -n %u "
-             "--mca btl self,vader --mca btl_vader_single_copy_mechanism none "
-             "--mca oob_tcp_if_include lo --mca mpi_yield_when_idle 1 "
-             "%s --rank %s </dev/null >&2",
-             ranks, self, what);
+    snprintf(command, sizeof command, "timeout 120 %s %s --rank %s </dev/null >&2",
+             mpirun, self, what);
     int status = system(command);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == EXIT_ABSENT) {
@@ -197,6 +194,17 @@ static int status_of(unsigned ranks, const char *what)
         skip();
     }
     return WEXITSTATUS(status);
+}
+
+static int status_of(unsigned ranks, const char *what)
+{
+    char mpirun[512];
+    snprintf(mpirun, sizeof mpirun,
+             "mpirun --allow-run-as-root --oversubscribe --bind-to none -n %u "
+             "--mca btl self,vader --mca btl_vader_single_copy_mechanism none "
+             "--mca oob_tcp_if_include lo --mca mpi_yield_when_idle 1",
+             ranks);
+    return status_under(mpirun, what);
 }
 
 static void need_mpi(void)
@@ -240,10 +248,27 @@ static void a_rank_that_is_stopped_ends_the_run(void **state)
     assert_int_equal(status_of(3, "stopped"), 75);
 }
 
+static void processes_on_two_hosts_make_the_models_of_one(void **state)
+{
+    char mpirun[1024];
+    struct ssh_hosts hosts;
+    (void)state;
+    if (!ssh_can_start()) {
+        print_message("SKIPPED, proves nothing: no mpirun or no sshd, or a sanitizer\n");
+        skip();
+    }
+    ssh_hosts_begin(&hosts);
+    ssh_mpirun(&hosts, "2", mpirun, sizeof mpirun);
+    int joined = status_under(mpirun, "joined");
+    ssh_hosts_end(&hosts);
+    assert_int_equal(joined, EXIT_FINISHED);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_make_the_models_of_one),
+        cmocka_unit_test(processes_on_two_hosts_make_the_models_of_one),
         cmocka_unit_test(a_rank_that_differs_ends_the_run_before_it_began),
         cmocka_unit_test(a_rank_that_is_killed_ends_the_run),
         cmocka_unit_test(a_rank_that_is_stopped_ends_the_run),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/expect.h"
 
@@ -47,6 +48,24 @@ unsigned find_ranks(const struct daemon *daemon, pid_t *found, unsigned max)
         snprintf(launcher, sizeof launcher, "%d", parent_of(entry->d_name, name));
         if (strcmp(name, "epsilond-rank") != 0 ||
             parent_of(launcher, unused) != daemon->pid)
+            continue;
+        if (count < max)
+            found[count] = (pid_t)atoi(entry->d_name);
+        count++;
+    }
+    closedir(proc);
+    return count;
+}
+
+unsigned find_processes(const char *program, pid_t *found, unsigned max)
+{
+    unsigned count = 0;
+    struct dirent *entry;
+    DIR *proc = opendir("/proc");
+    while ((entry = readdir(proc)) != NULL) {
+        char path[300], is[512] = "";
+        snprintf(path, sizeof path, "/proc/%s/exe", entry->d_name);
+        if (readlink(path, is, sizeof is - 1) < 0 || strcmp(is, program) != 0)
             continue;
         if (count < max)
             found[count] = (pid_t)atoi(entry->d_name);

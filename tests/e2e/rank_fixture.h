@@ -26,6 +26,9 @@ struct client *ranks_client(struct stage *stage);
  * of at most max. */
 unsigned find_ranks(const struct daemon *daemon, pid_t *found, unsigned max);
 
+/* The same of processes of this program, an absolute path, wherever they were started. */
+unsigned find_processes(const char *program, pid_t *found, unsigned max);
+
 /* Asserts that the processes end within a minute, in which whoever reaps them may come to
  * it. */
 void assert_ranks_gone(const pid_t *found, unsigned count);
