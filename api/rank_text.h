@@ -42,7 +42,8 @@ struct rank_plan {
     unsigned ranks, threads; /* threads: of each */
     unsigned patience_s;     /* a rank ends where no step does for so long */
     struct rank_file matrix, weights;
-    char model[RANK_PATH_SIZE]; /* where rank 0 writes trainer_model when it is told to */
+    char model[RANK_PATH_SIZE]; /* the daemon's file, into which rank 0 writes trainer_model
+                                 * when it is told to */
 };
 
 /* Its bytes, without the head. */

@@ -147,6 +147,8 @@ static enum status agree(const struct member *member, enum status mine, struct e
 
 /* --- steps, at rank 0 --- */
 
+/* Into a file that the daemon has made: once that has ended the run, and removed it, a rank
+ * that outlives the launcher leaves none. */
 static enum status write_model(struct member *member, uint8_t digest[SHA256_SIZE],
                                struct error *error)
 {
@@ -154,7 +156,7 @@ static enum status write_model(struct member *member, uint8_t digest[SHA256_SIZE
     const float *values = trainer_model(member->trainer, &count);
     const char *at = (const char *)values;
     size_t left = count * sizeof *values;
-    int file = open(member->plan.model, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+    int file = open(member->plan.model, O_WRONLY | O_TRUNC | O_NOFOLLOW);
     sha256_of(digest, values, left);
     while (file >= 0 && left > 0) {
         ssize_t written = write(file, at, left);

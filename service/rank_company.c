@@ -1,5 +1,6 @@
 #include "service/rank_company.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +163,18 @@ static bool read_all(int file, void *to, size_t size)
     return true;
 }
 
-/* Reads the file that rank 0 has written, and removes it. */
+/* Makes the file, which no rank does. */
+static enum status make_model_file(const struct rank_company *company, struct error *error)
+{
+    int file = open(company->model,
+                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0)
+        return error_set(error, ST_INTERNAL, "%s: %s", company->model, strerror(errno));
+    close(file);
+    return ST_OK;
+}
+
+/* Reads what rank 0 has written into it. */
 static enum status adopt_model(struct rank_company *company, struct error *error)
 {
     size_t count;
@@ -178,7 +190,6 @@ static enum status adopt_model(struct rank_company *company, struct error *error
                hash_equal(digest, company->report.model_sha256, sizeof digest);
     if (file >= 0)
         close(file);
-    unlink(company->model);
     if (is_whole)
         trainer_adopt(company->trainer, company->report.step, values);
     free(values);
@@ -213,9 +224,10 @@ enum status rank_company_open(struct rank_company **out, struct context *context
                               train_spec_ranks(&job_plan(job)->request.train));
     enum status status = rank_launcher_start(&company->launcher, words, error);
     rank_words_free(words);
-    if (status != ST_OK)
-        return lose(company, status);
-    status = send_plan(company, setup, error);
+    if (status == ST_OK)
+        status = make_model_file(company, error);
+    if (status == ST_OK)
+        status = send_plan(company, setup, error);
     if (status != ST_OK)
         return lose(company, status);
     status = read_report(company, error);

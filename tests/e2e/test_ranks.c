@@ -44,6 +44,15 @@ static struct client *client_of(void **state)
     return ranks_client(*state);
 }
 
+/* The file that a model comes in is there while its ranks are. */
+static void assert_model_files(const struct daemon *daemon, unsigned count)
+{
+    char command[192];
+    snprintf(command, sizeof command, "[ $(ls %s/scratch | grep -c '[.]ranks$') = %u ]",
+             daemon->data_dir, count);
+    assert_int_equal(system(command), 0);
+}
+
 static void two_processes_train_a_model(void **state)
 {
     struct client *client = client_of(state);
@@ -59,6 +68,7 @@ static void two_processes_train_a_model(void **state)
     assert_true(reply_number(model, "certificate.steps") == FEW_STEPS);
     assert_true(reply_number(model, "certificate.noise.cells") >= RANKS);
     assert_int_equal(find_ranks(client->daemon, NULL, 0), 0);
+    assert_model_files(client->daemon, 0);
     assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
 }
 
@@ -122,11 +132,13 @@ static void a_cancelled_job_leaves_no_process(void **state)
     pid_t found[RANKS];
     struct client *client = client_of(state);
     const char *id = begin_endless(client, found);
+    assert_model_files(client->daemon, 1);
     cancel(client, id);
     const struct reply *job = await_end(client, id);
     assert_string_equal(reply_text(job, "state"), "CANCELLED");
     assert_charged(job);
     assert_ranks_gone(found, RANKS);
+    assert_model_files(client->daemon, 0);
 }
 
 static void a_job_that_loses_a_rank_fails_and_stays_charged(void **state)

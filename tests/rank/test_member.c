@@ -4,6 +4,7 @@
  * itself as a group of one, whose standard input and output are the test's. */
 #include "rank/member.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,14 @@ struct place {
     struct file_seal seal;
 };
 
+/* As the daemon does, before it gives an order. */
+static void make_model_file(const struct place *place)
+{
+    int file = open(place->model, O_WRONLY | O_CREAT, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(close(file), 0);
+}
+
 static int begin(void **state)
 {
     struct place *place = calloc(1, sizeof *place);
@@ -66,6 +75,7 @@ static int begin(void **state)
     assert_int_equal(matrix_writer_finish(writer, &digest, NULL), ST_OK);
     matrix_writer_close(writer);
     assert_int_equal(file_seal_of(&place->seal, place->matrix, NULL), ST_OK);
+    make_model_file(place);
     *state = place;
     return 0;
 }
@@ -183,7 +193,8 @@ static void steps_are_taken_up_to_the_order_and_no_further(void **state)
     report = hear(&rank);
     assert_int_equal(report.step, 2);
     assert_false(report.has_model);
-    assert_int_not_equal(stat(place->model, &file), 0);
+    assert_int_equal(stat(place->model, &file), 0);
+    assert_int_equal(file.st_size, 0);
     give(&rank, false, STEPS, true);
     report = hear(&rank);
     assert_int_equal(report.step, STEPS);
@@ -224,6 +235,21 @@ static void no_step_is_taken_once_the_daemon_is_gone(void **state)
     nanosleep(&(struct timespec){0, 100000000}, NULL);
     close(rank.to);
     assert_int_equal(end(&rank), ST_CANCELLED);
+}
+
+/* A run that has ended: the order is one that a rank had when its launcher was killed. */
+static void a_model_file_that_the_daemon_removed_stays_away(void **state)
+{
+    const struct place *place = *state;
+    struct stat file;
+    struct rank rank = start_with(plan_text(place, "dpsgd", STEPS, 1));
+    hear(&rank);
+    assert_int_equal(unlink(place->model), 0);
+    give(&rank, false, STEPS, true);
+    assert_int_equal(hear(&rank).failure, ST_INVALID);
+    assert_int_equal(end(&rank), ST_INVALID);
+    assert_int_not_equal(stat(place->model, &file), 0);
+    make_model_file(place);
 }
 
 static void an_order_of_other_steps_is_refused(void **state)
@@ -279,6 +305,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(steps_are_taken_up_to_the_order_and_no_further),
         cmocka_unit_test(a_run_ends_where_it_is_told_to),
         cmocka_unit_test(no_step_is_taken_once_the_daemon_is_gone),
+        cmocka_unit_test(a_model_file_that_the_daemon_removed_stays_away),
         cmocka_unit_test(an_order_of_other_steps_is_refused),
         cmocka_unit_test(another_matrix_is_refused_before_the_first_report),
         cmocka_unit_test(a_plan_for_other_processes_is_refused),
