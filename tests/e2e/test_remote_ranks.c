@@ -3,8 +3,9 @@
  * stopped ends the job with its charge standing, and a host that does not show its key before
  * anything is charged. Method: the real daemon, mpirun, sshd and ssh, by the settings of
  * deploy/kubernetes/ranks; both hosts are this machine (tests/ssh_fixture.h). The launcher is a
- * script that shortens the two minutes of the plan. Its program is a copy, by which its
- * processes are found. Where there is no mpirun or no sshd it says that it is skipped. */
+ * script that shortens the two minutes of the plan where a rank is to be stopped. Its program
+ * is a copy, by which its processes are found. Where there is no mpirun or no sshd it says that
+ * it is skipped. */
 #include "tests/expect.h"
 
 #include "tests/e2e/rank_fixture.h"
@@ -27,9 +28,11 @@ static void write_launcher(const char *path, const char *folder)
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file,
-            "#!/bin/bash\nexec %s %s/epsilond rank < \\\n"
-            "    <(exec sed -u 's/\"patience_s\":120,/\"patience_s\":  1,/')\n",
-            mpirun, folder);
+            "#!/bin/bash\nrank=(%s %s/epsilond rank)\n"
+            "[ -e %s/hasty ] || exec \"${rank[@]}\"\n"
+            "exec \"${rank[@]}\" < \\\n"
+            "    <(exec sed -u 's/\"patience_s\":120,/\"patience_s\":  3,/')\n",
+            mpirun, folder, folder);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(chmod(path, 0700), 0);
 }
@@ -123,19 +126,29 @@ static void a_cancelled_job_leaves_no_process_on_the_hosts(void **state)
     assert_ranks_gone(found, RANKS);
 }
 
-static void a_rank_that_is_lost_ends_the_job_which_stays_charged(void **state)
+static void lose_a_rank(void **state, int signal)
 {
-    static const int signals[RANKS] = {SIGKILL, SIGSTOP};
+    pid_t found[RANKS];
     struct client *client = ranks_client(*state);
-    for (int k = 0; k < RANKS; k++) {
-        pid_t found[RANKS];
-        const char *id = begin_endless(client, found);
-        assert_int_equal(kill(found[k], signals[k]), 0);
-        const struct reply *job = await_end(client, id);
-        assert_ends(state, job, "FAILED", "rank_lost");
-        assert_charged(job);
-        assert_ranks_gone(found, RANKS);
-    }
+    const char *id = begin_endless(client, found);
+    assert_int_equal(kill(found[RANKS - 1], signal), 0);
+    const struct reply *job = await_end(client, id);
+    assert_ends(state, job, "FAILED", "rank_lost");
+    assert_charged(job);
+    assert_ranks_gone(found, RANKS);
+}
+
+static void a_rank_that_is_killed_ends_the_job_which_stays_charged(void **state)
+{
+    lose_a_rank(state, SIGKILL);
+}
+
+static void a_rank_that_is_stopped_ends_the_job_which_stays_charged(void **state)
+{
+    struct client *client = ranks_client(*state);
+    ssh_shell("touch %s/hasty", client->daemon->directory);
+    lose_a_rank(state, SIGSTOP);
+    ssh_shell("rm %s/hasty", client->daemon->directory);
     assert_true(daemon_logged(client->daemon, "rank_missed"));
 }
 
@@ -157,7 +170,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_on_two_hosts_train_a_model),
         cmocka_unit_test(a_cancelled_job_leaves_no_process_on_the_hosts),
-        cmocka_unit_test(a_rank_that_is_lost_ends_the_job_which_stays_charged),
+        cmocka_unit_test(a_rank_that_is_killed_ends_the_job_which_stays_charged),
+        cmocka_unit_test(a_rank_that_is_stopped_ends_the_job_which_stays_charged),
         cmocka_unit_test(a_host_with_another_key_gets_nothing),
     };
     return cmocka_run_group_tests(tests, begin, finish);
