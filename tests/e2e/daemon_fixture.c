@@ -241,6 +241,19 @@ int daemon_verify(struct daemon *daemon)
         daemon, (const char *const[]){"verify", "--data-dir", daemon->data_dir, NULL});
 }
 
+bool daemon_has_postgres(void)
+{
+    struct daemon daemon;
+    daemon_init(&daemon);
+    daemon_run(&daemon, (const char *const[]){"verify", "--data-dir", daemon.directory,
+                                              "--store", "none", NULL});
+    bool has = !daemon_logged(&daemon, "without PostgreSQL");
+    daemon_fini(&daemon);
+    if (!has)
+        printf("SKIPPED: the daemon was built without PostgreSQL\n");
+    return has;
+}
+
 int daemon_wait(struct daemon *daemon)
 {
     assert_true(daemon->pid > 0);

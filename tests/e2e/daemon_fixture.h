@@ -33,7 +33,7 @@ void daemon_start(struct daemon *daemon, const char *const *options);
 int daemon_stop(struct daemon *daemon, int signal);
 
 /* Runs the binary with the arguments (NULL-ended) to its own end: the exit code. What
- * it prints is appended to the log. One that has not ended after 30 s fails the test.
+ * it prints is appended to the log. One that has not ended after five minutes fails the test.
  */
 int daemon_run(struct daemon *daemon, const char *const *arguments);
 
@@ -42,6 +42,9 @@ int daemon_verify(struct daemon *daemon);
 
 /* Waits for a daemon that ends by itself: as daemon_stop. */
 int daemon_wait(struct daemon *daemon);
+
+/* Whether the daemon was built to speak to servers of PostgreSQL; says so where it was not. */
+bool daemon_has_postgres(void);
 
 /* SIGKILL where it runs; the directory goes. */
 void daemon_fini(struct daemon *daemon);

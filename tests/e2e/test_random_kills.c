@@ -1,5 +1,6 @@
 /* SIGKILL at random moments, while clients submit and jobs run: KILLS rounds (50), a fresh
- * directory every 50. After each: what was acknowledged is there, and told by one act; no
+ * directory every 50; and fewer where the database is on a server of PostgreSQL, which is
+ * killed in every other round before the daemon is. After each: what was acknowledged is there, and told by one act; no
  * step ran that is not charged, a repeated request is the same job, `epsilond verify` agrees, and at some
  * weighted order committed + held is within the capacity. */
 #include <pthread.h>
@@ -13,10 +14,18 @@
 #include "tests/e2e/account_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
+#include "tests/store/postgres_fixture.h"
 
-enum { KILLS = 50, KILLS_A_LIFE = 50, JOBS_A_ROUND = 6, JOBS_MAX = 400 };
+enum {
+    KILLS = 50,
+    KILLS_A_LIFE = 50,
+    KILLS_ON_SERVER = 4,
+    JOBS_A_ROUND = 6,
+    JOBS_MAX = 400,
+};
 
 static const char *const two_workers[] = {"--workers", "2", NULL};
+static struct postgres_server server; /* of those lives that have one */
 static const char *const datasets[] = {"ample", "tight"};
 
 /* What a client knows of a job: the most it was ever told. */
@@ -27,6 +36,8 @@ struct known {
 
 struct life {
     struct stage *stage;
+    const char *const *options;                /* of the daemon */
+    const struct postgres_database *database; /* NULL: a file */
     struct known jobs[JOBS_MAX];
     size_t count;
     unsigned posts;      /* requests sent, which number their keys */
@@ -225,7 +236,28 @@ static void check(struct life *life, struct client *client)
     }
 }
 
-static void play_round(struct life *life)
+/* What a killed daemon had open the server finds out soon, and not at once. */
+static void await_alone(const struct life *life)
+{
+    char answer[64] = "";
+    while (life->database != NULL && strcmp(answer, "0") != 0)
+        postgres_ask(&server, life->database,
+                     "SELECT count(*) FROM pg_stat_activity WHERE "
+                     "datname=current_database() AND pid<>pg_backend_pid()",
+                     answer, sizeof answer);
+}
+
+static int verify(const struct life *life)
+{
+    struct daemon *daemon = &life->stage->daemon;
+    const char *const arguments[] = {"verify", "--data-dir", daemon->data_dir, "--store",
+                                     life->database != NULL ? life->database->url : "",
+                                     NULL};
+    return life->database != NULL ? daemon_run(daemon, arguments)
+                                  : daemon_verify(daemon);
+}
+
+static void play_round(struct life *life, bool kills_server)
 {
     struct daemon *daemon = &life->stage->daemon;
     struct client client;
@@ -233,10 +265,15 @@ static void play_round(struct life *life)
     atomic_store(&life->answers, 0);
     assert_int_equal(pthread_create(&thread, NULL, live, life), 0);
     pause_at_random(life);
+    if (kills_server) {
+        postgres_kill(&server);
+        pause_at_random(life);
+    }
     assert_int_equal(daemon_stop(daemon, SIGKILL), 128 + SIGKILL);
     pthread_join(thread, NULL);
-    assert_int_equal(daemon_verify(daemon), 0);
-    daemon_start(daemon, two_workers);
+    await_alone(life);
+    assert_int_equal(verify(life), 0);
+    daemon_start(daemon, life->options);
     client_init(&client, daemon);
     ask_again(life, &client);
     check_acts(life, &client);
@@ -258,17 +295,20 @@ static void end_all(struct life *life)
     client_fini(&client);
 }
 
-static void play_life(long kills)
+static void play_life(long kills, const char *const *options,
+                      const struct postgres_database *database)
 {
     void *state;
     struct life *life = calloc(1, sizeof *life);
     assert_non_null(life);
-    stage_begin_with(&state, two_workers);
+    stage_begin_with(&state, options);
     life->stage = state;
+    life->options = options;
+    life->database = database;
     ready_points(&life->stage->client, "ample", 500, 1, SAMPLE_BUDGET(8));
     ready_points(&life->stage->client, "tight", 500, 2, SAMPLE_BUDGET(1));
     for (long i = 0; i < kills; i++) {
-        play_round(life);
+        play_round(life, database != NULL && i % 2 == 0);
         if (i % 4 == 3)
             end_all(life);
     }
@@ -277,19 +317,39 @@ static void play_life(long kills)
     free(life);
 }
 
+static long kills_asked(long usual, long share)
+{
+    const char *asked = getenv("KILLS");
+    return asked != NULL ? atol(asked) / share : usual;
+}
+
 static void a_kill_at_any_moment_loses_nothing(void **state)
 {
     (void)state;
-    const char *asked = getenv("KILLS");
-    long kills = asked != NULL ? atol(asked) : KILLS;
-    for (; kills > 0; kills -= KILLS_A_LIFE)
-        play_life(kills < KILLS_A_LIFE ? kills : KILLS_A_LIFE);
+    for (long kills = kills_asked(KILLS, 1); kills > 0; kills -= KILLS_A_LIFE)
+        play_life(kills < KILLS_A_LIFE ? kills : KILLS_A_LIFE, two_workers, NULL);
+}
+
+static void a_kill_of_daemon_or_server_loses_nothing(void **state)
+{
+    (void)state;
+    if (!daemon_has_postgres() || !postgres_make(&server, true))
+        return;
+    for (long kills = kills_asked(KILLS_ON_SERVER, 10); kills > 0;
+         kills -= KILLS_A_LIFE) {
+        const struct postgres_database database = postgres_database(&server);
+        const char *const options[] = {"--workers",       "2",  "--store", database.url,
+                                       "--single-server", "on", NULL};
+        play_life(kills < KILLS_A_LIFE ? kills : KILLS_A_LIFE, options, &database);
+    }
+    postgres_remove(&server);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kill_at_any_moment_loses_nothing),
+        cmocka_unit_test(a_kill_of_daemon_or_server_loses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,6 +217,37 @@ static void another_schema_is_refused_and_left_as_it_is(void **state)
     }
 }
 
+/* What it was acknowledged is gone, or another has taken over. */
+static void a_daemon_that_may_write_no_more_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *said;
+    } all[] = {{"UPDATE writer SET n=n-1 WHERE n>0", "lost history"},
+               {"UPDATE writer SET fenced=true", "taken over"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct scene scene;
+        char before[64], after[64];
+        const char *held = "SELECT (SELECT count(*) FROM dataset),sum(n) FROM writer";
+        begin(&scene);
+        struct client *client = &scene.client;
+        assert_status(declare_points(client, "before", SAMPLE_BUDGET(4)), 201);
+        assert_int_equal(postgres_sql(&server, &scene.database, all[i].sql), 0);
+        postgres_ask(&server, &scene.database, held, before, sizeof before);
+        client->lossy = true;
+        assert_int_not_equal(declare_points(client, "behind", SAMPLE_BUDGET(4))->status,
+                             201);
+        assert_int_equal(daemon_wait(&scene.daemon), 75);
+        assert_true(daemon_logged(&scene.daemon, all[i].said));
+        postgres_ask(&server, &scene.database, held, after, sizeof after);
+        assert_string_equal(after, before);
+        start(&scene);
+        assert_status(client_get(client, "/v1/datasets/before"), 200);
+        assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+        end(&scene);
+    }
+}
+
 static void copy_database(const char *from, const char *to)
 {
     char sql[64];
@@ -383,20 +414,6 @@ static void a_database_of_an_earlier_schema_moves_forward_first(void **state)
     daemon_fini(&scene.daemon);
 }
 
-/* Whether the daemon was built to speak to a server. */
-static bool can_speak(void)
-{
-    struct daemon daemon;
-    daemon_init(&daemon);
-    daemon_run(&daemon, (const char *const[]){"verify", "--data-dir", daemon.directory,
-                                              "--store", "none", NULL});
-    bool can = !daemon_logged(&daemon, "without PostgreSQL");
-    daemon_fini(&daemon);
-    if (!can)
-        printf("SKIPPED: the daemon was built without PostgreSQL\n");
-    return can;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,12 +421,13 @@ int main(void)
         cmocka_unit_test(a_second_daemon_and_a_strange_directory_are_refused),
         cmocka_unit_test(what_will_not_do_is_refused_and_nothing_is_held),
         cmocka_unit_test(another_schema_is_refused_and_left_as_it_is),
+        cmocka_unit_test(a_daemon_that_may_write_no_more_ends),
         cmocka_unit_test(a_database_that_was_set_back_is_frozen),
         cmocka_unit_test(a_database_moves_to_a_server_and_back_as_it_is),
         cmocka_unit_test(a_database_of_an_earlier_schema_moves_forward_first),
     };
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (!can_speak() || !postgres_make(&server, true))
+    if (!daemon_has_postgres() || !postgres_make(&server, true))
         return 0;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     postgres_remove(&server);
