@@ -3,6 +3,7 @@ its two entries of the ledger, chained as docs/ledger.md says. Files of models a
 
 import hashlib
 import json
+import os
 import sqlite3
 import struct
 
@@ -43,8 +44,9 @@ def copy(database, table, row, **changes):
     database.execute(f"INSERT INTO {table} VALUES({','.join('?' * len(values))})", values)
 
 
-def multiply(path, count):
-    """Adds count copies of the newest job in the database at path, which SUCCEEDED and is private."""
+def multiply(path, count, kept=None):
+    """Adds count copies of the newest job in the database at path, which SUCCEEDED and is private. Where kept is given,
+    so many of them have rows; of the others, as of jobs that were deleted, there is the ledger alone, and the mark."""
     database = sqlite3.connect(path, isolation_level=None)
     newest = "ORDER BY rowid DESC LIMIT 1"
     job = database.execute(f"SELECT * FROM job {newest}").fetchone()
@@ -61,9 +63,23 @@ def multiply(path, count):
         meta = {**json.loads(commit[7]), "reserve": seq}
         chain.append(commit, job_id, json.dumps(meta, separators=(",", ":")))
         database.execute("INSERT INTO mark VALUES(?,?)", (job_id, detail["authorised_steps"]))
+        if kept is not None and k > kept:
+            continue
         detail.update(ledger_seq=seq, model=model_id, model_drawn=model_id)
         copy(database, "job", job, number=job[0] + k, id=job_id, detail=json.dumps(detail, separators=(",", ":")))
         copy(database, "model", model, number=model[0] + k, id=model_id, job=job_id,
              card=card.replace(model[1], model_id).replace(model[2], job_id))
     database.execute("COMMIT")
+    database.close()
+
+
+def add_files(directory):
+    """Each model of the database in the directory has a file, which is that of the only one that had."""
+    models = os.path.join(directory, "models")
+    made = os.path.join(models, os.listdir(models)[0])
+    database = sqlite3.connect(os.path.join(directory, "epsilond.db"))
+    for (model,) in database.execute("SELECT id FROM model").fetchall():
+        path = os.path.join(models, model + ".safetensors")
+        if path != made:
+            os.link(made, path)
     database.close()
