@@ -13,7 +13,8 @@
  * Public data needs no norms.
  *
  * A micro-batch holds count <= rows records; every pass runs over a multiple of
- * WORKSPACE_ROWS_STEP rows, of which forward zeroes those beyond the records. The caller
+ * WORKSPACE_ROWS_STEP rows, of which forward zeroes those beyond the records; at a dense
+ * layer of records they stay zeros, and nothing is multiplied for them. The caller
  * fills the first count rows of workspace_input (matrix_gather with
  * workspace_stride) and, before workspace_loss, the first count of workspace_classes or
  * workspace_values.

@@ -13,19 +13,35 @@
 #include "engine/nn/translation.h"
 #include "engine/nn/weight_work.h"
 
+/* Where a product writes: the rows of records. Those behind them are zeros. */
+static struct rows records_of(const struct node_work *work, struct rows rows)
+{
+    size_t left = work->workspace->count - work->range.first;
+    size_t count = left < rows.count ? left : rows.count;
+    memset(rows.data + count * rows.stride, 0,
+           (rows.count - count) * rows.stride * sizeof *rows.data);
+    rows.count = count;
+    return rows;
+}
+
 static void forward(const struct node_work *work)
 {
     const struct node *node = node_of(work);
-    row_layer_forward(node->plan, work->parameters, activations_of(work, node->to),
-                      activations_of(work, node->from));
+    struct rows z = records_of(work, activations_of(work, node->to));
+    struct rows a = activations_of(work, node->from);
+    a.count = z.count;
+    row_layer_forward(node->plan, work->parameters, z, a);
 }
 
 static void backward(const struct node_work *work)
 {
     const struct node *node = node_of(work);
-    if (has_gradient(work, node->from))
-        row_layer_backward(node->plan, work->parameters, gradients_of(work, node->from),
-                           gradients_of(work, node->to));
+    if (!has_gradient(work, node->from))
+        return;
+    struct rows da = records_of(work, gradients_of(work, node->from));
+    struct rows b = gradients_of(work, node->to);
+    b.count = da.count;
+    row_layer_backward(node->plan, work->parameters, da, b);
 }
 
 static void difference_forward(const struct difference_work *d)

@@ -94,6 +94,29 @@ static void rows_beyond_the_records_contribute_nothing(void **state)
     batch_fini(&batch);
 }
 
+/* What records left there before them is gone. */
+static void rows_beyond_the_records_are_zeros(void **state)
+{
+    (void)state;
+    enum { COUNT = 5, ROWS = 16 };
+    struct batch batch;
+    batch_init(&batch, "d48D16d2", LOSS_SOFTMAX_CROSS_ENTROPY, 33, ROWS);
+    for (size_t i = 0; i < ROWS; i++)
+        batch_place(&batch, i, i);
+    batch_pass(&batch, ROWS);
+    for (size_t i = 0; i < COUNT; i++)
+        batch_place(&batch, i, i);
+    batch_pass(&batch, COUNT);
+    for (size_t l = 0; l < workspace_factor_count(batch.workspace); l++) {
+        struct factors of = workspace_factors(batch.workspace, l);
+        for (size_t j = COUNT * of.a_stride; j < ROWS * of.a_stride; j++)
+            assert_true(of.a[j] == 0);
+        for (size_t j = COUNT * of.b_stride; j < ROWS * of.b_stride; j++)
+            assert_true(of.b[j] == 0);
+    }
+    batch_fini(&batch);
+}
+
 static void an_empty_range_sums_to_zero(void **state)
 {
     struct batch batch;
@@ -344,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_weight_of_one_leaves_every_bit),
         cmocka_unit_test(records_are_the_same_in_a_smaller_workspace),
         cmocka_unit_test(rows_beyond_the_records_contribute_nothing),
+        cmocka_unit_test(rows_beyond_the_records_are_zeros),
         cmocka_unit_test(an_empty_range_sums_to_zero),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_layer_is_scaled_by_itself),
