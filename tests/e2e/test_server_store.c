@@ -10,6 +10,7 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 #include "tests/store/postgres_fixture.h"
+#include "tests/store/proxy_fixture.h"
 
 static struct postgres_server server;
 
@@ -248,6 +249,81 @@ static void a_daemon_that_may_write_no_more_ends(void **state)
     }
 }
 
+/* --- many at once --- */
+
+enum { CROWD = 8, EACH = 8 };
+
+struct member { /* one of those who submit at the same time */
+    struct client client;
+    pthread_t thread;
+    unsigned number, accepted;
+};
+
+#define QUEUED                                                                         \
+    "{'dataset':'points','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"    \
+    "'batch_size':50,'steps':20,'privacy':{'noise_multiplier':3000}}"
+
+static void *submit_some(void *argument)
+{
+    char key[32];
+    struct member *member = argument;
+    for (unsigned i = 0; i < EACH; i++) {
+        snprintf(key, sizeof key, "job-%u-%u", member->number, i);
+        member->accepted +=
+            client_post(&member->client, "/v1/jobs", key, QUEUED)->status == 201;
+    }
+    return NULL;
+}
+
+static void expect_rows(const struct postgres_database *database, const char *sql,
+                        unsigned expected)
+{
+    char answer[64];
+    postgres_ask(&server, database, sql, answer, sizeof answer);
+    assert_int_equal(atoi(answer), expected);
+}
+
+/* Those that wait one behind the other are one transaction, whose COMMIT may be cut. */
+static void jobs_of_a_crowd_are_there_once_though_commits_are_cut(void **state)
+{
+    (void)state;
+    struct proxy proxy;
+    struct member crowd[CROWD];
+    struct scene scene = {.database = postgres_database(&server)};
+    struct postgres_database direct = scene.database;
+    proxy_open(&proxy, &server);
+    snprintf(scene.database.url, sizeof scene.database.url,
+             "postgresql://epsilond@/%s?host=%s", direct.name, proxy.folder);
+    daemon_init(&scene.daemon);
+    start(&scene);
+    client_init(&scene.client, &scene.daemon);
+    ready_points(&scene.client, "points", 500, 1, SAMPLE_BUDGET(8));
+    for (unsigned i = 0; i < CROWD; i++) {
+        crowd[i] = (struct member){.number = i};
+        client_init(&crowd[i].client, &scene.daemon);
+        assert_int_equal(
+            pthread_create(&crowd[i].thread, NULL, submit_some, &crowd[i]), 0);
+    }
+    for (unsigned i = 0; i < CROWD; i++) {
+        pthread_join(crowd[i].thread, NULL);
+        assert_int_equal(crowd[i].accepted, EACH);
+    }
+    submit_some(&crowd[0]); /* once more, and no others */
+    assert_int_equal(crowd[0].accepted, 2 * EACH);
+    for (unsigned i = 0; i < CROWD; i++)
+        client_fini(&crowd[i].client);
+    expect_rows(&direct, "SELECT count(*) FROM job", CROWD * EACH);
+    expect_rows(&direct, "SELECT count(DISTINCT job) FROM ledger WHERE kind='RESERVE'",
+                CROWD * EACH);
+    expect_rows(&direct, "SELECT count(*) FROM audit WHERE action='job.create'",
+                CROWD * EACH);
+    assert_true(proxy.cuts_before > 0 && proxy.cuts_after > 0);
+    scene.database = direct;
+    assert_int_equal(verify(&scene), 0);
+    end(&scene);
+    proxy_close(&proxy);
+}
+
 static void copy_database(const char *from, const char *to)
 {
     char sql[64];
@@ -421,6 +497,7 @@ int main(void)
         cmocka_unit_test(a_second_daemon_and_a_strange_directory_are_refused),
         cmocka_unit_test(what_will_not_do_is_refused_and_nothing_is_held),
         cmocka_unit_test(another_schema_is_refused_and_left_as_it_is),
+        cmocka_unit_test(jobs_of_a_crowd_are_there_once_though_commits_are_cut),
         cmocka_unit_test(a_daemon_that_may_write_no_more_ends),
         cmocka_unit_test(a_database_that_was_set_back_is_frozen),
         cmocka_unit_test(a_database_moves_to_a_server_and_back_as_it_is),
