@@ -175,6 +175,7 @@ $(BUILD)/tests/engine/nn/layers/test_scatter: wrapped := -Wl,--wrap=wavelet_spec
 $(call programs,$(shell grep -l product_fixture.h -r tests/engine --include=test_*.c)): wrapped := -Wl,--wrap=product_choice_best
 $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take
 $(BUILD)/tests/service/outbound/test_s3: wrapped := -Wl,--wrap=curl_easy_setopt
+$(BUILD)/tests/store/test_object_garbage: wrapped := -Wl,--wrap=clock_gettime
 $(BUILD)/tests/service/test_desk: wrapped := -Wl,--wrap=request_header,--wrap=idempotency_find
 $(BUILD)/tests/service/test_upload: wrapped := -Wl,--wrap=dataset_read
 $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise

@@ -5,11 +5,26 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "store/blob_objects.h"
 #include "tests/expect.h"
 #include "tests/store/bucket_fixture.h"
 #include "tests/store/place_fixture.h"
+
+/* --- a machine that sleeps --- */
+
+static atomic_long slept_s;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int code = __real_clock_gettime(clock, now);
+    if (code == 0 && clock == CLOCK_BOOTTIME)
+        now->tv_sec += atomic_load(&slept_s);
+    return code;
+}
 
 struct scene {
     struct place place;
@@ -58,7 +73,7 @@ static struct blob_name name_of(int number)
     return blob_of_dataset(&dataset, BLOB_DATA);
 }
 
-static void publish(struct scene *scene, int number)
+static enum status try_to_publish(struct scene *scene, int number)
 {
     struct blob_draft draft;
     char path[BLOB_PATH_SIZE];
@@ -69,7 +84,12 @@ static void publish(struct scene *scene, int number)
     assert_non_null(file);
     fprintf(file, "records %d", number);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(blob_publish(scene->blobs, &draft, NULL), ST_OK);
+    return blob_publish(scene->blobs, &draft, NULL);
+}
+
+static void publish(struct scene *scene, int number)
+{
+    assert_int_equal(try_to_publish(scene, number), ST_OK);
 }
 
 static void put_stray(struct scene *scene, int number)
@@ -136,6 +156,38 @@ static void what_was_put_and_waits_for_its_row_is_not_taken(void **state)
     for (int i = 0; i < 5; i++)
         publish(&scene, i);
     scene.memory.after_put = NULL;
+    end(&scene);
+}
+
+static void sleep_half_way(void *context)
+{
+    struct scene *scene = context;
+    atomic_fetch_add(&slept_s, GARBAGE_AGE_S + 1);
+    move_clock(scene, GARBAGE_AGE_S + 1);
+    assert_int_equal(collect(scene), 1);
+}
+
+/* Its object has gone meanwhile, and a row would name nothing. */
+static void a_publisher_that_slept_for_too_long_commits_nothing(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct blob_loan loan = {.is_lent = false};
+    const struct blob_name name = name_of(1);
+    begin(&scene);
+    publish(&scene, 1);
+    scene.memory.context = &scene;
+    scene.memory.after_put = sleep_half_way;
+    assert_int_equal(try_to_publish(&scene, 1), ST_IO);
+    assert_int_equal(try_to_publish(&scene, 2), ST_IO);
+    scene.memory.after_put = NULL;
+    leave(&scene);
+    use(&scene); /* what was published before is there */
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &name, NULL), ST_OK);
+    blob_give_back(scene.blobs, &loan);
+    const struct blob_name none = name_of(2);
+    assert_false(blob_is_there(scene.blobs, &none));
+    publish(&scene, 2);
     end(&scene);
 }
 
@@ -222,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_old_objects_without_a_row_go),
         cmocka_unit_test(what_was_put_and_waits_for_its_row_is_not_taken),
+        cmocka_unit_test(a_publisher_that_slept_for_too_long_commits_nothing),
         cmocka_unit_test(what_is_being_published_is_never_taken),
         cmocka_unit_test(nothing_goes_by_a_damaged_database),
     };
