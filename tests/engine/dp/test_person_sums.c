@@ -71,7 +71,7 @@ static void nor_through_sums_that_make_matrices_again(void **state)
         struct network *network =
             small_network_residual_of_units(&sizes, k % 2 == 0 ? 1 : 4);
         position_layer_force_form(network, forms[k / 2]);
-        check_moves(network, k % 2 == 0 ? 139 : 31);
+        check_moves(network, k % 2 == 0 ? 43 : 16);
     }
 }
 
