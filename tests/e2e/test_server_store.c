@@ -331,6 +331,43 @@ static void copy_database(const char *from, const char *to)
     assert_int_equal(postgres_sql(&server, NULL, sql), 0);
 }
 
+/* By whoever owns the database, past its triggers. */
+static void what_is_forged_on_a_server_is_found(void **state)
+{
+    (void)state;
+    static const char *const edits[] = {
+        "UPDATE ledger SET curve=set_byte(curve,0,get_byte(curve,0)#1) WHERE seq=2",
+        "UPDATE ledger SET hash=decode(repeat('ab',32),'hex') WHERE seq=2",
+        "UPDATE ledger SET time_ms=time_ms+1 WHERE seq=1",
+        "UPDATE mark SET authorised=authorised+1",
+        "UPDATE audit SET actor='another' WHERE seq=1",
+        /* A head that was noted elsewhere is what finds this. */
+        "DELETE FROM ledger WHERE seq=3; DELETE FROM mark; UPDATE head SET "
+        "seq=2,hash=(SELECT hash FROM ledger WHERE seq=2)",
+        "ALTER TABLE ledger DISABLE TRIGGER ledger_keep",
+    };
+    struct scene scene;
+    begin(&scene);
+    const struct postgres_database whole = scene.database;
+    ready_points(&scene.client, "points", 500, 1, SAMPLE_BUDGET(4));
+    await_end(&scene.client, submit(&scene.client, SAMPLE_JOB, "points", 20, 3.0));
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
+    assert_int_equal(verify(&scene), 0);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        char sql[256];
+        scene.database = postgres_database(&server);
+        snprintf(sql, sizeof sql, "DROP DATABASE %s", scene.database.name);
+        assert_int_equal(postgres_sql(&server, NULL, sql), 0);
+        copy_database(whole.name, scene.database.name);
+        assert_int_equal(verify(&scene), 0);
+        snprintf(sql, sizeof sql, "SET session_replication_role=replica; %s", edits[i]);
+        assert_int_equal(postgres_sql(&server, &scene.database, sql), 0);
+        if (verify(&scene) != 65)
+            fail_msg("verified: %s", edits[i]);
+    }
+    end(&scene);
+}
+
 static void expect_frozen(struct client *client)
 {
     assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 3.0),
@@ -499,6 +536,7 @@ int main(void)
         cmocka_unit_test(another_schema_is_refused_and_left_as_it_is),
         cmocka_unit_test(jobs_of_a_crowd_are_there_once_though_commits_are_cut),
         cmocka_unit_test(a_daemon_that_may_write_no_more_ends),
+        cmocka_unit_test(what_is_forged_on_a_server_is_found),
         cmocka_unit_test(a_database_that_was_set_back_is_frozen),
         cmocka_unit_test(a_database_moves_to_a_server_and_back_as_it_is),
         cmocka_unit_test(a_database_of_an_earlier_schema_moves_forward_first),
