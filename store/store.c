@@ -88,6 +88,8 @@ enum status store_open_beside(struct store **out, const char *path, struct error
 enum status store_await_check(struct store *store, struct error *error)
 {
     struct page_check *check = store->check;
+    if (check == NULL)
+        return ST_OK;
     store->check = NULL;
     enum status status = page_check_end(check, error);
     if (status != ST_OK)
