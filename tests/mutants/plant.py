@@ -8,8 +8,8 @@ bugs whose names hold one of them. --check plants none and says whether all of t
 JOBS mutants at once (default: two for each processor, as a daemon mostly waits for ticks).
 With MINUTES none is begun after so many; which one is the first the commit's hash says, and
 the others follow as they are listed, round the end, so that in time every one has its turn.
-Exits with 0 if a test failed in every copy, with 1 if a bug survived or a record of the
-lists does not do what it says.
+Exits with 0 if a test failed in every copy, with 1 if a bug survived, if none was planted, or
+if a record of the lists does not do what it says.
 """
 
 import concurrent.futures
@@ -31,6 +31,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 PLACE = os.path.join(ROOT, "build", "mutants")
 RELEASE = os.path.join("build", "release")
 FIELDS = ("mutant", "category", "file", "tests", "harm")
+MAY = ("needs",)
 BUILD_SECONDS = 1800
 FAILED = b"[  FAILED  ]"  # as cmocka says it of a claim
 CLEAN_UP_SECONDS = 20
@@ -72,6 +73,10 @@ class Mutant:
                 raise Wrong(f"{self.mutant}: there is no test {test}")
         self.planted(ROOT)
 
+    def lacks(self, processor):
+        """What its file's instructions need and the processor does not have."""
+        return [flag for flag in self.fields.get("needs", "").split() if flag not in processor]
+
     def planted(self, tree):
         """The text of the file in tree with the bug in it."""
         path = os.path.join(tree, self.file)
@@ -112,7 +117,7 @@ def read_list(path):
                 mutant.fields[field] += " " + line.strip()
             else:
                 field, _, value = line.partition(" ")
-                if field not in FIELDS or field in mutant.fields:
+                if field not in FIELDS + MAY or field in mutant.fields:
                     raise Wrong(f"{path}:{number}: {field!r} is no field, or is there twice")
                 mutant.fields[field] = value.strip()
     return mutants
@@ -136,6 +141,22 @@ def read_lists(words):
             raise Wrong(f"no name holds {word}")
     return [mutant for mutant in mutants
             if not words or any(word in mutant.mutant for word in words)]
+
+
+def processor_flags():
+    """As the kernel names them; none where it does not say."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            found = re.search(r"^flags\s*:(.*)$", file.read(), re.MULTILINE)
+    except OSError:
+        found = None
+    return set(found.group(1).split()) if found else set()
+
+
+def part_by_processor(mutants, processor):
+    """(those that can be seen here, those in code that the processor cannot run)"""
+    return ([mutant for mutant in mutants if not mutant.lacks(processor)],
+            [mutant for mutant in mutants if mutant.lacks(processor)])
 
 
 # --- children: each in a process group of its own, which is ended with it ---
@@ -380,7 +401,7 @@ def turn(mutants):
 
 def rounds(mutants, jobs, end):
     """As many as a round has, which share what is built for it, until the time is up."""
-    size = len(mutants) if end is None else 6 * jobs
+    size = max(1, len(mutants)) if end is None else 6 * jobs
     for first in range(0, len(mutants), size):
         if end is None or time.monotonic() < end:
             yield mutants[first:first + size]
@@ -405,10 +426,14 @@ def plant_rounds(mutants, jobs, end, pool):
 
 
 def plant_all(mutants, jobs, end):
-    start = time.monotonic()
+    start, processor = time.monotonic(), processor_flags()
+    here, elsewhere = part_by_processor(mutants, processor)
+    for mutant in elsewhere:
+        print(f"{mutant.category:12} {mutant.mutant:38} not run here: the processor lacks "
+              f"{' '.join(mutant.lacks(processor))}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         try:
-            verdicts = plant_rounds(mutants, jobs, end, pool)
+            verdicts = plant_rounds(here, jobs, end, pool)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             end_all()
@@ -417,7 +442,8 @@ def plant_all(mutants, jobs, end):
     killed = sum(verdict.killed for verdict in verdicts)
     afar = sum(verdict.afar for verdict in verdicts)
     print(f"{len(verdicts)} of {len(mutants)} mutants: {killed} killed, {afar} of them from "
-          f"afar; {len(verdicts) - killed} not; {time.monotonic() - start:.0f} s")
+          f"afar; {len(verdicts) - killed} not; {len(elsewhere)} in code that no test can run "
+          f"here; {time.monotonic() - start:.0f} s")
     return killed == len(verdicts) > 0
 
 
