@@ -6,6 +6,7 @@
 
 #include "tests/expect.h"
 #include "store/store.h"
+#include "store/table_rows.h"
 #include "tests/store/place_fixture.h"
 
 static sqlite3 *open_raw(const char *path)
@@ -75,6 +76,23 @@ static void append_only_tables_cannot_be_edited(void **state)
     assert_int_equal(run(db, "UPDATE mark SET authorised=6"), SQLITE_OK);
     sqlite3_close(db);
     place_remove(&place);
+}
+
+/* The store itself sets what the triggers need for it. */
+static void replacing_is_no_way_past_the_triggers(void **state)
+{
+    (void)state;
+    struct store *store;
+    struct store_tx *tx;
+    assert_int_equal(store_open(&store, ":memory:", NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
+    assert_int_equal(mark_row_raise(tx, "j", 9, NULL), ST_OK);
+    assert_int_not_equal(sqlite3_exec(sqlite_handle(store_tx_database(tx)),
+                                      "INSERT OR REPLACE INTO mark VALUES('j',3)", NULL,
+                                      NULL, NULL),
+                         SQLITE_OK);
+    store_rollback(tx);
+    store_close(store);
 }
 
 /* Entries 1 GRANT, 2 RESERVE and 3 COMMIT of a job, and 4 RESERVE of another; 5 seals. */
@@ -343,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(append_only_tables_cannot_be_edited),
+        cmocka_unit_test(replacing_is_no_way_past_the_triggers),
         cmocka_unit_test(what_a_seal_stands_for_alone_may_go),
         cmocka_unit_test(an_older_file_is_copied_and_moved_forward),
         cmocka_unit_test(a_failing_step_leaves_the_file_as_it_was),

@@ -3,10 +3,8 @@
 #include "store/store.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
 
 #include "tests/expect.h"
-#include "store/sqlite.h"
 #include "store/table_rows.h"
 #include "tests/store/fault_vfs_fixture.h"
 #include "tests/store/place_fixture.h"
@@ -183,21 +181,6 @@ static void what_is_acknowledged_has_been_synced(void **state)
 }
 
 /* A replaced row is a deleted one. */
-static void replacing_is_no_way_past_the_triggers(void **state)
-{
-    (void)state;
-    struct store *store = open_at(":memory:");
-    struct store_tx *tx;
-    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
-    assert_int_equal(mark_row_raise(tx, "j", 9, NULL), ST_OK);
-    assert_int_not_equal(sqlite3_exec(sqlite_handle(store_tx_database(tx)),
-                                      "INSERT OR REPLACE INTO mark VALUES('j',3)", NULL,
-                                      NULL, NULL),
-                         SQLITE_OK);
-    store_rollback(tx);
-    store_close(store);
-}
-
 static void the_file_is_private_and_its_settings_are_ours(void **state)
 {
     (void)state;
@@ -497,7 +480,6 @@ int main(void)
         cmocka_unit_test(any_number_is_told_in_the_order_of_asking),
         cmocka_unit_test(a_commit_that_fails_is_told_as_undone),
         cmocka_unit_test(what_is_acknowledged_has_been_synced),
-        cmocka_unit_test(replacing_is_no_way_past_the_triggers),
         cmocka_unit_test(the_file_is_private_and_its_settings_are_ours),
         cmocka_unit_test(the_log_is_cut_when_it_has_grown),
         cmocka_unit_test(a_reader_beside_it_only_postpones_the_cut),
