@@ -3,8 +3,11 @@
  * sqlite_set_up then makes its settings and reads each one back, because a pragma that
  * SQLite does not know or does not accept is answered with silence. The log's length is
  * counted by a hook that SQLite calls at each commit, since the checkpoint is ours to run
- * (invariant 2 of the header). A prepared statement is SQLite's own, and knows its
- * connection.
+ * (invariant 2 of the header).
+ *
+ * To prepare a statement costs as much as to run it, and more where it fires triggers, so
+ * those that change or select rows are kept for the next who asks for the same text. One
+ * that has ended holds no row, no lock and nothing that was bound.
  */
 #include "store/sqlite.h"
 
@@ -24,6 +27,16 @@ enum {
     URI_SIZE = 3 * 4096,
     /* 4 MiB in pages of 4,096 bytes, which keeps log and recovery short. */
     LOG_PAGES_MAX = 1024,
+    /* More than a daemon's common requests take. */
+    KEPT_MAX = 64,
+};
+
+struct prepared {
+    sqlite3_stmt *statement; /* NULL: a place that keeps none */
+    bool kept;               /* in a place of the connection */
+    bool open;               /* not ended */
+    bool failed;             /* not to be used again */
+    uint64_t turn;           /* when it was opened */
 };
 
 struct sqlite {
@@ -34,6 +47,8 @@ struct sqlite {
     bool in_memory;
     int log_pages;     /* after the last commit */
     int checkpoint_at; /* pages of the log at which to try next */
+    struct prepared places[KEPT_MAX];
+    uint64_t turn; /* counts the statements that were opened */
 };
 
 static struct sqlite *own(const struct database *database)
@@ -170,6 +185,8 @@ enum status sqlite_open_read(struct database **out, const char *path,
 static void close_connection(struct database *database, bool clean)
 {
     struct sqlite *sqlite = own(database);
+    for (size_t i = 0; i < KEPT_MAX; i++)
+        sqlite3_finalize(sqlite->places[i].statement);
     if (sqlite->handle != NULL && (sqlite->read_only || !clean))
         sqlite3_db_config(sqlite->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     CHECK(sqlite3_close(sqlite->handle) == SQLITE_OK);
@@ -276,18 +293,58 @@ static enum database_class tidy(struct database *database)
 
 static sqlite3_stmt *theirs(struct prepared *prepared)
 {
-    return (sqlite3_stmt *)prepared;
+    return prepared->statement;
+}
+
+/* Statements about tables, and those that copy the file, are for one use. */
+static bool worth_keeping(const char *sql)
+{
+    static const char *const verbs[] = {"SELECT ", "INSERT ", "UPDATE ", "DELETE "};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strncmp(sql, verbs[i], strlen(verbs[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The place that keeps the statement of this text, or else an emptied one: that whose
+ * statement was opened longest ago. NULL if all are open, or if the statement itself is, by
+ * a walk inside of which it is wanted again. */
+static struct prepared *take_place(struct sqlite *sqlite, const char *sql)
+{
+    struct prepared *oldest = NULL;
+    for (size_t i = 0; i < KEPT_MAX; i++) {
+        struct prepared *place = &sqlite->places[i];
+        if (place->statement != NULL && strcmp(sqlite3_sql(place->statement), sql) == 0)
+            return place->open ? NULL : place;
+        if (!place->open && (oldest == NULL || place->turn < oldest->turn))
+            oldest = place;
+    }
+    if (oldest != NULL) {
+        sqlite3_finalize(oldest->statement);
+        *oldest = (struct prepared){.kept = true};
+    }
+    return oldest;
 }
 
 static enum database_class prepare(struct database *database, struct prepared **out,
                                    const char *sql)
 {
     struct sqlite *sqlite = own(database);
-    sqlite3_stmt *made = NULL;
-    int code = sqlite3_prepare_v2(sqlite->handle, sql, -1, &made, NULL);
-    *out = (struct prepared *)made;
-    CHECK(sqlite->scope != STORE_READ || made == NULL || sqlite3_stmt_readonly(made) ||
-          sqlite->read_only);
+    struct prepared *prepared = worth_keeping(sql) ? take_place(sqlite, sql) : NULL;
+    int code = SQLITE_OK;
+    if (prepared == NULL)
+        prepared = calloc(1, sizeof *prepared);
+    CHECK(prepared != NULL);
+    if (prepared->statement == NULL)
+        code = sqlite3_prepare_v3(sqlite->handle, sql, -1,
+                                  prepared->kept ? SQLITE_PREPARE_PERSISTENT : 0,
+                                  &prepared->statement, NULL);
+    prepared->open = true;
+    prepared->failed = code != SQLITE_OK;
+    prepared->turn = ++sqlite->turn;
+    *out = prepared;
+    CHECK(sqlite->scope != STORE_READ || prepared->statement == NULL ||
+          sqlite3_stmt_readonly(prepared->statement) || sqlite->read_only);
     return class_of(code);
 }
 
@@ -317,6 +374,7 @@ static enum database_class next(struct prepared *prepared, bool *row)
     *row = code == SQLITE_ROW;
     if (*row || code == SQLITE_DONE)
         return DB_OK;
+    prepared->failed = true;
     return class_of(sqlite3_extended_errcode(sqlite3_db_handle(theirs(prepared))));
 }
 
@@ -350,9 +408,21 @@ static bool is_null(struct prepared *prepared, int column)
     return sqlite3_column_type(theirs(prepared), column) == SQLITE_NULL;
 }
 
+/* What was bound is borrowed until now. One that has failed is made anew. */
 static void end(struct prepared *prepared)
 {
-    sqlite3_finalize(theirs(prepared));
+    if (prepared == NULL)
+        return;
+    prepared->open = false;
+    if (prepared->kept && !prepared->failed) {
+        sqlite3_reset(prepared->statement);
+        sqlite3_clear_bindings(prepared->statement);
+        return;
+    }
+    sqlite3_finalize(prepared->statement);
+    prepared->statement = NULL;
+    if (!prepared->kept)
+        free(prepared);
 }
 
 /* A table without a number of its own has one that its columns do not name. */
