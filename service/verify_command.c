@@ -11,6 +11,7 @@
 #include "service/audit_trail.h"
 #include "service/blob_choice.h"
 #include "service/config.h"
+#include "service/ended_charges.h"
 #include "service/inventory.h"
 #include "service/store_choice.h"
 #include "store/blob_objects.h"
@@ -83,7 +84,8 @@ static enum status check_head(const struct inspection *inspection,
         (unsigned long long)inspection->kept.entry.seq);
 }
 
-/* Checks all that a start checks, the price of every charge, and the audit trail. */
+/* Checks all that a start checks, the price of every charge, what is shown of jobs that have
+ * ended, and the audit trail. */
 static enum status check_rows(struct inspection *inspection, struct store_tx *tx,
                               struct error *error)
 {
@@ -101,6 +103,8 @@ static enum status check_rows(struct inspection *inspection, struct store_tx *tx
         status = inventory_open(&inspection->inventory, tx, &base, error);
     if (status == ST_OK)
         status = inventory_check(&inspection->inventory, ledger, error);
+    if (status == ST_OK)
+        status = ended_charges_check(inspection->inventory.jobs, ledger, tx, error);
     if (status == ST_OK)
         status = audit_trail_verify(tx, &inspection->audit, error);
     ledger_close(ledger);

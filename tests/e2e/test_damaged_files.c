@@ -149,17 +149,19 @@ static void a_damaged_matrix_is_not_trained_on(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* Changes the name of a member in the row of a job that has ended, which a start takes at a
- * glance. The daemon does not run. */
-static void damage_row(struct stage *stage, const char *job)
+/* Changes what stands in the row of a job that has ended, which a start takes at a glance.
+ * The daemon does not run. */
+static void damage_row(struct stage *stage, const char *job, const char *from,
+                       const char *to)
 {
     char command[600];
     snprintf(command, sizeof command,
              "python3 -c \"import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
              "n = db.execute('UPDATE job SET version=version+1,detail=replace(detail,?,?)"
-             " WHERE id=?', ('noise_multiplier', 'noisf_multiplier', sys.argv[2])); "
-             "assert n.rowcount == 1; db.commit()\" '%s/epsilond.db' %s",
-             stage->daemon.data_dir, job);
+             " WHERE id=? AND detail LIKE ?', (*sys.argv[3:], sys.argv[2], "
+             "'%%' + sys.argv[3] + '%%')); "
+             "assert n.rowcount == 1; db.commit()\" '%s/epsilond.db' %s '%s' '%s'",
+             stage->daemon.data_dir, job, from, to);
     assert_int_equal(system(command), 0);
 }
 
@@ -173,7 +175,7 @@ static void a_job_whose_row_was_changed_is_refused_and_nothing_else_is(void **st
     snprintf(other, sizeof other, "%s", reply_text(jobs, "jobs.0.id"));
     snprintf(job, sizeof job, "%s", reply_text(jobs, "jobs.1.id"));
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
-    damage_row(stage, job);
+    damage_row(stage, job, "noise_multiplier", "noisf_multiplier");
     daemon_start(&stage->daemon, NULL);
 
     for (int again = 0; again < 2; again++) {
@@ -207,6 +209,23 @@ static void a_job_whose_row_was_changed_is_refused_and_nothing_else_is(void **st
     assert_int_equal(daemon_verify(&stage->daemon), 65);
 }
 
+static void what_an_ended_job_shows_of_its_charge_is_compared(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    char job[64];
+    publish(stage);
+    const struct reply *jobs = client_get(client, "/v1/jobs");
+    snprintf(job, sizeof job, "%s", reply_text(jobs, "jobs.0.id"));
+    assert_true(reply_number(jobs, "jobs.0.privacy.authorised_steps") == 7);
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    damage_row(stage, job, "\"authorised_steps\":7", "\"authorised_steps\":6");
+    assert_int_equal(daemon_verify(&stage->daemon), 65);
+    damage_row(stage, job, "\"authorised_steps\":6", "\"authorised_steps\":7");
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +240,8 @@ int main(void)
                                         stage_end),
         cmocka_unit_test_setup_teardown(
             a_job_whose_row_was_changed_is_refused_and_nothing_else_is, begin, stage_end),
+        cmocka_unit_test_setup_teardown(
+            what_an_ended_job_shows_of_its_charge_is_compared, begin, stage_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
