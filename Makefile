@@ -136,7 +136,7 @@ endif
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit faults slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-packages check-image deb layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit faults slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-packages check-lean check-image deb layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -265,6 +265,8 @@ check-metrics: all                         ## /metrics and the rules by the real
 	@tests/watch/check $(BUILD)/epsilond || [ $$? = 77 ]
 check-packages: all                        ## the .deb, units, manual page, manifests, image
 	@tests/packages/check $(BUILD)/epsilond $(VERSION) || [ $$? = 77 ]
+check-lean: all                            ## a build without libpq and Open MPI, and what it says
+	@tests/packages/lean || [ $$? = 77 ]
 check-image:                               ## the image, by docker or buildah, and the daemon in it (BASE=)
 	@tests/packages/image $(VERSION) || [ $$? = 77 ]
 check-blobs: all                           ## files in real servers of S3, packages of PyPI

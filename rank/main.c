@@ -1,7 +1,7 @@
 /* epsilond-rank is one of the processes that take the steps of one job together. A launcher
  * starts them, which the daemon started (--ranks-launcher); rank 0 talks to the daemon over
  * its standard input and output. Exit: 0 the run was complete, 64 usage, 70 it was not, 75 no
- * step ended for too long. */
+ * step ended for too long, 78 MPI does not start, or it was built without. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
