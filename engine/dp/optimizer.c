@@ -198,7 +198,6 @@ bool optimizer_apply(struct optimizer *optimizer, float *parameters,
 {
     const struct optimizer_spec *spec = &optimizer->spec;
     float *p = parameters + span.first;
-    const float *g = gradient + span.first;
     double rate = optimizer_rate(optimizer, step);
     const float factors[2] = {(float)rate, (float)spec->momentum};
     if (spec->weight_decay != 0)
@@ -206,13 +205,14 @@ bool optimizer_apply(struct optimizer *optimizer, float *parameters,
     switch (spec->kind) {
     case OPTIMIZER_SGD:
         if (optimizer->first == NULL)
-            apply_plain(p, g, span.count, factors[0]);
+            apply_plain(p, gradient, span.count, factors[0]);
         else
-            apply_momentum(p, optimizer->first + span.first, g, span.count, factors);
+            apply_momentum(p, optimizer->first + span.first, gradient, span.count,
+                           factors);
         break;
     case OPTIMIZER_ADAM: {
         struct adam adam = adam_of(optimizer, span.first, step);
-        apply_adam(p, &adam, g, span.count);
+        apply_adam(p, &adam, gradient, span.count);
         break;
     }
     }

@@ -68,8 +68,9 @@ size_t optimizer_size(const struct optimizer_spec *spec, size_t dim);
 /* The rate of step, counted from 0. */
 double optimizer_rate(const struct optimizer *optimizer, uint64_t step);
 
-/* Moves parameters[span] by gradient[span] for step, counted from 0. Every step must be
- * applied once to every span, in order. False if a parameter is no longer finite. */
+/* Moves parameters[span] by gradient, whose first value is of coordinate span.first, for
+ * step, counted from 0. Every step must be applied once to every span, in order. False if a
+ * parameter is no longer finite. */
 bool optimizer_apply(struct optimizer *optimizer, float *parameters,
                      const float *gradient, struct span span, uint64_t step);
 

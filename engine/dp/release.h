@@ -33,7 +33,7 @@ struct release {
     const struct noise_key *key; /* this step's */
     uint64_t query;              /* of the step's next release */
     struct noise **noises;       /* (team size) */
-    float *gradient;             /* (dim) as it was released last */
+    float *gradient;             /* (dim) as it was released last, if it was kept */
 };
 
 /* key is where each step's key will stand; it and team are borrowed until fini.
@@ -45,9 +45,20 @@ void release_fini(struct release *release); /* a zeroed one is allowed */
 /* Begins a step, whose key stands where it was said. */
 void release_begin_step(struct release *release);
 
-/* gradient = (sum + noise) / divisor (noise_release), in the slice of this process. */
+/* What is done with a stretch of the gradient as soon as it is out, on the thread that
+ * released it, several at a time: gradient[0] is of coordinate span.first, and gone when run
+ * returns. The stretches make up the slice of this process. */
+struct release_use {
+    void (*run)(void *context, const float *gradient, struct span span);
+    void *context;
+};
+
+/* gradient = (sum + noise) / divisor (noise_release), in the slice of this process.
+ *   use  NULL: the gradient is kept. Else it is used stretch by stretch and not kept; what
+ *        stands in its slice is of no meaning then */
 void release_sum(struct release *release, struct reduction *reduction,
-                 const struct grid *grid, double divisor);
+                 const struct grid *grid, double divisor,
+                 const struct release_use *use);
 
 /* out[j] = counts[j] + noise, j in [0, bins): all processes get what the group's rank 0
  * draws.

@@ -106,9 +106,7 @@ static enum status create_members(struct stepper *stepper, struct error *error)
     enum status status = ST_OK;
     stepper->micro_batches = calloc(size, sizeof(struct micro_batch *));
     stepper->squares = calloc(size, sizeof *stepper->squares);
-    stepper->finite = calloc(size, sizeof *stepper->finite);
-    CHECK(stepper->micro_batches != NULL && stepper->squares != NULL &&
-          stepper->finite != NULL);
+    CHECK(stepper->micro_batches != NULL && stepper->squares != NULL);
     for (unsigned k = 0; k < size && status == ST_OK; k++)
         status = micro_batch_create(&stepper->micro_batches[k], setup->network,
                                     room_of(setup), error);
@@ -166,7 +164,6 @@ static void destroy_members(struct stepper *stepper)
         hash_zero(stepper->squares, size * sizeof *stepper->squares);
     free(stepper->micro_batches);
     free(stepper->squares);
-    free(stepper->finite);
 }
 
 void stepper_destroy(struct stepper *stepper)
@@ -207,6 +204,7 @@ void stepper_begin_step(struct stepper *stepper, uint64_t step)
     step_keys_next(&stepper->keys);
     release_begin_step(&stepper->release);
     stepper->step = step;
+    atomic_store(&stepper->diverged, false);
     batch_drawn(&stepper->batch, 0);
 }
 
@@ -422,7 +420,7 @@ void stepper_forget_error(struct stepper *stepper)
 
 void stepper_release(struct stepper *stepper, const struct grid *grid, double divisor)
 {
-    release_sum(&stepper->release, &stepper->reduction, grid, divisor);
+    release_sum(&stepper->release, &stepper->reduction, grid, divisor, NULL);
 }
 
 void stepper_release_counts(struct stepper *stepper, const struct grid *grid,
@@ -471,33 +469,45 @@ void stepper_gradient_scale(struct stepper *stepper, double factor)
         gradient[j] = (float)((double)gradient[j] * factor);
 }
 
-static void update_member(void *context, unsigned member)
+/* gradient is that of span. */
+static void move(void *context, const float *gradient, struct span span)
 {
     struct stepper *stepper = context;
-    stepper->finite[member] = optimizer_apply(
-        stepper->optimizer, stepper->setup.parameters, stepper->release.gradient,
-        part_of(stepper, member), stepper->step);
+    if (!optimizer_apply(stepper->optimizer, stepper->setup.parameters, gradient, span,
+                         stepper->step))
+        atomic_store(&stepper->diverged, true);
 }
 
-enum status stepper_update(struct stepper *stepper, struct error *error)
+static void move_member(void *context, unsigned member)
+{
+    struct stepper *stepper = context;
+    struct span span = part_of(stepper, member);
+    move(stepper, stepper->release.gradient + span.first, span);
+}
+
+/* What a step says when all parameters have been moved. */
+static enum status moved(struct stepper *stepper, struct error *error)
 {
     const struct stepper_setup *setup = &stepper->setup;
-    bool finite = true;
-    run_on_spans(stepper, update_member, stepper, UPDATE_FLOPS);
-    for (unsigned k = 0; k < team_size(setup->team); k++)
-        finite = finite && stepper->finite[k];
-    if (!group_all(setup->group, finite))
+    if (!group_all(setup->group, !atomic_load(&stepper->diverged)))
         return error_set(error, ST_INTERNAL, "diverged");
     group_gather(setup->group, setup->parameters, stepper->dim);
     return ST_OK;
 }
 
+enum status stepper_update(struct stepper *stepper, struct error *error)
+{
+    run_on_spans(stepper, move_member, stepper, UPDATE_FLOPS);
+    return moved(stepper, error);
+}
+
 enum status stepper_descend(struct stepper *stepper, const struct batch_sum *sum,
                             double divisor, struct error *error)
 {
+    const struct release_use use = {move, stepper};
     enum status status = stepper_sum(stepper, sum, error);
     if (status != ST_OK)
         return status;
-    stepper_release(stepper, sum->grid, divisor);
-    return stepper_update(stepper, error);
+    release_sum(&stepper->release, &stepper->reduction, sum->grid, divisor, &use);
+    return moved(stepper, error);
 }

@@ -116,7 +116,8 @@ void stepper_release_counts(struct stepper *stepper, const struct grid *grid,
  *   norm  planned for the sum's grid (sum_norm.h) */
 double stepper_release_norm(struct stepper *stepper, const struct norm_grid *norm);
 
-/* The gradient as it was released, to be changed in place: post-processing. */
+/* The gradient as stepper_release or stepper_average left it, to be changed in place:
+ * post-processing. stepper_descend keeps none. */
 float *stepper_gradient(struct stepper *stepper);
 
 /* The first is the squared norm of the gradient as it was released, which all ranks then
@@ -133,8 +134,9 @@ void stepper_average(struct stepper *stepper, const struct grid *grid, double di
 enum status stepper_update(struct stepper *stepper, struct error *error);
 
 /* The rest of a step whose batch is drawn: the sum, its release over divisor, the
- * update. It returns what stepper_sum or stepper_update returns; nothing was released
- * where the sum failed. */
+ * update. Each stretch of the parameters is moved as soon as its gradient is out, while
+ * that is in the cache. It returns what stepper_sum or stepper_update returns; nothing was
+ * released where the sum failed. */
 enum status stepper_descend(struct stepper *stepper, const struct batch_sum *sum,
                             double divisor, struct error *error);
 

@@ -5,6 +5,8 @@
 #ifndef ENGINE_DP_STEPPER_STATE_H
 #define ENGINE_DP_STEPPER_STATE_H
 
+#include <stdatomic.h>
+
 #include "engine/dp/batch.h"
 #include "engine/dp/error_memory.h"
 #include "engine/dp/micro_batch.h"
@@ -33,7 +35,7 @@ struct stepper {
     struct error_memory_squares *squares;  /* (team size) each member's part */
     struct release release;
     struct optimizer *optimizer;
-    bool *finite; /* (team size) what each member found in the last update */
+    atomic_bool diverged; /* a parameter that this step has moved is not finite */
 };
 
 #endif

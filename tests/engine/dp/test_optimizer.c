@@ -93,8 +93,8 @@ static void updates_are_the_published_ones(void **state)
         for (uint64_t step = 0; step < STEPS; step++) {
             gradient_of(g, step);
             assert_true(optimizer_apply(one, whole, g, (struct span){0, DIM}, step));
-            assert_true(
-                optimizer_apply(two, parts, g, (struct span){64, DIM - 64}, step));
+            assert_true(optimizer_apply(two, parts, g + 64,
+                                        (struct span){64, DIM - 64}, step));
             assert_true(optimizer_apply(two, parts, g, (struct span){0, 64}, step));
             for (int j = 0; j < DIM; j++)
                 oracle_step(&oracles[j], &specs[k], (double)g[j], step);
@@ -155,7 +155,8 @@ static void a_parameter_out_of_range_is_told(void **state)
             assert_int_equal(optimizer_create(&optimizer, &specs[k], DIM, STEPS, NULL),
                              ST_OK);
             assert_true(optimizer_apply(optimizer, p, g, (struct span){0, 41}, 0));
-            assert_false(optimizer_apply(optimizer, p, g, (struct span){41, 62}, 0));
+            assert_false(
+                optimizer_apply(optimizer, p, g + 41, (struct span){41, 62}, 0));
             optimizer_destroy(optimizer);
         }
     }

@@ -105,12 +105,62 @@ static void a_step_of_one_cell_and_one_chunk_wakes_nobody(void **state)
     assert_int_equal(wakes_of_a_step(129), 1); /* two cells: for their sum alone */
 }
 
+/* One step of dpsgd on a line that is moved in several stretches of parameters, some of
+ * which may be lost before. */
+enum { FEW = 8, LONG = 70000 };
+static enum status long_step(struct kit *kit, unsigned threads, size_t lost)
+{
+    static float lines[FEW * LONG];
+    static const struct matrix data = {.records = FEW,
+                                       .features = LONG,
+                                       .element = ELEMENT_F32,
+                                       .scale = 1,
+                                       .rows = lines,
+                                       .values = y};
+    struct kit_setup setup = line_setup(&data, 0.1);
+    line_fill(lines, y, FEW, LONG);
+    setup.steps = 1;
+    setup.noise_multiplier = 1.3;
+    setup.threads = threads;
+    kit_spec(kit, "dpsgd");
+    kit_open(kit, &setup);
+    if (lost < LONG)
+        kit->parameters[lost] = INFINITY;
+    stepper_begin_step(kit->stepper, 0);
+    return kit->spec.algorithm->step(kit->state, kit->stepper, NULL);
+}
+
+static void stretches_of_a_step_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    struct kit one, many;
+    assert_int_equal(long_step(&one, 1, LONG), ST_OK);
+    for (unsigned threads = 2; threads <= 3; threads++) {
+        assert_int_equal(long_step(&many, threads, LONG), ST_OK);
+        assert_memory_equal(many.parameters, one.parameters, LONG * sizeof(float));
+        kit_close(&many);
+    }
+    kit_close(&one);
+}
+
+static void a_parameter_lost_in_any_stretch_is_told(void **state)
+{
+    (void)state;
+    for (size_t lost = 0; lost < LONG; lost += 23333) {
+        struct kit kit;
+        assert_int_equal(long_step(&kit, 1, lost), ST_INTERNAL);
+        kit_close(&kit);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_are_fixed_by_index),
         cmocka_unit_test(a_step_leaves_neither_its_sum_nor_the_key_of_its_batch),
         cmocka_unit_test(a_step_of_one_cell_and_one_chunk_wakes_nobody),
+        cmocka_unit_test(stretches_of_a_step_do_not_depend_on_threads),
+        cmocka_unit_test(a_parameter_lost_in_any_stretch_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
