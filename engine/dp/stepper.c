@@ -13,56 +13,14 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "engine/dp/piece_plan.h"
 #include "engine/dp/stepper_state.h"
 #include "engine/parallel/span.h"
-
-/* How many records' sum on public data is one product: enough for a fast one, and few
- * enough that each of two threads gets some of a batch of 256, or of fewer images. */
-static size_t even_rows(const struct stepper_setup *setup)
-{
-    enum {
-        IMAGES = 64,
-        IMAGES_BELOW = 96,
-        FEW = 144,
-        MANY = 2 * FEW,
-        MANY_FROM = 1536
-    };
-    if (network_has_positions(setup->network) && setup->batch_size < IMAGES_BELOW)
-        return IMAGES;
-    return setup->batch_size < MANY_FROM ? FEW : MANY;
-}
-
-/* The most pieces that a batch of that many records is cut into: by the grid with the
- * most cells, or evenly on public data. */
-static size_t pieces_max(const struct stepper_setup *setup, uint64_t records)
-{
-    const struct noise_plan *noise = setup->noise;
-    if (noise == NULL)
-        return (size_t)records / even_rows(setup) + 1;
-    uint64_t most = noise->grid.cells;
-    for (size_t k = 0; k < noise->named_count; k++)
-        if (noise->named[k].grid.cells > most)
-            most = noise->named[k].grid.cells;
-    return (size_t)most;
-}
-
-/* The most records that a piece is planned for. */
-static size_t piece_rows_max(const struct stepper_setup *setup)
-{
-    const struct noise_plan *noise = setup->noise;
-    if (noise == NULL)
-        return even_rows(setup);
-    uint32_t most = noise->grid.cell_rows_max;
-    for (size_t k = 0; k < noise->named_count; k++)
-        if (noise->named[k].grid.cell_rows_max > most)
-            most = noise->named[k].grid.cell_rows_max;
-    return most;
-}
 
 static struct micro_batch_room room_of(const struct stepper_setup *setup)
 {
     return (struct micro_batch_room){
-        .capacity = micro_batch_capacity(setup->network, piece_rows_max(setup)),
+        .capacity = micro_batch_capacity(setup->network, piece_plan_rows_max(setup)),
         .two_points = setup->uses_differences,
         .has_views = setup->views.count > 0};
 }
@@ -80,7 +38,8 @@ uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads)
         kept += fixed_size_subset_size((size_t)setup->records);
     return sizeof(struct stepper) + kept + reduction_size(setup->network) +
            dim * sizeof(float) + optimizer_size(setup->optimizer, (size_t)dim) +
-           batch * sizeof(uint32_t) + pieces_max(setup, batch) * sizeof(struct piece) +
+           batch * sizeof(uint32_t) +
+           piece_plan_count_max(setup, batch) * sizeof(struct piece) +
            threads * (micro_batch_size(setup->network, room_of(setup)) +
                       sizeof(struct noise_chunk));
 }
@@ -139,8 +98,8 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
     if (status == ST_OK)
         status = create_extras(stepper, error);
     if (status == ST_OK)
-        status =
-            batch_init(&stepper->batch, records, pieces_max(setup, records), error);
+        status = batch_init(&stepper->batch, records,
+                            piece_plan_count_max(setup, records), error);
     if (status == ST_OK)
         status = optimizer_create(&stepper->optimizer, setup->optimizer, stepper->dim,
                                   setup->steps, error);
@@ -338,7 +297,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
     if (setup->noise != NULL)
         batch_cut_cells(&stepper->batch, sum->grid);
     else
-        batch_cut_evenly(&stepper->batch, even_rows(setup));
+        batch_cut_evenly(&stepper->batch, piece_plan_even_rows(setup));
     work.shares = share_count(stepper);
     team_run(setup->team,
              &(struct team_work){.run = sum_member,
