@@ -182,7 +182,7 @@ $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wr
 $(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=public_clock_wait
 $(BUILD)/tests/engine/test_equal_work: wrapped := -Wl,--wrap=matrix_gather,--wrap=stream_read,--wrap=stored_column_number,--wrap=stored_column_value
 $(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create_of_units,--wrap=network_destroy
-$(e2e): $(e2e.fixtures)
+$(e2e) $(BUILD)/tests/faults/test_daemon_failover: $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)
 $(BUILD)/tests/bench/followers: libs.tests :=
@@ -223,14 +223,14 @@ demo:                                      ## the main job end to end (DATA=fold
 	@$(MAKE) --no-print-directory -j2 all
 	@deploy/demo $(BUILD)/epsilond $(DATA)
 unit: $(call chosen,$(tests))              ## run the unit tests that are out of date
-e2e slow: export EPSILOND := $(BUILD)/epsilond
+e2e slow faults: export EPSILOND := $(BUILD)/epsilond
 e2e: $(BUILD)/epsilond $(BUILD)/epsilond-rank $(call chosen,$(e2e)) ## run the real daemon against a real client
 slow: all                                  ## the long suites: half an hour or more
 	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FLIPS=1000 FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
 	@$(MAKE) --no-print-directory mutants
 mutants: all                               ## plant privacy bugs; no test may miss one (ONLY="words", MINUTES=5)
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
-faults: $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/test_migration ## servers of PostgreSQL that fail, a failover among them
+faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/test_migration ## servers of PostgreSQL that fail, a failover among them
 	@KILLS=all $(BUILD)/tests/service/test_migration
 audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
 bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,tests/bench/bench_*.c) ## each figure beside its floor
