@@ -1,5 +1,5 @@
-/* Every text is read by scanning it and then rendering what was read: a text that is not
- * the rendering, byte for byte, is refused. So what an entry says has one form. */
+/* Every text but a COMMIT's is read by scanning it and then rendering what was read: a text
+ * that is not the rendering, byte for byte, is refused. So what an entry says has one form. */
 #include "accountant/entry.h"
 
 #include <ctype.h>
@@ -410,21 +410,52 @@ static bool hex_parse(uint8_t digest[SHA256_SIZE], const char *hex)
     return true;
 }
 
+/* The functions that pass over a part of a text move *at behind it, where it stands there. */
+static bool pass(const char **at, const char *text)
+{
+    size_t size = strlen(text);
+    bool stands = strncmp(*at, text, size) == 0;
+    *at += stands ? size : 0;
+    return stands;
+}
+
+/* A number as it is rendered: without a sign, and without zeros before it. */
+static bool pass_number(const char **at, uint64_t *number)
+{
+    const char *first = *at;
+    uint64_t value = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at) {
+        uint64_t digit = (uint64_t)(**at - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = 10 * value + digit;
+    }
+    *number = value;
+    return *at > first && (*first != '0' || *at == first + 1);
+}
+
+static bool pass_model(const char **at, struct entry_commit *commit)
+{
+    commit->has_model = pass(at, "\"");
+    if (!commit->has_model)
+        return pass(at, "null");
+    if (!hex_parse(commit->model_sha256, *at))
+        return false;
+    *at += SHA256_HEX_SIZE - 1;
+    return pass(at, "\"");
+}
+
+/* As it is read in the tens of thousands, this text alone is compared with its form as it
+ * is read, instead of with its rendering. */
 bool entry_commit_parse(struct entry_commit *commit, const struct ledger_row *row)
 {
-    struct entry_commit read = {0};
-    char model[SHA256_HEX_SIZE + 2];
-    int fields = sscanf(row->meta,
-                        "{\"grid\":\"g1\",\"reserve\":%" SCNu64 ",\"steps\":%" SCNu64
-                        ",\"model_sha256\":%66[^,}]",
-                        &read.reserve_seq, &read.steps, model);
-    if (fields != 3 || row->released == NULL)
-        return false;
-    read.parts = entry_parts(row);
-    read.has_model = model[0] == '"';
-    if (read.has_model && !hex_parse(read.model_sha256, model + 1))
-        return false;
-    if (!same(row->meta, entry_commit_render(&read)))
+    struct entry_commit read = {.parts = entry_parts(row)};
+    const char *at = row->meta;
+    if (row->released == NULL || !pass(&at, "{\"grid\":\"g1\",\"reserve\":") ||
+        !pass_number(&at, &read.reserve_seq) || !pass(&at, ",\"steps\":") ||
+        !pass_number(&at, &read.steps) || !pass(&at, ",\"model_sha256\":") ||
+        !pass_model(&at, &read) || !pass(&at, parts_texts[read.parts]) ||
+        strcmp(at, "}") != 0)
         return false;
     *commit = read;
     return true;

@@ -339,6 +339,61 @@ static void other_texts_are_not_read(void **state)
     }
 }
 
+/* Whether text is read as a COMMIT; what is read is then rendered to the same bytes. */
+static bool reads_as_rendered(const char *text)
+{
+    static const uint8_t bytes[ENTRY_CURVE_SIZE] = {0};
+    const struct ledger_row row = {.job = "",
+                                   .curve = bytes,
+                                   .curve_size = sizeof bytes,
+                                   .released = bytes,
+                                   .meta = text};
+    struct entry_commit commit;
+    if (!entry_commit_parse(&commit, &row))
+        return false;
+    char *again = entry_commit_render(&commit);
+    assert_string_equal(again, text);
+    free(again);
+    return true;
+}
+
+static const struct entry_commit commits[] = {
+    {.reserve_seq = 0, .steps = 0},
+    {.reserve_seq = 12, .steps = UINT64_MAX, .parts = PARTS_TRAIN},
+    {.reserve_seq = UINT64_MAX, .steps = 10, .parts = PARTS_HOLDOUT, .has_model = true},
+    {.reserve_seq = 100, .steps = 5, .parts = PARTS_BOTH, .has_model = true},
+};
+
+/* Every byte of each text becomes another, goes, or gets one before it. */
+static void a_commit_is_read_in_its_rendered_form_alone(void **state)
+{
+    (void)state;
+    static const char letters[] = "0129-+ ,:\"}afAFnN\\";
+    char other[512];
+    assert_false(reads_as_rendered("{\"grid\":\"g1\",\"reserve\":12,\"steps\":"
+                                   "18446744073709551616,\"model_sha256\":null}"));
+    for (size_t c = 0; c < sizeof commits / sizeof *commits; c++) {
+        char *text = entry_commit_render(&commits[c]);
+        size_t length = strlen(text);
+        assert_true(length + 2 < sizeof other && reads_as_rendered(text));
+        for (size_t i = 0; i < length; i++) {
+            snprintf(other, sizeof other, "%.*s%s", (int)i, text, text + i + 1);
+            reads_as_rendered(other);
+            for (const char *letter = letters; *letter != '\0'; letter++) {
+                snprintf(other, sizeof other, "%.*s%c%s", (int)i, text, *letter,
+                         text + i + 1);
+                reads_as_rendered(other);
+                snprintf(other, sizeof other, "%.*s%c%s", (int)i, text, *letter,
+                         text + i);
+                reads_as_rendered(other);
+            }
+            snprintf(other, sizeof other, "%.*s", (int)i, text);
+            assert_false(reads_as_rendered(other));
+        }
+        free(text);
+    }
+}
+
 static void what_is_released_never_exceeds_the_rest(void **state)
 {
     (void)state;
@@ -371,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_grant_names_the_one_that_it_replaces),
         cmocka_unit_test(a_reserve_of_work_elsewhere_names_its_engine),
         cmocka_unit_test(other_texts_are_not_read),
+        cmocka_unit_test(a_commit_is_read_in_its_rendered_form_alone),
         cmocka_unit_test(what_is_released_never_exceeds_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
