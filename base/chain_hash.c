@@ -1,5 +1,6 @@
 #include "base/chain_hash.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,23 +12,37 @@ void chain_number_encode(uint8_t bytes[8], uint64_t number)
         bytes[i] = (uint8_t)(number >> (8 * i));
 }
 
+static uint8_t *bytes_of(struct chain_hash *hash)
+{
+    return hash->more != NULL ? hash->more : hash->first;
+}
+
+/* Makes room for size bytes more. */
+static void grow(struct chain_hash *hash, size_t size)
+{
+    bool is_first = hash->more == NULL;
+    hash->capacity = 2 * (hash->size + size);
+    hash->more = realloc(hash->more, hash->capacity);
+    CHECK(hash->more != NULL);
+    if (is_first)
+        memcpy(hash->more, hash->first, hash->size);
+}
+
 static void gather(struct chain_hash *hash, const void *data, size_t size)
 {
-    enum { AT_FIRST = 2048 }; /* most links are shorter */
-    if (hash->capacity - hash->size < size) {
-        hash->capacity = 2 * (hash->size + size) + AT_FIRST;
-        hash->bytes = realloc(hash->bytes, hash->capacity);
-        CHECK(hash->bytes != NULL);
-    }
+    if (hash->capacity - hash->size < size)
+        grow(hash, size);
     if (size > 0)
-        memcpy(hash->bytes + hash->size, data, size);
+        memcpy(bytes_of(hash) + hash->size, data, size);
     hash->size += size;
 }
 
 void chain_hash_begin(struct chain_hash *hash, const char *version,
                       const uint8_t prev[SHA256_SIZE])
 {
-    *hash = (struct chain_hash){0};
+    hash->more = NULL;
+    hash->size = 0;
+    hash->capacity = sizeof hash->first;
     gather(hash, version, strlen(version));
     gather(hash, prev, SHA256_SIZE);
 }
@@ -54,7 +69,8 @@ void chain_hash_number(struct chain_hash *hash, uint64_t number)
 
 void chain_hash_end(struct chain_hash *hash, uint8_t digest[SHA256_SIZE])
 {
-    sha256_of(digest, hash->bytes, hash->size);
-    free(hash->bytes);
-    *hash = (struct chain_hash){0};
+    sha256_of(digest, bytes_of(hash), hash->size);
+    free(hash->more);
+    hash->more = NULL;
+    hash->size = hash->capacity = 0;
 }

@@ -17,9 +17,12 @@
 
 #include "base/hash.h"
 
+enum { CHAIN_HASH_FIRST = 2048 }; /* most links are shorter */
+
 struct chain_hash { /* a link whose parts are gathered, to be hashed at once */
-    uint8_t *bytes; /* (size) */
+    uint8_t *more;  /* (capacity) all that is gathered; NULL: it stands in first */
     size_t size, capacity;
+    uint8_t first[CHAIN_HASH_FIRST];
 };
 
 /* Begins with the version and the hash of the link before, 32 zero bytes at the first. */

@@ -31,18 +31,24 @@ static bool well_formed(const char *text, const char *prefix)
            strspn(text + PREFIX_LENGTH, crockford) == ULID_LENGTH;
 }
 
+/* Copies what is well-formed; the room of every such id is larger. */
+static void take(char *out, const char *text)
+{
+    memcpy(out, text, PREFIX_LENGTH + ULID_LENGTH + 1);
+}
+
 bool job_id_parse(struct job_id *id, const char *text)
 {
     if (!well_formed(text, "job_"))
         return false;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 
 static struct job_id with_prefix(const struct job_id *id, const char *prefix)
 {
-    struct job_id other;
-    snprintf(other.text, sizeof other.text, "%s%s", prefix, id->text + PREFIX_LENGTH);
+    struct job_id other = *id;
+    memcpy(other.text, prefix, PREFIX_LENGTH);
     return other;
 }
 
@@ -56,7 +62,7 @@ bool charged_id_parse(struct job_id *id, const char *text)
     if (!well_formed(text, "evl_") && !well_formed(text, "sta_") &&
         !well_formed(text, "chg_"))
         return job_id_parse(id, text);
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 
@@ -69,7 +75,7 @@ bool model_id_parse(struct model_id *id, const char *text)
 {
     if (!well_formed(text, "mdl_"))
         return false;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 
@@ -77,7 +83,7 @@ bool grant_id_parse(struct grant_id *id, const char *text)
 {
     if (!well_formed(text, "grt_"))
         return false;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 
@@ -85,7 +91,7 @@ bool file_id_parse(struct file_id *id, const char *text)
 {
     if (!well_formed(text, "fil_"))
         return false;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 
@@ -93,7 +99,7 @@ bool sweep_id_parse(struct sweep_id *id, const char *text)
 {
     if (!well_formed(text, "swp_"))
         return false;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 
@@ -101,7 +107,7 @@ bool survey_id_parse(struct survey_id *id, const char *text)
 {
     if (!well_formed(text, "sta_"))
         return false;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 
@@ -109,7 +115,7 @@ bool charge_id_parse(struct charge_id *id, const char *text)
 {
     if (!well_formed(text, "chg_"))
         return false;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 
@@ -131,7 +137,7 @@ bool webhook_id_parse(struct webhook_id *id, const char *text)
 {
     if (!well_formed(text, "whk_"))
         return false;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 
@@ -139,7 +145,7 @@ bool delivery_id_parse(struct delivery_id *id, const char *text)
 {
     if (!well_formed(text, "msg_"))
         return false;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    take(id->text, text);
     return true;
 }
 

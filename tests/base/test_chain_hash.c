@@ -50,11 +50,42 @@ static void where_a_part_ends_is_hashed(void **state)
     assert_memory_not_equal(one, other, sizeof one);
 }
 
+/* A link that is longer than the room it begins with, whichever part goes beyond it. */
+static void a_long_link_is_hashed_as_a_short_one(void **state)
+{
+    (void)state;
+    static uint8_t all[2 + SHA256_SIZE + 4 * (8 + CHAIN_HASH_FIRST)];
+    static const size_t sizes[] = {CHAIN_HASH_FIRST - 51, CHAIN_HASH_FIRST - 50,
+                                   CHAIN_HASH_FIRST - 49, CHAIN_HASH_FIRST};
+    for (size_t first = 0; first < sizeof sizes / sizeof *sizes; first++) {
+        uint8_t part[CHAIN_HASH_FIRST], digest[SHA256_SIZE], expected[SHA256_SIZE];
+        static const uint8_t prev[SHA256_SIZE] = {3};
+        struct chain_hash hash;
+        size_t size = 0;
+        memcpy(all, "v1", 2);
+        memcpy(all + 2, prev, sizeof prev);
+        size = 2 + sizeof prev;
+        chain_hash_begin(&hash, "v1", prev);
+        for (size_t k = 0; k < 4; k++) {
+            size_t part_size = k == 0 ? sizes[first] : 600 * k;
+            memset(part, (int)(k + 5), part_size);
+            chain_number_encode(all + size, part_size);
+            memcpy(all + size + 8, part, part_size);
+            size += 8 + part_size;
+            chain_hash_bytes(&hash, part, part_size);
+        }
+        chain_hash_end(&hash, digest);
+        sha256_of(expected, all, size);
+        assert_memory_equal(digest, expected, sizeof expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_link_is_hashed_as_documented),
         cmocka_unit_test(where_a_part_ends_is_hashed),
+        cmocka_unit_test(a_long_link_is_hashed_as_a_short_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
