@@ -157,7 +157,6 @@ static enum status hold(struct ledger *ledger, struct store_tx *tx,
     if (claim->engine != NULL)
         ledger_state_change(&ledger->state, account)->external = true;
     reservation->entry = ledger->next;
-    reservation->principal = *claim->principal;
     return ST_OK;
 }
 
@@ -167,7 +166,8 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
 {
     struct curve charge;
     struct mechanism copy = {0};
-    struct holding holding = {claim->job, &copy, &charge, claim->parts};
+    struct holding holding = {claim->job, &copy, &charge, claim->parts,
+                              claim->principal->name};
     const struct balances *balances = ledger_state_view(account);
     enum status status =
         ledger_state_charge(&charge, balances, claim->mechanism, error);
@@ -217,7 +217,7 @@ static enum status check_authorise(const struct reservation *reservation,
             error, ST_INVALID,
             "job %s: cannot authorise %" PRIu64 " steps after %" PRIu64 " of %" PRIu64,
             job->text, steps, reservation->now.authorised, reservation->steps);
-    if (!reservation->mechanism.prefixes_priced && steps != reservation->steps)
+    if (!reservation->held->mechanism.prefixes_priced && steps != reservation->steps)
         return error_set(error, ST_INVALID,
                          "job %s: its mechanism is authorised whole or not at all",
                          job->text);
@@ -292,16 +292,16 @@ enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
 /* What a settled job is charged is never more than was held for it, even where another
  * version of this program priced that. It is the whole of it where this version has no
  * price for the mechanism. */
-static void settled_charge(struct curve *charge, const struct reservation *reservation,
+static void settled_charge(struct curve *charge, const struct held *held,
                            uint64_t steps)
 {
     *charge = (struct curve){{0}};
     if (steps == 0)
         return;
-    if (filter_charge(charge, &reservation->mechanism, steps, NULL) != ST_OK)
-        *charge = reservation->charge;
+    if (filter_charge(charge, &held->mechanism, steps, NULL) != ST_OK)
+        *charge = held->charge;
     for (size_t i = 0; i < CURVE_ORDERS; i++)
-        charge->at[i] = fmin(charge->at[i], reservation->charge.at[i]);
+        charge->at[i] = fmin(charge->at[i], held->charge.at[i]);
 }
 
 static const struct reservation_state *
@@ -324,8 +324,8 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
         .has_model = model_sha256 != NULL};
     if (model_sha256 != NULL)
         memcpy(commit.model_sha256, model_sha256, SHA256_SIZE);
-    settled_charge(&charge, reservation, commit.steps);
-    entry_released(&released, &reservation->charge, &charge);
+    settled_charge(&charge, reservation->held, commit.steps);
+    entry_released(&released, &reservation->held->charge, &charge);
     entry_curve_encode(bytes, &charge);
     entry_curve_encode(released_bytes, &released);
     char *meta = entry_commit_render(&commit);
@@ -337,7 +337,7 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
                              .curve_size = sizeof bytes,
                              .released = released_bytes,
                              .meta = meta,
-                             .actor = reservation->principal.name};
+                             .actor = reservation->held->actor};
     enum status status = ledger_change_append(ledger, tx, &row, error);
     free(meta);
     if (status == ST_OK)

@@ -116,7 +116,7 @@ static bool take_mark(struct reading *reading, struct mark *mark,
     if (mark->authorised <= next->authorised)
         return true;
     if (!next->open || mark->authorised > reservation->steps ||
-        (!reservation->mechanism.prefixes_priced &&
+        (!reservation->held->mechanism.prefixes_priced &&
          mark->authorised != reservation->steps))
         return wrong(reading, reservation->entry.seq,
                      "authorised steps that were not reserved");
@@ -149,7 +149,7 @@ static bool read_reserve(struct reading *reading, const struct ledger_row *row,
     struct mechanism m;
     struct curve charge;
     struct principal principal;
-    struct holding holding = {job, &m, &charge, PARTS_UNNAMED};
+    struct holding holding = {job, &m, &charge, PARTS_UNNAMED, row->actor};
     enum parts named;
     char engine[ENTRY_ENGINE_SIZE];
     if (ledger_state_reservation(reading->state, job) != NULL)
@@ -169,7 +169,6 @@ static bool read_reserve(struct reading *reading, const struct ledger_row *row,
     entry_engine(engine, row);
     if (engine[0] != '\0')
         ledger_state_change(reading->state, account)->external = true;
-    reservation->principal = principal;
     reservation->entry.seq = row->seq;
     memcpy(reservation->entry.hash, row->hash, SHA256_SIZE);
     struct mark *mark = mark_of(reading, job);
@@ -203,9 +202,9 @@ static bool read_commit(struct reading *reading, const struct ledger_row *row,
         return wrong(reading, row->seq, "commits other steps than were authorised");
     if (!entry_charge_decode(&charge, row->curve, row->curve_size) ||
         !entry_charge_decode(&released, row->released, row->curve_size) ||
-        !curve_within(&charge, &reservation->charge))
+        !curve_within(&charge, &reservation->held->charge))
         return wrong(reading, row->seq, "the curve is not within the reserved one");
-    entry_released(&expected, &reservation->charge, &charge);
+    entry_released(&expected, &reservation->held->charge, &charge);
     if (memcmp(&released, &expected, sizeof released) != 0)
         return wrong(reading, row->seq, "releases another curve than the rest");
     ledger_state_settle(reading->state, reservation, &charge);

@@ -82,9 +82,18 @@ static void account_destroy(struct account *account)
     free(account);
 }
 
+/* Forgets what is known of an open reservation. */
+static void forget_held(struct reservation *reservation)
+{
+    if (reservation->held != NULL)
+        mechanism_fini(&reservation->held->mechanism);
+    free(reservation->held);
+    reservation->held = NULL;
+}
+
 static void reservation_destroy(struct reservation *reservation)
 {
-    mechanism_fini(&reservation->mechanism);
+    forget_held(reservation);
     free(reservation);
 }
 
@@ -220,14 +229,17 @@ struct reservation *ledger_state_reserve_take(struct ledger_state *state,
                                               const struct holding *holding)
 {
     struct reservation *reservation = calloc(1, sizeof *reservation);
-    CHECK(reservation != NULL && holding->parts != PARTS_UNNAMED);
+    struct held *held = malloc(sizeof *held);
+    CHECK(reservation != NULL && held != NULL && holding->parts != PARTS_UNNAMED);
+    held->mechanism = *holding->mechanism_take;
+    *holding->mechanism_take = (struct mechanism){0};
+    held->charge = *holding->charge;
+    snprintf(held->actor, sizeof held->actor, "%s", holding->actor);
+    reservation->held = held;
     reservation->job = *holding->job;
     reservation->account = account;
-    reservation->mechanism = *holding->mechanism_take;
-    *holding->mechanism_take = (struct mechanism){0};
-    reservation->charge = *holding->charge;
     reservation->parts = holding->parts;
-    reservation->steps = mechanism_steps(&reservation->mechanism);
+    reservation->steps = mechanism_steps(&held->mechanism);
     insert(&state->reservations, reservation);
     ledger_state_change_reservation(state, reservation)->open = true;
 
@@ -251,7 +263,7 @@ static void hold_all(struct balances *balances)
         *held = (struct curve){{0}};
         for (size_t i = 0; i < balances->open_count; i++)
             if (reads(balances->open[i], p))
-                curve_add(held, &balances->open[i]->charge);
+                curve_add(held, &balances->open[i]->held->charge);
     }
 }
 
@@ -260,7 +272,7 @@ static double held_at(const struct balances *balances, unsigned part, size_t ord
     double held = 0;
     for (size_t i = 0; i < balances->open_count; i++)
         if (reads(balances->open[i], part))
-            held = round_up_add(held, balances->open[i]->charge.at[order]);
+            held = round_up_add(held, balances->open[i]->held->charge.at[order]);
     return held;
 }
 
@@ -376,7 +388,7 @@ void ledger_state_keep(struct ledger_state *state)
         reservation->changed = false;
         reservation->durable = true;
         if (!reservation->now.open)
-            mechanism_fini(&reservation->mechanism);
+            forget_held(reservation);
     }
     state->changed_accounts.count = state->changed_reservations.count = 0;
     state->tally = state->next_tally;

@@ -35,17 +35,21 @@ struct reservation_state {
     uint64_t authorised;
 };
 
+struct held { /* what is known of a reservation for as long as it is open */
+    struct mechanism mechanism; /* owned */
+    struct curve charge;        /* the price of all its steps, in each of its parts */
+    char actor[PRINCIPAL_NAME_SIZE]; /* of its RESERVE, and of its COMMIT */
+};
+
 struct reservation {
     struct job_id job; /* first: the index sorts by it; base/id.h, job_evaluation_id */
     struct account *account;
-    struct mechanism mechanism; /* owned; empty once settled */
-    struct curve charge;        /* the price of all its steps, in each of its parts */
-    enum parts parts;           /* that it reads; never PARTS_UNNAMED */
+    struct held *held; /* owned; NULL once settled: most are, and stay in memory */
+    enum parts parts;  /* that it reads; never PARTS_UNNAMED */
+    bool durable;      /* its RESERVE is */
+    bool changed;      /* next differs from now */
     uint64_t steps;
     struct ledger_entry_name entry;
-    struct principal principal; /* the actor of that entry */
-    bool durable;               /* its RESERVE is */
-    bool changed;               /* next differs from now */
     uint64_t raising; /* a transaction of its own raises now.authorised to this;
                                  * 0: none does */
     struct reservation_state now, next;
@@ -133,6 +137,7 @@ struct holding { /* what a new reservation is of */
     struct mechanism *mechanism_take;
     const struct curve *charge;
     enum parts parts; /* resolved (part.h) */
+    const char *actor;
 };
 /* Holds the charge in each of the parts, and takes the mechanism. */
 struct reservation *ledger_state_reserve_take(struct ledger_state *state,

@@ -25,8 +25,8 @@ char *ledger_reserved_text(struct ledger *ledger, const struct job_id *job)
     pthread_mutex_lock(&ledger->lock);
     const struct reservation *reservation =
         ledger_state_reservation(&ledger->state, job);
-    char *text = reservation != NULL && reservation->durable
-                     ? mechanism_render(&reservation->mechanism)
+    char *text = reservation != NULL && reservation->durable && reservation->held != NULL
+                     ? mechanism_render(&reservation->held->mechanism)
                      : NULL;
     pthread_mutex_unlock(&ledger->lock);
     return text;

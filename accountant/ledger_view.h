@@ -25,8 +25,8 @@
 bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
                         struct ledger_entry_name *entry);
 
-/* Canonical text of what that entry holds, to be freed; NULL if there is none. Of one that
- * is settled, the text of nothing: its entry has it. */
+/* Canonical text of what that entry holds, to be freed; NULL if there is none, or it is
+ * settled: its entry has it then. */
 char *ledger_reserved_text(struct ledger *ledger, const struct job_id *job);
 
 /* Steps of the job that are authorised so far, or were when it was settled; 0 if

@@ -400,7 +400,7 @@ static enum status read_mechanism(struct survey *survey,
     char *text = renewal->reserved(renewal->context, &holder);
     if (text == NULL)
         return error_set(error, ST_CORRUPT,
-                         "table survey, row %s: the ledger knows nothing of it",
+                         "table survey, row %s: the ledger holds nothing for it",
                          survey->id.text);
     enum status status = mechanism_parse(&survey->mechanism, text, error);
     free(text);
