@@ -8,7 +8,7 @@
 #include "base/random.h"
 
 struct registry_slot { /* zeroed: nobody is here */
-    uint32_t hash;     /* a part of it */
+    uint32_t hash;     /* half of the id's; its low bits are where the search begins */
     uint32_t place;    /* in items, from 1 */
 };
 
@@ -23,27 +23,50 @@ void registry_fini(struct registry *registry, void (*destroy)(void *item))
     *registry = (struct registry){0};
 }
 
+static uint32_t hash_of(const struct registry *registry, const char *id)
+{
+    return (uint32_t)siphash(&registry->key, id, strlen(id));
+}
+
 /* The slot of that id, or the free one where it would be: half of all are free. */
 static struct registry_slot *slot_of(const struct registry *registry, const char *id,
-                                     uint32_t *part)
+                                     uint32_t hash)
 {
-    uint64_t hash = siphash(&registry->key, id, strlen(id));
     size_t mask = registry->slot_count - 1;
-    *part = (uint32_t)(hash >> 32);
-    for (size_t i = (size_t)hash & mask;; i = (i + 1) & mask) {
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
         struct registry_slot *slot = &registry->slots[i];
         if (slot->place == 0 ||
-            (slot->hash == *part && strcmp(registry->items[slot->place - 1], id) == 0))
+            (slot->hash == hash && strcmp(registry->items[slot->place - 1], id) == 0))
             return slot;
     }
 }
 
 static void enter(struct registry *registry, size_t place)
 {
-    uint32_t part;
-    struct registry_slot *slot = slot_of(registry, registry->items[place], &part);
+    const char *id = registry->items[place];
+    uint32_t hash = hash_of(registry, id);
+    struct registry_slot *slot = slot_of(registry, id, hash);
     CHECK(slot->place == 0 && place < UINT32_MAX);
-    *slot = (struct registry_slot){part, (uint32_t)place + 1};
+    *slot = (struct registry_slot){hash, (uint32_t)place + 1};
+}
+
+/* Moves every slot to where it belongs among twice as many; no id is looked at, which
+ * would be a miss of the cache for each. */
+static void spread(struct registry *registry)
+{
+    size_t old_count = registry->slot_count;
+    struct registry_slot *old = registry->slots;
+    registry->slot_count = 2 * registry->capacity;
+    registry->slots = calloc(registry->slot_count, sizeof *registry->slots);
+    CHECK(registry->slots != NULL);
+    size_t mask = registry->slot_count - 1;
+    for (size_t k = 0; k < old_count; k++) {
+        size_t i = old[k].hash & mask;
+        while (registry->slots[i].place != 0)
+            i = (i + 1) & mask;
+        registry->slots[i] = old[k];
+    }
+    free(old);
 }
 
 static void grow(struct registry *registry)
@@ -54,12 +77,8 @@ static void grow(struct registry *registry)
         registry->capacity == 0 ? SLOTS_AT_FIRST / 2 : 2 * registry->capacity;
     registry->items =
         reallocarray(registry->items, registry->capacity, sizeof *registry->items);
-    free(registry->slots);
-    registry->slot_count = 2 * registry->capacity;
-    registry->slots = calloc(registry->slot_count, sizeof *registry->slots);
-    CHECK(registry->items != NULL && registry->slots != NULL);
-    for (size_t i = 0; i < registry->count; i++)
-        enter(registry, i);
+    CHECK(registry->items != NULL);
+    spread(registry);
 }
 
 void registry_add(struct registry *registry, void *item_take)
@@ -73,8 +92,8 @@ void registry_add(struct registry *registry, void *item_take)
 
 void *registry_replace(struct registry *registry, void *item_take)
 {
-    uint32_t part;
-    const struct registry_slot *slot = slot_of(registry, item_take, &part);
+    const struct registry_slot *slot =
+        slot_of(registry, item_take, hash_of(registry, item_take));
     CHECK(slot->place > 0);
     void *old = registry->items[slot->place - 1];
     registry->items[slot->place - 1] = item_take;
@@ -83,9 +102,8 @@ void *registry_replace(struct registry *registry, void *item_take)
 
 void *registry_find(const struct registry *registry, const char *id)
 {
-    uint32_t part;
     if (registry->count == 0)
         return NULL;
-    const struct registry_slot *slot = slot_of(registry, id, &part);
+    const struct registry_slot *slot = slot_of(registry, id, hash_of(registry, id));
     return slot->place > 0 ? registry->items[slot->place - 1] : NULL;
 }
