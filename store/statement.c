@@ -1,6 +1,5 @@
 #include "store/statement.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -109,9 +108,14 @@ void statement_copy(struct statement *statement, int column, void *out, size_t s
 void statement_copy_text(struct statement *statement, int column, char *out,
                          size_t size)
 {
-    int length = snprintf(out, size, "%s", statement_text(statement, column));
-    if (length < 0 || (size_t)length >= size)
+    const char *text = statement_text(statement, column);
+    size_t length = strlen(text);
+    if (length >= size) {
         note(statement, DB_DAMAGED);
+        length = size - 1;
+    }
+    memcpy(out, text, length);
+    out[length] = '\0';
 }
 
 bool statement_is_null(struct statement *statement, int column)
