@@ -1,5 +1,5 @@
-/* Opening goes from what needs nothing to what needs the rest: the store and the
- * ledger, the rows, what a dead process left, the disk's room, and at last the threads.
+/* Opening goes from what needs nothing to what needs the rest: the store, the ledger and
+ * the rows, what a dead process left, the disk's room, and at last the threads.
  * Closing goes the other way, and where no clock was made there were no threads: a
  * context that was opened by half is closed by the same function. */
 #include "service/service.h"
@@ -20,6 +20,7 @@
 #include "service/following.h"
 #include "service/importer.h"
 #include "service/inventory.h"
+#include "service/ledger_opening.h"
 #include "service/recovery.h"
 #include "service/runner.h"
 #include "service/store_choice.h"
@@ -60,18 +61,31 @@ static void dataset_changed(void *context, const struct dataset_id *dataset)
     jobs_note_dataset(opened->jobs, dataset);
 }
 
-/* Reads the rows, while nobody else writes, and sees that they agree with the
- * ledger. */
-static enum status open_rows(struct context *context, struct error *error)
+/* Reads the rows, and the ledger beside them where that can be, while nobody else writes.
+ * What is wrong with the ledger is told first. */
+static enum status read_books(struct context *context, struct inventory *inventory,
+                              struct error *error)
 {
     struct store_tx *tx = NULL;
-    struct inventory inventory = {0};
+    struct error of_rows = {0};
     const struct jobs_base base = {.long_polls = context->long_polls};
-    enum status status = store_begin(context->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = inventory_open(&inventory, tx, &base, error);
-    store_rollback(tx);
+    struct ledger_opening *opening = ledger_opening_begin(context->store);
+    enum status rows = store_begin(context->store, STORE_READ, &tx, &of_rows);
+    if (rows == ST_OK)
+        rows = inventory_open(inventory, tx, &base, &of_rows);
+    enum status status = ledger_opening_end(opening, &context->ledger, error);
+    if (tx != NULL)
+        store_rollback(tx);
+    if (status == ST_OK && rows != ST_OK)
+        status = error_set(error, rows, "%s", of_rows.text);
+    return status;
+}
+
+/* Reads the rows and the ledger, and sees that they agree. */
+static enum status open_books(struct context *context, struct error *error)
+{
+    struct inventory inventory = {0};
+    enum status status = read_books(context, &inventory, error);
     context->datasets = inventory.datasets;
     context->jobs = inventory.jobs;
     context->models = inventory.models;
@@ -155,10 +169,6 @@ static enum status open_store(struct context *context, struct error *error)
             blob_choice_open(context->blobs, context->store, context->config, error);
     if (status == ST_OK)
         context->lease_keeper = lease_keeper_create(context->store, guard, context);
-    if (status == ST_OK)
-        status = ledger_open(&context->ledger, context->store, error);
-    if (status == ST_OK && context->config->head_file[0] != '\0')
-        status = open_head_file(context, error);
     return status;
 }
 
@@ -217,7 +227,9 @@ enum status service_open(struct context *context, const struct config *config,
     if (status == ST_OK)
         status = open_store(context, error);
     if (status == ST_OK)
-        status = open_rows(context, error);
+        status = open_books(context, error);
+    if (status == ST_OK && config->head_file[0] != '\0')
+        status = open_head_file(context, error);
     if (status == ST_OK)
         follow(context);
     if (status == ST_OK)

@@ -58,6 +58,12 @@ struct driver {
      * the first. NULL: a database has one connection for all. */
     struct database *(*beside)(struct database *first, unsigned number);
 
+    /* Opens the database of a first connection once more, to be read on another thread while
+     * nobody writes it. NULL where it is not a file's: *out is NULL there.
+     *   ST_IO  it cannot be opened */
+    enum status (*again)(struct database **out, const struct database *first,
+                         struct error *error);
+
     /* One transaction is open at most. A commit that is not DB_OK has kept nothing, or has
      * failed in a way that poisons; tidy is called after one that was DB_OK. */
     enum database_class (*begin)(struct database *database, enum store_scope scope);

@@ -181,6 +181,24 @@ enum status sqlite_open_read(struct database **out, const char *path,
     return ST_OK;
 }
 
+static enum status open_again(struct database **out, const struct database *first,
+                              struct error *error)
+{
+    struct database *database = NULL;
+    *out = NULL;
+    if (own(first)->in_memory)
+        return ST_OK;
+    const char *path = sqlite3_db_filename(own(first)->handle, "main");
+    enum status status = sqlite_open_read(&database, path, error);
+    if (status == ST_OK)
+        status = sqlite_set_up(database, error);
+    if (status == ST_OK)
+        *out = database;
+    else
+        database_close(database, false);
+    return status;
+}
+
 /* The log is put into the file by the last connection that closes. */
 static void close_connection(struct database *database, bool clean)
 {
@@ -438,6 +456,7 @@ static const char columns[] =
 static const struct driver driver = {
     .dialect = {.columns = columns, .as_given = ""},
     .close = close_connection,
+    .again = open_again,
     .begin = begin,
     .commit = commit,
     .rollback = rollback,

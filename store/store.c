@@ -97,6 +97,18 @@ enum status store_await_check(struct store *store, struct error *error)
     return status;
 }
 
+enum status store_open_again(struct store **out, const struct store *store,
+                             struct error *error)
+{
+    const struct database *first = store->database;
+    struct database *database = NULL;
+    enum status status = ST_OK;
+    *out = NULL;
+    if (first->driver->again != NULL)
+        status = first->driver->again(&database, first, error);
+    return status == ST_OK && database != NULL ? take_database(out, database) : status;
+}
+
 enum status store_open_read(struct store **out, const char *path, struct error *error)
 {
     struct database *database = NULL;

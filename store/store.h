@@ -50,6 +50,13 @@ enum status store_open_beside(struct store **out, const char *path,
  *   ST_CORRUPT, ST_IO  as store_open: the store can only be closed */
 enum status store_await_check(struct store *store, struct error *error);
 
+/* Opens the file of a store once more, to read it on another thread while it is read on this
+ * one. Nobody writes either until the second is closed. *out is NULL where the store has no
+ * file: it is a server's, or in memory.
+ *   ST_IO  it cannot be opened */
+enum status store_open_again(struct store **out, const struct store *store,
+                             struct error *error);
+
 /* Opens it for `epsilond verify`, beside a running daemon too: it is only read, and not
  * a byte of it changes. store_begin opens a read transaction. The statuses are those of
  * store_open, but an older schema is refused as well, with ST_INVALID. */

@@ -2,6 +2,9 @@
  * Method: a service on a directory of its own in which row and ledger are told unlike. */
 #include "service/inventory.h"
 
+#include "accountant/ledger_view.h"
+#include "service/ledger_opening.h"
+#include "store/statement.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 
@@ -202,6 +205,66 @@ static void a_certificate_of_another_model_is_found(void **state)
     }
 }
 
+/* Runs SQL on the scene's database, in a transaction of its own. */
+static void run_sql(const char *const *texts)
+{
+    struct store_tx *tx;
+    assert_int_equal(store_begin(scene.context.store, STORE_LEDGER, &tx, NULL), ST_OK);
+    for (; *texts != NULL; texts++) {
+        struct statement statement;
+        statement_open(&statement, store_tx_database(tx), *texts);
+        assert_int_equal(statement_run(&statement, NULL), ST_OK);
+    }
+    assert_int_equal(store_commit(tx, NULL), ST_OK);
+}
+
+/* The rows are being read meanwhile, as at a start. */
+static enum status open_beside(struct ledger **ledger, struct error *error)
+{
+    struct store_tx *tx;
+    struct ledger_opening *opening = ledger_opening_begin(scene.context.store);
+    assert_int_equal(store_begin(scene.context.store, STORE_READ, &tx, NULL), ST_OK);
+    store_rollback(tx);
+    return ledger_opening_end(opening, ledger, error);
+}
+
+static void a_ledger_read_beside_the_rows_is_the_one_read_alone(void **state)
+{
+    (void)state;
+    static const char *const damage[] = {
+        "DROP TRIGGER ledger_no_update",
+        "UPDATE ledger SET actor='other' WHERE seq=1", NULL};
+    struct ledger *beside = NULL, *alone = NULL;
+    struct ledger_entry_name head, heads[2];
+    struct balance balances[2];
+    struct error error = {0}, errors[2] = {{0}};
+    struct dataset *points = scene_declare(&scene, "points", budget);
+    assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
+    struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"", run);
+    scene_submit(&scene, &plan, &plan.mechanism);
+    ledger_head(scene.context.ledger, &head);
+    if (open_beside(&beside, &error) != ST_OK ||
+        ledger_open(&alone, scene.context.store, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    struct ledger *both[] = {beside, alone};
+    for (int i = 0; i < 2; i++) {
+        ledger_head(both[i], &heads[i]);
+        assert_memory_equal(&heads[i], &head, sizeof head);
+        assert_int_equal(ledger_balance(both[i], &dataset_spec(points)->id,
+                                        &balances[i], NULL),
+                         ST_OK);
+        ledger_close(both[i]);
+    }
+    assert_memory_equal(&balances[0].held, &balances[1].held, sizeof balances->held);
+    assert_true(balances[0].held.at[0] > 0);
+    run_sql(damage);
+    beside = NULL;
+    assert_int_equal(open_beside(&beside, &errors[0]), ST_CORRUPT);
+    assert_int_equal(ledger_open(&alone, scene.context.store, &errors[1]), ST_CORRUPT);
+    assert_null(beside);
+    assert_string_equal(errors[0].text, errors[1].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +280,8 @@ int main(void)
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_budget_that_nobody_approved_is_found, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(
+            a_ledger_read_beside_the_rows_is_the_one_read_alone, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -390,6 +390,42 @@ static void nothing_is_written_after_poison(void **state)
     place_remove(&place);
 }
 
+static unsigned count_in(struct store_tx *tx)
+{
+    unsigned rows = 0;
+    assert_int_equal(dataset_rows_walk(tx, count_row, &rows, NULL), ST_OK);
+    return rows;
+}
+
+/* What the first has committed is in the log yet, and not in the file. */
+static void a_file_opened_again_is_read_beside_and_never_written(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct store *store = open_at(place.path), *again = NULL;
+    struct store_tx *tx, *beside;
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(put_alone(store, i), ST_OK);
+    assert_int_equal(store_open_again(&again, store, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_READ, &tx, NULL), ST_OK);
+    assert_int_equal(store_begin(again, STORE_READ, &beside, NULL), ST_OK);
+    assert_int_equal(count_in(tx), 3);
+    assert_int_equal(count_in(beside), 3);
+    assert_int_not_equal(put(beside, 9), ST_OK);
+    store_rollback(beside);
+    store_rollback(tx);
+    store_close(again);
+    assert_int_equal(count(store), 3);
+    assert_int_equal(put_alone(store, 3), ST_OK);
+    store_close(store);
+    store = open_at(":memory:");
+    again = store;
+    assert_int_equal(store_open_again(&again, store, NULL), ST_OK);
+    assert_null(again);
+    store_close(store);
+    place_remove(&place);
+}
+
 /* Opens it while its pages are checked beside, and awaits the check; once that has failed
  * nothing is written. */
 static enum status open_beside(const char *path)
@@ -488,6 +524,7 @@ int main(void)
         cmocka_unit_test(other_files_and_newer_schemas_are_refused),
         cmocka_unit_test(every_failing_change_poisons_and_loses_nothing),
         cmocka_unit_test(nothing_is_written_after_poison),
+        cmocka_unit_test(a_file_opened_again_is_read_beside_and_never_written),
         cmocka_unit_test(damage_is_found_at_start_or_harmless),
         cmocka_unit_test(threads_take_turns),
     };
