@@ -1,18 +1,50 @@
 #include "api/json_glance.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Each function below that goes on in a text answers where it came to, or NULL where
  * the text is not understood. */
 
+static const uint64_t ones = UINT64_C(0x0101010101010101);
+
+/* The high bit of each byte of eight that is zero; of one above such a byte it may be set
+ * too. */
+static uint64_t zeros(uint64_t eight)
+{
+    return (eight - ones) & ~eight & 0x80 * ones;
+}
+
+/* The first quote or backslash, or end. */
+static const char *find_mark(const char *at, const char *end)
+{
+    uint64_t eight;
+    for (; end - at >= (ptrdiff_t)sizeof eight; at += sizeof eight) {
+        memcpy(&eight, at, sizeof eight);
+        eight = le64toh(eight);
+        uint64_t marks = zeros(eight ^ ones * '"') | zeros(eight ^ ones * '\\');
+        if (marks != 0)
+            return at + __builtin_ctzll(marks) / 8;
+    }
+    while (at < end && *at != '"' && *at != '\\')
+        at++;
+    return at;
+}
+
 /* From behind the first quote of a string to behind its last. */
 static const char *pass_string(const char *at, const char *end)
 {
-    for (; at < end && *at != '"'; at++)
-        if (*at == '\\')
-            at++;
-    return at < end ? at + 1 : NULL;
+    for (;;) {
+        at = find_mark(at, end);
+        if (at == end)
+            return NULL;
+        if (*at == '"')
+            return at + 1;
+        if (end - at < 2)
+            return NULL;
+        at += 2;
+    }
 }
 
 /* Over an array or an object. Which bracket closes which is not looked at. */

@@ -221,9 +221,49 @@ static void what_is_not_written_so_is_not_understood(void **state)
             fail_msg("understood: %s", not[i]);
 }
 
+/* {"a":"xxx\"xxx","b":1} with so many of that byte before what is escaped, and behind it. */
+static void check_string(size_t before, size_t behind, char byte, char escaped)
+{
+    static const char *const names[] = {"b"};
+    char text[64], *exact;
+    struct json_span found;
+    size_t size = 6;
+    memcpy(text, "{\"a\":\"", size);
+    memset(text + size, byte, before);
+    size += before;
+    text[size++] = '\\';
+    text[size++] = escaped;
+    memset(text + size, byte, behind);
+    size += behind;
+    memcpy(text + size, "\",\"b\":1}", 8);
+    size += 8;
+    assert_true(json_glance(&found, names, 1, (struct json_span){text, size}));
+    assert_ptr_equal(found.at, text + size - 2);
+    assert_int_equal(found.size, 1);
+    for (size_t cut = 0; cut < size; cut++) { /* nothing behind is read */
+        exact = malloc(cut + 1);
+        memcpy(exact, text, cut);
+        assert_false(json_glance(&found, names, 1, (struct json_span){exact, cut}));
+        free(exact);
+    }
+}
+
+static void a_string_ends_at_its_first_quote_that_is_not_escaped(void **state)
+{
+    (void)state;
+    static const char bytes[] = {'x', '!', '#', '[', ']', '\x01', '\xa2', '\xdc', '\xff'};
+    for (size_t before = 0; before <= 17; before++)
+        for (size_t behind = 0; behind <= 17; behind++)
+            for (size_t i = 0; i < sizeof bytes; i++) {
+                check_string(before, behind, bytes[i], '"');
+                check_string(before, behind, bytes[i], '\\');
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_string_ends_at_its_first_quote_that_is_not_escaped),
         cmocka_unit_test(an_outline_is_what_reading_all_gives),
         cmocka_unit_test(a_text_that_is_cut_off_has_no_outline),
         cmocka_unit_test(a_changed_text_has_no_other_outline_than_it_says),
