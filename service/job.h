@@ -52,6 +52,7 @@ struct job_changes {             /* versions (job_changes.h) */
 struct job {
     struct job_id id; /* first, as registry.h asks */
     size_t place;     /* in the registry */
+    uint64_t number;  /* of its row */
     struct job_kept *kept; /* its body; all else is what lists and starts need */
     struct dataset_id dataset;
     const struct algorithm *algorithm;

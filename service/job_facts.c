@@ -7,6 +7,11 @@ const struct job_id *job_id(const struct job *job)
     return &job->id;
 }
 
+uint64_t job_number(const struct job *job)
+{
+    return job->number;
+}
+
 const struct job_plan *job_plan(const struct job *job)
 {
     return &job_body(job)->plan;

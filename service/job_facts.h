@@ -17,6 +17,8 @@
 struct job; /* opaque */
 
 const struct job_id *job_id(const struct job *job);
+/* Of its row: it grows with the places of jobs, and no other job has had it anywhere. */
+uint64_t job_number(const struct job *job);
 /* That of a job which had ended before the start is read from its row's texts when it is
  * first asked for, and takes as long (job_kept.h): whoever goes over all jobs asks for what
  * stands below instead, and a request that comes to such a job asks job_check first. */

@@ -42,6 +42,7 @@ enum status job_write_row(struct jobs *jobs, struct store_tx *tx, const struct j
     char *spec = is_new ? job_request_render(&job_body(job)->plan.request) : NULL;
     char *detail = detail_of(jobs, job, now);
     struct job_row row = {
+        .number = job->number,
         .id = job->id,
         .version = now->version,
         .replaces = now->row_version,
@@ -366,7 +367,9 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     model_id_make(&job->drawn);
     job->now.version = job->now.row_version = 1;
     job->now.queue_position = jobs_tally(jobs).queued + addition->ahead + 1;
-    enum status status = job_write_row(jobs, tx, job, &job->now, error);
+    enum status status = row_number_draw(tx, NUMBERED_JOB, &job->number, error);
+    if (status == ST_OK)
+        status = job_write_row(jobs, tx, job, &job->now, error);
     if (status == ST_OK)
         status =
             caption_write_row(tx, CAPTIONED_JOB, job->id.text, &job->caption, error);

@@ -158,12 +158,15 @@ static void not_added(void *context)
 enum status models_add(struct models *models, struct store_tx *tx,
                        const struct model_row *row, struct error *error)
 {
-    enum status status = model_row_insert(tx, row, error);
+    struct model_row numbered = *row;
+    enum status status = row_number_draw(tx, NUMBERED_MODEL, &numbered.number, error);
+    if (status == ST_OK)
+        status = model_row_insert(tx, &numbered, error);
     if (status != ST_OK)
         return status;
     struct addition *addition = malloc(sizeof *addition);
     CHECK(addition != NULL);
-    *addition = (struct addition){.models = models, .model = model_create(row)};
+    *addition = (struct addition){.models = models, .model = model_create(&numbered)};
     store_tx_on_end(tx, added, not_added, addition);
     return ST_OK;
 }

@@ -123,6 +123,7 @@ enum status restored_job_create(struct job **out, const struct job_row *row,
     struct job *job = calloc(1, sizeof *job);
     CHECK(job != NULL);
     job->id = row->id;
+    job->number = row->number;
     job->create_ms = row->create_ms;
     if (!base->reads_all && has_ended(row) &&
         job_outline_read(&outline, row->spec, row->detail)) {

@@ -133,9 +133,13 @@ static struct change *change_of(struct weight_files *files, struct weight_file *
 enum status weight_files_add(struct weight_files *files, struct store_tx *tx,
                              const struct weights_row *row, struct error *error)
 {
-    enum status status = weights_row_insert(tx, row, error);
+    struct weights_row numbered = *row;
+    enum status status = row_number_draw(tx, NUMBERED_WEIGHTS, &numbered.number, error);
     if (status == ST_OK)
-        store_tx_on_end(tx, added, not_added, change_of(files, file_create(row)));
+        status = weights_row_insert(tx, &numbered, error);
+    if (status == ST_OK)
+        store_tx_on_end(tx, added, not_added,
+                        change_of(files, file_create(&numbered)));
     return status;
 }
 

@@ -45,6 +45,7 @@ struct dialect {
      * primary key from 1 (0: none), and whether the database counts it up by itself. */
     const char *columns;
     const char *as_given; /* of an INSERT that says what the database would count */
+    const char *next;     /* draws the next `number` of the table of that name */
 };
 
 struct driver {

@@ -83,7 +83,7 @@ enum status dataset_rows_walk(struct store_tx *tx,
                               void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx), COLUMNS " ORDER BY create_ms,id");
+    statement_open(&statement, store_tx_database(tx), COLUMNS " ORDER BY rowid");
     return walk(&statement, visit, context, error);
 }
 

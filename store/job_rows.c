@@ -1,15 +1,17 @@
 #include "store/table_rows.h"
 
-#include "store/statement.h"
+#include "store/row_number.h"
 
 enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
                            struct error *error)
 {
     struct statement statement;
-    statement_open(
-        &statement, store_tx_database(tx),
-        "INSERT INTO job(id,version,state,attempt,spec,detail,create_ms,update_ms,"
-        "created_by) VALUES(?,?,?,?,?,?,?,?,?)");
+    enum status status = row_number_open(
+        &statement, tx, NUMBERED_JOB, row->number,
+        "id,version,state,attempt,spec,detail,create_ms,update_ms,created_by",
+        "?,?,?,?,?,?,?,?,?", error);
+    if (status != ST_OK)
+        return status;
     statement_bind_text(&statement, row->id.text);
     statement_bind_int(&statement, row->version);
     statement_bind_text(&statement, row->state);

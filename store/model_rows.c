@@ -1,14 +1,16 @@
 #include "store/table_rows.h"
 
-#include "store/statement.h"
+#include "store/row_number.h"
 
 enum status model_row_insert(struct store_tx *tx, const struct model_row *row,
                              struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO model(id,job,sha256,size,card,create_ms)"
-                   " VALUES(?,?,?,?,?,?)");
+    enum status status =
+        row_number_open(&statement, tx, NUMBERED_MODEL, row->number,
+                        "id,job,sha256,size,card,create_ms", "?,?,?,?,?,?", error);
+    if (status != ST_OK)
+        return status;
     statement_bind_text(&statement, row->id.text);
     statement_bind_text(&statement, row->job.text);
     statement_bind_blob(&statement, row->sha256, SHA256_SIZE);
@@ -27,7 +29,7 @@ enum status model_row_delete(struct store_tx *tx, const struct model_id *id,
     return statement_run_one(&statement, error);
 }
 
-#define COLUMNS "SELECT id,job,sha256,size,card,create_ms FROM model"
+#define COLUMNS "SELECT id,job,sha256,size,card,create_ms,number FROM model"
 
 /* Walks the rows that an open statement finds, and ends it. */
 static enum status walk(struct statement *statement,
@@ -37,7 +39,8 @@ static enum status walk(struct statement *statement,
     while (statement_next(statement)) {
         struct model_row row = {.size = statement_int(statement, 3),
                                 .card = statement_text(statement, 4),
-                                .create_ms = statement_time(statement, 5)};
+                                .create_ms = statement_time(statement, 5),
+                                .number = statement_int(statement, 6)};
         statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
         statement_copy_text(statement, 1, row.job.text, sizeof row.job.text);
         statement_copy(statement, 2, row.sha256, sizeof row.sha256);

@@ -259,10 +259,15 @@ static const char columns[] =
     "'change','duty','daemon','hold')"
     " ORDER BY c.oid,a.attnum";
 
+static const char next_number[] =
+    "SELECT nextval(pg_get_serial_sequence(?,'number'))";
+
 static struct database *beside(struct database *first, unsigned number);
 
 static const struct driver driver = {
-    .dialect = {.columns = columns, .as_given = " OVERRIDING SYSTEM VALUE"},
+    .dialect = {.columns = columns,
+                .as_given = " OVERRIDING SYSTEM VALUE",
+                .next = next_number},
     .close = close_connection,
     .beside = beside,
     .begin = begin,

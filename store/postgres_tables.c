@@ -315,6 +315,15 @@ static const char holds[] =
     "CREATE TABLE hold("
     "  what " TEXT " CHECK(what IN('dataset','survey')), id " TEXT ","
     "  daemon bigint NOT NULL REFERENCES writer(id), PRIMARY KEY(what,id));";
+/* The order in which datasets came, as SQLite has it. */
+static const char numbers[] =
+    "ALTER TABLE dataset ADD COLUMN rowid bigint;"
+    "UPDATE dataset SET rowid=place FROM (SELECT id AS which,row_number() OVER"
+    "  (ORDER BY create_ms,id) AS place FROM dataset) AS placed WHERE id=which;"
+    "ALTER TABLE dataset ALTER COLUMN rowid SET NOT NULL,"
+    "  ALTER COLUMN rowid ADD GENERATED ALWAYS AS IDENTITY;"
+    "DO $$ BEGIN PERFORM setval(pg_get_serial_sequence('dataset','rowid'),"
+    "  (SELECT coalesce(max(rowid),0)+1 FROM dataset),false); END $$;";
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -325,6 +334,7 @@ static const struct step {
     {11, functions}, {11, own},     {11, things},    {11, budgets}, {11, acts},
     {11, leases},    {12, objects}, {13, migration}, {14, sharing}, {15, claims},
     {16, following}, {16, walls},   {16, duties},    {17, holds}, {18, postgres_seals},
+    {19, numbers},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

@@ -453,8 +453,11 @@ static const char columns[] =
     " " COPIED " AND NOT EXISTS(SELECT 1 FROM pragma_table_info(t.name)"
     " WHERE pk=1 AND type='INTEGER')) ORDER BY made,cid";
 
+static const char next_number[] =
+    "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name=?),0)+1";
+
 static const struct driver driver = {
-    .dialect = {.columns = columns, .as_given = ""},
+    .dialect = {.columns = columns, .as_given = "", .next = next_number},
     .close = close_connection,
     .again = open_again,
     .begin = begin,

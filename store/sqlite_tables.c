@@ -294,9 +294,40 @@ static const char step_14[] =
     "  OR EXISTS(SELECT 1 FROM ledger WHERE job=OLD.job)"
     "  BEGIN SELECT RAISE(ABORT,'append-only'); END;";
 
-static const char *const steps[] = {step_1,  step_2,  step_3, step_4, step_5,
-                                    step_6,  step_7,  step_8, step_9, step_10,
-                                    step_11, step_12, step_13, step_14};
+/* The number of a row is no other's, ever: where the newest is deleted, SQLite would give it
+ * once more. A page of a list goes on behind a number (service/page.h). */
+static const char step_15[] =
+    "CREATE TABLE model_before AS SELECT * FROM model;"
+    "DROP TABLE model;"
+    "ALTER TABLE job RENAME TO job_before;"
+    "CREATE TABLE job("
+    "  number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
+    "  version INTEGER NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,"
+    "  spec TEXT NOT NULL, detail TEXT NOT NULL, create_ms INTEGER NOT NULL,"
+    "  update_ms INTEGER NOT NULL, created_by TEXT NOT NULL) STRICT;"
+    "INSERT INTO job SELECT number,id,version,state,attempt,spec,detail,create_ms,"
+    "  update_ms,created_by FROM job_before;"
+    "DROP TABLE job_before;"
+    "CREATE TABLE model("
+    "  number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
+    "  job TEXT NOT NULL UNIQUE REFERENCES job(id),"
+    "  sha256 BLOB NOT NULL CHECK(length(sha256)=32), size INTEGER NOT NULL,"
+    "  card TEXT NOT NULL, create_ms INTEGER NOT NULL) STRICT;"
+    "INSERT INTO model SELECT number,id,job,sha256,size,card,create_ms FROM model_before;"
+    "DROP TABLE model_before;"
+    "ALTER TABLE weights RENAME TO weights_before;"
+    "CREATE TABLE weights("
+    "  number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
+    "  project TEXT NOT NULL, created_by TEXT NOT NULL, note TEXT NOT NULL,"
+    "  sha256 BLOB NOT NULL CHECK(length(sha256)=32),"
+    "  size INTEGER NOT NULL, create_ms INTEGER NOT NULL) STRICT;"
+    "INSERT INTO weights SELECT number,id,project,created_by,note,sha256,size,create_ms"
+    "  FROM weights_before;"
+    "DROP TABLE weights_before;";
+
+static const char *const steps[] = {step_1,  step_2,  step_3,  step_4,  step_5,
+                                    step_6,  step_7,  step_8,  step_9,  step_10,
+                                    step_11, step_12, step_13, step_14, step_15};
 
 const struct sqlite_tables *sqlite_tables_current(void)
 {

@@ -19,6 +19,25 @@
 #include "base/status.h"
 #include "store/store.h"
 
+/* Tables whose rows are listed in the order in which they came. Of jobs, models and weights,
+ * which may be deleted, that is the order of their numbers. */
+enum numbered {
+    NUMBERED_DATASET,
+    NUMBERED_JOB,
+    NUMBERED_MODEL,
+    NUMBERED_WEIGHTS,
+    NUMBERED_CHARGE,
+    NUMBERED_ACCESS_KEY,
+};
+
+/* Draws the number of a job, a model or weights that tx inserts next, before it draws
+ * another. It is greater than any before, and no other row has had it or will have it. */
+enum status row_number_draw(struct store_tx *tx, enum numbered table, uint64_t *number,
+                            struct error *error);
+/* *number = that of the row of this id; 0: there is none. */
+enum status row_number_find(struct store_tx *tx, enum numbered table, const char *id,
+                            uint64_t *number, struct error *error);
+
 struct dataset_row {
     struct dataset_id id;
     uint64_t version;      /* grows by 1 at every update */
@@ -53,7 +72,7 @@ enum status dataset_row_find(struct store_tx *tx, const struct dataset_id *id,
                              void *context, struct error *error);
 
 struct job_row {
-    uint64_t number; /* by which they are walked; given by the insertion */
+    uint64_t number; /* by which they are walked; 0: the insertion draws it */
     struct job_id id;
     uint64_t version;  /* grows at every update */
     uint64_t replaces; /* the version that an update was made of */
@@ -139,6 +158,7 @@ enum status hold_rows_walk_lost(struct store_tx *tx,
 
 struct model_row {
     struct model_id id;
+    uint64_t number; /* as a job's */
     struct job_id job;
     uint8_t sha256[SHA256_SIZE]; /* the file's */
     uint64_t size;               /* the file's, bytes */
@@ -161,6 +181,7 @@ enum status model_row_find(struct store_tx *tx, const struct model_id *id,
 
 struct weights_row { /* an uploaded file of public weights */
     struct file_id id;
+    uint64_t number;                  /* as a job's */
     const char *project, *created_by; /* never change; the owner's name */
     const char *note;                 /* of whoever uploaded it: where it is from */
     uint8_t sha256[SHA256_SIZE];      /* the file's */

@@ -1,14 +1,17 @@
 #include "store/table_rows.h"
 
-#include "store/statement.h"
+#include "store/row_number.h"
 
 enum status weights_row_insert(struct store_tx *tx, const struct weights_row *row,
                                struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO weights(id,project,created_by,note,sha256,size,"
-                   "create_ms) VALUES(?,?,?,?,?,?,?)");
+    enum status status =
+        row_number_open(&statement, tx, NUMBERED_WEIGHTS, row->number,
+                        "id,project,created_by,note,sha256,size,create_ms",
+                        "?,?,?,?,?,?,?", error);
+    if (status != ST_OK)
+        return status;
     statement_bind_text(&statement, row->id.text);
     statement_bind_text(&statement, row->project);
     statement_bind_text(&statement, row->created_by);
@@ -28,7 +31,8 @@ enum status weights_row_delete(struct store_tx *tx, const struct file_id *id,
     return statement_run_one(&statement, error);
 }
 
-#define COLUMNS "SELECT id,project,created_by,note,sha256,size,create_ms FROM weights"
+#define COLUMNS                                                                        \
+    "SELECT id,project,created_by,note,sha256,size,create_ms,number FROM weights"
 
 /* Walks the rows that an open statement finds, and ends it. */
 static enum status walk(struct statement *statement,
@@ -40,7 +44,8 @@ static enum status walk(struct statement *statement,
                                   .created_by = statement_text(statement, 2),
                                   .note = statement_text(statement, 3),
                                   .size = statement_int(statement, 5),
-                                  .create_ms = statement_time(statement, 6)};
+                                  .create_ms = statement_time(statement, 6),
+                                  .number = statement_int(statement, 7)};
         statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
         statement_copy(statement, 4, row.sha256, sizeof row.sha256);
         if (!statement_good(statement) || !visit(context, &row))

@@ -67,7 +67,8 @@ static const char dump_sqlite_columns[] =
     "SELECT t.name||' '||c.name||' '||c.type FROM sqlite_schema t"
     " JOIN pragma_table_info(t.name) c WHERE t.type='table'"
     " AND t.name NOT LIKE 'sqlite%' AND t.name<>'migration' UNION ALL"
-    " SELECT 'access_key rowid INTEGER' ORDER BY 1";
+    " SELECT 'access_key rowid INTEGER' UNION ALL"
+    " SELECT 'dataset rowid INTEGER' ORDER BY 1";
 static const char dump_postgres_columns[] =
     "SELECT name FROM (SELECT table_name||' '||column_name||' '||CASE data_type"
     " WHEN 'text' THEN 'TEXT' WHEN 'bigint' THEN 'INTEGER' WHEN 'bytea' THEN 'BLOB'"

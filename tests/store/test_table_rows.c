@@ -109,9 +109,9 @@ static void datasets_keep_what_was_declared_and_take_what_became_of_it(void **st
     assert_refused(dataset_row_update(tx, &c, NULL), ST_NOT_FOUND);
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
-    assert_string_equal(seen.texts[0], "b 1 CREATED {\"id\":1} {} -1 10 fraud ana");
-    assert_string_equal(seen.texts[1],
+    assert_string_equal(seen.texts[0],
                         "a 2 READY {\"id\":1} {\"n\":3} 40 20 fraud ana");
+    assert_string_equal(seen.texts[1], "b 1 CREATED {\"id\":1} {} -1 10 fraud ana");
     b.version = 2;
     b.replaces = 1;
     b.spec = "another";
@@ -121,7 +121,7 @@ static void datasets_keep_what_was_declared_and_take_what_became_of_it(void **st
     seen.count = 0;
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
-    assert_string_equal(seen.texts[0], "b 2 FAILED another {} -1 10 fraud ana");
+    assert_string_equal(seen.texts[1], "b 2 FAILED another {} -1 10 fraud ana");
     seen = (struct seen){.stop_at = 1};
     assert_int_equal(dataset_rows_walk(tx, see_dataset, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
@@ -698,6 +698,51 @@ static void weights_come_back_in_order_until_they_are_deleted(void **state)
     assert_refused(weights_row_delete(tx, &row.id, NULL), ST_NOT_FOUND);
 }
 
+static uint64_t drawn(enum numbered table)
+{
+    uint64_t number = 0;
+    assert_int_equal(row_number_draw(tx, table, &number, NULL), ST_OK);
+    return number;
+}
+
+static uint64_t found(enum numbered table, const char *id)
+{
+    uint64_t number = 77;
+    assert_int_equal(row_number_find(tx, table, id, &number, NULL), ST_OK);
+    return number;
+}
+
+/* The newest rows are deleted, and the store is asked as by a later start. */
+static void the_number_of_a_deleted_row_is_never_another_ones(void **state)
+{
+    (void)state;
+    struct job_row one = job("job_a"), next = job("job_b");
+    struct model_row model = {.card = "{}"};
+    struct weights_row file = {.project = "p", .created_by = "o", .note = ""};
+    snprintf(model.id.text, sizeof model.id.text, "mdl_a");
+    snprintf(model.job.text, sizeof model.job.text, "job_a");
+    snprintf(file.id.text, sizeof file.id.text, "fil_a");
+    one.number = drawn(NUMBERED_JOB);
+    model.number = drawn(NUMBERED_MODEL);
+    file.number = drawn(NUMBERED_WEIGHTS);
+    assert_int_equal(job_row_insert(tx, &one, NULL), ST_OK);
+    assert_int_equal(model_row_insert(tx, &model, NULL), ST_OK);
+    assert_int_equal(weights_row_insert(tx, &file, NULL), ST_OK);
+    assert_int_equal(found(NUMBERED_JOB, "job_a"), one.number);
+    assert_int_equal(found(NUMBERED_MODEL, "mdl_a"), model.number);
+    assert_int_equal(found(NUMBERED_WEIGHTS, "fil_a"), file.number);
+    assert_int_equal(model_row_delete(tx, &model.id, NULL), ST_OK);
+    assert_int_equal(weights_row_delete(tx, &file.id, NULL), ST_OK);
+    assert_int_equal(job_row_delete(tx, &one.id, NULL), ST_OK);
+    keep();
+    assert_true(drawn(NUMBERED_JOB) > one.number);
+    assert_true(drawn(NUMBERED_MODEL) > model.number);
+    assert_true(drawn(NUMBERED_WEIGHTS) > file.number);
+    assert_int_equal(job_row_insert(tx, &next, NULL), ST_OK); /* draws one itself */
+    assert_true(found(NUMBERED_JOB, "job_b") > one.number);
+    assert_int_equal(found(NUMBERED_JOB, "job_a"), 0);
+}
+
 static bool see_blob(void *context, const struct blob_row *row)
 {
     struct seen *seen = context;
@@ -785,6 +830,8 @@ int main(void)
                                         begin, end),
         cmocka_unit_test_setup_teardown(
             weights_come_back_in_order_until_they_are_deleted, begin, end),
+        cmocka_unit_test_setup_teardown(
+            the_number_of_a_deleted_row_is_never_another_ones, begin, end),
         cmocka_unit_test_setup_teardown(
             a_blob_of_a_name_is_replaced_and_found_by_its_object, begin, end),
     };
