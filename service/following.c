@@ -5,8 +5,10 @@
 
 #include "accountant/ledger.h"
 #include "accountant/ledger_view.h"
+#include "base/check.h"
 #include "service/dataset_renewal.h"
 #include "service/job_arrivals.h"
+#include "store/table_rows.h"
 
 typedef enum status renew_function(struct context *context, struct store_tx *tx,
                                    const char *id, struct error *error);
@@ -95,13 +97,35 @@ static enum status renew_caption(struct context *context, struct store_tx *tx,
     return error_set(error, ST_CORRUPT, "table caption, row %s: it is of nothing", id);
 }
 
-/* Jobs are put right together. */
+/* Things that are new are listed in the order in which they came. */
+static const struct {
+    bool is_listed;
+    enum numbered table;
+} lists[FOLLOW_KINDS] = {
+    [FOLLOW_DATASET] = {true, NUMBERED_DATASET},
+    [FOLLOW_WEIGHTS] = {true, NUMBERED_WEIGHTS},
+    [FOLLOW_MODEL] = {true, NUMBERED_MODEL},
+    [FOLLOW_CHARGE] = {true, NUMBERED_CHARGE},
+    [FOLLOW_ACCESS_KEY] = {true, NUMBERED_ACCESS_KEY},
+};
+
+struct numbered_change {
+    uint64_t number;
+    const struct follow_change *change;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct numbered_change *one = a, *other = b;
+    return (one->number > other->number) - (one->number < other->number);
+}
+
 static renew_function *const functions[] = {
     [FOLLOW_LEDGER] = renew_ledger,
     [FOLLOW_AUDIT] = renew_nothing, /* nothing of it is kept */
     [FOLLOW_DATASET] = renew_dataset,
     [FOLLOW_WEIGHTS] = renew_weights,
-    [FOLLOW_JOB] = renew_nothing,
+    [FOLLOW_JOB] = renew_nothing, /* together */
     [FOLLOW_MODEL] = renew_model,
     [FOLLOW_SURVEY] = renew_survey,
     [FOLLOW_CHARGE] = renew_charge,
@@ -135,6 +159,29 @@ static size_t count_alike(const struct follow_change *changes, size_t count)
     return alike;
 }
 
+/* Puts the rows of one table right, in the order of their numbers where it is listed. */
+static enum status renew_alike(struct context *context, struct store_tx *tx,
+                               const struct follow_change *changes, size_t count,
+                               struct error *error)
+{
+    enum status status = ST_OK;
+    enum follow_what what = changes[0].what;
+    struct numbered_change *ordered = calloc(count, sizeof *ordered);
+    CHECK(ordered != NULL);
+    for (size_t i = 0; i < count && status == ST_OK; i++) {
+        ordered[i].change = &changes[i];
+        if (count > 1 && lists[what].is_listed)
+            status = row_number_find(tx, lists[what].table, changes[i].id,
+                                     &ordered[i].number, error);
+    }
+    if (lists[what].is_listed)
+        qsort(ordered, count, sizeof *ordered, by_number);
+    for (size_t i = 0; i < count && status == ST_OK; i++)
+        status = functions[what](context, tx, ordered[i].change->id, error);
+    free(ordered);
+    return status;
+}
+
 enum status following_renew(void *argument, struct store_tx *tx,
                             const struct follow_change *changes, size_t count,
                             struct error *error)
@@ -148,8 +195,8 @@ enum status following_renew(void *argument, struct store_tx *tx,
         size_t alike = count_alike(changes + i, count - i);
         if (changes[i].what == FOLLOW_JOB)
             status = renew_jobs(context, tx, changes + i, alike, error);
-        for (size_t k = i; k < i + alike && status == ST_OK; k++)
-            status = functions[changes[k].what](context, tx, changes[k].id, error);
+        else
+            status = renew_alike(context, tx, changes + i, alike, error);
         i += alike;
     }
     return status;

@@ -12,6 +12,8 @@
  *       makes the change.
  *   (2) A row that stands in no table any more is answered as one that was deleted here.
  *   (3) What has changed is put right twice without harm.
+ *   (4) Things are listed in the order of their rows' numbers, as those that this daemon
+ *       itself makes are: whoever makes one has taken over all that came before it.
  *
  * Threads: following_renew by whoever begins a transaction, in it.
  */

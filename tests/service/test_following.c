@@ -196,6 +196,8 @@ static void jobs_are_listed_in_the_order_in_which_they_were_submitted(void **sta
     for (unsigned i = 0; i < JOBS; i++)
         assert_string_equal(job_id(jobs_at(two.there.jobs, i))->text,
                             job_id(jobs[i])->text);
+    for (unsigned i = 0; i < JOBS; i++)
+        assert_int_equal(job_number(jobs_at(two.there.jobs, i)), job_number(jobs[i]));
     assert_int_equal(jobs_tally(two.there.jobs).queued, JOBS);
     assert_ptr_equal(jobs_tally(two.there.jobs).next, jobs_at(two.there.jobs, 0));
 }
@@ -355,6 +357,37 @@ static void an_uploaded_file_is_there_until_it_is_deleted(void **state)
     tell(FOLLOW_WEIGHTS, row.id.text);
     assert_null(weight_files_find(two.there.weight_files, row.id.text));
     assert_true(weight_file_is_removed(two.there.weight_files, known));
+}
+
+/* Ids that are sorted, as a look tells changes, are in no order of coming. */
+static void whatever_is_listed_comes_in_the_order_of_the_store(void **state)
+{
+    (void)state;
+    enum { THINGS = 5 };
+    static const char *const datasets[THINGS] = {"e", "a", "d", "b", "c"};
+    struct follow_change changes[2 * THINGS];
+    for (size_t i = 0; i < THINGS; i++) {
+        struct weights_row row = {.project = "p", .created_by = "ana", .note = ""};
+        snprintf(row.id.text, sizeof row.id.text, "fil_%026zu", 99 - i * i);
+        struct store_tx *tx = scene_begin(&two.scene);
+        scene_commit(tx, weight_files_add(two.here->weight_files, tx, &row, NULL));
+        scene_declare(&two.scene, datasets[i], "\"public\"");
+        changes[i].what = FOLLOW_DATASET;
+        snprintf(changes[i].id, FOLLOW_ID_SIZE, "%s", datasets[i]);
+        changes[THINGS + i].what = FOLLOW_WEIGHTS;
+        snprintf(changes[THINGS + i].id, FOLLOW_ID_SIZE, "%s", row.id.text);
+    }
+    qsort(changes, THINGS, sizeof *changes, by_id);
+    qsort(changes + THINGS, THINGS, sizeof *changes, by_id);
+    assert_int_equal(tell_all(changes, 2 * THINGS), ST_OK);
+    for (size_t i = 0; i < THINGS; i++) {
+        const struct dataset *dataset = datasets_at(two.there.datasets, i);
+        assert_string_equal(dataset_spec(dataset)->id.text, datasets[i]);
+        const struct weights_row *here = weight_files_at(two.here->weight_files, i),
+                                 *there = weight_files_at(two.there.weight_files, i);
+        assert_string_equal(there->id.text, here->id.text);
+        assert_int_equal(there->number, here->number);
+    }
 }
 
 static void things_are_called_what_another_calls_them(void **state)
@@ -586,6 +619,7 @@ int main(void)
         TEST(a_model_is_there_until_it_is_deleted),
         TEST(a_job_shows_no_model_that_is_gone),
         TEST(an_uploaded_file_is_there_until_it_is_deleted),
+        TEST(whatever_is_listed_comes_in_the_order_of_the_store),
         TEST(things_are_called_what_another_calls_them),
         TEST(a_key_lets_in_until_it_is_revoked_anywhere),
         TEST(a_webhook_changes_and_is_deleted),
