@@ -177,6 +177,7 @@ $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=le
 $(BUILD)/tests/service/outbound/test_s3: wrapped := -Wl,--wrap=curl_easy_setopt
 $(BUILD)/tests/store/test_object_garbage: wrapped := -Wl,--wrap=clock_gettime
 $(BUILD)/tests/service/test_desk: wrapped := -Wl,--wrap=request_header,--wrap=idempotency_find
+$(BUILD)/tests/service/test_page: wrapped := -Wl,--wrap=request_query
 $(BUILD)/tests/service/test_upload: wrapped := -Wl,--wrap=dataset_read
 $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise
 $(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=public_clock_wait

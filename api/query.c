@@ -187,7 +187,7 @@ enum status page_mark_parse(struct page_mark *mark, const char *text,
     char again[PAGE_TOKEN_SIZE];
     char *end = NULL;
     struct page_mark read = {.order = text[0]};
-    if (text[0] >= 'p' && text[0] <= 'z')
+    if (text[0] >= 'a' && text[0] <= 'z')
         read.position = strtoull(text + 1, &end, 16);
     if (end != NULL && *end == '.') {
         uint64_t bits = strtoull(end + 1, NULL, 16);

@@ -58,8 +58,8 @@ enum status query_time(int64_t *wall_ms, const char *name, const char *text,
                        struct error *error);
 
 /* Where a page of a list ends, as an opaque token says it. order is a letter for the
- * order of the list, from p on; position is below LIMIT_COUNT. A list that is ordered by
- * a number has the number of its page's last thing too. */
+ * order of the list; position is below LIMIT_COUNT. A list that is ordered by a figure of
+ * its things has that of its page's last thing too. */
 struct page_mark {
     char order;
     bool has_number;

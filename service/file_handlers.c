@@ -146,6 +146,12 @@ static char *file_line(void *argument, size_t place)
     return file_render(weight_files_at(list->context->weight_files, place));
 }
 
+static uint64_t number_of_file(void *argument, size_t place)
+{
+    const struct file_list *list = argument;
+    return weight_files_at(list->context->weight_files, place)->number;
+}
+
 enum status handle_file_list(struct context *context, struct request *request,
                              struct error *error)
 {
@@ -156,6 +162,7 @@ enum status handle_file_list(struct context *context, struct request *request,
         .seen = file_seen,
         .wanted = file_wanted,
         .text = file_line,
+        .number = number_of_file,
         .context = &list,
     };
     return page_reply(request, &source, error);

@@ -145,6 +145,12 @@ static char *job_line(void *context, size_t place)
     return text;
 }
 
+static uint64_t number_of_job(void *context, size_t place)
+{
+    const struct job_list *list = context;
+    return job_number(jobs_at(list->jobs, place));
+}
+
 static struct page_key job_epsilon(void *context, size_t place)
 {
     const struct job_list *list = context;
@@ -221,6 +227,7 @@ enum status handle_job_list(struct context *context, struct request *request,
         .seen = job_seen,
         .wanted = job_wanted,
         .text = job_line,
+        .number = number_of_job,
         .context = &list,
         .tag = tag,
     };
@@ -399,6 +406,12 @@ static char *model_line(void *context, size_t place)
     return model_text(list->context, models_at(list->context->models, place));
 }
 
+static uint64_t number_of_model(void *context, size_t place)
+{
+    const struct model_list *list = context;
+    return models_at(list->context->models, place)->number;
+}
+
 static bool read_job(struct model_list *list, const struct request *request,
                      struct error *error)
 {
@@ -421,6 +434,7 @@ enum status handle_model_list(struct context *context, struct request *request,
         .seen = model_seen,
         .wanted = model_wanted,
         .text = model_line,
+        .number = number_of_model,
         .context = &list,
         .tag = tag,
     };

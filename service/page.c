@@ -1,4 +1,4 @@
-/* By places, a page is a walk from its mark. By keys, whatever is wanted behind the mark
+/* By numbers, a page is a walk from its mark. By keys, whatever is wanted behind the mark
  * is gathered and sorted, and the page is its beginning. */
 #include "service/page.h"
 
@@ -30,75 +30,97 @@ static bool is_wanted(const struct page_source *source, size_t place)
            (source->wanted == NULL || source->wanted(source->context, place));
 }
 
-static void show(struct page *page, size_t place)
+static uint64_t number_of(const struct page_source *source, size_t place)
 {
-    char *text = page->source->text(page->source->context, place);
-    if (text != NULL)
-        page->items[page->count++] = text;
+    return source->number == NULL ? place + 1 : source->number(source->context, place);
 }
 
-/* --- by places --- */
+/* The first place whose number is at least this; the count where there is none. */
+static size_t place_of(const struct page_source *source, uint64_t number)
+{
+    size_t low = 0, high = source->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (number_of(source, middle) < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
-/* The mark is one above the place where newest first goes on, and that place itself
- * where oldest first does. */
+static void show(struct page *page, size_t place)
+{
+    const struct page_source *source = page->source;
+    char *text = source->text(source->context, place);
+    if (text == NULL)
+        return;
+    page->items[page->count++] = text;
+    page->mark.position = number_of(source, place);
+}
+
+/* --- by numbers --- */
+
 static void walk_down(struct page *page)
 {
     const struct page_source *source = page->source;
-    size_t end = source->count;
-    if (!page->is_first && page->mark.position < end)
-        end = (size_t)page->mark.position;
-    for (; end > source->first; end--) {
+    size_t end =
+        page->is_first ? source->count : place_of(source, page->mark.position);
+    for (; end > source->first && !page->more; end--) {
         if (!is_wanted(source, end - 1))
             continue;
         page->more = page->count == page->size;
-        if (page->more)
-            break;
-        show(page, end - 1);
+        if (!page->more)
+            show(page, end - 1);
     }
-    page->mark.position = end;
 }
 
 static void walk_up(struct page *page)
 {
     const struct page_source *source = page->source;
-    size_t place = source->first;
-    if (!page->is_first && page->mark.position > place)
-        place = (size_t)page->mark.position;
-    for (; place < source->count; place++) {
+    size_t place = page->is_first ? 0 : place_of(source, page->mark.position + 1);
+    if (place < source->first)
+        place = source->first;
+    for (; place < source->count && !page->more; place++) {
         if (!is_wanted(source, place))
             continue;
         page->more = page->count == page->size;
-        if (page->more)
-            break;
-        show(page, place);
+        if (!page->more)
+            show(page, place);
     }
-    page->mark.position = place;
 }
 
 /* --- by keys --- */
 
 struct keyed {
     struct page_key key;
-    size_t place;
+    uint64_t number;
+    size_t place; /* of a thing of the list, not of a mark */
 };
 
 static int compare(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
-    int by_number = (a->key.number > b->key.number) - (a->key.number < b->key.number);
+    int by_key = (a->key.number > b->key.number) - (a->key.number < b->key.number);
     int by_text = a->key.text != NULL ? strcmp(a->key.text, b->key.text) : 0;
-    int by_place = (a->place > b->place) - (a->place < b->place);
-    return by_number != 0 ? by_number : by_text != 0 ? by_text : by_place;
+    int by_number = (a->number > b->number) - (a->number < b->number);
+    return by_key != 0 ? by_key : by_text != 0 ? by_text : by_number;
 }
 
-/* The mark as a thing of the list. */
+static struct keyed keyed_of(const struct page_source *source, size_t place)
+{
+    return (struct keyed){source->key(source->context, place),
+                          number_of(source, place), place};
+}
+
+/* The mark as a thing of the list. A text is that of the thing, which is there. */
 static struct keyed keyed_of_mark(const struct page *page)
 {
-    size_t place = (size_t)page->mark.position;
-    struct keyed keyed = {page->source->key(page->source->context, place), place};
-    if (page->mark.has_number)
-        keyed.key.number = page->mark.number;
-    return keyed;
+    const struct page_source *source = page->source;
+    if (source->by_text)
+        return keyed_of(source, place_of(source, page->mark.position));
+    return (struct keyed){.key = {.number = page->mark.number},
+                          .number = page->mark.position};
 }
 
 /* Gathers what is wanted behind the mark, in ascending order; found has room for all. */
@@ -113,7 +135,7 @@ static size_t gather(const struct page *page, struct keyed *found)
         if (!is_wanted(source, place))
             continue;
         struct keyed *next = &found[count];
-        *next = (struct keyed){source->key(source->context, place), place};
+        *next = keyed_of(source, place);
         int behind = page->is_first ? 1 : compare(next, &mark);
         count += source->ascending ? behind > 0 : behind < 0 || page->is_first;
     }
@@ -131,7 +153,6 @@ static void sort_out(struct page *page)
     for (; i < count && page->count < page->size; i++) {
         const struct keyed *next = &found[source->ascending ? i : count - 1 - i];
         show(page, next->place);
-        page->mark.position = next->place;
         page->mark.number = next->key.number;
     }
     page->more = i < count;
@@ -161,11 +182,20 @@ static char *collect(struct page *page)
     return text;
 }
 
-/* An order has two letters, from p on: of newest or greatest first, and of oldest or
- * least first. */
+/* An order has two letters, from a on: of newest or greatest first, and of oldest or
+ * least first. Those from p on were of places, which a start may have moved. */
 static char letter_of(const struct page_source *source)
 {
-    return (char)('p' + 2 * source->order + source->ascending);
+    return (char)('a' + 2 * source->order + source->ascending);
+}
+
+/* Whether the mark names a thing of the list that is seen. */
+static bool names_seen(const struct page *page)
+{
+    const struct page_source *source = page->source;
+    size_t place = place_of(source, page->mark.position);
+    return place < source->count && number_of(source, place) == page->mark.position &&
+           is_seen(source, place);
 }
 
 static enum status read_mark(struct page *page, const char *token, struct error *error)
@@ -177,9 +207,7 @@ static enum status read_mark(struct page *page, const char *token, struct error 
     if (token == NULL)
         return ST_OK;
     enum status status = page_mark_parse(&page->mark, token, error);
-    if (status == ST_OK && source->key != NULL &&
-        (page->mark.position >= source->count ||
-         !is_seen(source, (size_t)page->mark.position)))
+    if (status == ST_OK && source->by_text && !names_seen(page))
         return query_refuse("page_token", "is not one that was given out", error);
     return status;
 }

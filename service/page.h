@@ -1,14 +1,20 @@
 /*
  * page.h - lists, a page at a time.
  *
- * Things have places, the oldest at 0, which never change. A list shows them by their
- * places, newest or oldest first; or by a key, and by their places where keys are equal.
+ * Things have places, the oldest at 0, and numbers that grow with the places. A list shows
+ * them by these, newest or oldest first; or by a key, and by their numbers where keys are
+ * equal.
  *
- * A page's token is a mark in that order: the place behind the page's last thing, or its
- * key and place. So it goes on from there whatever is asked for beside it: what was
- * added since, and other filters, change what is shown behind the mark and nothing else.
- * In another order a mark means nothing, and is refused. A thing whose key changes
- * between two pages may be on both or on neither.
+ * A page's token is a mark in that order: the number of the page's last thing, with its key
+ * where the list has one. So it goes on from there whatever is asked for beside it: what
+ * was added or deleted since, and other filters, change what is shown behind the mark and
+ * nothing else. In another order a mark means nothing, and is refused. A thing whose key
+ * changes between two pages may be on both or on neither.
+ *
+ * Invariants
+ *   (1) Places are this process's own, and numbers the store's: any daemon of a store, and
+ *       a later start, goes on behind a mark where the one that gave it out would have.
+ *   (2) The thing that a mark names need not be there any more.
  */
 #ifndef SERVICE_PAGE_H
 #define SERVICE_PAGE_H
@@ -29,9 +35,12 @@ struct page_source {
     /* The place of the order among those that the list may have. */
     unsigned char order;
     bool ascending;
-    /* By what the list is ordered; NULL: by places. */
+    /* The number of the thing at that place, from 1. NULL: nothing is ever deleted of what
+     * is listed, so its places, counted from 1, are the same everywhere. */
+    uint64_t (*number)(void *context, size_t place);
+    /* By what the list is ordered; NULL: by numbers. */
     struct page_key (*key)(void *context, size_t place);
-    bool by_text; /* its keys have texts */
+    bool by_text; /* its keys have texts; nothing is ever deleted */
     /* Whether whoever asks sees the thing at that place. NULL: all are seen. */
     bool (*seen)(void *context, size_t place);
     /* Whether the thing at that place, which is seen, is listed. NULL: all are. */

@@ -222,6 +222,7 @@ struct sweep_list {
     const struct context *context;
     const struct request *request;
     const char *dataset; /* NULL: any */
+    bool ascending;
 };
 
 static bool sweep_seen(void *context, size_t place)
@@ -241,6 +242,15 @@ static bool sweep_wanted(void *context, size_t place)
            (list->dataset == NULL || strcmp(list->dataset, dataset) == 0);
 }
 
+/* Its runs came together. The one that a list meets last is what its page goes on behind,
+ * so that a sweep whose runs are deleted one by one is shown once. */
+static uint64_t number_of_sweep(void *context, size_t place)
+{
+    const struct sweep_list *list = context;
+    const struct sweep *sweep = sweeps_at(list->context->sweeps, place);
+    return sweep_number(sweep, list->ascending ? SWEEP_LAST_RUN : SWEEP_FIRST_RUN);
+}
+
 static char *sweep_line_text(void *context, size_t place)
 {
     const struct sweep_list *list = context;
@@ -257,7 +267,8 @@ enum status handle_sweep_list(struct context *context, struct request *request,
     struct dataset_id id;
     char tag[80];
     unsigned direction = 0;
-    struct sweep_list list = {context, request, request_query(request, "dataset")};
+    struct sweep_list list = {context, request, request_query(request, "dataset"),
+                              false};
     snprintf(tag, sizeof tag, "\"%s-s%llu\"", context->nonce,
              (unsigned long long)jobs_tally(context->jobs).version);
     struct page_source source = {
@@ -266,6 +277,7 @@ enum status handle_sweep_list(struct context *context, struct request *request,
         .seen = sweep_seen,
         .wanted = sweep_wanted,
         .text = sweep_line_text,
+        .number = number_of_sweep,
         .context = &list,
         .tag = tag,
     };
@@ -273,7 +285,7 @@ enum status handle_sweep_list(struct context *context, struct request *request,
         return query_refuse("dataset", "must match [a-z0-9][a-z0-9._-]{0,62}", error);
     enum status status = query_choice(
         &direction, "order", request_query(request, "order"), directions, error);
-    source.ascending = direction != 0;
+    source.ascending = list.ascending = direction != 0;
     return status == ST_OK ? page_reply(request, &source, error) : status;
 }
 

@@ -264,6 +264,16 @@ const struct job *sweep_any_run(const struct sweep *sweep)
     return sweep->runs[0];
 }
 
+uint64_t sweep_number(const struct sweep *sweep, enum sweep_end end)
+{
+    size_t first = 0, last = sweep->count - 1;
+    while (first < last && job_is_removed(sweep->runs[first]))
+        first++;
+    while (last > first && job_is_removed(sweep->runs[last]))
+        last--;
+    return job_number(sweep->runs[end == SWEEP_FIRST_RUN ? first : last]);
+}
+
 enum status sweep_check(const struct sweep *sweep, struct error *error)
 {
     enum status status = ST_OK;

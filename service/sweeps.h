@@ -71,6 +71,12 @@ struct job **sweep_runs(const struct sweep *sweep, size_t *count);
 /* Any of its runs, deleted or not: what all of them share is read from it. */
 const struct job *sweep_any_run(const struct sweep *sweep);
 
+/* The number (job_number) of its first run, or of its last, of those that are not deleted;
+ * of one of them where all are. Numbers of two sweeps are in the order of their places,
+ * whichever of both is asked for. */
+enum sweep_end { SWEEP_FIRST_RUN, SWEEP_LAST_RUN };
+uint64_t sweep_number(const struct sweep *sweep, enum sweep_end end);
+
 /* Whether each of its runs reads back; asked before anything but its id is shown.
  *   ST_INTERNAL  as job_check */
 enum status sweep_check(const struct sweep *sweep, struct error *error);

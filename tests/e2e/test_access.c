@@ -205,9 +205,9 @@ static void lists_and_counts_show_the_own_project_alone(void **state)
                      1);
     assert_string_equal(client_get(client, "/v1/jobs?dataset=views")->body,
                         client_get(client, "/v1/jobs?dataset=nowhere")->body);
-    /* By id a token is s and a place, in hexadecimal: the first is calls, the third views. */
-    assert_status(client_get(client, "/v1/datasets?order_by=id&page_token=s0"), 200);
-    assert_problem(client_get(client, "/v1/datasets?order_by=id&page_token=s2"), 400,
+    /* By id a token is d and a number, in hexadecimal: the first is calls, the third views. */
+    assert_status(client_get(client, "/v1/datasets?order_by=id&page_token=d1"), 200);
+    assert_problem(client_get(client, "/v1/datasets?order_by=id&page_token=d3"), 400,
                    "invalid_argument");
     assert_string_equal(reply_text(jobs, "jobs.0.project"), "fraud");
     assert_string_equal(reply_text(jobs, "jobs.0.created_by"), "analyst-of-fraud");
@@ -219,7 +219,7 @@ static void lists_and_counts_show_the_own_project_alone(void **state)
     assert_null(strstr(client_get(client, "/v1/jobs?created_by=owner-of-fraud")->body,
                        access_scene.own.job));
     access_show(access_scene.keys[ROLE_AUDITOR]);
-    assert_status(client_get(client, "/v1/datasets?order_by=id&page_token=s2"), 200);
+    assert_status(client_get(client, "/v1/datasets?order_by=id&page_token=d3"), 200);
     jobs = client_get(client, "/v1/jobs");
     assert_non_null(strstr(jobs->body, access_scene.own.job));
     assert_non_null(strstr(jobs->body, access_scene.foreign.job));

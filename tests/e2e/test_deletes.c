@@ -214,6 +214,60 @@ static void pages_go_on_over_what_was_deleted(void **state)
     assert_null(strstr(ordered->body, strrchr(ones[1].job, '/') + 1));
 }
 
+/* Behind the page's last thing, which is deleted itself, and so is the one behind it. */
+static void expect_next(const char *list, const char *order, const char *token,
+                        const char *id)
+{
+    char first[64];
+    snprintf(first, sizeof first, "%s.0.id", list);
+    const struct reply *next =
+        client_get(&stage->client, "/v1/%s?page_size=1&order=%s&page_token=%s", list,
+                   order, token);
+    assert_string_equal(reply_text(next, first), id);
+}
+
+static void pages_go_on_over_what_was_deleted_before_a_restart(void **state)
+{
+    (void)state;
+    enum { ONES = 5 };
+    static const char *const lists[] = {"jobs", "models"};
+    struct client *client = &stage->client;
+    struct trained ones[ONES];
+    char tokens[2][2][64]; /* of each list, newest first and oldest first */
+    for (int i = 0; i < ONES; i++)
+        ones[i] = train_one();
+    for (size_t i = 0; i < 2; i++) {
+        const struct reply *page =
+            client_get(client, "/v1/%s?page_size=2", lists[i]);
+        snprintf(tokens[i][0], 64, "%s", reply_text(page, "next_page_token"));
+        page = client_get(client, "/v1/%s?page_size=%zu&order=asc", lists[i],
+                          listed(lists[i]) - 1);
+        snprintf(tokens[i][1], 64, "%s", reply_text(page, "next_page_token"));
+    }
+    for (int i = 2; i < 4; i++) {
+        assert_status(client_delete(client, ones[i].model), 204);
+        assert_status(client_delete(client, ones[i].job), 204);
+    }
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, NULL);
+    expect_next("jobs", "desc", tokens[0][0], strrchr(ones[1].job, '/') + 1);
+    expect_next("models", "desc", tokens[1][0], strrchr(ones[1].model, '/') + 1);
+    expect_next("jobs", "asc", tokens[0][1], strrchr(ones[4].job, '/') + 1);
+    expect_next("models", "asc", tokens[1][1], strrchr(ones[4].model, '/') + 1);
+    struct trained newest = train_one();
+    expect_next("jobs", "desc", tokens[0][0], strrchr(ones[1].job, '/') + 1);
+    for (int i = 0; i < 2; i++) { /* the newest two, and others in their place */
+        const struct trained *gone = i == 0 ? &newest : &ones[4];
+        assert_status(client_delete(client, gone->model), 204);
+        assert_status(client_delete(client, gone->job), 204);
+    }
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, NULL);
+    newest = train_one();
+    expect_next("jobs", "asc", tokens[0][1], strrchr(newest.job, '/') + 1);
+    expect_next("models", "asc", tokens[1][1], strrchr(newest.model, '/') + 1);
+}
+
 static void a_restart_knows_nothing_of_it_but_what_was_spent(void **state)
 {
     (void)state;
@@ -273,6 +327,7 @@ int main(void)
         cmocka_unit_test(only_what_has_ended_is_deleted),
         cmocka_unit_test(a_key_makes_what_was_deleted_neither_again_nor_anew),
         cmocka_unit_test(pages_go_on_over_what_was_deleted),
+        cmocka_unit_test(pages_go_on_over_what_was_deleted_before_a_restart),
         cmocka_unit_test(a_restart_knows_nothing_of_it_but_what_was_spent),
         cmocka_unit_test(a_caption_goes_with_its_thing),
     };
