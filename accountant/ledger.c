@@ -70,6 +70,15 @@ enum status ledger_follow_in(struct ledger *ledger, struct store_tx *tx,
     return status;
 }
 
+enum status ledger_follow_all_in(struct ledger *ledger, struct store_tx *tx,
+                                 struct error *error)
+{
+    pthread_mutex_lock(&ledger->lock);
+    enum status status = ledger_catch_up_all(ledger, tx, error);
+    pthread_mutex_unlock(&ledger->lock);
+    return status;
+}
+
 enum status ledger_follow(struct ledger *ledger, struct error *error)
 {
     struct store_tx *tx = NULL;

@@ -76,6 +76,10 @@ enum status ledger_follow(struct ledger *ledger, struct error *error);
  * hook that renews memory (store/follow.h). */
 enum status ledger_follow_in(struct ledger *ledger, struct store_tx *tx,
                              struct error *error);
+/* The same, and the marks of all daemons: for whoever compares rows that tx sees with what is
+ * authorised. */
+enum status ledger_follow_all_in(struct ledger *ledger, struct store_tx *tx,
+                                 struct error *error);
 
 /* Opens the budget of a new dataset, whose row is in the store or in tx.
  *   ST_INVALID         a member of the grant out of range, or capacities not positive at

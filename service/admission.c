@@ -232,6 +232,19 @@ static enum status check_no_key(const struct request *request, struct error *err
     return ST_OK;
 }
 
+/* A worker's socket is there for probes and scrapers. */
+static enum status check_role(const struct request *request, const struct config *config,
+                              struct error *error)
+{
+    const struct route *route = request->match.route;
+    if (daemon_role_answers(config->role) || route->any_host ||
+        route->scope == SCOPE_OPS_READ)
+        return ST_OK;
+    return error_set(error, ST_NOT_FOUND,
+                     "this daemon is a worker, which answers probes and metrics alone: "
+                     "ask one whose role is api");
+}
+
 enum status admission_find(struct request *request, const struct config *config,
                            bool asks_for_keys, struct error *error)
 {
@@ -246,6 +259,8 @@ enum status admission_find(struct request *request, const struct config *config,
             return foreign.status;
         }
     }
+    if (status == ST_OK)
+        status = check_role(request, config, error);
     return status == ST_OK ? check_no_key(request, error) : status;
 }
 

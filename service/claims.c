@@ -42,10 +42,12 @@ void claims_open(struct context *context)
 
 /* --- what runs here --- */
 
-void claims_count_job(struct context *context, bool begins)
+void claims_count_job(struct context *context, struct job *job, bool begins)
 {
-    if (shared(context))
-        atomic_fetch_add(&context->jobs_here, begins ? 1 : (size_t)-1);
+    if (!shared(context))
+        return;
+    atomic_store(job_here_flag(job), begins);
+    atomic_fetch_add(&context->jobs_here, begins ? 1 : (size_t)-1);
 }
 
 size_t claims_running(struct context *context)

@@ -27,8 +27,8 @@
 void claims_open(struct context *context);
 
 /* Counts a job that has begun here, once that is durable, and one whose end has been dealt
- * with. */
-void claims_count_job(struct context *context, bool begins);
+ * with; in between it runs here (job_here_flag). */
+void claims_count_job(struct context *context, struct job *job, bool begins);
 
 /* How many jobs this daemon runs. */
 size_t claims_running(struct context *context);

@@ -300,6 +300,16 @@ static enum status set_single_server(struct config *config, const char *text,
     return on_or_off(&config->single_server, text, error);
 }
 
+static enum status set_role(struct config *config, const char *text,
+                            struct error *error)
+{
+    enum daemon_role role;
+    if (!daemon_role_parse(&role, text))
+        return error_set(error, ST_INVALID, "one of api, worker, api,worker");
+    config->role = role;
+    return ST_OK;
+}
+
 static enum status set_migrate(struct config *config, const char *text,
                                struct error *error)
 {
@@ -354,6 +364,7 @@ const struct config_option config_options[] = {
     {"head-file", set_head_file},
     {"store", set_store},
     {"single-server", set_single_server},
+    {"role", set_role},
     {"migrate", set_migrate},
     {"blobs", set_blobs},
     {"blobs-key-file", set_blobs_key_file},

@@ -187,6 +187,11 @@ enum status config_read(struct config *config, enum config_outcome *outcome, int
     if (config->store[0] == '\0' && (config->single_server || config->migrate))
         return error_set(error, ST_INVALID,
                          "--single-server and --migrate go with --store");
+    if (daemon_role_shares(config->role) &&
+        (config->store[0] == '\0' || config->blobs[0] == '\0'))
+        return error_set(error, ST_INVALID,
+                         "--role goes with --store and --blobs: daemons that do one "
+                         "service share the database and the files");
     if (config->blobs[0] == '\0' && config->blobs_key_file[0] != '\0')
         return error_set(error, ST_INVALID, "--blobs-key-file goes with --blobs");
     if ((config->tls_certificate[0] == '\0') != (config->tls_key[0] == '\0'))

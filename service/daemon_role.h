@@ -1,13 +1,15 @@
 /*
  * daemon_role.h - what this process does of the service.
  *
- *   alone    all of it, on a store that no other may have open
- *   api      answers requests: plans jobs, takes uploads, measures statistics, trains
- *            nothing
- *   worker   imports and trains; of requests it answers probes and metrics alone
- *   both     what api and worker do
+ *   alone       all of it, on a store that no other may have open: without --role
+ *   api         answers requests: plans jobs, takes uploads, measures statistics, trains
+ *               nothing
+ *   worker      imports and trains; of requests it answers probes and metrics alone
+ *   api,worker  what api and worker do
  *
  * Any number of the last three share one store (store/server.h).
+ *
+ * Pure.
  */
 #ifndef SERVICE_DAEMON_ROLE_H
 #define SERVICE_DAEMON_ROLE_H
@@ -15,6 +17,10 @@
 #include <stdbool.h>
 
 enum daemon_role { DAEMON_ALONE, DAEMON_API, DAEMON_WORKER, DAEMON_BOTH };
+
+/* Reads one of the last three as it stands above; false where text is none of them. */
+bool daemon_role_parse(enum daemon_role *role, const char *text);
+const char *daemon_role_name(enum daemon_role role);
 
 static inline bool daemon_role_shares(enum daemon_role role)
 {

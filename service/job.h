@@ -67,6 +67,8 @@ struct job {
     char owner[PRINCIPAL_NAME_SIZE]; /* who submitted it */
     const char *project;             /* its dataset's */
     atomic_bool stop, removed;
+    atomic_bool here;   /* a thread of this process runs it */
+    uint64_t told_step; /* what the lookout has written of it (run_progress.h) */
     struct caption caption;
     struct job_now now;
     struct job_made recorded;

@@ -91,6 +91,21 @@ atomic_bool *job_stop_flag(struct job *job)
     return &job->stop;
 }
 
+uint64_t job_told_step(const struct job *job)
+{
+    return job->told_step;
+}
+
+void job_tell_step(struct job *job, uint64_t step)
+{
+    job->told_step = step;
+}
+
+atomic_bool *job_here_flag(struct job *job)
+{
+    return &job->here;
+}
+
 bool job_is_regression(const struct job *job)
 {
     return job->regression;

@@ -58,5 +58,10 @@ const struct model_id *job_model_id(const struct job *job);
 
 /* Whoever sets it ends the run between two micro-batches: the trainer reads it. */
 atomic_bool *job_stop_flag(struct job *job);
+/* The last step that other daemons were told of (run_progress.h), whose thread keeps it. */
+uint64_t job_told_step(const struct job *job);
+void job_tell_step(struct job *job, uint64_t step);
+/* Whether a thread of this daemon of a shared store runs it (claims.h). */
+atomic_bool *job_here_flag(struct job *job);
 
 #endif

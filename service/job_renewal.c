@@ -42,12 +42,16 @@ static void swap(void *one, void *other)
     *b = kept;
 }
 
-/* Takes over what the run has recorded. The fresh job is left what it replaces. */
+/* Takes over what the run has recorded. The fresh job is left what it replaces. What the run's
+ * daemon has said of its steps meanwhile (run_progress.h) may be ahead of the row. */
 static void take_recorded(struct job *job, struct job *fresh)
 {
     struct job_body *body = job_body(job), *read = job_body(fresh);
     if (is_further(&fresh->recorded, &job->recorded)) {
+        const struct job_progress known = job->recorded.progress;
         job->recorded = fresh->recorded;
+        if (known.step > fresh->recorded.progress.step)
+            job->recorded.progress = known;
         swap(&body->points, &read->points);
         swap(&body->released, &read->released);
         job->unshown = true;
@@ -89,9 +93,21 @@ static void take_end_of_model(struct jobs *jobs, struct job *job)
     changed_jobs_touch(&jobs->changed, job);
 }
 
+/* Whether another has ended it while a thread of this daemon still runs it: then this one was
+ * taken for dead, and writes nothing more. The thread uses what an end would free, so the job
+ * stays as it is for the moment that this process has left. */
+static bool is_lost_here(const struct job *job, const struct job *fresh)
+{
+    return atomic_load(&job->here) && job_state_is_terminal(fresh->now.state);
+}
+
 /* Whether what is shown has changed. */
 static bool take(struct jobs *jobs, struct job *job, struct job *fresh)
 {
+    if (is_lost_here(job, fresh)) {
+        atomic_store(&job->stop, true);
+        return false;
+    }
     pthread_rwlock_wrlock(&jobs->lock);
     struct job_now *now = &job->now;
     bool newer = fresh->now.row_version > now->row_version;

@@ -11,6 +11,7 @@
  *       an older one. A new state is shown at once, and whoever waits is woken.
  *   (2) What another's run has recorded is taken over as recorded: a tick shows it
  *       (job_show), or the job's end. What a run here has recorded stays.
+ *   (3) A job that a thread of this process runs takes no end from a row: it is stopped.
  *
  * Threads: any.
  */

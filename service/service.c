@@ -22,6 +22,7 @@
 #include "service/inventory.h"
 #include "service/ledger_opening.h"
 #include "service/recovery.h"
+#include "service/run_progress.h"
 #include "service/runner.h"
 #include "service/store_choice.h"
 #include "service/surveyor.h"
@@ -61,7 +62,8 @@ static void dataset_changed(void *context, const struct dataset_id *dataset)
     jobs_note_dataset(opened->jobs, dataset);
 }
 
-/* Reads the rows, and the ledger beside them where that can be, while nobody else writes.
+/* Reads the rows, and the ledger beside them where that can be. Both are of one moment:
+ * nobody else writes, or what others have written since the ledger was read is read too.
  * What is wrong with the ledger is told first. */
 static enum status read_books(struct context *context, struct inventory *inventory,
                               struct error *error)
@@ -74,6 +76,8 @@ static enum status read_books(struct context *context, struct inventory *invento
     if (rows == ST_OK)
         rows = inventory_open(inventory, tx, &base, &of_rows);
     enum status status = ledger_opening_end(opening, &context->ledger, error);
+    if (status == ST_OK && rows == ST_OK)
+        rows = ledger_follow_all_in(context->ledger, tx, &of_rows);
     if (tx != NULL)
         store_rollback(tx);
     if (status == ST_OK && rows != ST_OK)
@@ -107,8 +111,9 @@ static enum status open_books(struct context *context, struct error *error)
 
 static void look(void *argument)
 {
-    const struct context *context = argument;
-    store_look(context->store, NULL);
+    struct context *context = argument;
+    if (run_progress_look(context, NULL) == ST_OK)
+        run_progress_tell(context, NULL);
     context_guard(context);
 }
 

@@ -124,7 +124,7 @@ void tick_run(void *argument, int64_t second)
         struct ending *ending = job_ending_take(context->jobs, jobs[i]);
         if (ending != NULL) {
             end_job(context, jobs[i], ending, second);
-            claims_count_job(context, false);
+            claims_count_job(context, jobs[i], false);
         }
         ending_destroy(ending);
     }

@@ -100,3 +100,35 @@ enum status claim_rows_walk_lost(struct store_tx *tx,
     }
     return statement_end(&statement, error);
 }
+
+enum status claim_row_say(struct store_tx *tx, uint64_t daemon, const struct job_id *job,
+                          uint64_t step, uint64_t authorised, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "UPDATE claim SET step=?,authorised=? WHERE job=? AND daemon=?");
+    statement_bind_int(&statement, step);
+    statement_bind_int(&statement, authorised);
+    statement_bind_text(&statement, job->text);
+    statement_bind_int(&statement, daemon);
+    return statement_run(&statement, error);
+}
+
+enum status claim_rows_walk_said(struct store_tx *tx, uint64_t daemon,
+                                 bool (*visit)(void *context,
+                                               const struct claim_progress *said),
+                                 void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT job,step,authorised FROM claim WHERE daemon<>? AND step>0");
+    statement_bind_int(&statement, daemon);
+    while (statement_next(&statement)) {
+        struct claim_progress said = {.step = statement_int(&statement, 1),
+                                      .authorised = statement_int(&statement, 2)};
+        statement_copy_text(&statement, 0, said.job.text, sizeof said.job.text);
+        if (!statement_good(&statement) || !visit(context, &said))
+            break;
+    }
+    return statement_end(&statement, error);
+}

@@ -324,6 +324,11 @@ static const char numbers[] =
     "  ALTER COLUMN rowid ADD GENERATED ALWAYS AS IDENTITY;"
     "DO $$ BEGIN PERFORM setval(pg_get_serial_sequence('dataset','rowid'),"
     "  (SELECT coalesce(max(rowid),0)+1 FROM dataset),false); END $$;";
+
+/* How far its run has come, as the daemon that runs it shows it. */
+static const char progress[] =
+    "ALTER TABLE claim ADD COLUMN step bigint NOT NULL DEFAULT 0,"
+    "  ADD COLUMN authorised bigint NOT NULL DEFAULT 0;";
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -334,7 +339,7 @@ static const struct step {
     {11, functions}, {11, own},     {11, things},    {11, budgets}, {11, acts},
     {11, leases},    {12, objects}, {13, migration}, {14, sharing}, {15, claims},
     {16, following}, {16, walls},   {16, duties},    {17, holds}, {18, postgres_seals},
-    {19, numbers},
+    {19, numbers}, {20, progress},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

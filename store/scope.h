@@ -7,7 +7,7 @@
  *   STORE_ROW      write other rows, the audit trail's among them     one at a time
  *   STORE_READ     read, as of one moment                             one at a time
  *   STORE_MARK     raise the mark of one job, or say or ask who is    any number
- *                  alive (lease.h), and no more
+ *                  alive (lease.h) and how far runs have come, and no more
  *
  * What a daemon keeps in memory of jobs, datasets and balances follows a transaction
  * before the next of the first four begins, so whoever has such a one open sees memory and

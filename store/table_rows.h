@@ -130,6 +130,19 @@ enum status claim_rows_walk(struct store_tx *tx,
 /* *claimed tells whether a daemon has claimed the job, and *row then which. */
 enum status claim_row_find(struct store_tx *tx, const struct job_id *job,
                            struct claim_row *row, bool *claimed, struct error *error);
+/* Says how far the run of a job has come that the daemon has claimed. Nothing where it has not,
+ * or not any more. */
+enum status claim_row_say(struct store_tx *tx, uint64_t daemon, const struct job_id *job,
+                          uint64_t step, uint64_t authorised, struct error *error);
+struct claim_progress { /* what was said of a run */
+    struct job_id job;
+    uint64_t step, authorised;
+};
+/* Walks what was said of the runs of other daemons. */
+enum status claim_rows_walk_said(struct store_tx *tx, uint64_t daemon,
+                                 bool (*visit)(void *context,
+                                               const struct claim_progress *said),
+                                 void *context, struct error *error);
 /* Walks the jobs that have begun and that no daemon runs any more: who has claimed them is
  * fenced, or they began where nobody claims. Oldest first. */
 enum status claim_rows_walk_lost(struct store_tx *tx,

@@ -1,0 +1,92 @@
+#include "service/run_progress.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "store/table_rows.h"
+
+/* --- this daemon's --- */
+
+struct told { /* what is to be written */
+    struct claim_progress *all; /* (count), owned */
+    size_t count;
+};
+
+/* What is shown of a job that runs here, where that is more than was written. */
+static void note(struct told *told, struct context *context, struct job *job)
+{
+    if (!atomic_load(job_here_flag(job)))
+        return;
+    const struct job_progress shown = job_shown(context->jobs, job);
+    if (shown.step <= job_told_step(job))
+        return;
+    told->all[told->count++] = (struct claim_progress){
+        .job = *job_id(job), .step = shown.step, .authorised = shown.authorised_steps};
+    job_tell_step(job, shown.step);
+}
+
+static struct told gather(struct context *context)
+{
+    size_t count;
+    struct told told = {0};
+    struct job **active = jobs_active(context->jobs, &count);
+    told.all = calloc(count + 1, sizeof *told.all);
+    CHECK(told.all != NULL);
+    for (size_t i = 0; i < count; i++)
+        note(&told, context, active[i]);
+    free(active);
+    return told;
+}
+
+static enum status write(struct context *context, const struct told *told,
+                         struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, STORE_MARK, &tx, error);
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; i < told->count && status == ST_OK; i++) {
+        const struct claim_progress *one = &told->all[i];
+        status = claim_row_say(tx, store_daemon(context->store), &one->job, one->step,
+                               one->authorised, error);
+    }
+    return store_end(tx, status, error);
+}
+
+enum status run_progress_tell(struct context *context, struct error *error)
+{
+    struct told told = gather(context);
+    enum status status = told.count > 0 ? write(context, &told, error) : ST_OK;
+    free(told.all);
+    return status;
+}
+
+/* --- the others' --- */
+
+static bool take(void *argument, const struct claim_progress *said)
+{
+    struct context *context = argument;
+    struct job *job = jobs_find(context->jobs, said->job.text);
+    if (job == NULL || atomic_load(job_here_flag(job)) ||
+        job_state_is_terminal(job_state(context->jobs, job)))
+        return true;
+    const struct job_progress known = job_recorded(context->jobs, job);
+    const struct job_progress now = {
+        .step = said->step,
+        .authorised_steps = said->authorised,
+        .epsilon_spent = job_plan_spent(job_plan(job), said->authorised)};
+    if (now.step > known.step && now.authorised_steps >= known.authorised_steps)
+        job_record(context->jobs, job, &now, NULL);
+    return true;
+}
+
+enum status run_progress_look(struct context *context, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, STORE_READ, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = claim_rows_walk_said(tx, store_daemon(context->store), take, context, error);
+    store_rollback(tx);
+    return status;
+}
