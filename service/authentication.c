@@ -30,14 +30,22 @@ static const char *bearer_of(const char *header)
     return header + length + strspn(header + length, " ");
 }
 
+/* Whether nobody has made such a key: another daemon may have a moment ago, so it is a guess
+ * once the store was asked (second_look.h). */
+static bool is_guess(const struct context *context, const struct request *request,
+                     enum status found)
+{
+    return found == ST_KEY_MALFORMED ||
+           (found == ST_KEY_UNKNOWN &&
+            (request->look == LOOK_DONE || !store_shared(context->store)));
+}
+
 /* Counts a wrong key. Keys that were good once are told as what they are, however many
  * there are: their bearers guess nothing. */
 static enum status count_wrong(struct context *context, const struct request *request,
                                const struct error *found, struct error *error)
 {
-    bool is_guess =
-        found->status == ST_KEY_MALFORMED || found->status == ST_KEY_UNKNOWN;
-    if (is_guess &&
+    if (is_guess(context, request, found->status) &&
         wrong_keys_add(context->wrong_keys, peer_of(request), request->start_ns))
         return error_set(error, ST_WRONG_KEYS, "too many wrong keys from this address");
     return error_set(error, found->status, "%s", found->text);

@@ -9,6 +9,18 @@ bool second_look_due(const struct context *context, struct request *request)
     return true;
 }
 
+bool second_look_due_first(const struct context *context, struct request *request,
+                           enum status status)
+{
+    bool unseen = status == ST_KEY_UNKNOWN || status == ST_SESSION_ENDED ||
+                  (status == ST_NOT_FOUND && request->match.route != NULL &&
+                   request->match.route->body == BODY_FILE);
+    if (!unseen || request->look != LOOK_NONE || !store_shared(context->store))
+        return false;
+    request->look = LOOK_DUE;
+    return true;
+}
+
 static void drop_reply(struct request *request)
 {
     reply_fini(&request->reply);

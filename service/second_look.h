@@ -20,6 +20,11 @@
  * then. */
 bool second_look_due(const struct context *context, struct request *request);
 
+/* The same of a request that is refused with status by its headers: a key that nobody has
+ * made, a login, or what a file is sent to. */
+bool second_look_due_first(const struct context *context, struct request *request,
+                           enum status status);
+
 /* Whether its look was due. It is done with this, and the reply before it is gone. */
 bool second_look_end(struct request *request);
 

@@ -298,28 +298,41 @@ static enum status begin_upload(struct context *context, struct request *request
                            : status;
 }
 
-static enum MHD_Result admit(struct session *session)
+/* Whether the request may be read on, by all that its headers say. */
+static enum status check_headers(struct session *session, struct error *error)
 {
     struct request *request = &session->request;
     struct context *context = session->sessions->context;
+    enum status status =
+        connection_gate_verdict(session->connection->gate, session->number, error);
+    if (status == ST_OK)
+        status = admission_find(request, context->config, authentication_asks(context),
+                                error);
+    if (status == ST_OK)
+        status = authentication_run(context, request, error);
+    if (status == ST_OK)
+        status = access_check_scope(request, error);
+    if (status == ST_OK)
+        status = admission_check(request, context->config, error);
+    if (status == ST_OK && request->match.route->body == BODY_FILE)
+        status = begin_upload(context, request, error);
+    return status;
+}
+
+/* It is called again after a second look, which it has waited for. */
+static enum MHD_Result admit(struct session *session)
+{
+    struct request *request = &session->request;
     struct faults faults; /* not cleared: most requests have none */
     struct error error = {.faults = &faults};
     faults.count = 0;
     connection_deadline_headers_done(session->connection->deadline);
-    name_request(session->sessions, request);
-    enum status status =
-        connection_gate_verdict(session->connection->gate, session->number, &error);
-    if (status == ST_OK)
-        status = admission_find(request, context->config, authentication_asks(context),
-                                &error);
-    if (status == ST_OK)
-        status = authentication_run(context, request, &error);
-    if (status == ST_OK)
-        status = access_check_scope(request, &error);
-    if (status == ST_OK)
-        status = admission_check(request, context->config, &error);
-    if (status == ST_OK && request->match.route->body == BODY_FILE)
-        status = begin_upload(context, request, &error);
+    if (!second_look_end(request))
+        name_request(session->sessions, request);
+    enum status status = check_headers(session, &error);
+    if (second_look_due_first(session->sessions->context, request, status) &&
+        sessions_look(session->sessions, request))
+        return MHD_YES;
     if (status != ST_OK) {
         request->reply.close = true;
         return session_refuse(session, &error);

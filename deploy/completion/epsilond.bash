@@ -14,6 +14,10 @@ _epsilond() {
             mapfile -t COMPREPLY < <(compgen -W "on off" -- "$current")
             return
             ;;
+        --role)
+            mapfile -t COMPREPLY < <(compgen -W "api worker api,worker" -- "$current")
+            return
+            ;;
     esac
     local words
     words=$(epsilond --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)

@@ -164,6 +164,40 @@ static void a_store_on_a_server_keeps_its_head_in_the_directory(void **state)
     assert_string_equal(config.head_file, "/elsewhere");
 }
 
+static void a_role_is_of_a_daemon_that_shares(void **state)
+{
+    (void)state;
+    struct config config;
+    enum config_outcome outcome;
+    struct error error = {0};
+    static const struct {
+        const char *text;
+        enum daemon_role role;
+    } roles[] = {
+        {"api", DAEMON_API}, {"worker", DAEMON_WORKER}, {"api,worker", DAEMON_BOTH}};
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--store", "postgresql://h/x",
+                          "--blobs", "s3://bucket"),
+                     ST_OK);
+    assert_false(daemon_role_shares(config.role));
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        assert_int_equal(READ("epsilond", "--data-dir", "d", "--store",
+                              "postgresql://h/x", "--blobs", "s3://bucket", "--role",
+                              roles[i].text),
+                         ST_OK);
+        assert_int_equal(config.role, roles[i].role);
+        assert_string_equal(daemon_role_name(config.role), roles[i].text);
+    }
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--role", "alone"), ST_INVALID);
+    assert_non_null(strstr(error.text, "one of api, worker"));
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--role", "api", "--store",
+                          "postgresql://h/x"),
+                     ST_INVALID);
+    assert_non_null(strstr(error.text, "goes with --store and --blobs"));
+    assert_int_equal(
+        READ("epsilond", "--data-dir", "d", "--role", "worker", "--blobs", "s3://b"),
+        ST_INVALID);
+}
+
 static void a_socket_is_a_path(void **state)
 {
     (void)state;
@@ -255,6 +289,7 @@ int main(void)
         cmocka_unit_test(options_that_need_each_other_come_together),
         cmocka_unit_test(files_in_a_bucket_have_a_url_and_a_key_file),
         cmocka_unit_test(a_store_on_a_server_keeps_its_head_in_the_directory),
+        cmocka_unit_test(a_role_is_of_a_daemon_that_shares),
         cmocka_unit_test(a_socket_is_a_path),
         cmocka_unit_test(what_is_not_understood_is_refused),
         cmocka_unit_test(a_launcher_is_told_how_many_ranks_to_start),

@@ -184,7 +184,7 @@ static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
                      "DROP FUNCTION epsilond_tell,epsilond_tell_caption,"
                      "epsilond_mark_open,epsilond_end_whole CASCADE;"
                      "DROP INDEX ledger_ended; ALTER TABLE writer DROP lead,"
-                     "DROP alone,DROP follows;"
+                     "DROP alone,DROP follows; ALTER TABLE dataset DROP rowid;"
                      "DROP TABLE sealed_sum; DROP FUNCTION epsilond_arrive,epsilond_sealed_entries,"
                      "epsilond_sealed_marks CASCADE; DROP INDEX ledger_seal; ALTER TABLE "
                      "ledger DROP CONSTRAINT ledger_kinds, DROP CONSTRAINT ledger_jobs,"

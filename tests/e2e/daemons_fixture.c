@@ -1,0 +1,113 @@
+#define _GNU_SOURCE /* pipe2 */
+#include "tests/e2e/daemons_fixture.h"
+
+#include "tests/expect.h"
+#include "tests/s3_fixture.h"
+#include "tests/store/postgres_fixture.h"
+
+enum { OPTIONS_MAX = 24, WORDS_MAX = 32 };
+
+static const char key[] =
+    "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+static struct postgres_server server;
+static struct postgres_database database;
+static struct s3_process s3;
+
+bool daemons_begin(void)
+{
+    if (!daemon_has_postgres() || !postgres_make(&server, true))
+        return false;
+    assert_int_equal(postgres_sql(&server, NULL, "ALTER SYSTEM SET max_connections=90"),
+                     0);
+    postgres_kill(&server); /* it starts with as many */
+    return true;
+}
+
+void daemons_end(void)
+{
+    postgres_remove(&server);
+}
+
+static size_t shared_options(const char *options[OPTIONS_MAX])
+{
+    const char *const shared[] = {"--store", database.url, "--single-server",
+                                  "on",      "--blobs",    "s3://" S3_BUCKET "/eps"};
+    size_t count = sizeof shared / sizeof *shared;
+    memcpy(options, shared, sizeof shared);
+    return count;
+}
+
+void daemons_start(struct daemons *daemons, size_t index)
+{
+    const char *options[OPTIONS_MAX];
+    size_t count = shared_options(options);
+    const char *const own[] = {
+        "--role",    daemons->roles[index], "--workers",       "1",
+        "--threads", "1",                   "--drain-timeout", "1", NULL};
+    memcpy(options + count, own, sizeof own);
+    daemon_start(&daemons->all[index], options);
+}
+
+void daemons_open(struct daemons *daemons, const char *const *roles)
+{
+    *daemons = (struct daemons){0};
+    database = postgres_database(&server);
+    s3_start(&s3);
+    setenv("AWS_ENDPOINT_URL_S3", s3.endpoint, 1);
+    setenv("AWS_ACCESS_KEY_ID", S3_KEY, 1);
+    setenv("AWS_SECRET_ACCESS_KEY", S3_SECRET, 1);
+    setenv("AWS_REGION", "eu-central-1", 1);
+    setenv("EPSILOND_BLOBS_KEY", key, 1);
+    for (size_t i = 0; roles[i] != NULL; i++) {
+        assert_true(i < DAEMONS_MAX);
+        daemons->roles[i] = roles[i];
+        daemon_init(&daemons->all[i]);
+        daemons_start(daemons, i);
+        client_init(&daemons->clients[i], &daemons->all[i]);
+        daemons->count++;
+    }
+}
+
+void daemons_close(struct daemons *daemons)
+{
+    for (size_t i = 0; i < daemons->count; i++) {
+        client_fini(&daemons->clients[i]);
+        assert_false(daemon_logged(&daemons->all[i], "Sanitizer"));
+        assert_false(daemon_logged(&daemons->all[i], "runtime error"));
+        daemon_fini(&daemons->all[i]);
+    }
+    s3_stop(&s3);
+}
+
+int daemons_command(struct daemons *daemons, size_t index, const char *const *words)
+{
+    const char *all[WORDS_MAX], *options[OPTIONS_MAX];
+    size_t count = 0;
+    for (; words[count] != NULL; count++)
+        all[count] = words[count];
+    all[count++] = "--data-dir";
+    all[count++] = daemons->all[index].data_dir;
+    size_t shared = shared_options(options);
+    memcpy(all + count, options, shared * sizeof *options);
+    all[count + shared] = NULL;
+    return daemon_run(&daemons->all[index], all);
+}
+
+int daemons_verify(struct daemons *daemons)
+{
+    const char *const words[] = {"verify", NULL};
+    return daemons_command(daemons, 0, words);
+}
+
+double daemons_ask(const char *sql)
+{
+    char answer[64];
+    postgres_ask(&server, &database, sql, answer, sizeof answer);
+    return strtod(answer, NULL);
+}
+
+void daemons_kill_server(void)
+{
+    postgres_kill(&server);
+}

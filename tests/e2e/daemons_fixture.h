@@ -1,0 +1,44 @@
+/*
+ * daemons_fixture.h - several daemons that share a database of a real server and the bucket
+ * of a small server of S3: each a real process with a directory, a role and a client of its
+ * own.
+ *
+ * Whatever goes wrong fails the running test. Threads: one, and a client belongs to one.
+ */
+#ifndef TESTS_E2E_DAEMONS_FIXTURE_H
+#define TESTS_E2E_DAEMONS_FIXTURE_H
+
+#include "tests/e2e/client_fixture.h"
+
+enum { DAEMONS_MAX = 4 };
+
+struct daemons {
+    size_t count;
+    const char *roles[DAEMONS_MAX]; /* as --role says them */
+    struct daemon all[DAEMONS_MAX];
+    struct client clients[DAEMONS_MAX];
+};
+
+/* Makes the servers, once for a program; false, aloud, where there is none here. */
+bool daemons_begin(void);
+void daemons_end(void);
+
+/* Starts a daemon for each role, on a fresh database and bucket; ended by NULL. */
+void daemons_open(struct daemons *daemons, const char *const *roles);
+/* Ends them, by SIGKILL where they still run, and sees that no sanitizer said anything. */
+void daemons_close(struct daemons *daemons);
+
+/* Starts one again, that was stopped. */
+void daemons_start(struct daemons *daemons, size_t index);
+/* Runs a command of one of them, with `--data-dir` and what it shares behind the words: its
+ * exit code. */
+int daemons_command(struct daemons *daemons, size_t index, const char *const *words);
+/* `epsilond verify`, beside those that run: the exit code. */
+int daemons_verify(struct daemons *daemons);
+
+/* What SQL answers in the database that they share. */
+double daemons_ask(const char *sql);
+/* The server of the database is gone, and back. */
+void daemons_kill_server(void);
+
+#endif

@@ -1,0 +1,327 @@
+/* Goal: daemons that share a database and a bucket are one service: whichever is asked
+ * answers as the others do, what one has taken a worker does, and a budget is one budget.
+ * Method: two of the role api and one worker, on a real server of PostgreSQL and a small one
+ * of S3, all of them processes. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <curl/curl.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/account_fixture.h"
+#include "tests/e2e/daemons_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stream_fixture.h"
+
+enum { ONE, OTHER, WORKER };
+enum { STEPS = 200000 / SAMPLE_SHORTER }; /* of a job that shows how it goes on */
+
+static const char *const roles[] = {"api", "api", "worker", NULL};
+
+static int begin(void **state)
+{
+    struct daemons *daemons = calloc(1, sizeof *daemons);
+    assert_non_null(daemons);
+    daemons_open(daemons, roles);
+    *state = daemons;
+    return 0;
+}
+
+static int end(void **state)
+{
+    daemons_close(*state);
+    free(*state);
+    return 0;
+}
+
+static bool is_same(const struct reply *one, const struct reply *other)
+{
+    return one->status == other->status && one->size == other->size &&
+           memcmp(one->body, other->body, one->size) == 0;
+}
+
+static void assert_same(const struct reply *one, const struct reply *other)
+{
+    if (!is_same(one, other))
+        fail_msg("%s\nis not\n%s", one->body, other->body);
+}
+
+/* Both come to show the same of the path, which nobody changes any more, and say so by the
+ * same ETag: each sees in its next look what the others have written. */
+static void assert_shown_alike(struct daemons *daemons, const char *path)
+{
+    char tag[256], header[300];
+    const struct reply *one, *other;
+    unsigned tries = 0;
+    do {
+        one = client_get(&daemons->clients[ONE], "%s", path);
+        other = client_get(&daemons->clients[OTHER], "%s", path);
+        assert_status(one, 200);
+        usleep(10000);
+    } while (!is_same(one, other) && tries++ < 6000);
+    assert_same(one, other);
+    if (!reply_header(one, "etag", tag))
+        return;
+    snprintf(header, sizeof header, "If-None-Match: %s", tag);
+    assert_status(client_get_with(&daemons->clients[OTHER], path, header), 304);
+}
+
+/* --- the main job --- */
+
+/* The file goes to one, the labels of it are the other's business. */
+static void ready_at_both(struct daemons *daemons)
+{
+    struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
+    char *text = sample_points(500, 1);
+    assert_status(declare_points(one, "points", SAMPLE_BUDGET(8)), 201);
+    assert_status(
+        client_put(other, "/v1/datasets/points/files/data", text, strlen(text)), 204);
+    free(text);
+    assert_status(client_act(one, "/v1/datasets/points:import"), 200);
+    assert_string_equal(reply_text(client_get(other, "/v1/datasets/points"), "state"),
+                        "READY");
+}
+
+static void a_job_is_taken_by_one_run_by_another_and_shown_by_all(void **state)
+{
+    struct daemons *daemons = *state;
+    struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
+    char path[128];
+    ready_at_both(daemons);
+    const char *job = submit(one, SAMPLE_JOB, "points", STEPS, 1000.0);
+    await_step(other, job, STEPS / 100); /* as the worker shows it */
+    assert_string_equal(reply_text(client_get(one, "/v1/jobs/%s", job), "state"),
+                        "RUNNING");
+    const struct reply *ended = await_success(other, job);
+    snprintf(path, sizeof path, "/v1/jobs/%s", job);
+    assert_shown_alike(daemons, path);
+    assert_shown_alike(daemons, "/v1/datasets/points/budget");
+    assert_shown_alike(daemons, "/v1/datasets/points/ledger");
+    assert_true(reply_number(ended, "privacy.authorised_steps") == STEPS);
+    const char *model = reply_text(ended, "model");
+    snprintf(path, sizeof path, "/v1/models/%s/content", model);
+    const struct reply *content = client_get(one, "%s", path);
+    assert_status(content, 200);
+    assert_same(content, client_get(other, "%s", path));
+    snprintf(path, sizeof path, "/v1/models/%s/predict", model);
+    const struct reply *predicted =
+        client_post(one, path, NULL, "{'inputs':[[0.5,-0.25]]}");
+    assert_status(predicted, 200);
+    assert_same(predicted, client_post(other, path, NULL, "{'inputs':[[0.5,-0.25]]}"));
+    assert_int_equal(daemons_verify(daemons), 0);
+}
+
+/* --- what is asked of one that the other has taken --- */
+
+static void a_job_is_cancelled_by_whichever_is_asked(void **state)
+{
+    struct daemons *daemons = *state;
+    struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
+    const char *running = submit(one, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 60000.0);
+    const char *queued = submit(other, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 60000.0);
+    await_training(other, running);
+    assert_status(cancel(one, queued), 200);
+    assert_string_equal(reply_text(await_end(other, queued), "state"), "CANCELLED");
+    assert_status(cancel(other, running), 200);
+    const struct reply *ended = await_end(one, running);
+    assert_string_equal(reply_text(ended, "state"), "CANCELLED");
+    assert_true(reply_number(ended, "privacy.authorised_steps") > 0);
+    assert_shown_alike(daemons, "/v1/datasets/points/budget");
+}
+
+/* A stream at one and a poll at the other both tell of what neither has done. */
+static void ends_wake_who_waits_at_any_of_them(void **state)
+{
+    struct daemons *daemons = *state;
+    struct event_stream stream;
+    struct event event;
+    char path[128];
+    bool told = false;
+    const char *job =
+        submit(&daemons->clients[ONE], SAMPLE_JOB, "points", 2000, 2000.0);
+    snprintf(path, sizeof path, "/v1/jobs/%s/events", job);
+    stream_open(&stream, &daemons->all[OTHER], path, NULL);
+    await_success(&daemons->clients[ONE], job);
+    while (!told && stream_next(&stream, &event)) {
+        told = strstr(event.text, "SUCCEEDED") != NULL;
+        event_fini(&event);
+    }
+    assert_true(told);
+    stream_close(&stream);
+}
+
+static void a_worker_answers_probes_and_metrics_alone(void **state)
+{
+    struct daemons *daemons = *state;
+    struct client *worker = &daemons->clients[WORKER];
+    assert_status(client_get(worker, "/readyz"), 200);
+    assert_status(client_get(worker, "/livez"), 200);
+    assert_status(client_get(worker, "/metrics"), 200);
+    assert_problem(client_get(worker, "/v1/jobs"), 404, "not_found");
+    assert_problem(client_get(worker, "/ui/"), 404, "not_found");
+    assert_problem(declare_points(worker, "elsewhere", SAMPLE_PUBLIC), 404, "not_found");
+    assert_problem(client_get(&daemons->clients[ONE], "/v1/datasets/elsewhere"), 404,
+                   "not_found");
+}
+
+/* --- many at once, at both --- */
+
+enum { CALLERS = 10, TWINS = 20 };
+
+struct caller {
+    pthread_t thread;
+    const struct daemon *daemon;
+    void (*ask)(struct caller *caller, struct client *client, unsigned number);
+    unsigned accepted, refused;
+    char job[TWINS][32]; /* by its number, or "" */
+};
+
+static void *call(void *argument)
+{
+    struct caller *caller = argument;
+    struct client client;
+    client_init(&client, caller->daemon);
+    for (unsigned i = 0; i < TWINS; i++)
+        caller->ask(caller, &client, i);
+    client_fini(&client);
+    return NULL;
+}
+
+static void call_all(struct daemons *daemons, struct caller callers[CALLERS],
+                     void (*ask)(struct caller *, struct client *, unsigned))
+{
+    for (size_t i = 0; i < CALLERS; i++) {
+        callers[i] = (struct caller){.daemon = &daemons->all[i % 2], .ask = ask};
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
+    }
+    for (size_t i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
+}
+
+/* Everybody sends the same request under the same key. */
+static void ask_same(struct caller *caller, struct client *client, unsigned number)
+{
+    char key[32];
+    snprintf(key, sizeof key, "twin-%u", number);
+    const struct reply *reply =
+        client_post(client, "/v1/jobs", key, SAMPLE_JOB, "points", 2, 3000.0);
+    assert_status(reply, 201);
+    snprintf(caller->job[number], sizeof caller->job[number], "%s",
+             reply_text(reply, "id"));
+}
+
+static void twins_at_both_are_one_job_each(void **state)
+{
+    struct daemons *daemons = *state;
+    static struct caller callers[CALLERS];
+    char sql[256];
+    double before = daemons_ask("SELECT count(*) FROM job");
+    call_all(daemons, callers, ask_same);
+    assert_true(daemons_ask("SELECT count(*) FROM job") == before + TWINS);
+    for (unsigned k = 0; k < TWINS; k++) {
+        for (size_t i = 1; i < CALLERS; i++)
+            assert_string_equal(callers[i].job[k], callers[0].job[k]);
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM ledger WHERE kind='RESERVE' AND job='%s'",
+                 callers[0].job[k]);
+        assert_true(daemons_ask(sql) == 1);
+        await_success(&daemons->clients[k % 2], callers[0].job[k]);
+    }
+}
+
+/* Jobs that nobody runs to their end, until there is no room for one. */
+static void ask_more(struct caller *caller, struct client *client, unsigned number)
+{
+    (void)number;
+    const struct reply *reply = client_create(client, "/v1/jobs", SAMPLE_JOB, "few",
+                                              SAMPLE_ENDLESS, 9000.0);
+    caller->accepted += reply->status == 201;
+    caller->refused += reply->status == 409;
+    assert_true(reply->status == 201 || reply->status == 409);
+}
+
+static void a_budget_is_not_spent_twice_by_two_that_reserve_at_once(void **state)
+{
+    struct daemons *daemons = *state;
+    struct client *one = &daemons->clients[ONE];
+    static struct caller callers[CALLERS];
+    struct account account;
+    double curve[ACCOUNT_ORDERS];
+    unsigned accepted = 0, refused = 0;
+    ready_points(one, "few", 300, 2, SAMPLE_BUDGET(2));
+    account_read(&account, one, "few");
+    const char *first = submit(one, SAMPLE_JOB, "few", SAMPLE_ENDLESS, 9000.0);
+    const json_t *entry = account_entry(client_get(one, "/v1/datasets/few/ledger"),
+                                        "RESERVE", first);
+    account_curve(curve, json_object_get(entry, "curve"));
+    unsigned admits = account_admits(&account, curve);
+    assert_in_range(admits, 2, CALLERS * TWINS);
+    call_all(daemons, callers, ask_more);
+    for (size_t i = 0; i < CALLERS; i++) {
+        accepted += callers[i].accepted;
+        refused += callers[i].refused;
+    }
+    assert_int_equal(accepted + 1, admits);
+    assert_int_equal(accepted + refused, CALLERS * TWINS);
+    assert_shown_alike(daemons, "/v1/datasets/few/budget");
+    account_read(&account, one, "few");
+    assert_true(account_is_sound(&account));
+    assert_int_equal(account_admits(&account, curve), 0);
+    assert_int_equal(daemons_verify(daemons), 0);
+}
+
+/* --- who may come in --- */
+
+static void one_that_shares_with_none_is_refused_beside_them(void **state)
+{
+    struct daemons *daemons = *state;
+    const char *const seal[] = {"seal", "--archive", "/tmp", NULL};
+    assert_int_equal(daemons_command(daemons, ONE, seal), 75);
+    const char *const none[] = {"--listen", "127.0.0.1:0", NULL};
+    struct daemons strange = {.count = 1};
+    daemon_init(&strange.all[0]); /* a directory of its own, without --role */
+    assert_int_equal(daemons_command(&strange, 0, none), 75);
+    assert_true(daemon_logged(&strange.all[0], "another daemon, process "));
+    const char *const own[] = {"--listen", "127.0.0.1:0", "--role",
+                               "api",      "--data-dir",  strange.all[0].data_dir,
+                               NULL};
+    assert_int_equal(daemon_run(&strange.all[0], own), 64);
+    assert_true(daemon_logged(&strange.all[0], "--role goes with --store and --blobs"));
+    daemon_fini(&strange.all[0]);
+}
+
+/* They end, and a start of any finds what all have done. */
+static void what_all_have_done_is_there_after_a_start(void **state)
+{
+    struct daemons *daemons = *state;
+    const struct reply *before =
+        client_get(&daemons->clients[ONE], "/v1/datasets/points/budget");
+    for (size_t i = 0; i < daemons->count; i++)
+        assert_int_equal(daemon_stop(&daemons->all[i], SIGTERM), 0);
+    daemons_start(daemons, OTHER);
+    assert_same(before,
+                client_get(&daemons->clients[OTHER], "/v1/datasets/points/budget"));
+    daemons_start(daemons, ONE);
+    assert_shown_alike(daemons, "/v1/datasets/points/ledger");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_is_taken_by_one_run_by_another_and_shown_by_all),
+        cmocka_unit_test(a_job_is_cancelled_by_whichever_is_asked),
+        cmocka_unit_test(ends_wake_who_waits_at_any_of_them),
+        cmocka_unit_test(a_worker_answers_probes_and_metrics_alone),
+        cmocka_unit_test(twins_at_both_are_one_job_each),
+        cmocka_unit_test(a_budget_is_not_spent_twice_by_two_that_reserve_at_once),
+        cmocka_unit_test(one_that_shares_with_none_is_refused_beside_them),
+        cmocka_unit_test(what_all_have_done_is_there_after_a_start),
+    };
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (!daemons_begin())
+        return 0;
+    int failed = cmocka_run_group_tests(tests, begin, end);
+    daemons_end();
+    return failed;
+}
