@@ -40,7 +40,7 @@ below.cluster     := cluster $(below.engine)
 below.rank        := rank cluster $(below.api)
 LAYERS            := rank cluster $(below.service)
 # Programs that stand in these folders of tests link what api may include.
-$(foreach folder,audit bench faults fuzz papers,$(eval below.$(folder) := $(below.api)))
+$(foreach folder,audit bench faults fuzz papers slurm,$(eval below.$(folder) := $(below.api)))
 below.bench       := cluster $(below.api)
 
 # Every third-party library has one home; nobody else includes its header.
@@ -136,7 +136,7 @@ endif
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo unit e2e audit faults slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-packages check-lean check-image deb layers fuzzers format help clean
+.PHONY: all test demo unit e2e audit faults slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image deb layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -183,7 +183,7 @@ $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wr
 $(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=public_clock_wait
 $(BUILD)/tests/engine/test_equal_work: wrapped := -Wl,--wrap=matrix_gather,--wrap=stream_read,--wrap=stored_column_number,--wrap=stored_column_value
 $(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create_of_units,--wrap=network_destroy
-$(e2e) $(BUILD)/tests/faults/test_daemon_failover: $(e2e.fixtures)
+$(e2e) $(BUILD)/tests/faults/test_daemon_failover $(BUILD)/tests/slurm/test_slurm_ranks: $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)
 $(BUILD)/tests/bench/followers: libs.tests :=
@@ -272,6 +272,9 @@ check-image:                               ## the image, by docker or buildah, a
 	@tests/packages/image $(VERSION) || [ $$? = 77 ]
 check-blobs: all                           ## files in real servers of S3, packages of PyPI
 	@tests/blobs/check $(BUILD)/epsilond || [ $$? = 77 ]
+check-slurm: all $(BUILD)/tests/slurm/test_slurm_ranks ## ranks that srun starts, by a real Slurm of Debian's
+	@deploy/install-deps --slurm
+	@EPSILOND=$(BUILD)/epsilond tests/slurm/check $(BUILD)/tests/slurm/test_slurm_ranks || [ $$? = 77 ]
 deb: all                                   ## build/deb/epsilond_VERSION_ARCH.deb, and epsilond-rank
 	@mkdir -p build/deb && deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
