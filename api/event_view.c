@@ -1,5 +1,6 @@
 #include "api/event_view.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,17 +47,59 @@ char *event_writer_close(struct event_writer *writer, size_t *size)
     return writer->text;
 }
 
-bool event_id_parse(uint64_t *version, const char *text, const char *nonce)
+/* Reads -DIGITS, and moves the text behind it. */
+static bool read_number(uint64_t *number, const char **text)
 {
     enum { DIGITS_MAX = 19 }; /* so many are always below 2^64 */
-    size_t length = strlen(nonce);
-    if (text == NULL || strncmp(text, nonce, length) != 0 || text[length] != '-')
+    const char *digits = *text + 1;
+    if (**text != '-')
         return false;
-    const char *digits = text + length + 1;
     size_t count = strspn(digits, "0123456789");
-    if (count == 0 || count > DIGITS_MAX || digits[count] != '\0')
+    if (count == 0 || count > DIGITS_MAX)
         return false;
-    *version = strtoull(digits, NULL, 10);
+    *number = strtoull(digits, NULL, 10);
+    *text = digits + count;
+    return true;
+}
+
+bool event_id_parse(uint64_t *version, const char *text, const char *nonce)
+{
+    uint64_t read;
+    size_t length = strlen(nonce);
+    if (text == NULL || strncmp(text, nonce, length) != 0)
+        return false;
+    text += length;
+    if (!read_number(&read, &text) || *text != '\0')
+        return false;
+    *version = read;
+    return true;
+}
+
+void event_write_mark(struct event_writer *writer, const char *nonce, uint64_t version,
+                      const struct event_mark *mark)
+{
+    CHECK(writer->open);
+    fprintf(writer->stream,
+            "id: %s-%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-%" PRIu64 "\n",
+            nonce, version, mark->points, mark->released, mark->step, mark->stage);
+}
+
+bool event_mark_parse(struct event_mark *mark, uint64_t *version, const char *text,
+                      const char *nonce)
+{
+    uint64_t known;
+    struct event_mark read;
+    size_t length = strlen(nonce);
+    if (text == NULL || strspn(text, "0123456789abcdef") != length)
+        return false;
+    bool is_own = strncmp(text, nonce, length) == 0;
+    text += length;
+    if (!read_number(&known, &text) || !read_number(&read.points, &text) ||
+        !read_number(&read.released, &text) || !read_number(&read.step, &text) ||
+        !read_number(&read.stage, &text) || *text != '\0')
+        return false;
+    *mark = read;
+    *version = is_own ? known : 0;
     return true;
 }
 

@@ -4,7 +4,7 @@
  *
  *   event: progress
  *   data: {"id":"job_...","step":420,...}
- *   id: 1f0c...-17
+ *   id: 1f0c...-17-4-0-420-1
  *
  * with an empty line behind each. A text of several events has one id, with the last of
  * them: whoever reads a part of it alone asks for all of it again.
@@ -37,12 +37,29 @@ void event_write(struct event_writer *writer, const char *name, char *data_take)
 /* The last event has the id NONCE-VERSION. */
 void event_write_id(struct event_writer *writer, const char *nonce, uint64_t version);
 
+/* What whoever has read an event of a job knows of it, in words that every daemon of a store
+ * and every start understands. */
+struct event_mark {
+    uint64_t points, released; /* so many of either */
+    uint64_t step;             /* the last that was shown */
+    uint64_t stage;            /* of the job's life: it only grows */
+};
+
+/* The last event has the id NONCE-VERSION-POINTS-RELEASED-STEP-STAGE. */
+void event_write_mark(struct event_writer *writer, const char *nonce, uint64_t version,
+                      const struct event_mark *mark);
+
 /* Answers the text, to be freed, and its size, which is 0 where nothing was written. */
 char *event_writer_close(struct event_writer *writer, size_t *size);
 
 /* Reads an id that event_write_id has written with this nonce. Answers false, and leaves
  * version untouched, where it is none. */
 bool event_id_parse(uint64_t *version, const char *text, const char *nonce);
+
+/* Reads an id that event_write_mark has written, with whatever nonce. *version is that of
+ * this nonce, or 0 of another. Answers false, and leaves both untouched, where it is none. */
+bool event_mark_parse(struct event_mark *mark, uint64_t *version, const char *text,
+                      const char *nonce);
 
 /* The data of events, as JSON text to be freed:
  *   state      {"id","state","state_reason","queue_position"}

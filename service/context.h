@@ -115,7 +115,7 @@ struct context {
     struct policy_proposals *policy_proposals;
     struct downloads *downloads;     /* that it has a row of */
     struct service_manager *manager; /* whoever started the process, or NULL */
-    char nonce[17]; /* of this start, part of what only it can answer: lists, events */
+    char nonce[17]; /* of this start, drawn: part of the tags of lists and of events' ids */
     int64_t start_ms;                /* of the wall clock: when it was opened */
     struct lease_keeper *lease_keeper; /* of a shared store; or NULL */
     atomic_size_t jobs_here;         /* that this daemon of a shared store runs */

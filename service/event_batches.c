@@ -65,7 +65,9 @@ static bool same(const struct event_key *a, const struct event_key *b)
            strcmp(a->dataset.text, b->dataset.text) == 0 &&
            strcmp(a->project, b->project) == 0 && a->version == b->version &&
            a->from.begun == b->from.begun && a->from.version == b->from.version &&
-           a->from.points == b->from.points && a->from.released == b->from.released;
+           a->from.points == b->from.points && a->from.released == b->from.released &&
+           a->from.step == b->from.step && a->from.stage == b->from.stage &&
+           a->from.anew == b->from.anew;
 }
 
 struct event_batch *event_batches_find(struct event_batches *batches,

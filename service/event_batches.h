@@ -25,7 +25,9 @@
 struct event_cursor {        /* how far a follower has come; zeroed: nothing was sent */
     bool begun;              /* a snapshot was */
     uint64_t version;        /* all that was shown up to this version was sent, */
-    size_t points, released; /* and of a job so many of its points */
+    size_t points, released; /* and of a job so many of its points; */
+    uint64_t step, stage;    /* its step and stage (event_mark) as they were told */
+    bool anew; /* by another daemon or start: what else there is of the job is told again */
 };
 
 struct event_key {                     /* what a batch is of */

@@ -9,27 +9,80 @@ enum { POINTS_MAX = 16 }; /* of a batch, of either kind: at most 2 kB each */
 
 /* --- versions and cursors --- */
 
+/* A job moves from one to the next, or passes over some. */
+enum stage { STAGE_QUEUED, STAGE_RUNNING, STAGE_CANCELLING, STAGE_ENDED };
+
+static uint64_t stage_of(const struct job *job)
+{
+    switch (job->now.state) {
+    case JOB_QUEUED: return STAGE_QUEUED;
+    case JOB_RUNNING: return STAGE_RUNNING;
+    case JOB_CANCELLING: return STAGE_CANCELLING;
+    case JOB_SUCCEEDED:
+    case JOB_FAILED:
+    case JOB_CANCELLED: break;
+    }
+    return STAGE_ENDED;
+}
+
 struct question { /* what is asked of a job under the lock */
     const struct job *job;
-    uint64_t version; /* of the cursor that is asked for */
+    uint64_t version; /* of the cursor that is asked for; 0: it is of another start */
+    struct event_mark mark;
     uint64_t newest;
-    bool is_terminal;
+    bool has_ended;
     struct event_cursor cursor;
 };
 
-static void answer(void *context, const struct changed_jobs *changed)
+/* Of this start: whatever came since is known by its version. */
+static struct event_cursor own_cursor(const struct question *question)
 {
-    struct question *question = context;
     const struct job *job = question->job;
-    (void)changed;
-    question->newest = job->changes.any;
-    question->is_terminal = job_state_is_terminal(job->now.state);
-    question->cursor = (struct event_cursor){
+    return (struct event_cursor){
         .begun = question->version <= job->changes.any,
         .version = question->version,
         .points = job_changes_points(job, question->version),
         .released = job_changes_released(job, question->version),
+        .step = question->mark.step,
+        .stage = question->mark.stage,
     };
+}
+
+/* Of another: points are known by their number, and all else is told again. */
+static struct event_cursor foreign_cursor(const struct question *question)
+{
+    return (struct event_cursor){
+        .begun = true,
+        .version = question->job->changes.any - 1,
+        .points = question->mark.points,
+        .released = question->mark.released,
+        .step = question->mark.step,
+        .stage = question->mark.stage,
+        .anew = true,
+    };
+}
+
+/* Whether all that there will ever be was read. */
+static bool has_ended(const struct question *question)
+{
+    const struct job *job = question->job;
+    const struct event_mark *mark = &question->mark;
+    if (!job_state_is_terminal(job->now.state))
+        return false;
+    if (question->version > 0)
+        return question->version == job->changes.any;
+    return mark->stage == STAGE_ENDED && mark->points >= job->now.made.point_count &&
+           mark->released >= job->now.made.released_count;
+}
+
+static void answer(void *context, const struct changed_jobs *changed)
+{
+    struct question *question = context;
+    (void)changed;
+    question->newest = question->job->changes.any;
+    question->has_ended = has_ended(question);
+    question->cursor =
+        question->version > 0 ? own_cursor(question) : foreign_cursor(question);
 }
 
 static uint64_t version_of(const struct event_feed *feed)
@@ -44,10 +97,11 @@ struct event_cursor job_events_cursor(const struct event_feed *feed, const char 
 {
     struct question question = {.job = feed->job};
     *ended = false;
-    if (!event_id_parse(&question.version, id, feed->context->nonce))
+    if (!event_mark_parse(&question.mark, &question.version, id,
+                          feed->context->nonce))
         return (struct event_cursor){0};
     jobs_look(feed->context->jobs, answer, &question);
-    *ended = question.is_terminal && question.version == question.newest;
+    *ended = question.has_ended;
     return question.cursor.begun ? question.cursor : (struct event_cursor){0};
 }
 
@@ -74,19 +128,53 @@ static bool write_points(struct composing *composing)
         event_write(
             &composing->writer, "released",
             event_released_render(view, to->released++, composing->feed->histograms));
-    return to->points == view->point_count && to->released == view->released_count;
+    return to->points >= view->point_count && to->released >= view->released_count;
 }
 
+/* Nothing that was told goes back: another daemon may have shown more than this one knows
+ * yet. */
 static void write_changes(struct composing *composing, const struct job *job)
 {
-    if (job->changes.progress > composing->from->version)
+    const struct event_cursor *from = composing->from;
+    bool progress = from->anew || job->changes.progress > from->version;
+    bool state = from->anew || job->changes.state > from->version;
+    if (progress && composing->view.step >= from->step)
         event_write(&composing->writer, "progress",
                     event_progress_render(&composing->view));
-    if (job->changes.state > composing->from->version)
+    if (state && stage_of(job) >= from->stage)
         event_write(&composing->writer, "state", event_state_render(&composing->view));
-    if (job_changes_otherwise(job, composing->from->version))
+    if (from->anew || job_changes_otherwise(job, from->version))
         event_write(&composing->writer, "change",
                     event_change_render(&composing->view));
+}
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Behind all that is shown, and not in front of where it was. */
+static struct event_cursor cursor_behind(const struct composing *composing,
+                                         const struct job *job)
+{
+    const struct event_cursor *from = composing->from;
+    return (struct event_cursor){
+        .begun = true,
+        .version = job->changes.any,
+        .points = greater(from->points, composing->view.point_count),
+        .released = greater(from->released, composing->view.released_count),
+        .step = greater(from->step, composing->view.step),
+        .stage = greater(from->stage, stage_of(job)),
+    };
+}
+
+static void write_id(struct composing *composing)
+{
+    const struct event_cursor *to = &composing->to;
+    const struct event_mark mark = {to->points, to->released, to->step, to->stage};
+    if (composing->writer.open)
+        event_write_mark(&composing->writer, composing->feed->context->nonce,
+                         to->version, &mark);
 }
 
 /* Writes what is newer, and the end behind all of it. A part of the points has no id:
@@ -110,14 +198,8 @@ static void write_news(void *context, const struct changed_jobs *changed)
         event_write(writer, "end", event_end_render(&composing->view));
     /* Another daemon may have ended and deleted it between two looks. */
     composing->is_last = ended || atomic_load(&job->removed);
-    composing->to = (struct event_cursor){
-        .begun = true,
-        .version = job->changes.any,
-        .points = composing->view.point_count,
-        .released = composing->view.released_count,
-    };
-    if (writer->open)
-        event_write_id(writer, composing->feed->context->nonce, composing->to.version);
+    composing->to = cursor_behind(composing, job);
+    write_id(composing);
 }
 
 static struct event_batch *compose(const struct event_feed *feed,

@@ -73,6 +73,49 @@ static void what_is_no_id_of_ours_is_refused(void **state)
     assert_true(version == 5);
 }
 
+static void a_mark_is_read_back_whoever_has_written_it(void **state)
+{
+    (void)state;
+    size_t size;
+    uint64_t version = 3;
+    struct event_writer writer;
+    const struct event_mark written = {4, 0, UINT64_C(9999999999999999999), 2};
+    struct event_mark read = {0};
+    event_writer_open(&writer);
+    event_write(&writer, "end", strdup("{}"));
+    event_write_mark(&writer, nonce, 17, &written);
+    char *text = event_writer_close(&writer, &size);
+    assert_string_equal(text, "event: end\ndata: {}\n"
+                              "id: 0123456789abcdef-17-4-0-9999999999999999999-2\n\n");
+    free(text);
+    static const char id[] = "0123456789abcdef-17-4-0-9999999999999999999-2";
+    assert_true(event_mark_parse(&read, &version, id, nonce));
+    assert_memory_equal(&read, &written, sizeof read);
+    assert_int_equal(version, 17);
+    assert_true(event_mark_parse(&read, &version, id, "fedcba9876543210"));
+    assert_memory_equal(&read, &written, sizeof read);
+    assert_int_equal(version, 0);
+    static const char *const wrong[] = {
+        "",
+        "0123456789abcdef-17",
+        "0123456789abcdef-17-4-0-9",
+        "0123456789abcdef-17-4-0-9-",
+        "0123456789abcdef-17-4-0-9-2-",
+        "0123456789abcdef-17-4-0-9-2 ",
+        "0123456789abcdef-17-4--9-2",
+        "0123456789abcdef-17-4-+0-9-2",
+        "0123456789abcde-17-4-0-9-2",
+        "0123456789abcdef0-17-4-0-9-2",
+        "0123456789abcdeX-17-4-0-9-2",
+        "0123456789abcdef-17-4-0-10000000000000000000-2",
+    };
+    assert_false(event_mark_parse(&read, &version, NULL, nonce));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (event_mark_parse(&read, &version, wrong[i], nonce))
+            fail_msg("taken: %s", wrong[i]);
+    assert_memory_equal(&read, &written, sizeof read);
+}
+
 static struct job_view sample(const struct job_id *id)
 {
     return (struct job_view){.id = id,
@@ -140,6 +183,7 @@ int main(void)
         cmocka_unit_test(events_are_framed_and_the_last_has_the_id),
         cmocka_unit_test(nothing_written_is_nothing),
         cmocka_unit_test(an_id_is_read_back),
+        cmocka_unit_test(a_mark_is_read_back_whoever_has_written_it),
         cmocka_unit_test(what_is_no_id_of_ours_is_refused),
         cmocka_unit_test(what_is_not_known_is_null),
         cmocka_unit_test(lists_of_what_was_released_come_where_they_are_asked_for),

@@ -268,6 +268,33 @@ static void pages_go_on_over_what_was_deleted_before_a_restart(void **state)
     expect_next("models", "asc", tokens[1][1], strrchr(newest.model, '/') + 1);
 }
 
+static long asked_with(const char *list, const char *tag)
+{
+    char known[300];
+    snprintf(known, sizeof known, "If-None-Match: %.256s", tag);
+    return client_get_with(&stage->client, list, known)->status;
+}
+
+/* A tag of a list is of one start, and counts from there. */
+static void a_list_that_an_earlier_start_has_sent_is_sent_again(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"/v1/jobs",     "/v1/models", "/v1/datasets",
+                                        "/v1/sweeps",   "/v1/grants", "/v1/charges",
+                                        "/v1/status"};
+    enum { LISTS = sizeof lists / sizeof *lists };
+    char tags[LISTS][256];
+    for (size_t i = 0; i < LISTS; i++) {
+        const struct reply *list = client_get(&stage->client, "%s", lists[i]);
+        assert_true(reply_header(list, "ETag", tags[i]));
+        assert_int_equal(asked_with(lists[i], tags[i]), 304);
+    }
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, NULL);
+    for (size_t i = 0; i < LISTS; i++)
+        assert_int_equal(asked_with(lists[i], tags[i]), 200);
+}
+
 static void a_restart_knows_nothing_of_it_but_what_was_spent(void **state)
 {
     (void)state;
@@ -328,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_key_makes_what_was_deleted_neither_again_nor_anew),
         cmocka_unit_test(pages_go_on_over_what_was_deleted),
         cmocka_unit_test(pages_go_on_over_what_was_deleted_before_a_restart),
+        cmocka_unit_test(a_list_that_an_earlier_start_has_sent_is_sent_again),
         cmocka_unit_test(a_restart_knows_nothing_of_it_but_what_was_spent),
         cmocka_unit_test(a_caption_goes_with_its_thing),
     };

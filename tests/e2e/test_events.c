@@ -233,6 +233,71 @@ static void who_was_cut_off_goes_on_and_misses_nothing(void **state)
     assert_int_equal(behind->size, 0);
 }
 
+/* Up to an id, and whether the end was heard. */
+static bool hear_whole(struct event_stream *stream, struct heard *heard,
+                       char id[STREAM_ID_SIZE])
+{
+    struct event event;
+    bool whole = false, over = false;
+    while (!whole && stream_next(stream, &event)) {
+        hear(heard, &event);
+        whole = event.id[0] != '\0';
+        over = is_named(&event, "end");
+        if (whole)
+            memcpy(id, event.id, STREAM_ID_SIZE);
+        event_fini(&event);
+    }
+    assert_true(whole);
+    return over;
+}
+
+static void restart(struct stage *stage)
+{
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, NULL);
+}
+
+/* What an event's id says is of the job, so a later start goes on behind it as the one does
+ * that has sent it, and the lists begin anew. */
+static void who_was_cut_off_by_a_restart_goes_on_too(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = client_of(state);
+    struct event_stream stream, lists;
+    struct event event;
+    struct heard heard = {0};
+    char id[STREAM_ID_SIZE], of_lists[STREAM_ID_SIZE], header[128], job[64];
+    snprintf(job, sizeof job, "%s",
+             submit(client, LEARNING, "dpsgd", 300000 / SAMPLE_SHORTER, 1e5));
+    stream_open(&lists, client->daemon, "/v1/events", NULL);
+    stream_expect(&lists, &event, "snapshot");
+    memcpy(of_lists, event.id, sizeof of_lists);
+    event_fini(&event);
+    stream_close(&lists);
+    stream_open(&stream, client->daemon, events_of(job), NULL);
+    while (heard.evaluations == 0)
+        assert_false(hear_whole(&stream, &heard, id));
+    stream_close(&stream);
+    restart(stage);
+    size_t before = heard.evaluations;
+    stream_open(&stream, client->daemon, events_of(job), id);
+    stream_expect(&stream, &event, "evaluation");
+    hear(&heard, &event);
+    event_fini(&event);
+    assert_true(hear_whole(&stream, &heard, id));
+    stream_close(&stream);
+    assert_true(heard.evaluations > before);
+    expect_all_evaluations(&heard, client_get(client, "/v1/jobs/%s", job));
+    snprintf(header, sizeof header, "Last-Event-ID: %s", id);
+    assert_status(client_get_with(client, events_of(job), header), 204);
+    restart(stage);
+    assert_status(client_get_with(client, events_of(job), header), 204);
+    stream_open(&lists, client->daemon, "/v1/events", of_lists);
+    stream_expect(&lists, &event, "snapshot");
+    event_fini(&event);
+    stream_close(&lists);
+}
+
 static void an_id_that_is_not_known_begins_anew(void **state)
 {
     struct client *client = client_of(state);
@@ -254,7 +319,7 @@ static void an_id_that_is_not_known_begins_anew(void **state)
     snprintf(ids[2], sizeof ids[2], "%.16s-99999999999", good);
     snprintf(ids[3], sizeof ids[3], "%.16s-99999999999999999999999", good);
     snprintf(ids[4], sizeof ids[4], "%.16s--1", good);
-    snprintf(ids[5], sizeof ids[5], "%.16s-", good);
+    snprintf(ids[5], sizeof ids[5], "%.16s-99999999999-1-1-1-1", good);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         stream_open(&stream, client->daemon, events_of(job), ids[i]);
         assert_int_equal(stream.status, 200);
@@ -422,6 +487,7 @@ int main(void)
         cmocka_unit_test(progress_comes_once_a_second),
         cmocka_unit_test(histograms_come_where_they_are_asked_for),
         cmocka_unit_test(who_was_cut_off_goes_on_and_misses_nothing),
+        cmocka_unit_test(who_was_cut_off_by_a_restart_goes_on_too),
         cmocka_unit_test(an_id_that_is_not_known_begins_anew),
         cmocka_unit_test(a_head_is_asked_for_without_following),
         cmocka_unit_test(lists_tell_of_every_job_and_of_budgets),

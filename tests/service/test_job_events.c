@@ -124,7 +124,7 @@ static void what_is_recorded_is_no_event_before_the_tick(void **state)
     snprintf(expected, sizeof expected,
              "event: evaluation\ndata: {\"step\":10,\"accuracy\":0.75,\"loss\":0.5}\n\n"
              "event: progress\ndata: {\"id\":\"%s\",\"step\":10,\"steps\":1000,"
-             "\"epsilon_spent\":0.25,\"seconds_left\":198}\nid: %s-%llu\n\n",
+             "\"epsilon_spent\":0.25,\"seconds_left\":198}\nid: %s-%llu-1-0-10-1\n\n",
              job_id(with.job)->text, with.scene.context.nonce,
              (unsigned long long)with.feed.kind->version(&with.feed));
     assert_news(&with.feed, &cursor, expected);
@@ -174,13 +174,99 @@ static void ids_that_are_not_known_begin_anew(void **state)
     struct scene_job with;
     char ahead[64];
     begin(&with);
-    snprintf(ahead, sizeof ahead, "%s-1000000", with.scene.context.nonce);
+    snprintf(ahead, sizeof ahead, "%s-1000000-0-0-0-1", with.scene.context.nonce);
     const char *const ids[] = {NULL, "", "x", "0000000000000000-1", ahead};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         assert_false(job_events_cursor(&with.feed, ids[i], &ended).begun);
         assert_false(ended);
         assert_false(list_events_cursor(&with.feed, ids[i]).begun);
     }
+    scene_close(&with.scene);
+}
+
+/* As if its events before were another daemon's. */
+static struct event_cursor cursor_of_another(struct scene_job *with, const char *id,
+                                             bool *ended)
+{
+    char *nonce = with->scene.context.nonce;
+    assert_memory_equal(nonce, id, strlen(nonce));
+    memset(nonce, 'e', strlen(nonce));
+    return job_events_cursor(&with->feed, id, ended);
+}
+
+static void another_daemon_goes_on_behind_every_point_that_was_read(void **state)
+{
+    (void)state;
+    bool ended = true, is_last = false;
+    struct scene_job with;
+    struct event_cursor cursor = {0};
+    begin(&with);
+    free(read_news(&with.feed, &cursor, NULL));
+    record(&with, 10, true);
+    tick_run(&with.scene.context, FIRST + 1);
+    char *news = read_news(&with.feed, &cursor, NULL);
+    record(&with, 20, true);
+    record(&with, 30, true);
+    tick_run(&with.scene.context, FIRST + 2);
+    struct event_cursor other = cursor_of_another(&with, id_in(news), &ended);
+    assert_true(other.begun);
+    assert_false(ended);
+    assert_true(other.version < with.feed.kind->version(&with.feed));
+    free(news);
+    news = read_news(&with.feed, &other, NULL);
+    assert_int_equal(count_of(news, "event: evaluation"), 2);
+    assert_holds(news, "data: {\"step\":20,");
+    assert_holds(news, "data: {\"step\":30,");
+    assert_int_equal(count_of(news, "event: progress"), 1);
+    assert_int_equal(count_of(news, "event: state"), 1);
+    assert_int_equal(count_of(news, "event: change"), 1);
+    assert_int_equal(count_of(news, "event: "), 5);
+    assert_news(&with.feed, &other, ""); /* once */
+    free(news);
+    record(&with, 40, true);
+    hand_over(&with);
+    tick_run(&with.scene.context, FIRST + 3);
+    news = read_news(&with.feed, &other, &is_last);
+    assert_int_equal(count_of(news, "event: evaluation"), 1);
+    assert_true(is_last);
+    memset(with.scene.context.nonce, 'e', strlen(with.scene.context.nonce));
+    char id[64];
+    snprintf(id, sizeof id, "%s", id_in(news));
+    memset(with.scene.context.nonce, 'd', strlen(with.scene.context.nonce));
+    assert_true(job_events_cursor(&with.feed, id, &ended).begun && ended);
+    free(news);
+    scene_close(&with.scene);
+}
+
+/* It shows less than was read elsewhere: nothing goes back, nothing comes twice. */
+static void a_daemon_that_knows_less_waits_until_it_knows_more(void **state)
+{
+    (void)state;
+    bool ended = true;
+    struct scene_job with;
+    char id[64];
+    begin(&with);
+    record(&with, 10, true);
+    tick_run(&with.scene.context, FIRST + 1);
+    snprintf(id, sizeof id, "0123456789abcdef-9-3-0-30-3"); /* three points, and ended */
+    struct event_cursor cursor = job_events_cursor(&with.feed, id, &ended);
+    assert_true(cursor.begun);
+    assert_false(ended);
+    char *news = read_news(&with.feed, &cursor, NULL);
+    assert_int_equal(count_of(news, "event: "), 1);
+    assert_holds(news, "event: change");
+    free(news);
+    record(&with, 20, true);
+    tick_run(&with.scene.context, FIRST + 2);
+    assert_news(&with.feed, &cursor, "");
+    record(&with, 30, true);
+    record(&with, 40, true);
+    tick_run(&with.scene.context, FIRST + 3);
+    news = read_news(&with.feed, &cursor, NULL);
+    assert_int_equal(count_of(news, "event: evaluation"), 1);
+    assert_holds(news, "data: {\"step\":40,");
+    assert_int_equal(count_of(news, "event: progress"), 1);
+    free(news);
     scene_close(&with.scene);
 }
 
@@ -356,6 +442,8 @@ int main(void)
         cmocka_unit_test(what_is_recorded_is_no_event_before_the_tick),
         cmocka_unit_test(the_end_is_the_last_event_and_its_id_is_known),
         cmocka_unit_test(ids_that_are_not_known_begin_anew),
+        cmocka_unit_test(another_daemon_goes_on_behind_every_point_that_was_read),
+        cmocka_unit_test(a_daemon_that_knows_less_waits_until_it_knows_more),
         cmocka_unit_test(many_points_come_in_several_batches),
         cmocka_unit_test(lists_tell_each_change_once_and_its_budget),
         cmocka_unit_test(a_dataset_that_is_registered_or_moves_is_told),
