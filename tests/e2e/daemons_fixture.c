@@ -100,9 +100,13 @@ int daemons_verify(struct daemons *daemons)
     return daemons_command(daemons, 0, words);
 }
 
-double daemons_ask(const char *sql)
+double daemons_ask(const char *format, ...)
 {
-    char answer[64];
+    char sql[512], answer[64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sql, sizeof sql, format, arguments);
+    va_end(arguments);
     postgres_ask(&server, &database, sql, answer, sizeof answer);
     return strtod(answer, NULL);
 }

@@ -37,7 +37,7 @@ int daemons_command(struct daemons *daemons, size_t index, const char *const *wo
 int daemons_verify(struct daemons *daemons);
 
 /* What SQL answers in the database that they share. */
-double daemons_ask(const char *sql);
+double daemons_ask(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The server of the database is gone, and back. */
 void daemons_kill_server(void);
 

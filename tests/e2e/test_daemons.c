@@ -215,17 +215,15 @@ static void twins_at_both_are_one_job_each(void **state)
 {
     struct daemons *daemons = *state;
     static struct caller callers[CALLERS];
-    char sql[256];
     double before = daemons_ask("SELECT count(*) FROM job");
     call_all(daemons, callers, ask_same);
     assert_true(daemons_ask("SELECT count(*) FROM job") == before + TWINS);
     for (unsigned k = 0; k < TWINS; k++) {
         for (size_t i = 1; i < CALLERS; i++)
             assert_string_equal(callers[i].job[k], callers[0].job[k]);
-        snprintf(sql, sizeof sql,
-                 "SELECT count(*) FROM ledger WHERE kind='RESERVE' AND job='%s'",
-                 callers[0].job[k]);
-        assert_true(daemons_ask(sql) == 1);
+        assert_true(daemons_ask("SELECT count(*) FROM ledger WHERE kind='RESERVE'"
+                                " AND job='%s'",
+                                callers[0].job[k]) == 1);
     }
     await_success(&daemons->clients[OTHER], callers[0].job[0]);
 }
