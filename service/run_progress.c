@@ -70,11 +70,15 @@ static bool take(void *argument, const struct claim_progress *said)
     if (job == NULL || atomic_load(job_here_flag(job)) ||
         job_state_is_terminal(job_state(context->jobs, job)))
         return true;
+    const struct job_plan *plan = job_plan(job);
+    if (said->step > plan->request.train.steps ||
+        said->authorised > plan->request.train.steps)
+        return true; /* no run of ours has come to that */
     const struct job_progress known = job_recorded(context->jobs, job);
     const struct job_progress now = {
         .step = said->step,
         .authorised_steps = said->authorised,
-        .epsilon_spent = job_plan_spent(job_plan(job), said->authorised)};
+        .epsilon_spent = job_plan_spent(plan, said->authorised)};
     if (now.step > known.step && now.authorised_steps >= known.authorised_steps)
         job_record(context->jobs, job, &now, NULL);
     return true;

@@ -105,6 +105,25 @@ steps_that_another_has_authorised_are_charged_by_whoever_settles(void **state)
     end_pair(&pair);
 }
 
+/* A start reads the ledger, then the rows; what came in between is read with these. */
+static void whoever_compares_rows_knows_every_mark_that_they_go_with(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct store_tx *tx = NULL;
+    const struct job_id known = kit_job(1), between = kit_job(2);
+    assert_int_equal(kit_reserve(&pair.a, "a", 1, 23.85, 10), ST_OK);
+    assert_int_equal(ledger_follow(pair.b.ledger, NULL), ST_OK);
+    assert_int_equal(kit_authorise(&pair.a, 1, 4), ST_OK);
+    assert_int_equal(kit_reserve(&pair.a, "a", 2, 23.85, 10), ST_OK);
+    assert_int_equal(store_begin(pair.b.store, STORE_READ, &tx, NULL), ST_OK);
+    assert_int_equal(ledger_follow_all_in(pair.b.ledger, tx, NULL), ST_OK);
+    store_rollback(tx);
+    assert_int_equal(ledger_authorised(pair.b.ledger, &known), 4);
+    assert_true(ledger_reservation(pair.b.ledger, &between, &(struct ledger_entry_name){0}));
+    end_pair(&pair);
+}
+
 /* Its memory does not know that the job has ended, and the database does. */
 static void no_steps_are_authorised_behind_the_end_of_a_job(void **state)
 {
@@ -416,6 +435,7 @@ int main(void)
         cmocka_unit_test(the_same_job_and_the_same_dataset_are_taken_once),
         cmocka_unit_test(
             steps_that_another_has_authorised_are_charged_by_whoever_settles),
+        cmocka_unit_test(whoever_compares_rows_knows_every_mark_that_they_go_with),
         cmocka_unit_test(no_steps_are_authorised_behind_the_end_of_a_job),
         cmocka_unit_test(no_job_ends_with_other_steps_than_its_mark_says),
         cmocka_unit_test(each_of_several_ends_charges_what_another_has_authorised),

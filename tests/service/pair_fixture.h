@@ -1,0 +1,118 @@
+/*
+ * pair_fixture.h - two services of one process that share a database of a real server, whose
+ * threads run nothing; SQL from outside makes one of them silent. After expect.h.
+ */
+#ifndef TESTS_SERVICE_PAIR_FIXTURE_H
+#define TESTS_SERVICE_PAIR_FIXTURE_H
+
+#include "service/claims.h"
+#include "service/course.h"
+#include "store/lease.h"
+#include "tests/service/service_fixture.h"
+#include "tests/store/postgres_store_fixture.h"
+
+static struct postgres_server server;
+
+struct pair {
+    struct postgres_database database;
+    struct scene here, there;
+};
+
+static inline void begin_scene(struct scene *scene, const struct postgres_database *database)
+{
+    enum config_outcome outcome;
+    struct error error = {0};
+    const struct service_hooks hooks = {scene_do_nothing, scene_do_nothing,
+                                        scene_wake_nobody, scene_suspend_nobody,
+                                        scene_suspend_nobody};
+    scene->place = place_make();
+    const char *const argv[] = {"epsilond",        "--data-dir", scene->place.folder,
+                                "--workers",       "1",          "--threads",
+                                "1",               "--store",    database->url,
+                                "--single-server", "on",         NULL};
+    log_level_set(LOG_ERROR);
+    /* config_read changes none of them. */
+    assert_int_equal(
+        config_read(&scene->config, &outcome, 11, (char **)(uintptr_t)argv, &error),
+        ST_OK);
+    scene->config.role = DAEMON_BOTH;
+    if (service_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    pool_destroy(scene->context.runners);
+    scene->context.runners = pool_create(1, 8, scene_do_nothing, &scene->context);
+    pool_destroy(scene->context.importer);
+    scene->context.importer = pool_create(1, 8, scene_do_nothing, &scene->context);
+}
+
+/* Two jobs are queued before the second daemon comes. */
+static inline void pair_open(struct pair *pair, struct job *jobs[2])
+{
+    *pair = (struct pair){.database = postgres_schema(&server)};
+    begin_scene(&pair->here, &pair->database);
+    struct dataset *points =
+        scene_declare(&pair->here, "points", "{\"epsilon\":8,\"delta\":1e-5}");
+    struct store_tx *tx = scene_begin(&pair->here);
+    scene_commit(tx, claims_hold(&pair->here.context, tx, HELD_DATASET, "points", NULL));
+    scene_import(&pair->here, points, "0.5");
+    for (int i = 0; i < 2; i++) {
+        struct job_plan plan =
+            scene_plan(&pair->here, "\"name\":\"dpsgd\"",
+                       "\"epochs\":2,\"privacy\":{\"epsilon\":1}");
+        jobs[i] = scene_submit(&pair->here, &plan, &plan.mechanism);
+    }
+    course_begin(&pair->here.context, 1);
+    begin_scene(&pair->there, &pair->database);
+}
+
+/* Neither of them ticks once more: one may be fenced. */
+static inline void stop_clock(struct context *context)
+{
+    public_clock_destroy(context->clock);
+    context->clock = NULL;
+}
+
+static inline void pair_close(struct pair *pair)
+{
+    stop_clock(&pair->there.context);
+    stop_clock(&pair->here.context);
+    scene_close(&pair->there);
+    scene_close(&pair->here);
+}
+
+/* The second daemon is silent for longer than its lease. */
+static inline void lose_there(const struct pair *pair)
+{
+    size_t fenced = 0;
+    assert_int_equal(postgres_sql(&server, &pair->database,
+                                  "UPDATE writer SET seen=seen-interval '31 seconds' "
+                                  "WHERE lead=(SELECT max(lead) FROM writer)"),
+                     0);
+    assert_int_equal(lease_sweep(pair->here.context.store, &fenced, NULL), ST_OK);
+    assert_int_equal(fenced, 1);
+}
+
+static inline int asked(const struct pair *pair, const char *sql)
+{
+    char answer[64];
+    postgres_ask(&server, &pair->database, sql, answer, sizeof answer);
+    return atoi(answer);
+}
+
+static inline struct job *same(struct scene *scene, const struct job *job)
+{
+    struct job *found = jobs_find(scene->context.jobs, job_id(job)->text);
+    assert_non_null(found);
+    return found;
+}
+
+static inline enum job_state state_in(struct scene *scene, const struct job *job)
+{
+    return job_state(scene->context.jobs, same(scene, job));
+}
+
+static inline enum status authorise(struct scene *scene, const struct job *job, uint64_t steps)
+{
+    return ledger_authorise(scene->context.ledger, job_id(job), steps, NULL);
+}
+
+#endif

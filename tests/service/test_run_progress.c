@@ -1,0 +1,139 @@
+/* Goal: how far a run has come is told to other daemons as its own daemon shows it, grows
+ * there, and comes to its end by the row; a job that is lost to a daemon that still runs it
+ * is stopped there and left as it is. Method: two services on one database, looked for by
+ * hand. */
+#include "service/run_progress.h"
+
+#include "service/job_renewal.h"
+#include "service/lost_work.h"
+#include "tests/expect.h"
+#include "tests/service/pair_fixture.h"
+
+/* Neither looks by itself. */
+static void stop_looking(struct scene *scene)
+{
+    lookout_destroy(scene->context.lookout);
+    scene->context.lookout = NULL;
+}
+
+static void open_pair(struct pair *pair, struct job *jobs[2])
+{
+    pair_open(pair, jobs);
+    stop_looking(&pair->here);
+    stop_looking(&pair->there);
+}
+
+static void record(struct scene *scene, struct job *job, uint64_t step)
+{
+    const struct job_progress progress = {.step = step, .authorised_steps = step + 1};
+    job_record(scene->context.jobs, job, &progress, NULL);
+}
+
+static void show(struct scene *scene, struct job *job)
+{
+    size_t queued = 0;
+    job_show(scene->context.jobs, job, 2, &queued);
+}
+
+static void tell_and_look(struct pair *pair)
+{
+    assert_int_equal(run_progress_tell(&pair->here.context, NULL), ST_OK);
+    assert_int_equal(run_progress_look(&pair->there.context, NULL), ST_OK);
+}
+
+static void what_is_shown_is_told_and_shown_at_a_tick(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    open_pair(&pair, jobs);
+    struct job *its = same(&pair.there, jobs[0]);
+    record(&pair.here, jobs[0], 2);
+    tell_and_look(&pair);
+    assert_int_equal(asked(&pair, "SELECT step FROM claim"), 0); /* no tick has come */
+    show(&pair.here, jobs[0]);
+    tell_and_look(&pair);
+    assert_int_equal(job_recorded(pair.there.context.jobs, its).step, 2);
+    assert_int_equal(job_shown(pair.there.context.jobs, its).step, 0);
+    show(&pair.there, its);
+    const struct job_progress shown = job_shown(pair.there.context.jobs, its);
+    assert_int_equal(shown.step, 2);
+    assert_int_equal(shown.authorised_steps, 3);
+    assert_true(shown.epsilon_spent == job_plan_spent(job_plan(its), 3));
+    pair_close(&pair);
+}
+
+/* A row that was written before is read later: it takes nothing back. */
+static void an_older_row_takes_nothing_back(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    const struct evaluation_point point = {.step = 1, .loss = 1, .quality = 0.5};
+    const struct job_progress then = {.step = 1, .authorised_steps = 1};
+    open_pair(&pair, jobs);
+    struct job *its = same(&pair.there, jobs[0]);
+    record(&pair.here, jobs[0], 2);
+    show(&pair.here, jobs[0]);
+    tell_and_look(&pair);
+    job_record(pair.here.context.jobs, jobs[0], &then, &point);
+    assert_int_equal(
+        job_save(pair.here.context.jobs, pair.here.context.store, jobs[0], NULL), ST_OK);
+    assert_int_equal(run_progress_look(&pair.there.context, NULL), ST_OK);
+    show(&pair.there, its);
+    struct evaluation_point read;
+    assert_true(job_evaluation(pair.there.context.jobs, its, &read));
+    assert_int_equal(read.step, 1);
+    assert_int_equal(job_shown(pair.there.context.jobs, its).step, 2);
+    pair_close(&pair);
+}
+
+static void who_runs_nothing_tells_nothing(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    open_pair(&pair, jobs);
+    struct job *its = same(&pair.there, jobs[0]);
+    record(&pair.there, its, 2);
+    show(&pair.there, its);
+    assert_int_equal(run_progress_tell(&pair.there.context, NULL), ST_OK);
+    assert_int_equal(asked(&pair, "SELECT step FROM claim"), 0);
+    pair_close(&pair);
+}
+
+/* The thread that runs it goes on for a moment, with all that a job has that runs. */
+static void a_job_that_runs_here_takes_no_end_and_is_stopped(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    open_pair(&pair, jobs);
+    course_begin(&pair.there.context, 2);
+    struct job *its = same(&pair.there, jobs[1]);
+    assert_true(atomic_load(job_here_flag(its)));
+    assert_int_equal(authorise(&pair.there, jobs[1], 3), ST_OK);
+    lose_there(&pair);
+    assert_int_equal(lost_work_end(&pair.here.context, NULL), ST_OK);
+    assert_int_equal(state_in(&pair.here, jobs[1]), JOB_FAILED);
+    assert_false(atomic_load(job_stop_flag(its)));
+    assert_int_equal(run_progress_look(&pair.there.context, NULL), ST_OK);
+    assert_int_equal(state_in(&pair.there, jobs[1]), JOB_RUNNING);
+    assert_true(atomic_load(job_stop_flag(its)));
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_shown_is_told_and_shown_at_a_tick),
+        cmocka_unit_test(an_older_row_takes_nothing_back),
+        cmocka_unit_test(who_runs_nothing_tells_nothing),
+        cmocka_unit_test(a_job_that_runs_here_takes_no_end_and_is_stopped),
+    };
+    if (!postgres_make_for_stores(&server, true))
+        return 0;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_remove(&server);
+    return failed;
+}
