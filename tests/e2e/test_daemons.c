@@ -289,14 +289,18 @@ static void one_that_shares_with_none_is_refused_beside_them(void **state)
     daemon_fini(&strange.all[0]);
 }
 
-/* They end, and a start of any finds what all have done. */
+/* They end, the worker first, and a start of any finds what all have done. Whoever writes has
+ * read what the others wrote. */
 static void what_all_have_done_is_there_after_a_start(void **state)
 {
     struct daemons *daemons = *state;
-    const struct reply *before =
-        client_get(&daemons->clients[ONE], "/v1/datasets/points/budget");
-    for (size_t i = 0; i < daemons->count; i++)
-        assert_int_equal(daemon_stop(&daemons->all[i], SIGTERM), 0);
+    struct client *one = &daemons->clients[ONE];
+    assert_int_equal(daemon_stop(&daemons->all[WORKER], SIGTERM), 0);
+    assert_status(client_patch(one, "/v1/datasets/points", "*", "{'tags':{'a':'b'}}"),
+                  200);
+    const struct reply *before = client_get(one, "/v1/datasets/points/budget");
+    assert_int_equal(daemon_stop(&daemons->all[ONE], SIGTERM), 0);
+    assert_int_equal(daemon_stop(&daemons->all[OTHER], SIGTERM), 0);
     daemons_start(daemons, OTHER);
     assert_same(before,
                 client_get(&daemons->clients[OTHER], "/v1/datasets/points/budget"));
