@@ -318,6 +318,21 @@ static struct database *beside(struct database *first, unsigned number)
     return &postgres->base;
 }
 
+/* The lock, and the tables as this program knows them. Whoever may move them forward
+ * has the database alone meanwhile: a daemon of an older program would go on with tables
+ * that it does not know. */
+static enum status enter(struct wire *wire, const struct store_server *server,
+                         struct error *error)
+{
+    enum status status =
+        writer_lock_wait(wire, server->shared && !server->migrate, error);
+    if (status == ST_OK)
+        status = postgres_tables_forward(wire, server->migrate, error);
+    if (status == ST_OK && server->shared && server->migrate)
+        status = writer_lock_share(wire, error);
+    return status;
+}
+
 enum status postgres_open(struct database **out, const struct store_server *server,
                           struct error *error)
 {
@@ -327,10 +342,8 @@ enum status postgres_open(struct database **out, const struct store_server *serv
     postgres->writer = &postgres->writers->all[0];
     enum status status = wire_open(&postgres->wire, server, false, error);
     if (status == ST_OK)
-        status = writer_lock_wait(postgres->wire, server->shared, error);
+        status = enter(postgres->wire, server, error);
     postgres->locked = status == ST_OK;
-    if (status == ST_OK)
-        status = postgres_tables_forward(postgres->wire, server->migrate, error);
     if (status == ST_OK)
         status = writers_take(postgres->wire, server->shared, postgres->writers, error);
     postgres->base.daemon = (uint64_t)postgres->writer->id;

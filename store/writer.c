@@ -58,6 +58,18 @@ enum status writer_lock_wait(struct wire *wire, bool shared, struct error *error
     return tell_other(wire, error);
 }
 
+enum status writer_lock_share(struct wire *wire, struct error *error)
+{
+    PGresult *answer = NULL;
+    bool shared =
+        writer_lock(wire, true) &&
+        wire_ask(wire, "SELECT pg_advisory_unlock(" LOCK ")", &answer) == WIRE_DONE;
+    PQclear(answer);
+    if (!shared)
+        return error_set(error, ST_IO, "the store's lock: %s", wire_said(wire));
+    return ST_OK;
+}
+
 /* Takes the ids that a statement has answered. */
 static bool take_ids(struct writers *writers, const PGresult *answer)
 {

@@ -56,6 +56,10 @@ bool writer_lock(struct wire *wire, bool shared);
  *   ST_IO  another daemon serves the database; the error names it */
 enum status writer_lock_wait(struct wire *wire, bool shared, struct error *error);
 
+/* Who has it alone shares it from now on; nobody else has had it alone in between.
+ *   ST_IO  the server failed */
+enum status writer_lock_share(struct wire *wire, struct error *error);
+
 /* Makes the rows of this daemon, once others are fenced: where the database is not shared,
  * whoever wrote before, and where it is, whoever had it alone. The lock is held.
  *   ST_IO  the server failed */

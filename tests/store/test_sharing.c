@@ -166,6 +166,29 @@ static void daemons_that_start_together_make_the_tables_once(void **state)
     pthread_barrier_destroy(&barrier);
 }
 
+/* A daemon of an older program would go on with tables that it does not know. */
+static void tables_are_moved_forward_beside_nobody_and_shared_after_that(void **state)
+{
+    (void)state;
+    struct postgres_database database = postgres_schema(&server);
+    struct store *beside = postgres_shared_store(&database), *store = NULL;
+    struct store_server place = postgres_place(&database);
+    struct error error = {0};
+    place.shared = place.migrate = true;
+    assert_int_equal(store_open_server(&store, &place, &error), ST_IO);
+    assert_non_null(strstr(error.text, "another daemon"));
+    store_close(beside);
+    assert_int_equal(store_open_server(&store, &place, &error), ST_OK);
+    beside = postgres_shared_store(&database);
+    assert_int_equal(postgres_put(beside, 1), ST_OK);
+    assert_int_equal(postgres_put(store, 2), ST_OK);
+    place.shared = place.migrate = false;
+    struct store *alone = NULL;
+    assert_int_equal(store_open_server(&alone, &place, &error), ST_IO);
+    store_close(beside);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_daemon_that_shares_and_lost_its_lock_ends_beside_one_alone),
         cmocka_unit_test(a_daemon_whose_connection_came_back_keeps_others_out_again),
         cmocka_unit_test(a_turn_that_was_lost_is_not_gone_on_with_behind_another),
+        cmocka_unit_test(tables_are_moved_forward_beside_nobody_and_shared_after_that),
     };
     if (!postgres_make_for_stores(&server, true))
         return 0;
