@@ -17,7 +17,8 @@ static const char *const names[FOLLOW_KINDS] = {
     [FOLLOW_JOB] = "job",         [FOLLOW_MODEL] = "model",
     [FOLLOW_SURVEY] = "survey",   [FOLLOW_CHARGE] = "charge",
     [FOLLOW_WEBHOOK] = "webhook", [FOLLOW_ACCESS_KEY] = "access_key",
-    [FOLLOW_CAPTION] = "caption",
+    [FOLLOW_CAPTION] = "caption", [FOLLOW_LOGIN] = "login",
+    [FOLLOW_POLICY_PROPOSAL] = "policy_proposal",
 };
 
 struct seen { /* by one look */

@@ -54,6 +54,8 @@ enum follow_what {
     FOLLOW_SURVEY,
     FOLLOW_CHARGE,
     FOLLOW_ACCESS_KEY,
+    FOLLOW_LOGIN,
+    FOLLOW_POLICY_PROPOSAL, /* the id is the key's */
     FOLLOW_WEBHOOK,
     FOLLOW_CAPTION, /* the id is "dataset/ID", "job/ID" or "model/ID" */
     FOLLOW_KINDS,

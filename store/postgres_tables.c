@@ -329,6 +329,17 @@ static const char numbers[] =
 static const char progress[] =
     "ALTER TABLE claim ADD COLUMN step bigint NOT NULL DEFAULT 0,"
     "  ADD COLUMN authorised bigint NOT NULL DEFAULT 0;";
+/* Browsers that are logged in, and policies of keys that wait for a second person. */
+static const char logins[] =
+    "CREATE TABLE login("
+    "  id text COLLATE \"C\" PRIMARY KEY CHECK(length(id)=64),"
+    "  key " TEXT " REFERENCES access_key(id),"
+    "  begin_ms bigint NOT NULL, used_ms bigint NOT NULL);"
+    "CREATE TABLE policy_proposal("
+    "  id text COLLATE \"C\" PRIMARY KEY REFERENCES access_key(id), policy " TEXT ","
+    "  proposed_by " TEXT ", propose_ms bigint NOT NULL);"
+    TELL("login", CHANGE, "ROW", "tell('login')")
+    TELL("policy_proposal", CHANGE, "ROW", "tell('policy_proposal')");
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -339,7 +350,7 @@ static const struct step {
     {11, functions}, {11, own},     {11, things},    {11, budgets}, {11, acts},
     {11, leases},    {12, objects}, {13, migration}, {14, sharing}, {15, claims},
     {16, following}, {16, walls},   {16, duties},    {17, holds}, {18, postgres_seals},
-    {19, numbers}, {20, progress},
+    {19, numbers}, {20, progress}, {21, logins},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

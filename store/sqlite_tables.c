@@ -325,9 +325,21 @@ static const char step_15[] =
     "  FROM weights_before;"
     "DROP TABLE weights_before;";
 
+/* Browsers that are logged in, by the digests of their cookies; and wider policies of keys that
+ * wait for a second person. */
+static const char step_16[] =
+    "CREATE TABLE login("
+    "  id TEXT PRIMARY KEY CHECK(length(id)=64),"
+    "  key TEXT NOT NULL REFERENCES access_key(id),"
+    "  begin_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE policy_proposal("
+    "  id TEXT PRIMARY KEY REFERENCES access_key(id), policy TEXT NOT NULL,"
+    "  proposed_by TEXT NOT NULL, propose_ms INTEGER NOT NULL) STRICT;";
+
 static const char *const steps[] = {step_1,  step_2,  step_3,  step_4,  step_5,
                                     step_6,  step_7,  step_8,  step_9,  step_10,
-                                    step_11, step_12, step_13, step_14, step_15};
+                                    step_11, step_12, step_13, step_14, step_15,
+                                    step_16};
 
 const struct sqlite_tables *sqlite_tables_current(void)
 {
@@ -439,6 +451,7 @@ static const struct constraint {
     {"blob", "name", "length(chunks)>0 AND length(chunks)%32=0", 12},
     {"migration", "identity", "state IN('HERE','ARRIVING','LEFT')", 13},
     {"sealed_sum", "dataset", "length(body)>0", 14},
+    {"login", "id", "length(id)=64", 16},
 };
 
 static enum status check_rows(struct database *database,

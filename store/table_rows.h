@@ -475,6 +475,55 @@ enum status access_key_row_find(struct store_tx *tx, const char *id,
                                               const struct access_key_row *row),
                                 void *context, struct error *error);
 
+enum { LOGIN_ID_SIZE = SHA256_HEX_SIZE };
+
+struct login_row { /* a browser that has shown a key */
+    const char *id;  /* the SHA-256 of its cookie, in hexadecimal */
+    const char *key; /* the id of the key */
+    int64_t begin_ms, used_ms;
+};
+
+/*   ST_NOT_FOUND  there is no such key */
+enum status login_row_insert(struct store_tx *tx, const struct login_row *row,
+                             struct error *error);
+/* It was used then, if it is there; a time that is not later than its own changes nothing. */
+enum status login_row_use(struct store_tx *tx, const char *id, int64_t used_ms,
+                          struct error *error);
+/* It is there no more, and need not have been. */
+enum status login_row_delete(struct store_tx *tx, const char *id, struct error *error);
+enum status login_rows_walk(struct store_tx *tx,
+                            bool (*visit)(void *context, const struct login_row *row),
+                            void *context, struct error *error);
+/* Calls visit with the row of that id, if there is one. */
+enum status login_row_find(struct store_tx *tx, const char *id,
+                           bool (*visit)(void *context, const struct login_row *row),
+                           void *context, struct error *error);
+
+struct policy_proposal_row { /* a wider policy of a key, that waits for a second person */
+    const char *id;          /* the key's */
+    const char *policy;      /* JSON */
+    const char *proposed_by;
+    int64_t propose_ms;
+};
+
+/* Puts the row in the place of the key's before, if there was one.
+ *   ST_NOT_FOUND  there is no such key */
+enum status policy_proposal_row_set(struct store_tx *tx,
+                                    const struct policy_proposal_row *row,
+                                    struct error *error);
+/* It is there no more, and need not have been. */
+enum status policy_proposal_row_delete(struct store_tx *tx, const char *id,
+                                       struct error *error);
+enum status policy_proposal_rows_walk(
+    struct store_tx *tx,
+    bool (*visit)(void *context, const struct policy_proposal_row *row), void *context,
+    struct error *error);
+/* Calls visit with the row of that key, if there is one. */
+enum status policy_proposal_row_find(
+    struct store_tx *tx, const char *id,
+    bool (*visit)(void *context, const struct policy_proposal_row *row), void *context,
+    struct error *error);
+
 struct ledger_row {
     uint64_t seq;         /* dense, from 1; behind the newest SEAL */
     const char *dataset;  /* "" for SEAL */

@@ -52,6 +52,9 @@ static const char *const rows[] = {
     "INSERT INTO delivery VALUES(1000,'d','w','t','{}','WAITING','',0,1,2,3,4,'00-aa')",
     "INSERT INTO access_key VALUES('zz'," HASH("41") ",'o','p','r','s','',1,2,0,0)",
     "INSERT INTO access_key VALUES('aa'," HASH("42") ",'o','p','r','s','{}',1,2,3,4)",
+    "INSERT INTO login VALUES('0123456789abcdef0123456789abcdef"
+    "0123456789abcdef0123456789abcdef','aa',5,6)",
+    "INSERT INTO policy_proposal VALUES('zz','{}','o',7)",
     "INSERT INTO survey VALUES(2,'s','b','SUCCEEDED','',3,'{}','{}','[1]',1,2,'o')",
     "INSERT INTO weights VALUES(5,'file_a','p','o',''," HASH("51") ",77,1)",
     "INSERT INTO charge VALUES(6,'c','b','p','o','{}','LAPSED','{}',12,'',1,2,3)",
