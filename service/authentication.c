@@ -69,12 +69,12 @@ static enum status find_login(struct context *context, struct request *request,
 {
     struct login login;
     struct access_key key;
-    if (!logins_find(context->logins, cookie, request->start_ns / NS_PER_S, &login) ||
+    if (!logins_find(context->logins, cookie, clock_wall_ms(), &login) ||
         !access_keys_find(context->keys, login.key, &key))
         return error_set(error, ST_SESSION_ENDED, "this browser is not logged in");
     enum status status = access_keys_hold(context->keys, &key.principal, error);
     if (status != ST_OK) {
-        logins_end(context->logins, cookie);
+        logins_forget(context->logins, cookie);
         return status;
     }
     request->principal = key.principal;
@@ -119,7 +119,9 @@ static struct sign_on_headers said_in(const struct request *request)
     };
 }
 
-/* Finds out who it is by what the request has to show, the strongest first. */
+/* Finds out who it is by what the request has to show, the strongest first. Where others
+ * share the store, a cookie is taken after a look (second_look.h), so that a login which was
+ * begun, or has ended, at another daemon is so here from the very next request on. */
 static enum status identify(struct context *context, struct request *request,
                             const struct sign_on_headers *said, struct error *error)
 {
@@ -132,6 +134,8 @@ static enum status identify(struct context *context, struct request *request,
         return sign_on_read(context->sign_on, said, &request->principal, error);
     struct error ended = {0};
     const char *cookie = login_cookie_of(request, context->config);
+    if (cookie != NULL && request->look == LOOK_NONE && store_shared(context->store))
+        return error_set(error, ST_SESSION_ENDED, "the store was not asked");
     if (cookie != NULL &&
         find_login(context, request, cookie, everybody ? &ended : error) == ST_OK)
         return ST_OK;
@@ -182,7 +186,7 @@ enum status authentication_renew(struct context *context, const struct request *
     const char *cookie = login_cookie_of(request, context->config);
     if (request->principal.via == VIA_SESSION &&
         (cookie == NULL ||
-         !logins_hold(context->logins, cookie, clock_monotonic_ns() / NS_PER_S)))
+         !logins_hold(context->logins, cookie, clock_wall_ms())))
         return error_set(error, ST_SESSION_ENDED, "this browser is not logged in");
     return access_keys_hold(context->keys, &request->principal, error);
 }

@@ -70,6 +70,18 @@ static enum status renew_access_key(struct context *context, struct store_tx *tx
     return access_keys_renew(context->keys, tx, id, error);
 }
 
+static enum status renew_login(struct context *context, struct store_tx *tx,
+                               const char *id, struct error *error)
+{
+    return logins_renew(context->logins, tx, id, error);
+}
+
+static enum status renew_policy_proposal(struct context *context, struct store_tx *tx,
+                                         const char *id, struct error *error)
+{
+    return policy_proposals_renew(context->policy_proposals, tx, id, error);
+}
+
 static enum status renew_webhook(struct context *context, struct store_tx *tx,
                                  const char *id, struct error *error)
 {
@@ -130,6 +142,8 @@ static renew_function *const functions[] = {
     [FOLLOW_SURVEY] = renew_survey,
     [FOLLOW_CHARGE] = renew_charge,
     [FOLLOW_ACCESS_KEY] = renew_access_key,
+    [FOLLOW_LOGIN] = renew_login,
+    [FOLLOW_POLICY_PROPOSAL] = renew_policy_proposal,
     [FOLLOW_WEBHOOK] = renew_webhook,
     [FOLLOW_CAPTION] = renew_caption,
 };

@@ -2,7 +2,8 @@
  * following.h - what this daemon has in memory, put right when other daemons of a shared
  * store have written (store/follow.h).
  *
- *   ledger, dataset, weights, job, model, survey, charge, access key, webhook, caption
+ *   ledger, dataset, weights, job, model, survey, charge, access key, login, policy
+ *   proposal, webhook, caption
  *
  * Each noun has a function that puts one row right, in the file that keeps it or in its
  * ..._renewal; here is which is called for which change.

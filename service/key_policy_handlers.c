@@ -53,18 +53,27 @@ static enum status tell(struct context *context, const struct request *request,
     return status;
 }
 
-/* Writes the act down, and makes the policy the key's, where it is to hold now. */
+/* What becomes of a proposal: it waits, or it holds from now on, or it does not. */
+enum outcome { OUTCOME_WAITS, OUTCOME_HOLDS, OUTCOME_REJECTED };
+
+/* Does that, and writes the act down. */
 static enum status commit(struct context *context, const struct request *request,
-                          const struct policy_proposal *proposal, bool holds,
+                          const struct policy_proposal *proposal, enum outcome outcome,
                           const char *reason, struct error *error)
 {
     struct store_tx *tx = NULL;
+    struct policy_proposals *proposals = context->policy_proposals;
+    bool holds = outcome == OUTCOME_HOLDS;
     enum status status = second_look_open(context, request, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     if (holds)
         status = access_keys_limit(context->keys, tx, proposal->key, &proposal->policy,
                                    error);
+    if (status == ST_OK)
+        status = outcome == OUTCOME_WAITS
+                     ? policy_proposals_put(proposals, tx, proposal, error)
+                     : policy_proposals_drop(proposals, tx, proposal->key, error);
     if (status == ST_OK)
         status = tell(context, request, tx, proposal, holds, reason, error);
     return store_end(tx, status, error);
@@ -106,12 +115,8 @@ enum status handle_key_policy(struct context *context, struct request *request,
     memcpy(proposal.proposed_by, request->principal.name, sizeof proposal.proposed_by);
     bool waits = second_person_is_asked(context, request) &&
                  !key_policy_is_within(&proposal.policy, &key.policy);
-    if (waits)
-        status = policy_proposals_put(context->policy_proposals, &proposal, error);
-    if (status == ST_OK)
-        status = commit(context, request, &proposal, !waits, "", error);
-    if (status == ST_OK && !waits)
-        policy_proposals_drop(context->policy_proposals, key.id);
+    status = commit(context, request, &proposal,
+                    waits ? OUTCOME_WAITS : OUTCOME_HOLDS, "", error);
     if (status == ST_OK)
         reply(context, request, waits ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK);
     return status;
@@ -151,13 +156,12 @@ static enum status decide(struct context *context, struct request *request,
     if (status == ST_OK && decision->named != NULL)
         status = policy_proposal_check_named(&proposal, decision->named, error);
     if (status == ST_OK)
-        status = commit(context, request, &proposal, decision->named != NULL,
+        status = commit(context, request, &proposal,
+                        decision->named != NULL ? OUTCOME_HOLDS : OUTCOME_REJECTED,
                         decision->reason, error);
-    if (status != ST_OK)
-        return status;
-    policy_proposals_drop(context->policy_proposals, key.id);
-    reply(context, request, MHD_HTTP_OK);
-    return ST_OK;
+    if (status == ST_OK)
+        reply(context, request, MHD_HTTP_OK);
+    return status;
 }
 
 enum status handle_key_policy_approve(struct context *context, struct request *request,

@@ -11,8 +11,6 @@
 #include "service/handlers.h"
 #include "service/login_cookie.h"
 
-enum { NS_PER_S = 1000000000 };
-
 static void reply_login(struct request *request, unsigned status,
                         const struct principal *principal, int64_t left_s)
 {
@@ -24,28 +22,40 @@ static void reply_login(struct request *request, unsigned status,
     reply_header_add(&request->reply, "Cache-Control", "no-store");
 }
 
+/* Begins a session of that key, and writes the act down, at once. */
+static enum status begin(struct context *context, const struct request *request,
+                         char cookie[LOGIN_COOKIE_SIZE], struct error *error)
+{
+    struct act act;
+    struct store_tx *tx = NULL;
+    act_begin(&act, context, request);
+    enum status status = disk_room_check(&context->disk_room, error);
+    if (status == ST_OK)
+        status = store_begin(context->store, STORE_ROW, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = logins_begin(context->logins, tx, request->principal.key, clock_wall_ms(),
+                          cookie, error);
+    if (status == ST_OK)
+        status = audit_trail_append(tx, &act.row, error);
+    return store_end(tx, status, error);
+}
+
 /* Begins a session for whoever has this key, who is then the request's principal. */
 static enum status log_in(struct context *context, struct request *request,
                           const char *key, struct error *error)
 {
-    struct act act;
     char cookie[LOGIN_COOKIE_SIZE] = "";
     struct principal principal;
     enum status status = authentication_show(context, request, key, &principal, error);
-    if (status == ST_OK)
-        status = logins_begin(context->logins, principal.key,
-                              request->start_ns / NS_PER_S, cookie, error);
     if (status != ST_OK)
         return status;
     request->principal = principal;
     request->principal.via = VIA_SESSION;
-    act_begin(&act, context, request);
-    status = act_keep(context, &act, error);
+    status = begin(context, request, cookie, error);
     if (status == ST_OK) {
         reply_login(request, MHD_HTTP_CREATED, &request->principal, LOGIN_LIFE_S);
         login_cookie_set(request, context->config, cookie, LOGIN_LIFE_S);
-    } else {
-        logins_end(context->logins, cookie);
     }
     hash_zero(cookie, sizeof cookie);
     return status;
@@ -73,24 +83,38 @@ enum status handle_login_get(struct context *context, struct request *request,
     (void)error;
     bool has_one =
         request->principal.via == VIA_SESSION && cookie != NULL &&
-        logins_find(context->logins, cookie, request->start_ns / NS_PER_S, &login);
+        logins_find(context->logins, cookie, clock_wall_ms(), &login);
     reply_login(request, MHD_HTTP_OK, &request->principal, has_one ? login.left_s : 0);
     return ST_OK;
+}
+
+/* Ends the session of the cookie, and writes the act down where it is the request's. */
+static enum status end(struct context *context, const struct request *request,
+                       const char *cookie, struct error *error)
+{
+    struct act act;
+    struct store_tx *tx = NULL;
+    bool acts = request->principal.via == VIA_SESSION;
+    act_begin(&act, context, request);
+    enum status status = acts ? disk_room_check(&context->disk_room, error) : ST_OK;
+    if (status == ST_OK)
+        status = store_begin(context->store, STORE_ROW, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = logins_end(context->logins, tx, cookie, error);
+    if (status == ST_OK && acts)
+        status = audit_trail_append(tx, &act.row, error);
+    return store_end(tx, status, error);
 }
 
 enum status handle_login_delete(struct context *context, struct request *request,
                                 struct error *error)
 {
-    struct act act;
-    enum status status = ST_OK;
     const char *cookie = login_cookie_of(request, context->config);
-    act_begin(&act, context, request);
-    if (request->principal.via == VIA_SESSION)
-        status = act_keep(context, &act, error);
+    enum status status =
+        cookie != NULL ? end(context, request, cookie, error) : ST_OK;
     if (status != ST_OK)
         return status;
-    if (cookie != NULL)
-        logins_end(context->logins, cookie);
     reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);
     login_cookie_set(request, context->config, "", 0);
     return ST_OK;

@@ -6,6 +6,7 @@
 
 #include "api/limits.h"
 #include "base/check.h"
+#include "store/table_rows.h"
 
 static const int64_t lapse_ms = (int64_t)LIMIT_GRANT_DAYS * 86400000;
 
@@ -31,7 +32,9 @@ void policy_proposals_destroy(struct policy_proposals *proposals)
     free(proposals);
 }
 
-/* The place of that key's, or count. The lock is held. */
+/* --- the list; the lock is held --- */
+
+/* The place of that key's, or count. */
 static size_t place_of(const struct policy_proposals *proposals, const char *key)
 {
     size_t place = 0;
@@ -45,30 +48,175 @@ static bool has_lapsed(const struct policy_proposal *proposal, int64_t now_ms)
     return now_ms >= proposal->propose_ms + lapse_ms;
 }
 
-/* Forgets those that have lapsed. The lock is held. */
-static void sweep(struct policy_proposals *proposals, int64_t now_ms)
+static void enter(struct policy_proposals *proposals,
+                  const struct policy_proposal *proposal)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < proposals->count; i++)
-        if (!has_lapsed(&proposals->list[i], now_ms))
-            proposals->list[kept++] = proposals->list[i];
-    proposals->count = kept;
+    size_t place = place_of(proposals, proposal->key);
+    CHECK(place < LIMIT_POLICY_PROPOSALS);
+    proposals->list[place] = *proposal;
+    proposals->count += place == proposals->count;
+}
+
+static void leave(struct policy_proposals *proposals, const char *key)
+{
+    size_t place = place_of(proposals, key);
+    if (place < proposals->count)
+        proposals->list[place] = proposals->list[--proposals->count];
+}
+
+/* --- rows --- */
+
+struct reading {
+    struct policy_proposals *proposals;
+    bool found;
+    enum status status;
+    struct error *error;
+};
+
+static bool from_row(struct policy_proposal *proposal,
+                     const struct policy_proposal_row *row)
+{
+    *proposal = (struct policy_proposal){.propose_ms = row->propose_ms};
+    if (strlen(row->id) >= sizeof proposal->key ||
+        strlen(row->proposed_by) >= sizeof proposal->proposed_by ||
+        key_policy_parse(&proposal->policy, row->policy, NULL) !=
+            ST_OK)
+        return false;
+    strcpy(proposal->key, row->id);
+    strcpy(proposal->proposed_by, row->proposed_by);
+    return true;
+}
+
+static bool read_row(void *context, const struct policy_proposal_row *row)
+{
+    struct reading *reading = context;
+    struct policy_proposals *proposals = reading->proposals;
+    struct policy_proposal proposal;
+    reading->found = true;
+    pthread_mutex_lock(&proposals->lock);
+    bool good = from_row(&proposal, row) &&
+                place_of(proposals, row->id) < LIMIT_POLICY_PROPOSALS;
+    if (good)
+        enter(proposals, &proposal);
+    pthread_mutex_unlock(&proposals->lock);
+    if (!good)
+        reading->status =
+            error_set(reading->error, ST_CORRUPT,
+                      "table policy_proposal, row %s: it does not read back", row->id);
+    return good;
+}
+
+enum status policy_proposals_load(struct policy_proposals *proposals,
+                                  struct store_tx *tx, struct error *error)
+{
+    struct reading reading = {proposals, false, ST_OK, error};
+    enum status status = policy_proposal_rows_walk(tx, read_row, &reading, error);
+    return status == ST_OK ? reading.status : status;
+}
+
+enum status policy_proposals_renew(struct policy_proposals *proposals,
+                                   struct store_tx *tx, const char *key,
+                                   struct error *error)
+{
+    struct reading reading = {proposals, false, ST_OK, error};
+    enum status status = policy_proposal_row_find(tx, key, read_row, &reading, error);
+    if (status != ST_OK || reading.found)
+        return status == ST_OK ? reading.status : status;
+    pthread_mutex_lock(&proposals->lock);
+    leave(proposals, key);
+    pthread_mutex_unlock(&proposals->lock);
+    return ST_OK;
+}
+
+/* --- changes --- */
+
+struct change { /* of a transaction, until its end */
+    struct policy_proposals *proposals;
+    struct policy_proposal proposal;
+    bool drops; /* what waits for its key */
+};
+
+static void changed(void *context)
+{
+    struct change *change = context;
+    pthread_mutex_lock(&change->proposals->lock);
+    if (change->drops)
+        leave(change->proposals, change->proposal.key);
+    else
+        enter(change->proposals, &change->proposal);
+    pthread_mutex_unlock(&change->proposals->lock);
+    free(change);
+}
+
+static void put_down(struct store_tx *tx, const struct change *change)
+{
+    struct change *copy = malloc(sizeof *copy);
+    CHECK(copy != NULL);
+    *copy = *change;
+    store_tx_on_end(tx, changed, free, copy);
+}
+
+enum status policy_proposals_drop(struct policy_proposals *proposals,
+                                  struct store_tx *tx, const char *key,
+                                  struct error *error)
+{
+    struct change change = {.proposals = proposals, .drops = true};
+    CHECK(strlen(key) < sizeof change.proposal.key);
+    strcpy(change.proposal.key, key);
+    enum status status = policy_proposal_row_delete(tx, key, error);
+    if (status == ST_OK)
+        put_down(tx, &change);
+    return status;
+}
+
+/* Drops those that have lapsed, and counts the others. */
+static enum status sweep(struct policy_proposals *proposals, struct store_tx *tx,
+                         int64_t now_ms, size_t *kept, struct error *error)
+{
+    struct policy_proposal all[LIMIT_POLICY_PROPOSALS];
+    enum status status = ST_OK;
+    pthread_mutex_lock(&proposals->lock);
+    size_t count = proposals->count;
+    memcpy(all, proposals->list, count * sizeof *all);
+    pthread_mutex_unlock(&proposals->lock);
+    *kept = count;
+    for (size_t i = 0; i < count && status == ST_OK; i++) {
+        if (!has_lapsed(&all[i], now_ms))
+            continue;
+        status = policy_proposals_drop(proposals, tx, all[i].key, error);
+        --*kept;
+    }
+    return status;
+}
+
+static bool waits(struct policy_proposals *proposals, const char *key)
+{
+    pthread_mutex_lock(&proposals->lock);
+    bool found = place_of(proposals, key) < proposals->count;
+    pthread_mutex_unlock(&proposals->lock);
+    return found;
 }
 
 enum status policy_proposals_put(struct policy_proposals *proposals,
+                                 struct store_tx *tx,
                                  const struct policy_proposal *proposal,
                                  struct error *error)
 {
-    enum status status = ST_OK;
-    pthread_mutex_lock(&proposals->lock);
-    sweep(proposals, proposal->propose_ms);
-    size_t place = place_of(proposals, proposal->key);
-    if (place == LIMIT_POLICY_PROPOSALS)
+    size_t kept;
+    const struct change change = {proposals, *proposal, false};
+    enum status status = sweep(proposals, tx, proposal->propose_ms, &kept, error);
+    if (status == ST_OK && kept == LIMIT_POLICY_PROPOSALS &&
+        !waits(proposals, proposal->key))
         status = error_set(error, ST_QUEUE_FULL, "too many policies wait already");
-    else
-        proposals->list[place] = *proposal;
-    proposals->count += status == ST_OK && place == proposals->count;
-    pthread_mutex_unlock(&proposals->lock);
+    if (status != ST_OK)
+        return status;
+    char *policy = key_policy_render(&proposal->policy);
+    const struct policy_proposal_row row = {proposal->key, policy, proposal->proposed_by,
+                                            proposal->propose_ms};
+    status = policy_proposal_row_set(tx, &row, error);
+    free(policy);
+    if (status == ST_OK)
+        put_down(tx, &change);
     return status;
 }
 
@@ -93,13 +241,4 @@ enum status policy_proposal_check_named(const struct policy_proposal *proposal,
         return ST_OK;
     return error_set(error, ST_GRANT_DECIDED,
                      "what waits is another policy than the one that is named");
-}
-
-void policy_proposals_drop(struct policy_proposals *proposals, const char *key)
-{
-    pthread_mutex_lock(&proposals->lock);
-    size_t place = place_of(proposals, key);
-    if (place < proposals->count)
-        proposals->list[place] = proposals->list[--proposals->count];
-    pthread_mutex_unlock(&proposals->lock);
 }

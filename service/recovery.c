@@ -72,9 +72,26 @@ static bool is_wanted(void *argument, const struct blob_name *name)
     return info.state != DATASET_DELETED && info.state != DATASET_READY;
 }
 
+/* --- what outlives a process beside its work --- */
+
+static enum status read_rest(struct context *context, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, STORE_READ, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = logins_load(context->logins, tx, clock_wall_ms(), error);
+    if (status == ST_OK)
+        status = policy_proposals_load(context->policy_proposals, tx, error);
+    store_rollback(tx);
+    return status;
+}
+
 enum status recovery_run(struct context *context, struct error *error)
 {
-    enum status status = lost_work_end(context, error);
+    enum status status = read_rest(context, error);
+    if (status == ST_OK)
+        status = lost_work_end(context, error);
     if (status == ST_OK)
         status = cancel_all_frozen(context, error);
     if (status == ST_OK)

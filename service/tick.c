@@ -143,6 +143,7 @@ void tick_run(void *argument, int64_t second)
     free(jobs);
     followers_tick(context->followers);
     access_keys_save_used(context->keys, context->store);
+    logins_save(context->logins, context->store, clock_wall_ms());
     disk_room_measure(&context->disk_room);
     feature_cache_trim(context->feature_cache, clock_monotonic_ns() / 1000000000,
                        disk_room_free(&context->disk_room));

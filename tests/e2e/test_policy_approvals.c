@@ -1,6 +1,7 @@
 /* Goal: a key's policy that allows more holds once somebody else has agreed to that policy and
  * to no other; one that allows less holds at once. Method: a daemon with keys of several
  * owners, made by the command on the host. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,6 +51,17 @@ static void assert_waits(const char *id, const char *expected)
     assert_string_equal(text, expected);
 }
 
+/* What waits goes on to wait, as it was asked for. */
+static void expect_after_a_restart(const char *id, const struct reply *before)
+{
+    assert_int_equal(daemon_stop(&approval_scene.stage->daemon, SIGKILL), 128 + SIGKILL);
+    daemon_start(&approval_scene.stage->daemon, NULL);
+    const struct reply *after =
+        client_get(approval_as(approval_scene.ana), "/v1/keys/%s", id);
+    assert_true(json_equal(reply_at(after, "policy_proposed"),
+                           reply_at(before, "policy_proposed")));
+}
+
 static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
 {
     (void)state;
@@ -69,6 +81,7 @@ static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
     assert_true(reply_number(key, "policy.max_epsilon_per_job") == 0.5);
     assert_true(json_is_null(reply_at(key, "policy_proposed.policy")));
     assert_string_equal(reply_text(key, "policy_proposed.proposed_by"), "ana");
+    expect_after_a_restart(id, key);
     assert_waits(id, "[false,true]");
     assert_problem(change_policy(approval_scene.carl, id, "null"), 403, "forbidden");
     assert_problem(approve_policy(approval_scene.ana, id, "null"), 403, "forbidden");

@@ -1,0 +1,108 @@
+/* Goal: a browser that has logged in at one daemon is so at every other that shares the
+ * database, from the very next request on; and when it logs out, or its key is revoked, at
+ * any, it is logged in at none. Method: two processes on a real server of PostgreSQL. */
+#include <string.h>
+#include <curl/curl.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/daemons_fixture.h"
+
+enum { ONE, OTHER };
+
+static int begin(void **state)
+{
+    static const char *const roles[] = {"api", "api", NULL};
+    struct daemons *daemons = calloc(1, sizeof *daemons);
+    assert_non_null(daemons);
+    daemons_open(daemons, roles);
+    *state = daemons;
+    return 0;
+}
+
+static int end(void **state)
+{
+    daemons_close(*state);
+    free(*state);
+    return 0;
+}
+
+static const struct reply *ask_with(struct client *client, const char *method,
+                                    const char *path, const char *cookie)
+{
+    char origin[96];
+    snprintf(origin, sizeof origin, "Origin: %s", client->daemon->base);
+    return client_send(client, &(struct request){.method = method,
+                                                 .path = path,
+                                                 .headers = {cookie, origin}});
+}
+
+static long listed_with(struct client *client, const char *cookie)
+{
+    return ask_with(client, "GET", "/v1/jobs", cookie)->status;
+}
+
+static void make_key(struct client *client, const char *role, const char *bearer,
+                     char key[96], char id[32])
+{
+    char body[128];
+    snprintf(body, sizeof body,
+             "{\"owner\":\"ana\",\"project\":\"default\",\"role\":\"%s\"}", role);
+    const struct reply *made = client_send(
+        client, &(struct request){.method = "POST",
+                                  .path = "/v1/keys",
+                                  .headers = {"Content-Type: application/json", bearer},
+                                  .body = body,
+                                  .size = strlen(body)});
+    assert_status(made, 201);
+    snprintf(key, 96, "%s", reply_text(made, "key"));
+    snprintf(id, 32, "%s", reply_text(made, "id"));
+}
+
+static void log_in(struct client *client, const char *key, char cookie[128])
+{
+    char set[256];
+    const struct reply *reply =
+        client_post(client, "/v1/session", NULL, "{'key':'%s'}", key);
+    assert_status(reply, 201);
+    assert_true(reply_header(reply, "Set-Cookie", set));
+    snprintf(cookie, 128, "Cookie: %.*s", (int)strcspn(set, ";"), set);
+}
+
+/* The very next request is asked, at whichever of them. */
+static void a_browser_is_logged_in_and_out_at_all_at_once(void **state)
+{
+    struct daemons *daemons = *state;
+    struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
+    char operator[96], analyst[96], bearer[128], id[32], path[64], cookie[128];
+    make_key(one, "operator", NULL, operator, id);
+    snprintf(bearer, sizeof bearer, "Authorization: Bearer %s", operator);
+    make_key(other, "analyst", bearer, analyst, id);
+    for (int i = 0; i < 5; i++) {
+        log_in(one, analyst, cookie);
+        assert_true(json_is_true(reply_at(
+            ask_with(other, "GET", "/v1/session", cookie), "authenticated")));
+        assert_int_equal(listed_with(other, cookie), 200);
+        assert_status(ask_with(other, "DELETE", "/v1/session", cookie), 204);
+        assert_int_equal(listed_with(one, cookie), 401);
+        assert_int_equal(listed_with(other, cookie), 401);
+    }
+    log_in(one, analyst, cookie);
+    assert_int_equal(listed_with(other, cookie), 200);
+    snprintf(path, sizeof path, "/v1/keys/%s:revoke", id);
+    assert_status(ask_with(one, "POST", path, bearer), 200);
+    assert_int_equal(listed_with(other, cookie), 401);
+    assert_int_equal(listed_with(one, cookie), 401);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_browser_is_logged_in_and_out_at_all_at_once),
+    };
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (!daemons_begin())
+        return 0;
+    int failed = cmocka_run_group_tests(tests, begin, end);
+    daemons_end();
+    return failed;
+}
