@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -90,5 +91,5 @@ bool hash_equal(const void *a, const void *b, size_t size)
 
 void hash_zero(void *data, size_t size)
 {
-    OPENSSL_cleanse(data, size);
+    explicit_bzero(data, size);
 }
