@@ -2,15 +2,48 @@
 
 #include <stdlib.h>
 
+#include "engine/parallel/span.h"
+
+/* How a vector is shared out among threads, and what a value costs, counted as in team.h:
+ * it is drawn, and its page is touched for the first time. */
+enum { CHUNK = 1024, VALUE_FLOPS = 100 };
+
+struct drawing {
+    const struct network *network;
+    float *values;
+    uint64_t seed;
+    unsigned members;
+};
+
+static void draw_member(void *context, unsigned member)
+{
+    const struct drawing *drawing = context;
+    size_t count = network_floats(drawing->network);
+    network_init_span(drawing->network, drawing->values, drawing->seed,
+                      span_of_member(member, drawing->members, count, CHUNK));
+}
+
+static void draw(float *values, const struct network *network, uint64_t seed,
+                 struct team *team)
+{
+    struct drawing drawing = {network, values, seed, team_size(team)};
+    size_t count = network_floats(network);
+    team_run(team, &(struct team_work){.run = draw_member,
+                                       .context = &drawing,
+                                       .shares = span_shares(count, CHUNK),
+                                       .flops = VALUE_FLOPS * (double)count});
+}
+
 enum status start_point_make(float **values, const struct network *network,
-                             const struct start_point *start, struct error *error)
+                             const struct start_point *start, struct team *team,
+                             struct error *error)
 {
     struct error local = {0};
     size_t count = network_floats(network);
     *values = calloc(count, sizeof **values);
     if (*values == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters", count);
-    network_init(network, *values, start->seed);
+    draw(*values, network, start->seed, team);
     if (start->weights == NULL)
         return ST_OK;
     enum status status =

@@ -2,7 +2,7 @@
  * start_point.h - the values that a training begins with: from a seed, and from a file of
  * weights where there is one.
  *
- * Threads: pure.
+ * Threads: the team's draw values, each some of them; the values are the same by any.
  */
 #ifndef ENGINE_START_POINT_H
 #define ENGINE_START_POINT_H
@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "engine/model_file/model_file.h"
 #include "engine/nn/network.h"
+#include "engine/parallel/team.h"
 
 struct start_point {
     uint64_t seed;
@@ -24,6 +25,7 @@ struct start_point {
  *                     not damage to anything else
  * *values may have to be freed on failure too. */
 enum status start_point_make(float **values, const struct network *network,
-                             const struct start_point *start, struct error *error);
+                             const struct start_point *start, struct team *team,
+                             struct error *error);
 
 #endif

@@ -282,11 +282,12 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
             trainer->algorithm, algorithm_noise(trainer->algorithm, trainer->state),
             trainer->group->size, error);
     if (status == ST_OK)
+        status = team_create(&trainer->team, options->threads, error);
+    if (status == ST_OK)
         status = start_point_make(
             &trainer->parameters, trainer->network,
-            &(struct start_point){spec->model.init_seed, options->weights}, error);
-    if (status == ST_OK)
-        status = team_create(&trainer->team, options->threads, error);
+            &(struct start_point){spec->model.init_seed, options->weights},
+            trainer->team, error);
     if (status == ST_OK)
         status = create_stepper(trainer, options, error);
     if (status == ST_OK)

@@ -29,6 +29,7 @@
 #include "base/status.h"
 #include "engine/nn/model_spec.h"
 #include "engine/nn/tensor.h"
+#include "engine/parallel/span.h"
 
 struct network; /* opaque */
 
@@ -119,6 +120,10 @@ double network_forward_flops(const struct network *network);
  * biases, 1 and 0 for those of a group norm. They are a function of the model and seed
  * alone, on every machine. */
 void network_init(const struct network *network, float *values, uint64_t seed);
+
+/* The same values, of the span alone; nothing else is written. */
+void network_init_span(const struct network *network, float *values, uint64_t seed,
+                       struct span span);
 
 /* How many columns workspace_predict writes: one for each class (2 if logistic), or 1 for
  * a regression. */

@@ -160,6 +160,31 @@ static void the_start_is_the_seeds_alone(void **state)
     network_destroy(two);
 }
 
+/* Stretches of all lengths, none of which begins where the words of a stretch of the stream
+ * do; what lies beside each is left as it is. */
+static void the_start_is_the_same_in_stretches(void **state)
+{
+    static const uint32_t hidden[] = {300};
+    struct network *network = mlp(1, hidden, 400);
+    size_t count = network_floats(network);
+    float *whole = calloc(count, sizeof *whole), *parts = calloc(count + 1, sizeof *parts);
+    (void)state;
+    network_init(network, whole, 7);
+    for (size_t length = 3; length < 2 * count; length = 5 * length + 2) {
+        for (size_t j = 0; j <= count; j++)
+            parts[j] = 9;
+        for (size_t first = 0; first < count; first += length) {
+            size_t left = count - first, part = left < length ? left : length;
+            network_init_span(network, parts, 7, (struct span){first, part});
+            assert_true(parts[first + part] == 9);
+        }
+        assert_memory_equal(parts, whole, count * sizeof *parts);
+    }
+    free(whole);
+    free(parts);
+    network_destroy(network);
+}
+
 /* A known answer, so that a seed in an old job means the same weights for ever:
  * computed by tests/engine/nn/initial_weights.py, with its own ChaCha20. */
 static void the_start_of_seed_0_is_known(void **state)
@@ -305,6 +330,7 @@ int main(void)
         cmocka_unit_test(tiles_cover_the_vector_once),
         cmocka_unit_test(the_start_is_uniform_within_the_fan),
         cmocka_unit_test(the_start_is_the_seeds_alone),
+        cmocka_unit_test(the_start_is_the_same_in_stretches),
         cmocka_unit_test(the_start_of_seed_0_is_known),
         cmocka_unit_test(what_does_not_fit_is_refused_with_its_place),
         cmocka_unit_test(more_layers_than_the_limit_are_refused),
