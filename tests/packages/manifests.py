@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Whether the manifests keep what they promise: manifests.py BASE RANKS EPSILOND, both as kustomize renders them.
+"""Whether the manifests keep what they promise: manifests.py BASE RANKS CLUSTER POSTGRES EPSILOND, each as kustomize
+renders it.
 
 Of base: one pod, no root, nothing writable but its volume, and options that the daemon has. Of ranks: that pod, and as
-many for ranks as hosts are named and a job may have, which hold no secret but the host key, and are nobody's API."""
+many for ranks as hosts are named and a job may have, which hold no secret but the host key, and are nobody's API. Of
+cluster: pods that answer and pods that train, which are probed, have the time to drain, and reach their database and
+bucket alone; secrets are in no command line. Of postgres: commits wait for a standby, and there is room for all."""
 
 import subprocess
 import sys
@@ -95,9 +98,68 @@ def check_ranks(documents):
     check(policy["ingress"] == [{"from": [{"podSelector": policy["podSelector"]}]}], "who reaches the ranks")
 
 
+SECRET = {"EPSILOND_STORE", "EPSILOND_BLOBS_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+
+
+def check_daemon(workload, role, shared, known):
+    """A pod of the role: whoever runs it, for how long it may drain, and what of its settings is secret."""
+    pod = pod_of(workload)
+    container, name = pod["containers"][0], workload["metadata"]["name"]
+    check_confined(workload)
+    check(workload["spec"]["replicas"] > 1, f"{name} is one alone")
+    check(f"--role={role}" in container["args"], f"{name} has another role")
+    check(pod["terminationGracePeriodSeconds"] >= int(shared["EPSILOND_DRAIN_TIMEOUT"]) + 20, f"{name} is killed while it drains")
+    check(container["envFrom"][0]["configMapRef"]["name"].startswith("epsilond-"), f"{name} does not share the settings")
+    variables = {variable["name"]: variable for variable in container["env"]}
+    for secret in SECRET:
+        check("secretKeyRef" in variables.get(secret, {}).get("valueFrom", {}), f"{name}: {secret} is not of a Secret")
+    given = [argument.split("=")[0] for argument in container["args"]]
+    given += ["--" + variable[len("EPSILOND_"):].lower().replace("_", "-") for variable in [*variables, *shared]
+              if variable.startswith("EPSILOND_") and variable != "EPSILOND_BLOBS_KEY"]
+    for option in given:
+        check(f"  {option} " in known, f"{name}: no option {option}")
+    check(not {"--store", "--blobs-key-file"} & set(given[:len(container["args"])]), f"{name} tells a secret in its command line")
+    check(secrets_of(pod)["epsilond-db-ca"] == {"ca.crt"}, f"{name} holds the key of the database's authority")
+    return container
+
+
+def check_cluster(documents, known):
+    api, worker = documents["Deployment", "epsilond-api"], documents["StatefulSet", "epsilond-worker"]
+    shared = documents["ConfigMap", "epsilond"]["data"]
+    check(not SECRET & set(shared), "a secret is in the ConfigMap")
+    answering, working = check_daemon(api, "api", shared, known), check_daemon(worker, "worker", shared, known)
+    check(answering["readinessProbe"]["httpGet"]["path"] == "/readyz"
+          and answering["livenessProbe"]["httpGet"]["path"] == "/livez", "the probes of those that answer")
+    check(working["readinessProbe"]["exec"]["command"] == ["/usr/bin/epsilond", "ping"], "the probe of those that train")
+    check(any(claim["metadata"]["name"] == "data" for claim in worker["spec"]["volumeClaimTemplates"]), "a worker has no volume")
+    service = documents["Service", "epsilond"]["spec"]["selector"].items()
+    check(service <= labels_of(api) and not service <= labels_of(worker), "requests go to those that train")
+    budget = documents["PodDisruptionBudget", "epsilond-api"]["spec"]
+    check(budget["minAvailable"] >= 1 and budget["selector"]["matchLabels"].items() <= labels_of(api), "the disruption budget")
+    policy, answers = (documents["NetworkPolicy", name]["spec"] for name in ("epsilond", "epsilond-api"))
+    chosen = policy["podSelector"]["matchLabels"].items()
+    check(chosen <= labels_of(api) and chosen <= labels_of(worker) and "ingress" not in policy, "who reaches a worker")
+    ports = {port["port"] for rule in policy["egress"] for port in rule["ports"]}
+    check(ports == {53, 5432, 443}, f"daemons reach {ports}")
+    check(answers["podSelector"]["matchLabels"].items() <= labels_of(api)
+          and answers["ingress"] == [{"ports": [{"port": "https", "protocol": "TCP"}]}], "who reaches those that answer")
+
+
+def check_postgres(documents, cluster):
+    spec = documents["Cluster", "epsilond-db"]["spec"]
+    daemons = sum(workload["spec"].get("replicas", 0) for workload in cluster.values() if "replicas" in workload.get("spec", {}))
+    check(1 <= spec["minSyncReplicas"] < spec["instances"], "a commit waits for no standby")
+    check(int(spec["postgresql"]["parameters"]["max_connections"]) >= 17 * daemons + 10, "too few connections")
+    to = cluster["NetworkPolicy", "epsilond"]["spec"]["egress"][1]["to"][0]["podSelector"]["matchLabels"]
+    check(to == {"cnpg.io/cluster": "epsilond-db"}, "daemons reach another database")
+
+
 def main():
-    check_base(read(sys.argv[1]), sys.argv[3])
-    check_ranks(read(sys.argv[2]))
+    base, ranks, cluster, postgres = map(read, sys.argv[1:5])
+    check_base(base, sys.argv[5])
+    check_ranks(ranks)
+    check_cluster(cluster, subprocess.run([sys.argv[5], "--help"], capture_output=True, text=True).stdout)
+    check_postgres(postgres, cluster)
     sys.exit(1 if failures else 0)
 
 
