@@ -178,7 +178,7 @@ $(BUILD)/tests/service/outbound/test_s3: wrapped := -Wl,--wrap=curl_easy_setopt
 $(BUILD)/tests/store/test_object_garbage: wrapped := -Wl,--wrap=clock_gettime
 $(BUILD)/tests/service/test_desk: wrapped := -Wl,--wrap=request_header,--wrap=idempotency_find
 $(BUILD)/tests/service/test_page: wrapped := -Wl,--wrap=request_query
-$(BUILD)/tests/service/test_upload: wrapped := -Wl,--wrap=dataset_read
+$(BUILD)/tests/service/test_upload: wrapped := -Wl,--wrap=dataset_read,--wrap=store_shared
 $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise
 $(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=public_clock_wait
 $(BUILD)/tests/engine/test_equal_work: wrapped := -Wl,--wrap=matrix_gather,--wrap=stream_read,--wrap=stored_column_number,--wrap=stored_column_value

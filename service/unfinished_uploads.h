@@ -13,6 +13,8 @@
  *       which bytes a power cut took, for none are synced before the upload is whole, so
  *       scratch/ is emptied then (store/blob.h).
  *   (3) Only who began an upload is told how much of it there is.
+ *   (4) Where others share the store none rests (upload.h): who has begun a file anew at
+ *       another daemon would go on here behind what was sent before, of another file.
  *
  * At most LIMIT_UPLOADS_UNFINISHED are kept: the one that has rested for longest makes
  * room for the next.

@@ -136,12 +136,33 @@ static enum status read_claim(const struct context *context,
     return ST_OK;
 }
 
+/* Where others share the store the next piece may come to any of them, and what one daemon has
+ * of another file may be as long. So the whole file comes with one request, or none of it is
+ * kept; *size says so. */
+static enum status refuse_part(uint64_t *size, struct error *error)
+{
+    *size = 0;
+    return error_set(error, ST_UPLOAD_OFFSET,
+                     "several daemons take files here, and none keeps a part of one: "
+                     "send it whole, from Upload-Offset 0 to Upload-Length");
+}
+
+/* Whether the request says at its beginning that it does not bring the whole file. */
+static bool is_part(const struct upload_start *start, const struct upload_claim *claim)
+{
+    return claim->offset > 0 || (start->content_length != NULL &&
+                                 strtoull(start->content_length, NULL, 10) <
+                                     claim->length);
+}
+
 static enum status begin_piece(struct context *context, struct upload *upload,
                                const struct upload_start *start,
                                const struct blob_name *name, struct error *error)
 {
     struct upload_claim claim = {.name = *name, .principal = *start->principal};
     enum status status = read_claim(context, start, &claim, error);
+    if (status == ST_OK && store_shared(context->store) && is_part(start, &claim))
+        status = refuse_part(&upload->size, error);
     if (status == ST_OK)
         status = check_disk(context, claim.length - claim.offset, error);
     if (status == ST_OK)
@@ -332,9 +353,10 @@ enum status upload_pause(struct context *context, struct upload *upload,
                          const struct route_match *place, struct error *error)
 {
     enum status status = upload_check(context, place, error);
-    if (status == ST_OK)
-        upload_abandon(context, upload);
-    return status;
+    if (status != ST_OK)
+        return status;
+    upload_abandon(context, upload);
+    return store_shared(context->store) ? refuse_part(&upload->size, error) : ST_OK;
 }
 
 /* Whoever makes the dataset READY or DELETED, or another format of it, discards its
@@ -343,7 +365,7 @@ enum status upload_pause(struct context *context, struct upload *upload,
 static void rest(struct context *context, struct upload *upload)
 {
     upload->open = false;
-    if (upload->failed) {
+    if (upload->failed || store_shared(context->store)) {
         unfinished_uploads_drop(context->unfinished_uploads, upload->unfinished);
         return;
     }

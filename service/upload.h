@@ -57,7 +57,8 @@ enum status upload_check(struct context *context, const struct route_match *plac
  *               offset is beyond the length, or the announced body goes beyond it
  *   ST_UPLOAD_OFFSET, ST_UPLOAD_LENGTH, ST_UPLOAD_BUSY, ST_QUEUE_FULL
  *               as unfinished_uploads_take; of the first two, size says where the upload
- *               goes on
+ *               goes on. Where others share the store the first is of every request that
+ *               says it does not bring the whole file
  *   ST_BODY_TOO_LARGE  Upload-Length is over the limit
  *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE  of the dataset or file name
  *   ST_DISK_FULL  the disk is nearly full, or has no room for the rest of the file
@@ -95,7 +96,8 @@ enum status upload_publish(struct context *context, struct upload *upload,
                            const struct route_match *place, struct error *error);
 
 /* Keeps what has come of one that is not whole, and closes it. The dataset is checked as
- * by upload_publish. */
+ * by upload_publish.
+ *   ST_UPLOAD_OFFSET  others share the store, so nothing is kept: size is 0 */
 enum status upload_pause(struct context *context, struct upload *upload,
                          const struct route_match *place, struct error *error);
 

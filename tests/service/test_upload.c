@@ -45,6 +45,15 @@ void __wrap_dataset_read(struct datasets *datasets, const struct dataset *datase
         declare_arrays(id);
 }
 
+static bool others_share; /* the store */
+
+bool __real_store_shared(const struct store *store);
+bool __wrap_store_shared(const struct store *store);
+bool __wrap_store_shared(const struct store *store)
+{
+    return others_share || __real_store_shared(store);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -223,6 +232,52 @@ static void a_piece_of_a_format_that_goes_as_it_begins_is_not_kept(void **state)
     assert_false(is_kept(datasets_find(scene.context.datasets, "piece"), BLOB_DATA));
 }
 
+/* The next piece may come to another daemon, which has a part of another file. */
+static void where_others_share_the_store_no_part_is_kept(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    struct dataset *dataset = scene_declare(&scene, "parts", "\"public\"");
+    const struct route_match place = {.id = "parts", .name = "data"};
+    struct upload_start start = {.place = &place,
+                                 .principal = &principal_local,
+                                 .offset = "0",
+                                 .length = "9"};
+    struct upload upload = {.size = 5};
+    others_share = true;
+    start.content_length = "3"; /* it says so at once */
+    assert_int_equal(upload_begin(&scene.context, &upload, &start, &error),
+                     ST_UPLOAD_OFFSET);
+    assert_int_equal(upload.size, 0);
+    start.content_length = NULL; /* or ends early */
+    upload = (struct upload){0};
+    assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL), ST_OK);
+    assert_int_equal(upload_write(&scene.context, &upload, "abc", 3, NULL), ST_OK);
+    assert_int_equal(upload_pause(&scene.context, &upload, &place, NULL),
+                     ST_UPLOAD_OFFSET);
+    assert_int_equal(upload.size, 0);
+    assert_false(upload.open);
+    assert_false(is_kept(dataset, BLOB_DATA));
+    upload = (struct upload){0}; /* or breaks off */
+    assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL), ST_OK);
+    assert_int_equal(upload_write(&scene.context, &upload, "abc", 3, NULL), ST_OK);
+    upload_abandon(&scene.context, &upload);
+    assert_false(is_kept(dataset, BLOB_DATA));
+    start.offset = "3"; /* or goes on */
+    upload = (struct upload){.size = 5};
+    assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL),
+                     ST_UPLOAD_OFFSET);
+    assert_int_equal(upload.size, 0);
+    start.offset = "0"; /* and a whole file is taken */
+    start.content_length = "9";
+    upload = (struct upload){0};
+    assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL), ST_OK);
+    assert_int_equal(upload_write(&scene.context, &upload, "abcdefghi", 9, NULL), ST_OK);
+    assert_true(upload_is_whole(&upload));
+    assert_int_equal(upload_publish(&scene.context, &upload, &place, NULL), ST_OK);
+    others_share = false;
+}
+
 static void a_format_that_goes_as_its_file_is_read_shows_nothing(void **state)
 {
     (void)state;
@@ -246,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_write_that_fails_leaves_nothing),
         cmocka_unit_test(a_file_of_a_format_that_goes_as_it_begins_is_not_published),
         cmocka_unit_test(a_piece_of_a_format_that_goes_as_it_begins_is_not_kept),
+        cmocka_unit_test(where_others_share_the_store_no_part_is_kept),
         cmocka_unit_test(a_format_that_goes_as_its_file_is_read_shows_nothing),
     };
     return cmocka_run_group_tests(tests, begin, end);
