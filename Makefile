@@ -238,6 +238,7 @@ faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/serv
 audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
 bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,tests/bench/bench_*.c) ## each figure beside its floor
 	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server
+	@tests/bench/polls $(BUILD)/epsilond
 	@tests/bench/jobs $(BUILD)/epsilond
 	@tests/bench/follow $(BUILD)/epsilond $(BUILD)/tests/bench/followers
 %.run: %
