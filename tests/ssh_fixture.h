@@ -2,8 +2,8 @@
  * ssh_fixture.h - two hosts of ranks on this machine: an sshd on loopback, under a port, host
  * key and user key of its own, which ssh reaches by two names that nobody else knows. mpirun
  * takes them for two machines. What sshd and ssh are told is what deploy/kubernetes/ranks tells
- * them, but for the port, the paths and the user. After tests/expect.h; the test runs in the
- * root of the repository.
+ * them, or another folder of settings, but for the port, the paths and the user. After
+ * tests/expect.h; the test runs in the root of the repository.
  */
 #ifndef TESTS_SSH_FIXTURE_H
 #define TESTS_SSH_FIXTURE_H
@@ -22,7 +22,8 @@
 enum { SSH_HOSTS = 2, SSH_TRIES = 20, SSH_WAIT_MS = 50 };
 
 struct ssh_hosts {
-    char folder[32]; /* keys, settings, and sshd's log */
+    const char *settings; /* the folder that sshd_config and ssh_config come from */
+    char folder[32];      /* keys, settings, and sshd's log */
     pid_t server;
 };
 
@@ -60,12 +61,12 @@ static inline unsigned ssh_port(void)
 
 static inline void ssh_settings(const struct ssh_hosts *hosts, unsigned port)
 {
-    static const char from[] = "deploy/kubernetes/ranks";
-    const char *to = hosts->folder;
+    const char *from = hosts->settings, *to = hosts->folder;
     ssh_shell("sed -e 's|/ssh/|%s/|' -e 's/^Port .*/Port %u\\nListenAddress 127.0.0.1/' "
               "%s/sshd_config >%s/sshd_config",
               to, port, from, to);
-    ssh_shell("sed -e 's|/ssh/|%s/|' -e 's/Port .*/Port %u\\n    HostName 127.0.0.1/' "
+    ssh_shell("sed -e 's#/ssh/\\|/tmp/#%s/#' "
+              "-e 's/Port .*/Port %u\\n    HostName 127.0.0.1/' "
               "-e \"s/User .*/User $(id -un)/\" %s/ssh_config >%s/ssh_config",
               to, port, from, to);
 }
@@ -94,10 +95,12 @@ static inline bool ssh_serve(struct ssh_hosts *hosts)
     return false;
 }
 
-/* Where root runs it sshd wants the folder /run/sshd, which Debian's start of it makes too. */
-static inline void ssh_hosts_begin(struct ssh_hosts *hosts)
+/* Where root runs it sshd wants the folder /run/sshd, which Debian's start of it makes too.
+ * Beside the keys of deploy/kubernetes/ranks there is one as the MPI operator makes it. */
+static inline void ssh_hosts_begin_with(struct ssh_hosts *hosts, const char *settings)
 {
-    *hosts = (struct ssh_hosts){.folder = "/tmp/epsilond-ssh.XXXXXX"};
+    *hosts =
+        (struct ssh_hosts){.settings = settings, .folder = "/tmp/epsilond-ssh.XXXXXX"};
     assert_non_null(mkdtemp(hosts->folder));
     if (getuid() == 0)
         mkdir("/run/sshd", 0755);
@@ -106,12 +109,21 @@ static inline void ssh_hosts_begin(struct ssh_hosts *hosts)
               "(printf 'epsilond-ranks ' && cat host.pub) >known_hosts && "
               "printf 'rank-a slots=1\\nrank-b slots=1\\n' >hosts",
               hosts->folder);
+    ssh_shell("cd %s && (umask 077 && openssl ecparam -genkey -noout -name secp521r1 "
+              "-out id_rsa) && ssh-keygen -y -f id_rsa >id_rsa.pub && "
+              "cp id_rsa.pub authorized_keys",
+              hosts->folder);
     for (int k = 0; k < SSH_TRIES; k++) {
         ssh_settings(hosts, ssh_port());
         if (ssh_serve(hosts))
             return;
     }
     fail_msg("sshd does not listen");
+}
+
+static inline void ssh_hosts_begin(struct ssh_hosts *hosts)
+{
+    ssh_hosts_begin_with(hosts, "deploy/kubernetes/ranks");
 }
 
 static inline void ssh_hosts_end(struct ssh_hosts *hosts)

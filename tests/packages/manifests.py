@@ -7,12 +7,14 @@ many for ranks as hosts are named and a job may have, which hold no secret but t
 cluster: pods that answer and pods that train, which are probed, have the time to drain, and reach their database and
 bucket alone; secrets are in no command line. Of postgres: commits wait for a standby, and there is room for all."""
 
+import re
 import subprocess
 import sys
 
 import yaml
 
 failures = []
+HASH = re.compile(r"-[a-z0-9]{10}$")
 
 
 def check(fact, message):
@@ -28,7 +30,7 @@ def read(path):
     named = {}
     for document in documents:
         name = document["metadata"]["name"]
-        named[document["kind"], name.rpartition("-")[0] if document["kind"] == "ConfigMap" else name] = document
+        named[document["kind"], HASH.sub("", name) if document["kind"] == "ConfigMap" else name] = document
     return named
 
 
@@ -41,8 +43,11 @@ def labels_of(workload):
 
 
 def check_confined(workload):
-    spec, pod = workload["spec"], pod_of(workload)
-    check(spec["selector"]["matchLabels"].items() <= labels_of(workload), "selector")
+    check(workload["spec"]["selector"]["matchLabels"].items() <= labels_of(workload), "selector")
+    check_confined_pod(pod_of(workload))
+
+
+def check_confined_pod(pod):
     check(pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] == 65532, "the user")
     check(not pod["automountServiceAccountToken"], "a pod has a token of the cluster's")
     for container in pod.get("initContainers", []) + pod["containers"]:
@@ -163,4 +168,5 @@ def main():
     sys.exit(1 if failures else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
