@@ -82,6 +82,56 @@ static void what_a_step_releases_beside_the_gradient_is_shown(void **state)
     assert_true(reply_number(job, "metrics.released.39.step") == FEW_STEPS);
 }
 
+/* Everything that may run over ranks, by its rows in /v1/algorithms and the clippings of
+ * dpsgd: two processes take as many steps, at the price that one pays. */
+static void ranks_take_the_steps_of_any_algorithm_at_its_price(void **state)
+{
+    static const char *const algorithms[] = {
+        "'dpsgd','clipping':'automatic'},'batch_size':512",
+        "'dpsgd','clipping':'per_layer'},'batch_size':512",
+        "'dpgd'}",
+        "'diff2_gd'}",
+        "'diff2_bvr_l_sgd'}",
+        "'dcsgd_p'},'batch_size':512",
+        "'dcsgd_e'},'batch_size':512",
+        "'adp'},'batch_size':512",
+        "'value_clip'},'batch_size':512",
+    };
+    static const char format[] =
+        "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'name':%s,"
+        "'steps':8,'ranks':%d,'privacy':{'epsilon':0.3}}";
+    struct client *client = client_of(state);
+    for (size_t k = 0; k < sizeof algorithms / sizeof *algorithms; k++) {
+        const struct reply *alone =
+            client_post(client, "/v1/jobs:estimate", NULL, format, algorithms[k], 1);
+        assert_status(alone, 200);
+        const struct reply *job = train(client, format, algorithms[k], RANKS);
+        assert_true(reply_number(job, "privacy.authorised_steps") ==
+                    reply_number(alone, "steps"));
+        assert_close(reply_number(job, "privacy.epsilon_spent"),
+                     reply_number(alone, "epsilon_planned"), 1e-14);
+        const struct reply *model = model_of(client, job);
+        assert_true(reply_number(model, "certificate.ranks") == RANKS);
+    }
+}
+
+/* Both ranks read them under the daemon's path, and check that they are those. */
+static void ranks_begin_with_public_weights(void **state)
+{
+    struct client *client = client_of(state);
+    const struct reply *first = train(client, JOB, "dpsgd", FEW_STEPS, 1, 20.0);
+    const struct reply *job = train(
+        client,
+        "{'dataset':'digits','model':{'preset':'linear','weights':'%s'},"
+        "'algorithm':{'name':'dpsgd'},'batch_size':512,'steps':1,'ranks':%d,"
+        "'optimizer':{'name':'sgd','learning_rate':1e-6},'evaluation':'digits-test',"
+        "'privacy':{'noise_multiplier':20}}",
+        reply_text(first, "model"), RANKS);
+    assert_close(reply_number(job, "metrics.evaluation.accuracy"),
+                 reply_number(first, "metrics.evaluation.accuracy"), 0.02);
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
+}
+
 /* Each step is asked for, as what it costs follows from what the ones before released. */
 static void a_filtered_run_ends_when_what_it_reserved_is_used_up(void **state)
 {
@@ -234,6 +284,8 @@ int main(void)
         cmocka_unit_test(an_estimate_says_that_small_steps_do_not_pay),
         cmocka_unit_test(a_job_that_ranks_cannot_take_holds_nothing),
         cmocka_unit_test(two_processes_train_a_model),
+        cmocka_unit_test(ranks_take_the_steps_of_any_algorithm_at_its_price),
+        cmocka_unit_test(ranks_begin_with_public_weights),
         cmocka_unit_test(what_a_step_releases_beside_the_gradient_is_shown),
         cmocka_unit_test(a_filtered_run_ends_when_what_it_reserved_is_used_up),
         cmocka_unit_test(a_cancelled_job_leaves_no_process),
