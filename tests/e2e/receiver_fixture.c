@@ -94,7 +94,7 @@ void receiver_close(struct receiver *receiver)
 
 const struct reply *receiver_await(struct receiver *receiver, size_t count)
 {
-    enum { ATTEMPTS = 3000 };
+    enum { ATTEMPTS = 9000 }; /* three minutes: of what hangs */
     const struct reply *log = NULL;
     for (int i = 0; i < ATTEMPTS; i++) {
         log = client_get(&receiver->client, "/log");

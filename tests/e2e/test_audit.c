@@ -12,7 +12,7 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-enum { DATABASE_MAX = 8 << 20, POLLS = 3000 };
+enum { DATABASE_MAX = 8 << 20, POLLS = 9000 };
 
 static void pause_briefly(void)
 {

@@ -60,7 +60,7 @@ static const struct reply *fetch(struct scene *scene, const char *path,
 
 static const struct reply *await_fetch(struct scene *scene)
 {
-    enum { POLLS = 3000 };
+    enum { POLLS = 9000 }; /* three minutes: of what hangs */
     const struct reply *reply = NULL;
     for (int i = 0; i < POLLS; i++) {
         reply = client_get(&scene->stage->client, "%s", place);
@@ -196,7 +196,7 @@ static void a_broken_connection_is_taken_up_again(void **state)
 
 static void await_half(struct scene *scene)
 {
-    enum { POLLS = 3000 };
+    enum { POLLS = 9000 }; /* three minutes: of what hangs */
     for (int i = 0; i < POLLS; i++) {
         const struct reply *reply = client_get(&scene->stage->client, "%s", place);
         if (reply_number(reply, "bytes") > 0) {

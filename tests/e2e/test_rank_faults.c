@@ -32,7 +32,7 @@ static const char script[] =
     "mpirun=(" RANKS_MPIRUN ")\n"
     "case $(cat \"$here/fault\") in\n"
     "stopped) exec \"${mpirun[@]}\" -n \"$1\" \"${rank[@]}\" < \\\n"
-    "    <(exec sed -u 's/\"patience_s\":120,/\"patience_s\":  1,/') ;;\n"
+    "    <(exec sed -u 's/\"patience_s\":120,/\"patience_s\":  5,/') ;;\n"
     "kernel) exec \"${mpirun[@]}\" -n 1 \"${rank[@]}\" : \\\n"
     "    -n 1 -x OPENBLAS_CORETYPE=Nehalem \"${rank[@]}\" ;;\n"
     "matrix) exec \"${mpirun[@]}\" -n 1 -wdir \"$here\" \"${rank[@]}\" : \\\n"

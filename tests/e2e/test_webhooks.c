@@ -100,7 +100,7 @@ static void expect_message(const struct reply *log, size_t place, const char *ty
 static const struct reply *await_attempt(struct scene *scene, const char *id,
                                          int attempts)
 {
-    enum { POLLS = 3000 };
+    enum { POLLS = 9000 }; /* three minutes: of what hangs */
     const struct reply *list = NULL;
     for (int i = 0; i < POLLS; i++) {
         list = client_get(&scene->stage->client, "/v1/webhooks/%s/deliveries", id);
@@ -117,7 +117,7 @@ static const struct reply *await_attempt(struct scene *scene, const char *id,
 /* Waits until the newest delivery of the webhook is in that state. */
 static void await_delivery(struct scene *scene, const char *id, const char *wanted)
 {
-    enum { POLLS = 3000 };
+    enum { POLLS = 9000 }; /* three minutes: of what hangs */
     for (int i = 0; i < POLLS; i++) {
         const struct reply *list =
             client_get(&scene->stage->client, "/v1/webhooks/%s/deliveries", id);
