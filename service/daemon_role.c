@@ -9,7 +9,7 @@ static const char *const names[] = {[DAEMON_ALONE] = "alone",
 
 bool daemon_role_parse(enum daemon_role *role, const char *text)
 {
-    for (int i = DAEMON_API; i <= DAEMON_BOTH; i++) {
+    for (int i = DAEMON_API; i < DAEMON_ROLES; i++) {
         *role = (enum daemon_role)i;
         if (strcmp(text, names[i]) == 0)
             return true;

@@ -16,7 +16,13 @@
 
 #include <stdbool.h>
 
-enum daemon_role { DAEMON_ALONE, DAEMON_API, DAEMON_WORKER, DAEMON_BOTH };
+enum daemon_role {
+    DAEMON_ALONE,
+    DAEMON_API,
+    DAEMON_WORKER,
+    DAEMON_BOTH,
+    DAEMON_ROLES, /* how many there are */
+};
 
 /* Reads one of the last three as it stands above; false where text is none of them. */
 bool daemon_role_parse(enum daemon_role *role, const char *text);

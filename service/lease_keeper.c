@@ -7,11 +7,14 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "store/daemon.h"
 #include "store/duty.h"
 #include "store/lease.h"
 
 struct lease_keeper {
     struct store *store;
+    enum daemon_role role;
+    atomic_size_t daemons[DAEMON_ROLES];
     void (*guard)(const void *context);
     const void *context;
     atomic_bool on_duty;
@@ -21,11 +24,40 @@ struct lease_keeper {
     pthread_t thread;
 };
 
+struct census {
+    size_t daemons[DAEMON_ROLES];
+};
+
+/* What a later version of this program may say of itself is left out. */
+static bool see_daemon(void *context, const struct daemon_row *row)
+{
+    struct census *census = context;
+    enum daemon_role role;
+    if (daemon_role_parse(&role, row->role))
+        census->daemons[role]++;
+    return true;
+}
+
+static enum status count(struct lease_keeper *keeper)
+{
+    struct census census = {{0}};
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(keeper->store, STORE_MARK, &tx, NULL);
+    if (status != ST_OK)
+        return status;
+    status = store_end(tx, daemons_walk(tx, see_daemon, &census, NULL), NULL);
+    for (size_t i = 0; status == ST_OK && i < DAEMON_ROLES; i++)
+        atomic_store(&keeper->daemons[i], census.daemons[i]);
+    return status;
+}
+
 static void keep(struct lease_keeper *keeper)
 {
     size_t fenced = 0;
     bool mine = false;
     enum status status = lease_sweep(keeper->store, &fenced, NULL);
+    if (status == ST_OK)
+        status = count(keeper);
     if (fenced > 0)
         log_event(LOG_WARNING, "daemon_fenced", (char *)NULL);
     if (status == ST_OK)
@@ -53,13 +85,16 @@ static bool wait(struct lease_keeper *keeper)
 static void *run(void *argument)
 {
     struct lease_keeper *keeper = argument;
+    const char *name = daemon_role_name(keeper->role);
+    if (daemon_say(keeper->store, name, "", NULL) != ST_OK)
+        keeper->guard(keeper->context);
     do
         keep(keeper);
     while (!wait(keeper));
     return NULL;
 }
 
-struct lease_keeper *lease_keeper_create(struct store *store,
+struct lease_keeper *lease_keeper_create(struct store *store, enum daemon_role role,
                                          void (*guard)(const void *context),
                                          const void *context)
 {
@@ -69,6 +104,7 @@ struct lease_keeper *lease_keeper_create(struct store *store,
     struct lease_keeper *keeper = calloc(1, sizeof *keeper);
     CHECK(keeper != NULL);
     keeper->store = store;
+    keeper->role = role;
     keeper->guard = guard;
     keeper->context = context;
     pthread_mutex_init(&keeper->lock, NULL);
@@ -97,4 +133,9 @@ void lease_keeper_destroy(struct lease_keeper *keeper)
 bool lease_keeper_on_duty(const struct lease_keeper *keeper)
 {
     return keeper == NULL || atomic_load(&keeper->on_duty);
+}
+
+size_t lease_keeper_daemons(const struct lease_keeper *keeper, enum daemon_role role)
+{
+    return keeper != NULL ? atomic_load(&keeper->daemons[role]) : 0;
 }

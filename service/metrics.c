@@ -6,6 +6,7 @@
 #include "accountant/ledger_view.h"
 #include "api/exposition.h"
 #include "base/clock.h"
+#include "service/claims.h"
 #include "service/job_facts.h"
 #include "service/kernel.h"
 
@@ -99,10 +100,23 @@ static void write_queue_oldest(struct exposition *out, const struct scrape *scra
 
 static void write_workers(struct exposition *out, const struct scrape *scrape)
 {
-    size_t workers = scrape->context->config->workers, busy = scrape->jobs.running;
+    struct context *context = scrape->context;
+    size_t busy = claims_running(context);
+    size_t workers =
+        daemon_role_works(context->config->role) ? context->config->workers : 0;
     exposition_sample(out, (double)busy, "state", "busy", (char *)NULL);
     exposition_sample(out, (double)(workers > busy ? workers - busy : 0), "state",
                       "idle", (char *)NULL);
+}
+
+static void write_daemons(struct exposition *out, const struct scrape *scrape)
+{
+    for (int role = DAEMON_API; role < DAEMON_ROLES; role++)
+        exposition_sample(
+            out,
+            (double)lease_keeper_daemons(scrape->context->lease_keeper,
+                                         (enum daemon_role)role),
+            "role", daemon_role_name((enum daemon_role)role), (char *)NULL);
 }
 
 static void write_steps(struct exposition *out, const struct scrape *scrape)
@@ -315,6 +329,8 @@ static const struct family {
      write_attempts},
     {"epsilond_storage_free_bytes", EXPOSE_GAUGE,
      "Free on the disk of the data directory, in steps of 1 GiB.", write_free},
+    {"epsilond_daemons", EXPOSE_GAUGE,
+     "Daemons that share the database and are alive, by their role.", write_daemons},
     {"epsilond_features_bytes", EXPOSE_GAUGE,
      "Files of features that are kept for later jobs, as of the last tick.",
      write_features},

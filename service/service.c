@@ -173,7 +173,8 @@ static enum status open_store(struct context *context, struct error *error)
         status =
             blob_choice_open(context->blobs, context->store, context->config, error);
     if (status == ST_OK)
-        context->lease_keeper = lease_keeper_create(context->store, guard, context);
+        context->lease_keeper = lease_keeper_create(
+            context->store, context->config->role, guard, context);
     return status;
 }
 

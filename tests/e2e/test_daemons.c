@@ -157,7 +157,10 @@ static void a_worker_answers_probes_and_metrics_alone(void **state)
     struct client *worker = &daemons->clients[WORKER];
     assert_status(client_get(worker, "/readyz"), 200);
     assert_status(client_get(worker, "/livez"), 200);
-    assert_status(client_get(worker, "/metrics"), 200);
+    const struct reply *metrics = client_get(worker, "/metrics");
+    assert_status(metrics, 200);
+    assert_non_null(strstr(metrics->body, "epsilond_daemons{role=\"worker\"} 1"));
+    assert_non_null(strstr(metrics->body, "epsilond_daemons{role=\"api\"} 2"));
     assert_problem(client_get(worker, "/v1/jobs"), 404, "not_found");
     assert_problem(client_get(worker, "/ui/"), 404, "not_found");
     assert_problem(declare_points(worker, "elsewhere", SAMPLE_PUBLIC), 404, "not_found");
