@@ -30,7 +30,10 @@ static enum status renew_ledger(struct context *context, struct store_tx *tx,
 static enum status renew_dataset(struct context *context, struct store_tx *tx,
                                  const char *id, struct error *error)
 {
-    return dataset_renew(context->datasets, tx, id, error);
+    enum status status = dataset_renew(context->datasets, tx, id, error);
+    if (status == ST_OK) /* requests that wait for its import */
+        long_polls_wake(context->long_polls, datasets_find(context->datasets, id));
+    return status;
 }
 
 static enum status renew_weights(struct context *context, struct store_tx *tx,

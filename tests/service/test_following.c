@@ -125,6 +125,24 @@ a_dataset_is_declared_anew_and_whoever_visits_keeps_the_one_before(void **state)
     datasets_leave(datasets, &visit);
 }
 
+/* Who asks for an import is answered when it has ended, wherever that was. */
+static void whoever_waits_for_an_import_is_woken_by_its_end(void **state)
+{
+    (void)state;
+    struct long_polls *polls = two.there.long_polls;
+    struct dataset *points = scene_declare(&two.scene, "points", budget);
+    tell(FOLLOW_DATASET, "points");
+    long_polls_lock(polls);
+    assert_true(long_polls_add(polls, datasets_find(two.there.datasets, "points"),
+                               &two, INT64_MAX));
+    long_polls_unlock(polls);
+    assert_int_equal(long_polls_count(polls), 1);
+    scene_import(&two.scene, points, "0.5");
+    assert_int_equal(long_polls_count(polls), 1);
+    tell(FOLLOW_DATASET, "points");
+    assert_int_equal(long_polls_count(polls), 0);
+}
+
 static void a_dataset_is_imported_and_deleted(void **state)
 {
     (void)state;
@@ -611,6 +629,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(a_dataset_is_declared_anew_and_whoever_visits_keeps_the_one_before),
+        TEST(whoever_waits_for_an_import_is_woken_by_its_end),
         TEST(a_dataset_is_imported_and_deleted),
         TEST(jobs_are_listed_in_the_order_in_which_they_were_submitted),
         TEST(a_job_ends_and_is_deleted),
