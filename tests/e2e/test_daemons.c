@@ -78,9 +78,10 @@ static void ready_at_both(struct daemons *daemons)
     assert_status(
         client_put(other, "/v1/datasets/points/files/data", text, strlen(text)), 204);
     free(text);
-    assert_status(client_act(one, "/v1/datasets/points:import"), 200);
-    assert_string_equal(reply_text(client_get(other, "/v1/datasets/points"), "state"),
-                        "READY");
+    const struct reply *imported = client_act(one, "/v1/datasets/points:import");
+    assert_status(imported, 200);
+    assert_string_equal(reply_text(imported, "state"), "READY");
+    assert_shown_alike(daemons, "/v1/datasets/points");
 }
 
 static void a_job_is_taken_by_one_run_by_another_and_shown_by_all(void **state)
