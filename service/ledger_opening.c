@@ -43,7 +43,7 @@ struct ledger_opening *ledger_opening_begin(struct store *store)
     opening->status = store_open_again(&opening->again, store, &opening->error);
     if (opening->again != NULL)
         opening->beside = pthread_create(&opening->thread, NULL, run, opening) == 0;
-    if (opening->status == ST_OK && !opening->beside)
+    if (!opening->beside && opening->status == ST_OK) /* or the thread's to write */
         opening->status = ledger_open(&opening->ledger, store, &opening->error);
     return opening;
 }
