@@ -65,6 +65,10 @@ struct driver {
     enum status (*again)(struct database **out, const struct database *first,
                          struct error *error);
 
+    /* Makes one more, for transactions of STORE_SEALED. It is closed before the first. NULL:
+     * this database cannot have it. */
+    struct database *(*reader)(struct database *first);
+
     /* One transaction is open at most. A commit that is not DB_OK has kept nothing, or has
      * failed in a way that poisons; tidy is called after one that was DB_OK. */
     enum database_class (*begin)(struct database *database, enum store_scope scope);

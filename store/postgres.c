@@ -263,6 +263,7 @@ static const char next_number[] =
     "SELECT nextval(pg_get_serial_sequence(?,'number'))";
 
 static struct database *beside(struct database *first, unsigned number);
+static struct database *reader(struct database *first);
 
 static const struct driver driver = {
     .dialect = {.columns = columns,
@@ -270,6 +271,7 @@ static const struct driver driver = {
                 .next = next_number},
     .close = close_connection,
     .beside = beside,
+    .reader = reader,
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
@@ -331,6 +333,13 @@ static enum status enter(struct wire *wire, const struct store_server *server,
     if (status == ST_OK && server->shared && server->migrate)
         status = writer_lock_share(wire, error);
     return status;
+}
+
+/* It writes nothing, and has a writer's row: whoever comes back to a server must know whether
+ * it is the one that was left. */
+static struct database *reader(struct database *first)
+{
+    return own(first)->read_only ? NULL : beside(first, WRITER_READER);
 }
 
 enum status postgres_open(struct database **out, const struct store_server *server,

@@ -6,6 +6,8 @@
  *   STORE_JOB      write of one job: its row, its mark                one at a time
  *   STORE_ROW      write other rows, the audit trail's among them     one at a time
  *   STORE_READ     read, as of one moment                             one at a time
+ *   STORE_SEALED   read what no transaction changes: what a SEAL of   one at a time, beside
+ *                  the ledger has closed                              all others
  *   STORE_MARK     raise the mark of one job, or say or ask who is    any number
  *                  alive (lease.h) and how far runs have come, and no more
  *
@@ -14,6 +16,9 @@
  * rows of the same moment, and nothing of them moves. A mark is a row of its job alone,
  * which nobody else looks at while the job runs: those transactions wait for nobody where
  * the database has several connections.
+ *
+ * One of STORE_SEALED waits for none of the others and renews no memory, so it may be begun
+ * while another is open, and with locks held. Not every database can (store_reads_sealed).
  *
  * The database is told the scope too: a transaction that only reads can write nothing, and
  * one of the ledger locks the ledger's head. Where several daemons write, each of the first
@@ -24,6 +29,13 @@
 #ifndef STORE_SCOPE_H
 #define STORE_SCOPE_H
 
-enum store_scope { STORE_LEDGER, STORE_JOB, STORE_ROW, STORE_READ, STORE_MARK };
+enum store_scope {
+    STORE_LEDGER,
+    STORE_JOB,
+    STORE_ROW,
+    STORE_READ,
+    STORE_MARK,
+    STORE_SEALED,
+};
 
 #endif

@@ -199,6 +199,24 @@ static enum status open_again(struct database **out, const struct database *firs
     return status;
 }
 
+/* One that only reads, beside a first that may write. There is a log by then, for the first
+ * has read. NULL: the database is in memory, or is only read. */
+static struct database *reader(struct database *first)
+{
+    const struct sqlite *of = own(first);
+    if (of->in_memory || of->read_only)
+        return NULL;
+    const char *path = sqlite3_db_filename(of->handle, "main");
+    struct sqlite *sqlite = sqlite_create(true, path);
+    sqlite->base.first = first;
+    if (connect_to(sqlite, path, SQLITE_OPEN_READONLY, path, NULL) != ST_OK) {
+        database_close(&sqlite->base, false);
+        return NULL;
+    }
+    sqlite3_busy_timeout(sqlite->handle, READ_WAIT_MS);
+    return &sqlite->base;
+}
+
 /* The log is put into the file by the last connection that closes. */
 static void close_connection(struct database *database, bool clean)
 {
@@ -460,6 +478,7 @@ static const struct driver driver = {
     .dialect = {.columns = columns, .as_given = "", .next = next_number},
     .close = close_connection,
     .again = open_again,
+    .reader = reader,
     .begin = begin,
     .commit = commit,
     .rollback = rollback,

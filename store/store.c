@@ -1,7 +1,8 @@
 /*
  * Transactions. One takes a connection and gives it back at its end, so whoever holds a
  * struct store_tx is alone with it. Most take the first connection, under its lock; those
- * of marks one of those beside it, where the database has them. An end does three things
+ * of marks one of those beside it, where the database has them, and those of what is sealed
+ * have one for themselves. An end does three things
  * in this order: it makes the rows durable or takes them back; it tells the hooks, with the
  * connection still taken, so that memory follows the disk before anybody else can look; and
  * it lets the driver tidy up.
@@ -48,6 +49,11 @@ struct store {
         struct store_tx *free[DATABASE_BESIDE_MAX];
         struct store_tx all[DATABASE_BESIDE_MAX]; /* by their order */
     } beside;
+    struct {                  /* the connection for what is sealed */
+        pthread_mutex_t lock; /* held by what is open on it; guards the rest */
+        bool asked;           /* whether there can be one */
+        struct store_tx tx;   /* its database is NULL where there is none */
+    } reader;
 };
 
 /* --- opening --- */
@@ -59,6 +65,7 @@ static enum status take_database(struct store **out, struct database *database_t
     CHECK(pthread_mutex_init(&store->lock, NULL) == 0);
     CHECK(pthread_mutex_init(&store->beside.lock, NULL) == 0);
     CHECK(pthread_cond_init(&store->beside.freed, NULL) == 0);
+    CHECK(pthread_mutex_init(&store->reader.lock, NULL) == 0);
     store->database = database_take;
     *out = store;
     return ST_OK;
@@ -165,7 +172,9 @@ void store_close(struct store *store)
     CHECK(!store->tx_open && store->beside.free_count == store->beside.made);
     for (unsigned i = 0; i < store->beside.made; i++)
         database_close(store->beside.all[i].database, clean);
+    database_close(store->reader.tx.database, clean);
     database_close(store->database, clean);
+    pthread_mutex_destroy(&store->reader.lock);
     pthread_cond_destroy(&store->beside.freed);
     pthread_mutex_destroy(&store->beside.lock);
     pthread_mutex_destroy(&store->lock);
@@ -200,9 +209,31 @@ static struct store_tx *take_beside(struct store *store)
     return tx;
 }
 
+/* The connection for what is sealed, once nobody else has it. */
+static struct store_tx *take_reader(struct store *store)
+{
+    struct store_tx *tx = &store->reader.tx;
+    pthread_mutex_lock(&store->reader.lock);
+    if (!store->reader.asked)
+        tx->database = store->database->driver->reader(store->database);
+    store->reader.asked = true;
+    return tx;
+}
+
+bool store_reads_sealed(struct store *store)
+{
+    bool any = take_reader(store)->database != NULL;
+    pthread_mutex_unlock(&store->reader.lock);
+    return any;
+}
+
 static void give_back(struct store_tx *tx)
 {
     struct store *store = tx->store;
+    if (tx == &store->reader.tx) {
+        pthread_mutex_unlock(&store->reader.lock);
+        return;
+    }
     if (tx == &store->tx) {
         store->tx_open = false;
         pthread_mutex_unlock(&store->lock);
@@ -212,6 +243,16 @@ static void give_back(struct store_tx *tx)
     store->beside.free[store->beside.free_count++] = tx;
     pthread_cond_signal(&store->beside.freed);
     pthread_mutex_unlock(&store->beside.lock);
+}
+
+/* The connection of a transaction of that scope. */
+static struct store_tx *take_connection(struct store *store, enum store_scope scope)
+{
+    if (scope == STORE_SEALED)
+        return take_reader(store);
+    return scope == STORE_MARK && store->database->driver->beside != NULL
+               ? take_beside(store)
+               : take_first(store);
 }
 
 /* --- transactions --- */
@@ -224,17 +265,18 @@ static enum status failed(const struct database *database, struct error *error)
 enum status store_begin(struct store *store, enum store_scope scope,
                         struct store_tx **tx, struct error *error)
 {
-    if (scope != STORE_READ && store->check != NULL &&
-        store_await_check(store, error) != ST_OK)
+    bool reads = scope == STORE_READ || scope == STORE_SEALED;
+    if (!reads && store->check != NULL && store_await_check(store, error) != ST_OK)
         return ST_CORRUPT;
-    bool beside = scope == STORE_MARK && store->database->driver->beside != NULL;
-    struct store_tx *taken = beside ? take_beside(store) : take_first(store);
+    struct store_tx *taken = take_connection(store, scope);
+    bool beside = taken != &store->tx;
     struct database *database = taken->database;
+    CHECK(database != NULL);
     enum status status = ST_OK;
     *taken = (struct store_tx){.store = store, .database = database};
     if (store_poisoned(store)) {
         status = error_set(error, ST_IO, "the database failed earlier");
-    } else if (database->driver->begin(database, scope) != DB_OK) {
+    } else if (database->driver->begin(database, reads ? STORE_READ : scope) != DB_OK) {
         status = failed(database, error);
         store_poison(store);
     }

@@ -76,6 +76,10 @@ enum status store_open_server_read(struct store **out,
                                    const struct store_server *server,
                                    struct error *error);
 
+/* Whether transactions of STORE_SEALED may be begun: there can be a connection for them. It
+ * is not so of a database in memory, and of one that is only read. */
+bool store_reads_sealed(struct store *store);
+
 /* Whether others may write it too (server.h). What is in memory may be older than what a
  * transaction finds. */
 bool store_shared(const struct store *store);

@@ -37,7 +37,8 @@
 #include "store/database.h"
 #include "store/wire.h"
 
-enum { WRITERS = 1 + DATABASE_BESIDE_MAX }; /* connections of a daemon */
+/* Connections of a daemon: the first, those of marks, and the one for what is sealed. */
+enum { WRITER_READER = 1 + DATABASE_BESIDE_MAX, WRITERS };
 
 struct writer { /* one connection */
     int64_t id;
