@@ -206,6 +206,11 @@ static void a_directory_in_use_and_a_folder_that_will_not_do_are_refused(void **
     struct store *store = postgres_store(&database);
     assert_int_equal(try_seal(&home, home.archive.folder, NULL), ST_IO);
     store_close(store);
+    /* Nor beside daemons that share it, as one of which it was configured. */
+    home.config.role = DAEMON_BOTH;
+    store = postgres_shared_store(&database);
+    assert_int_equal(try_seal(&home, home.archive.folder, NULL), ST_IO);
+    store_close(store);
     with_ledger(&home, expect_spent);
     do_seal(&home);
     end(&home);
