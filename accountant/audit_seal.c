@@ -39,8 +39,11 @@ static int compare_budgets(const void *a, const void *b)
     return strcmp(left->dataset, right->dataset);
 }
 
-static void digest_sums(uint8_t digest[SHA256_SIZE], struct audit *audit)
+/* What binds the sums, by the form of the seal. */
+static void bind_sums(uint8_t digest[SHA256_SIZE], struct audit *audit,
+                      const struct seal *seal)
 {
+    struct seal_tree tree = {0};
     struct budget **sorted = calloc(audit->budget_count + 1, sizeof(struct budget *));
     CHECK(sorted != NULL);
     for (size_t i = 0; i < audit->budget_count; i++)
@@ -51,9 +54,16 @@ static void digest_sums(uint8_t digest[SHA256_SIZE], struct audit *audit)
         size_t size;
         end_sum(&sorted[i]->sum, audit, sorted[i]);
         uint8_t *bytes = sealed_sum_encode(&sorted[i]->sum, &size);
-        sealed_sum_digest(digest, sorted[i]->dataset, bytes, size);
+        if (seal->accounts == 0)
+            sealed_sum_digest(digest, sorted[i]->dataset, bytes, size);
+        else
+            seal_tree_add(&tree, sorted[i]->dataset, bytes, size);
         free(bytes);
     }
+    seal_tree_grow(&tree);
+    if (seal->accounts > 0)
+        memcpy(digest, seal_tree_root(&tree).bytes, SHA256_SIZE);
+    seal_tree_fini(&tree);
     free(sorted);
 }
 
@@ -70,9 +80,10 @@ bool audit_seal(struct audit *audit, const struct ledger_row *row)
     if (memcmp(seal.archive_sha256, audit->part, SHA256_SIZE) != 0)
         return audit_wrong(audit, row->seq, "sealed another archive than is there");
     if (memcmp(&seal.tally, &audit->tally, sizeof seal.tally) != 0 ||
-        seal.authorised != audit->settled)
+        seal.authorised != audit->settled ||
+        (seal.accounts > 0 && seal.accounts != audit->budget_count))
         return audit_wrong(audit, row->seq, "counts other entries than there are");
-    digest_sums(digest, audit);
+    bind_sums(digest, audit, &seal);
     if (memcmp(seal.sums_sha256, digest, SHA256_SIZE) != 0)
         return audit_wrong(audit, row->seq, "its sums are not those of the entries");
     audit->seal = seal;

@@ -8,7 +8,6 @@
 #include "accountant/entry.h"
 #include "accountant/sealed_sum.h"
 #include "base/check.h"
-#include "store/sealed_rows.h"
 #include "store/table_rows.h"
 
 enum { ROWS_AT_ONCE = 1000 };
@@ -162,24 +161,9 @@ static void begin(struct telling *telling, uint64_t entries)
 struct sealed_past {
     struct telling *telling;
     struct seal seal;
-    struct sealed_sum sum; /* of the dataset; of no epochs where it has none */
+    struct sealed sealed; /* the sum of the dataset, where it has one */
     const char *dataset;
 };
-
-static bool note_seal(void *context, const struct ledger_row *row)
-{
-    struct sealed_past *past = context;
-    past->telling->sound = seal_parse(&past->seal, row);
-    return false;
-}
-
-static bool note_sum(void *context, const struct sealed_row *row)
-{
-    struct sealed_past *past = context;
-    past->telling->sound =
-        sealed_sum_decode(&past->sum, row->dataset, row->body, row->size);
-    return false;
-}
 
 /* An entry that stays: a GRANT, or a RESERVE that was open when it was sealed. */
 static bool take_kept(void *context, const struct ledger_row *row)
@@ -202,18 +186,19 @@ static enum status take_past(struct sealed_past *past, struct store_tx *tx, bool
                              struct error *error)
 {
     struct telling *telling = past->telling;
-    enum status status = ledger_row_seal(tx, note_seal, past, error);
+    enum status status = sealed_read_seal(&past->seal, tx, error);
     if (status == ST_OK && past->seal.entry.seq > 0)
-        status = sealed_row_find(tx, past->dataset, note_sum, past, error);
-    *any = status == ST_OK && telling->sound && past->sum.epoch_count > 0;
+        status = sealed_read_one(&past->sealed, &past->seal, past->dataset, tx, error);
+    *any = status == ST_OK && past->sealed.count > 0;
     if (!*any)
         return status;
+    const struct sealed_sum *sum = &past->sealed.sums[0];
     status = ledger_rows_walk(tx,
                               &(struct ledger_range){.dataset = past->dataset,
                                                      .before = past->seal.entry.seq},
                               take_kept, telling, error);
-    size_t last = (past->sum.epoch_count - 1) * past->sum.part_count;
-    telling->balance.committed = past->sum.committed[last + telling->part];
+    size_t last = (sum->epoch_count - 1) * sum->part_count;
+    telling->balance.committed = sum->committed[last + telling->part];
     telling->last = past->seal.entry.seq;
     return status;
 }
@@ -243,7 +228,7 @@ static enum status read_past(struct telling *telling, struct store_tx *tx,
         begin(telling, entries + any);
     if (status == ST_OK && any && telling->sound)
         add_seal(telling, &past.seal);
-    sealed_sum_fini(&past.sum);
+    sealed_fini(&past.sealed);
     return status;
 }
 

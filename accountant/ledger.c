@@ -13,10 +13,32 @@
 #include <string.h>
 
 #include "accountant/entry.h"
+#include "accountant/ledger_accounts.h"
 #include "accountant/ledger_catch_up.h"
 #include "accountant/ledger_change.h"
 #include "accountant/ledger_replay.h"
 #include "base/check.h"
+
+/* leaves: accounts that are closed may stay in the store. */
+static enum status open_in(struct ledger **out, struct store *store, bool leaves,
+                           struct store_tx *tx, struct error *error)
+{
+    struct ledger *ledger = calloc(1, sizeof *ledger);
+    CHECK(ledger != NULL);
+    CHECK(pthread_mutex_init(&ledger->lock, NULL) == 0);
+    CHECK(pthread_mutex_init(&ledger->head_lock, NULL) == 0);
+    CHECK(pthread_cond_init(&ledger->ended, NULL) == 0);
+    ledger->store = store;
+    ledger_state_init(&ledger->state);
+    enum status status = ledger_replay_read(&ledger->state, &ledger->now,
+                                            leaves ? store : NULL, tx, error);
+    if (status != ST_OK) {
+        ledger_close(ledger);
+        return status;
+    }
+    *out = ledger;
+    return ST_OK;
+}
 
 enum status ledger_open(struct ledger **out, struct store *store, struct error *error)
 {
@@ -32,20 +54,13 @@ enum status ledger_open(struct ledger **out, struct store *store, struct error *
 enum status ledger_open_in(struct ledger **out, struct store *store,
                            struct store_tx *tx, struct error *error)
 {
-    struct ledger *ledger = calloc(1, sizeof *ledger);
-    CHECK(ledger != NULL);
-    CHECK(pthread_mutex_init(&ledger->lock, NULL) == 0);
-    CHECK(pthread_mutex_init(&ledger->head_lock, NULL) == 0);
-    CHECK(pthread_cond_init(&ledger->ended, NULL) == 0);
-    ledger->store = store;
-    ledger_state_init(&ledger->state);
-    enum status status = ledger_replay_read(&ledger->state, &ledger->now, tx, error);
-    if (status != ST_OK) {
-        ledger_close(ledger);
-        return status;
-    }
-    *out = ledger;
-    return ST_OK;
+    return open_in(out, store, true, tx, error);
+}
+
+enum status ledger_open_whole(struct ledger **out, struct store *store,
+                              struct store_tx *tx, struct error *error)
+{
+    return open_in(out, store, false, tx, error);
 }
 
 void ledger_close(struct ledger *ledger)
@@ -96,13 +111,15 @@ enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,
                          const struct ledger_promise *promise, struct error *error)
 {
     pthread_mutex_lock(&ledger->lock);
+    struct account *account = NULL;
     enum status status = ledger_catch_up(ledger, tx, error);
-    if (status == ST_OK &&
-        ledger_state_account(&ledger->state, promise->dataset) != NULL)
+    if (status == ST_OK)
+        status = ledger_account(ledger, tx, promise->dataset, &account, error);
+    if (status == ST_OK && account != NULL)
         status = error_set(error, ST_ALREADY_EXISTS, "dataset %s has a budget",
                            promise->dataset->text);
     if (status == ST_OK)
-        status = ledger_change_grant(ledger, tx, promise, false, error);
+        status = ledger_change_grant(ledger, tx, NULL, promise, false, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }
@@ -111,15 +128,16 @@ enum status ledger_grant_anew(struct ledger *ledger, struct store_tx *tx,
                               const struct ledger_promise *promise, struct error *error)
 {
     pthread_mutex_lock(&ledger->lock);
+    struct account *account = NULL;
     enum status status = ledger_catch_up(ledger, tx, error);
-    const struct account *account =
-        ledger_state_account(&ledger->state, promise->dataset);
+    if (status == ST_OK)
+        status = ledger_account(ledger, tx, promise->dataset, &account, error);
     if (status == ST_OK)
         status = account != NULL
                      ? ledger_state_unused(ledger_state_view(account), error)
                      : ledger_state_missing(promise->dataset, error);
     if (status == ST_OK)
-        status = ledger_change_grant(ledger, tx, promise, true, error);
+        status = ledger_change_grant(ledger, tx, account, promise, true, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }
@@ -192,8 +210,10 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
                            struct ledger_entry_name *entry, struct error *error)
 {
     pthread_mutex_lock(&ledger->lock);
+    struct account *account = NULL;
     enum status status = ledger_catch_up(ledger, tx, error);
-    struct account *account = ledger_state_account(&ledger->state, claim->dataset);
+    if (status == ST_OK)
+        status = ledger_account(ledger, tx, claim->dataset, &account, error);
     if (status == ST_OK && account == NULL)
         status = ledger_state_missing(claim->dataset, error);
     if (status == ST_OK && ledger_state_reservation(&ledger->state, claim->job) != NULL)
@@ -259,6 +279,14 @@ static struct reservation *quiet_reservation(struct ledger *ledger,
             return reservation;
         pthread_cond_wait(&ledger->ended, &ledger->lock);
     }
+}
+
+void ledger_set_inspector(struct ledger *ledger,
+                          const struct ledger_inspector *inspector)
+{
+    pthread_mutex_lock(&ledger->lock);
+    ledger->state.inspector = *inspector;
+    pthread_mutex_unlock(&ledger->lock);
 }
 
 void ledger_set_guard(struct ledger *ledger, const struct ledger_guard *guard)

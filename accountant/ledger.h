@@ -27,6 +27,9 @@
  *       durable. Where others write the store too it is a cache of a prefix of the
  *       entries, and what is missing is read before anything is decided
  *       (ledger_catch_up.h).
+ *   (8) No budget is granted, and no charge admitted, because an account was not loaded
+ *       (ledger_accounts.h). Whatever below asks for an account may answer ST_CORRUPT where it
+ *       is not what was sealed, and the store is poisoned.
  *
  * Threads: any function may be called from any thread; the ledger locks itself. Lock
  * order: the store's transaction first, then the ledger. Authorisations of different jobs
@@ -44,6 +47,7 @@
 #include "accountant/entry.h"
 #include "accountant/filter.h"
 #include "accountant/ledger_guard.h"
+#include "accountant/ledger_inspector.h"
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/mechanism.h"
@@ -54,16 +58,22 @@
 struct ledger; /* opaque */
 
 /* Verifies the chain, replays the balances, checks the invariants. (verify.h prices every
- * mechanism again as well.)
+ * mechanism again as well.) Behind a SEAL it begins there, and accounts that are closed by it
+ * stay in the store until something asks for them: they are checked then, by whatever asks
+ * (ledger_accounts.h).
  *   ST_CORRUPT  an entry fails its hash or its form, or the balances their invariant;
  *               the error names the seq
  *   ST_IO       the store cannot be read
  * The store must outlive the ledger. On ST_OK *out is owned by the caller: release it
  * with ledger_close. */
 enum status ledger_open(struct ledger **out, struct store *store, struct error *error);
-/* The same as of the moment that tx sees: to be read, beside whoever writes the store. */
+/* The same as of the moment that tx sees, which may be of another connection to what store has
+ * open. */
 enum status ledger_open_in(struct ledger **out, struct store *store,
                            struct store_tx *tx, struct error *error);
+/* The same with every account: to be read, beside whoever writes the store. */
+enum status ledger_open_whole(struct ledger **out, struct store *store,
+                              struct store_tx *tx, struct error *error);
 void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is open */
 
 /* Reads what other daemons have appended to a shared store, so that this one's views show
@@ -129,6 +139,10 @@ struct ledger_claim { /* what a job, a survey or a charge asks of a dataset's bu
 enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
                            const struct ledger_claim *claim,
                            struct ledger_entry_name *entry, struct error *error);
+
+/* Has inspector shown every account that comes into memory from now on. */
+void ledger_set_inspector(struct ledger *ledger,
+                          const struct ledger_inspector *inspector);
 
 /* Has guard asked in the transaction of every ledger_authorise. Before the first of them. */
 void ledger_set_guard(struct ledger *ledger, const struct ledger_guard *guard);

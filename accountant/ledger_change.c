@@ -107,6 +107,7 @@ enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
 }
 
 enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
+                                struct account *account,
                                 const struct ledger_promise *promise, bool anew,
                                 struct error *error)
 {
@@ -127,7 +128,6 @@ enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
         return status;
     entry_capacity(&capacity, &filter);
     entry_curve_encode(bytes, &capacity);
-    const struct account *account = ledger_state_account(&ledger->state, dataset);
     const struct balances *before =
         account != NULL ? ledger_state_view(account) : &none;
     char *meta = entry_grant_render(grant, &filter, promise->approval,
@@ -143,8 +143,8 @@ enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
     status = ledger_change_append(ledger, tx, &row, error);
     free(meta);
     if (status == ST_OK)
-        ledger_state_grant(&ledger->state,
-                           &(struct granting){dataset, grant, &filter, row.seq, anew});
+        ledger_state_grant(&ledger->state, &(struct granting){dataset, account, grant,
+                                                              &filter, row.seq, anew});
     return status;
 }
 

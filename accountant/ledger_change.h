@@ -63,10 +63,12 @@ void ledger_change_join(struct ledger *ledger, struct store_tx *tx);
 enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
                                  struct ledger_row *row, struct error *error);
 
-/* Opens the next epoch of the promise's dataset, its first if it has no account; where anew
- * is true, in the place of the one in force, which ledger_state_unused allows.
+/* Opens the next epoch of the promise's dataset, whose account is given, its first if it has
+ * none (NULL); where anew is true, in the place of the one in force, which ledger_state_unused
+ * allows.
  *   ST_INVALID, ST_NOT_FOUND  as ledger_grant */
 enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
+                                struct account *account,
                                 const struct ledger_promise *promise, bool anew,
                                 struct error *error);
 

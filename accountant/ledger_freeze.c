@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "accountant/ledger_accounts.h"
 #include "accountant/ledger_catch_up.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -17,7 +18,10 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
                            const struct ledger_promise *promise, struct error *error)
 {
     const struct dataset_id *dataset = promise->dataset;
-    struct account *account = ledger_state_account(&ledger->state, dataset);
+    struct account *account = NULL;
+    enum status status = ledger_account(ledger, tx, dataset, &account, error);
+    if (status != ST_OK)
+        return status;
     if (account == NULL)
         return ledger_state_missing(dataset, error);
     const struct balances *balances = ledger_state_view(account);
@@ -35,7 +39,7 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
     if (balances->open_count > 0)
         return error_set(error, ST_DATASET_IN_USE, "dataset %s has open reservations",
                          dataset->text);
-    return ledger_change_grant(ledger, tx, promise, false, error);
+    return ledger_change_grant(ledger, tx, account, promise, false, error);
 }
 
 enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
@@ -151,7 +155,7 @@ static enum status freeze(struct ledger *ledger, struct store_tx *tx,
 static enum status freeze_all(struct ledger *ledger, struct store_tx *tx,
                               const struct ledger_entry_name *kept, struct error *error)
 {
-    enum status status = ST_OK;
+    enum status status = ledger_accounts_all(ledger, tx, error);
     for (size_t i = 0; status == ST_OK && i < ledger->state.accounts.count; i++) {
         struct account *account = ledger->state.accounts.items[i];
         if (!account->now->frozen)
@@ -164,7 +168,7 @@ static enum status check_head(struct ledger *ledger, struct store_tx *tx,
                               struct comparison *comparison, struct error *error)
 {
     const struct ledger_entry_name *kept = &comparison->kept.entry;
-    if (kept->seq > 0 && ledger->state.accounts.count == 0)
+    if (kept->seq > 0 && ledger->now.entry.seq == 0)
         return error_set(error, ST_CORRUPT,
                          "the store is empty, the head kept elsewhere is not");
     enum status status = compare(ledger, tx, comparison, error);

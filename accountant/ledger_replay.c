@@ -13,6 +13,7 @@
 
 #include "accountant/entry.h"
 #include "base/check.h"
+#include "store/sealed_rows.h"
 
 struct mark {
     char job[sizeof(struct job_id)];
@@ -22,6 +23,7 @@ struct mark {
 
 struct reading {
     struct ledger_state *state;
+    struct store_tx *tx;
     struct head *head;
     struct mark *marks; /* sorted by job */
     size_t mark_count, mark_capacity;
@@ -76,6 +78,15 @@ static struct mark *mark_of(struct reading *reading, const struct job_id *job)
     return mark;
 }
 
+/* *account = the dataset's, from the store where it is there alone; NULL: there is none. */
+static bool account_of(struct reading *reading, const struct dataset_id *dataset,
+                       struct account **account)
+{
+    reading->status = ledger_replay_account(reading->state, dataset, reading->tx,
+                                            account, reading->error);
+    return reading->status == ST_OK;
+}
+
 /* Whether the GRANT of row may take the place of the one that it names. */
 static bool may_replace(const struct account *account, const struct ledger_row *row)
 {
@@ -88,7 +99,9 @@ static bool read_grant(struct reading *reading, const struct ledger_row *row,
 {
     struct grant grant;
     struct filter filter;
-    const struct account *account = ledger_state_account(reading->state, dataset);
+    struct account *account = NULL;
+    if (!account_of(reading, dataset, &account))
+        return false;
     uint64_t epoch = account != NULL ? account->now->epoch : 0;
     bool replaces = entry_replaces(row) != 0;
     if (!entry_grant_parse(&grant, &filter, NULL, row))
@@ -100,8 +113,8 @@ static bool read_grant(struct reading *reading, const struct ledger_row *row,
     if (!replaces && account != NULL &&
         !division_same(&grant.division, &account->now->grant.division))
         return wrong(reading, row->seq, "divides the dataset anew");
-    ledger_state_grant(reading->state, &(struct granting){dataset, &grant, &filter,
-                                                          row->seq, replaces});
+    ledger_state_grant(reading->state, &(struct granting){dataset, account, &grant,
+                                                          &filter, row->seq, replaces});
     return true;
 }
 
@@ -219,7 +232,9 @@ static bool read_kind(struct reading *reading, const struct ledger_row *row)
         return wrong(reading, row->seq, "is not of a dataset");
     if (strcmp(row->kind, "GRANT") == 0)
         return read_grant(reading, row, &dataset);
-    struct account *account = ledger_state_account(reading->state, &dataset);
+    struct account *account = NULL;
+    if (!account_of(reading, &dataset, &account))
+        return false;
     if (account == NULL || account->now->epoch != row->epoch)
         return wrong(reading, row->seq, "is not of the dataset's epoch");
     if (!charged_id_parse(&job, row->job))
@@ -291,35 +306,157 @@ static bool take_sums(struct reading *reading, const struct sealed *sealed)
     return good;
 }
 
+/* Takes what the sums stand for: of one dataset, or where that is NULL of all. */
 static enum status read_before(struct reading *reading, const struct sealed *sealed,
-                               struct store_tx *tx)
+                               const char *dataset)
 {
-    struct ledger_state *state = reading->state;
-    const struct seal *seal = &sealed->seal;
-    const struct ledger_range range = {.before = seal->entry.seq};
+    const struct ledger_range range = {.dataset = dataset,
+                                       .before = sealed->seal.entry.seq};
     reading->sealed = sealed;
-    reading->head->authorised = seal->authorised;
     enum status status =
-        ledger_rows_walk(tx, &range, read_kept, reading, reading->error);
+        ledger_rows_walk(reading->tx, &range, read_kept, reading, reading->error);
     if (status == ST_OK && reading->status == ST_OK)
         take_sums(reading, sealed);
-    if (status != ST_OK || reading->status != ST_OK)
-        return status != ST_OK ? status : reading->status;
-    state->seal = *seal;
-    state->tally = state->next_tally = seal->tally;
-    reading->head->entry = seal->entry;
-    return ST_OK;
+    return status != ST_OK ? status : reading->status;
 }
 
-/* Begins at the newest SEAL, where there is one. */
-static enum status read_sealed(struct reading *reading, struct store_tx *tx)
+/* Begins at the SEAL. */
+static void take_seal(struct reading *reading, const struct seal *seal)
+{
+    reading->state->seal = *seal;
+    reading->head->entry = seal->entry;
+    reading->head->authorised = seal->authorised;
+}
+
+/* The entries that stay are among those that the SEAL counts. */
+static void take_tally(struct reading *reading)
+{
+    struct ledger_state *state = reading->state;
+    state->tally = state->next_tally = state->seal.tally;
+}
+
+static enum status read_sealed(struct reading *reading)
 {
     struct sealed sealed;
-    enum status status = sealed_read(&sealed, tx, reading->error);
-    if (status == ST_OK && sealed.seal.entry.seq > 0)
-        status = read_before(reading, &sealed, tx);
+    enum status status = sealed_read(&sealed, reading->tx, reading->error);
+    if (status == ST_OK) {
+        take_seal(reading, &sealed.seal);
+        status = read_before(reading, &sealed, NULL);
+    }
+    take_tally(reading);
     sealed_fini(&sealed);
     return status;
+}
+
+/* --- accounts that stay in the store --- */
+
+enum status ledger_replay_sealed(struct ledger_state *loaded,
+                                 const struct ledger_state *state,
+                                 const struct dataset_id *dataset, struct store_tx *tx,
+                                 struct error *error)
+{
+    struct sealed sealed = {0};
+    struct head head = {0};
+    struct reading reading = {.state = loaded, .tx = tx, .head = &head, .error = error};
+    enum status status = dataset == NULL ? sealed_read(&sealed, tx, error)
+                                         : sealed_read_one(&sealed, &state->seal,
+                                                           dataset->text, tx, error);
+    if (status == ST_OK &&
+        memcmp(sealed.seal.entry.hash, state->seal.entry.hash, SHA256_SIZE) != 0)
+        status = error_set(error, ST_CORRUPT, "the newest seal is another one now");
+    if (status == ST_OK)
+        status = read_before(&reading, &sealed, dataset != NULL ? dataset->text : NULL);
+    sealed_fini(&sealed);
+    return status;
+}
+
+/* Shows whoever wants to see it an account that comes after a start, when no account has an
+ * open reservation that the start has not found. */
+static enum status inspect(const struct ledger_state *state,
+                           const struct account *account, struct error *error)
+{
+    const struct ledger_inspector *inspector = &state->inspector;
+    const struct balances *now = account->now;
+    const struct epochs *closed = &now->parts[PART_TRAIN].closed;
+    if (now->open_count > 0)
+        return error_set(
+            error, ST_CORRUPT,
+            "dataset %s has an open reservation that the start did not find",
+            account->dataset.text);
+    return inspector->check != NULL
+               ? inspector->check(inspector->context, &account->dataset,
+                                  closed->count > 0 ? &closed->items[0].grant
+                                                    : &now->grant,
+                                  now->reserved, error)
+               : ST_OK;
+}
+
+/* Loads the account of the dataset, or where that is NULL all that are not in memory. */
+static enum status load(struct ledger_state *state, const struct dataset_id *dataset,
+                        struct store_tx *tx, struct error *error)
+{
+    struct ledger_state loaded;
+    ledger_state_init(&loaded);
+    enum status status = ledger_replay_sealed(&loaded, state, dataset, tx, error);
+    for (size_t i = 0; status == ST_OK && i < loaded.accounts.count; i++) {
+        const struct account *account = loaded.accounts.items[i];
+        if (!state->replaying && ledger_state_account(state, &account->dataset) == NULL)
+            status = inspect(state, account, error);
+    }
+    if (status == ST_OK)
+        ledger_state_adopt(state, &loaded);
+    ledger_state_fini(&loaded);
+    return status;
+}
+
+enum status ledger_replay_account(struct ledger_state *state,
+                                  const struct dataset_id *dataset, struct store_tx *tx,
+                                  struct account **out, struct error *error)
+{
+    *out = ledger_state_account(state, dataset);
+    if (*out != NULL || !state->partial)
+        return ST_OK;
+    enum status status = load(state, dataset, tx, error);
+    *out = ledger_state_account(state, dataset);
+    return status;
+}
+
+enum status ledger_replay_rest(struct ledger_state *state, struct store_tx *tx,
+                               struct error *error)
+{
+    if (!state->partial)
+        return ST_OK;
+    enum status status = load(state, NULL, tx, error);
+    state->partial = status != ST_OK;
+    return status;
+}
+
+/* Loads the account of an entry that the seal left because it was open. */
+static bool read_open(void *context, const char *dataset)
+{
+    struct reading *reading = context;
+    struct dataset_id id;
+    struct account *account = NULL;
+    if (!dataset_id_parse(&id, dataset))
+        return wrong(reading, reading->head->entry.seq, "seals what is of no dataset");
+    return account_of(reading, &id, &account);
+}
+
+/* Begins at the newest SEAL, where there is one, with the accounts that are not closed. */
+static enum status read_seal(struct reading *reading, struct store *store)
+{
+    struct seal seal;
+    enum status status = sealed_read_seal(&seal, reading->tx, reading->error);
+    if (status != ST_OK || seal.entry.seq == 0)
+        return status;
+    if (store == NULL || seal.accounts == 0 || !store_reads_sealed(store))
+        return read_sealed(reading);
+    take_seal(reading, &seal);
+    take_tally(reading);
+    reading->state->partial = true;
+    status = ledger_rows_of_jobs(reading->tx, seal.entry.seq, read_open, reading,
+                                 reading->error);
+    return status != ST_OK ? status : reading->status;
 }
 
 static bool wrong_freeze(struct reading *reading, const struct freeze_row *row)
@@ -338,8 +475,9 @@ static bool read_freeze(void *context, const struct freeze_row *row)
     struct dataset_id dataset;
     struct account *account = NULL;
     reading->state->freezes++;
-    if (dataset_id_parse(&dataset, row->dataset))
-        account = ledger_state_account(reading->state, &dataset);
+    if (dataset_id_parse(&dataset, row->dataset) &&
+        !account_of(reading, &dataset, &account))
+        return false;
     if (account == NULL)
         return wrong_freeze(reading, row);
     struct balances *balances = ledger_state_change(reading->state, account);
@@ -366,34 +504,36 @@ static void check_marks(struct reading *reading)
     }
 }
 
-static enum status read_entries(struct reading *reading, struct store_tx *tx)
+static enum status read_entries(struct reading *reading)
 {
     const struct ledger_range range = {.after = reading->head->entry.seq};
     if (!take_marks(reading))
         return reading->status;
     enum status status =
-        ledger_rows_walk(tx, &range, read_row, reading, reading->error);
+        ledger_rows_walk(reading->tx, &range, read_row, reading, reading->error);
     if (status == ST_OK)
         status = reading->status;
     return status;
 }
 
-static enum status read_freezes(struct reading *reading, struct store_tx *tx)
+static enum status read_freezes(struct reading *reading)
 {
     reading->state->freezes = 0;
-    enum status status = freeze_rows_walk(tx, read_freeze, reading, reading->error);
+    enum status status =
+        freeze_rows_walk(reading->tx, read_freeze, reading, reading->error);
     return status != ST_OK ? status : reading->status;
 }
 
-static enum status read_all(struct reading *reading, struct store_tx *tx)
+static enum status read_all(struct reading *reading, struct store *store)
 {
-    enum status status = mark_rows_walk(tx, read_mark, reading, reading->error);
+    enum status status =
+        mark_rows_walk(reading->tx, read_mark, reading, reading->error);
     if (status == ST_OK)
-        status = read_sealed(reading, tx);
+        status = read_seal(reading, store);
     if (status == ST_OK)
-        status = read_entries(reading, tx);
+        status = read_entries(reading);
     if (status == ST_OK)
-        status = read_freezes(reading, tx);
+        status = read_freezes(reading);
     if (status != ST_OK)
         return status;
     check_marks(reading);
@@ -401,13 +541,14 @@ static enum status read_all(struct reading *reading, struct store_tx *tx)
 }
 
 enum status ledger_replay_read(struct ledger_state *state, struct head *head,
-                               struct store_tx *tx, struct error *error)
+                               struct store *store, struct store_tx *tx,
+                               struct error *error)
 {
-    struct reading reading = {.state = state, .head = head, .error = error};
+    struct reading reading = {.state = state, .tx = tx, .head = head, .error = error};
     *head = (struct head){0};
     state->replaying = true;
     reading.known = known_mechanisms_create();
-    enum status status = read_all(&reading, tx);
+    enum status status = read_all(&reading, store);
     free(reading.marks);
     known_mechanisms_destroy(reading.known);
     if (status != ST_OK)
@@ -432,9 +573,9 @@ static enum status read_more(struct reading *reading, bool all_marks,
         status = mark_rows_walk_after(tx, reading->head->entry.seq, read_mark, reading,
                                       reading->error);
     if (status == ST_OK)
-        status = read_entries(reading, tx);
+        status = read_entries(reading);
     if (status == ST_OK && frozen)
-        status = read_freezes(reading, tx);
+        status = read_freezes(reading);
     if (status != ST_OK)
         return status;
     check_marks(reading);
@@ -444,7 +585,7 @@ static enum status read_more(struct reading *reading, bool all_marks,
 enum status ledger_replay_more(struct ledger_state *state, struct head *head,
                                bool all_marks, struct store_tx *tx, struct error *error)
 {
-    struct reading reading = {.state = state, .head = head, .error = error};
+    struct reading reading = {.state = state, .tx = tx, .head = head, .error = error};
     enum status status = read_more(&reading, all_marks, tx);
     free(reading.marks);
     if (status != ST_OK)

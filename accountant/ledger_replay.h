@@ -9,11 +9,35 @@
 
 /* Reads every entry, mark and freeze into the empty state, checking the chain, the form
  * of each entry, each COMMIT against its RESERVE and mark, and the invariant after each.
+ * Where store is not NULL, reads what is sealed, and its newest SEAL binds each sum by itself,
+ * accounts stay in it of which there is nothing else (ledger_accounts.h); then state is
+ * partial.
  *   ST_CORRUPT  the error names the entry or row and what is wrong; state must still be
  *               finished
  *   ST_IO       the store cannot be read */
 enum status ledger_replay_read(struct ledger_state *state, struct head *head,
-                               struct store_tx *tx, struct error *error);
+                               struct store *store, struct store_tx *tx,
+                               struct error *error);
+
+/* *out = the dataset's account, which is read where it is not in memory and state is partial,
+ * and shown to the inspector, but while a start replays; NULL: there is none. Nothing that is
+ * pending in state changes.
+ *   ST_CORRUPT, ST_IO  as above; *out is NULL, and state knows what it did */
+enum status ledger_replay_account(struct ledger_state *state,
+                                  const struct dataset_id *dataset, struct store_tx *tx,
+                                  struct account **out, struct error *error);
+
+/* Reads all accounts that are not in memory, likewise; state is not partial after that. */
+enum status ledger_replay_rest(struct ledger_state *state, struct store_tx *tx,
+                               struct error *error);
+
+/* Reads into loaded, which is empty, what state has in the store of the dataset, or where
+ * that is NULL of all; state does not change.
+ *   ST_CORRUPT, ST_IO  as above; loaded must still be finished */
+enum status ledger_replay_sealed(struct ledger_state *loaded,
+                                 const struct ledger_state *state,
+                                 const struct dataset_id *dataset, struct store_tx *tx,
+                                 struct error *error);
 
 /* Reads what the store has more than state knows, which is what a prefix of its entries
  * says: the entries behind head, the marks of their jobs, or every mark where all_marks

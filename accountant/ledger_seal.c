@@ -3,14 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/ledger_change.h"
+#include "accountant/ledger_accounts.h"
 #include "accountant/sealed_sum.h"
+#include "base/chain_hash.h"
 #include "base/check.h"
 #include "store/sealed_rows.h"
 
 enum { AT_ONCE = 10000 }; /* entries that one statement reads or deletes */
 
-struct body {
+struct body { /* of a row */
     uint8_t *bytes;
     size_t size;
 };
@@ -96,8 +97,21 @@ static void end_sum(struct sealed_sum *sum, const struct balances *now)
                            now->open[i]->entry.hash);
 }
 
+/* Puts what shows that the sum is bound behind it. */
+static void place_sum(struct body *body, const struct seal_tree *tree, size_t place)
+{
+    struct seal_hash path[SEAL_PATH_MAX];
+    size_t size = seal_tree_path(tree, place, path) * sizeof *path;
+    body->bytes = realloc(body->bytes, body->size + size + 8);
+    CHECK(body->bytes != NULL);
+    memcpy(body->bytes + body->size, path, size);
+    chain_number_encode(body->bytes + body->size + size, place);
+    body->size += size + 8;
+}
+
 static void end_sums(struct sealing *sealing)
 {
+    struct seal_tree tree = {0};
     const struct pointers *accounts = &sealing->ledger->state.accounts;
     for (size_t i = 0; i < sealing->count; i++) {
         const struct account *account = accounts->items[i];
@@ -105,9 +119,14 @@ static void end_sums(struct sealing *sealing)
         end_sum(&sealing->sums[i], account->now);
         sealed_sum_age(&sealing->sums[i], sealing->seal.time_ms);
         body->bytes = sealed_sum_encode(&sealing->sums[i], &body->size);
-        sealed_sum_digest(sealing->seal.sums_sha256, sealing->sums[i].dataset,
-                          body->bytes, body->size);
+        seal_tree_add(&tree, sealing->sums[i].dataset, body->bytes, body->size);
     }
+    seal_tree_grow(&tree);
+    for (size_t i = 0; i < sealing->count; i++)
+        place_sum(&sealing->bodies[i], &tree, i);
+    memcpy(sealing->seal.sums_sha256, seal_tree_root(&tree).bytes, SHA256_SIZE);
+    sealing->seal.accounts = sealing->count;
+    seal_tree_fini(&tree);
 }
 
 /* --- 1: the archive --- */
@@ -293,7 +312,12 @@ static enum status archive(struct sealing *sealing, struct store_tx *tx,
     enum status status = sealed_read(&sealing->before, tx, sealing->error);
     *any = status == ST_OK &&
            sealing->ledger->now.entry.seq > sealing->before.seal.entry.seq;
-    if (!*any)
+    if (*any) {
+        pthread_mutex_lock(&sealing->ledger->lock);
+        status = ledger_accounts_all(sealing->ledger, tx, sealing->error);
+        pthread_mutex_unlock(&sealing->ledger->lock);
+    }
+    if (!*any || status != ST_OK)
         return status;
     describe(sealing, folder);
     begin_sums(sealing);

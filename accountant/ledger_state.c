@@ -127,6 +127,71 @@ struct reservation *ledger_state_reservation(const struct ledger_state *state,
     return find(&state->reservations, job->text);
 }
 
+/* --- accounts from elsewhere --- */
+
+/* Merges the sorted items of more into those of list, from their ends on: where few are added
+ * to many, no more is moved than stands behind the first of them. */
+static void merge(struct pointers *list, const struct pointers *more)
+{
+    size_t from = list->count, left = more->count;
+    for (size_t i = 0; i < more->count; i++)
+        append(list, more->items[i]);
+    for (size_t at = list->count; left > 0; at--) {
+        const char *newest = more->items[left - 1];
+        bool moves = from > 0 && strcmp(list->items[from - 1], newest) > 0;
+        list->items[at - 1] = moves ? list->items[--from] : more->items[--left];
+    }
+}
+
+/* Leaves in list what is not owned by an account that state has already. */
+static void leave_known(struct pointers *list, const struct ledger_state *state,
+                        const struct account *(*owner)(void *item),
+                        void (*destroy)(void *item))
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (ledger_state_account(state, &owner(list->items[i])->dataset) == NULL)
+            list->items[kept++] = list->items[i];
+        else
+            destroy(list->items[i]);
+    }
+    list->count = kept;
+}
+
+static const struct account *owner_of_itself(void *item)
+{
+    return item;
+}
+
+static const struct account *owner_of_reservation(void *item)
+{
+    return ((const struct reservation *)item)->account;
+}
+
+static void destroy_account(void *item)
+{
+    account_destroy(item);
+}
+
+static void destroy_reservation(void *item)
+{
+    reservation_destroy(item);
+}
+
+void ledger_state_adopt(struct ledger_state *state, struct ledger_state *loaded)
+{
+    CHECK(loaded->changed_accounts.count == 0 &&
+          loaded->changed_reservations.count == 0);
+    leave_known(&loaded->reservations, state, owner_of_reservation,
+                destroy_reservation);
+    leave_known(&loaded->accounts, state, owner_of_itself, destroy_account);
+    for (size_t i = 0; i < loaded->accounts.count; i++)
+        ((struct account *)loaded->accounts.items[i])->version = 0;
+    merge(&state->reservations, &loaded->reservations);
+    merge(&state->accounts, &loaded->accounts);
+    loaded->reservations.count = loaded->accounts.count = 0;
+}
+
 const struct balances *ledger_state_view(const struct account *account)
 {
     return account->next != NULL ? account->next : account->now;
@@ -194,8 +259,9 @@ static void close_epoch(struct balances *balances)
 
 void ledger_state_grant(struct ledger_state *state, const struct granting *granting)
 {
-    struct account *account = ledger_state_account(state, granting->dataset);
+    struct account *account = granting->account;
     if (account == NULL) {
+        CHECK(ledger_state_account(state, granting->dataset) == NULL);
         account = calloc(1, sizeof *account);
         CHECK(account != NULL);
         account->dataset = *granting->dataset;

@@ -14,8 +14,10 @@
  *       those of the open transaction say.
  *   (2) held is the sum over open, in its order, which is that of seq; never subtracted.
  *       While entries are replayed it is so at the weighted orders alone, which is what
- *       (3) asks; ledger_state_replayed makes it whole.
- *   (3) ledger_state_keep aborts if a changed account has a part without a weighted order
+ *       (4) asks; ledger_state_replayed makes it whole.
+ *   (3) Where partial says so, an account that is not here is not one that there is not:
+ *       whoever decides anything by an account asks for it by ledger_accounts.h.
+ *   (4) ledger_state_keep aborts if a changed account has a part without a weighted order
  *       at which committed + held is within its capacity: that would be our own bug.
  *
  * Threads: the ledger's lock guards the state. Small allocations that fail abort.
@@ -27,6 +29,7 @@
 #include <stddef.h>
 
 #include "accountant/entry.h"
+#include "accountant/ledger_inspector.h"
 #include "accountant/odometer.h"
 #include "accountant/sealed_sum.h"
 
@@ -93,13 +96,16 @@ struct ledger_state {
         next_tally;   /* of the durable entries; with its own, too */
     struct seal seal; /* the newest that was read; zeros: there is none */
     uint64_t freezes; /* how many rows of the table there were when it was read */
+    bool partial; /* accounts that the newest SEAL closed may be in the store alone */
+    struct ledger_inspector
+        inspector; /* of those that come; its function may be NULL */
     bool replaying;
 };
 
 void ledger_state_init(struct ledger_state *state);
 void ledger_state_fini(struct ledger_state *state);
 
-/* NULL if there is none; those of the open transaction are found too. */
+/* NULL if there is none in memory; those of the open transaction are found too. */
 struct account *ledger_state_account(const struct ledger_state *state,
                                      const struct dataset_id *dataset);
 struct reservation *ledger_state_reservation(const struct ledger_state *state,
@@ -115,8 +121,14 @@ struct reservation_state *
 ledger_state_change_reservation(struct ledger_state *state,
                                 struct reservation *reservation);
 
+/* Moves the accounts of loaded that state does not have into it, with their reservations.
+ * Nothing in loaded is pending, and nothing that is pending in state changes; loaded is only
+ * to be finished after that. */
+void ledger_state_adopt(struct ledger_state *state, struct ledger_state *loaded);
+
 struct granting { /* a GRANT, as the state takes it */
     const struct dataset_id *dataset;
+    struct account *account; /* of the dataset; NULL: it has none */
     const struct grant *grant;
     const struct filter *filter;
     uint64_t seq; /* its entry */
@@ -124,7 +136,8 @@ struct granting { /* a GRANT, as the state takes it */
     bool replaces;
 };
 /* Opens the next epoch of the dataset, which is its first if it has no account. The epoch
- * before it is closed, or forgotten where it is replaced. */
+ * before it is closed, or forgotten where it is replaced. That there is no account has been
+ * shown, not only that none is in memory. */
 void ledger_state_grant(struct ledger_state *state, const struct granting *granting);
 
 /* Whether another grant may take the place of the one in force: nothing was ever reserved

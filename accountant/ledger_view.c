@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/ledger_change.h"
+#include "accountant/ledger_accounts.h"
 #include "accountant/spending.h"
 #include "base/check.h"
 
@@ -97,12 +97,14 @@ void ledger_open_walk(struct ledger *ledger,
     free(all);
 }
 
-/* The durable state of dataset, or NULL. */
-static const struct balances *durable(struct ledger *ledger,
-                                      const struct dataset_id *dataset)
+/* *from = the durable state of dataset, or NULL. */
+static enum status durable(struct ledger *ledger, const struct dataset_id *dataset,
+                           const struct balances **from, struct error *error)
 {
-    const struct account *account = ledger_state_account(&ledger->state, dataset);
-    return account != NULL ? account->now : NULL;
+    struct account *account = NULL;
+    enum status status = ledger_account(ledger, NULL, dataset, &account, error);
+    *from = account != NULL ? account->now : NULL;
+    return status;
 }
 
 static void copy_balance(struct balance *balance, const struct balances *from,
@@ -136,8 +138,9 @@ static struct epochs epochs_of(const struct balances *balances, enum part part)
 
 struct division ledger_division(struct ledger *ledger, const struct dataset_id *dataset)
 {
+    const struct balances *from;
     pthread_mutex_lock(&ledger->lock);
-    const struct balances *from = durable(ledger, dataset);
+    durable(ledger, dataset, &from, NULL);
     struct division division =
         from != NULL ? from->grant.division : (struct division){0};
     pthread_mutex_unlock(&ledger->lock);
@@ -152,22 +155,31 @@ static enum status missing(const struct ledger_part *part, struct error *error)
                            part->dataset->text, part_name(part->part));
 }
 
+/* *from = the durable state of the part's dataset, where that has the part. */
+static enum status durable_part(struct ledger *ledger, const struct ledger_part *part,
+                                const struct balances **from, struct error *error)
+{
+    enum status status = durable(ledger, part->dataset, from, error);
+    if (status == ST_OK && (*from == NULL || part->part >= (*from)->part_count))
+        return missing(part, error);
+    return status;
+}
+
 enum status ledger_part_read(struct ledger *ledger, const struct ledger_part *part,
                              struct epochs *epochs, struct balance *balance,
                              struct error *error)
 {
+    const struct balances *from;
     pthread_mutex_lock(&ledger->lock);
-    const struct balances *from = durable(ledger, part->dataset);
-    bool found = from != NULL && part->part < from->part_count;
-    if (found)
+    enum status status = durable_part(ledger, part, &from, error);
+    if (status == ST_OK)
         copy_balance(balance, from, part->part);
-    if (found && epochs != NULL)
+    if (status == ST_OK && epochs != NULL)
         *epochs = epochs_of(from, part->part);
     pthread_mutex_unlock(&ledger->lock);
-    if (!found)
-        return missing(part, error);
-    spending_of(balance);
-    return ST_OK;
+    if (status == ST_OK)
+        spending_of(balance);
+    return status;
 }
 
 enum status ledger_balance(struct ledger *ledger, const struct dataset_id *dataset,
@@ -188,32 +200,53 @@ static double left_unspent(const struct balances *balances, enum part part)
 enum status ledger_left(struct ledger *ledger, const struct ledger_part *part,
                         struct ledger_left *left, struct error *error)
 {
+    const struct balances *from;
     pthread_mutex_lock(&ledger->lock);
-    const struct account *account = ledger_state_account(&ledger->state, part->dataset);
-    bool found = account != NULL && account->now != NULL &&
-                 part->part < account->now->part_count;
-    if (found) {
-        left->before = left_unspent(account->now, part->part);
-        left->after = left_unspent(ledger_state_view(account), part->part);
+    enum status status = durable_part(ledger, part, &from, error);
+    if (status == ST_OK) {
+        left->before = left_unspent(from, part->part);
+        left->after = left_unspent(
+            ledger_state_view(ledger_state_account(&ledger->state, part->dataset)),
+            part->part);
     }
     pthread_mutex_unlock(&ledger->lock);
-    return found ? ST_OK : missing(part, error);
+    return status;
 }
 
 enum status ledger_share(struct ledger *ledger, const struct ledger_part *part,
                          struct share *share, struct error *error)
 {
     struct balance balance;
+    const struct balances *from;
     pthread_mutex_lock(&ledger->lock);
-    const struct balances *from = durable(ledger, part->dataset);
-    bool found = from != NULL && part->part < from->part_count;
-    if (found)
+    enum status status = durable_part(ledger, part, &from, error);
+    if (status == ST_OK)
         copy_balance(&balance, from, part->part);
     pthread_mutex_unlock(&ledger->lock);
-    if (!found)
-        return missing(part, error);
-    *share = share_of(&balance);
-    return ST_OK;
+    if (status == ST_OK)
+        *share = share_of(&balance);
+    return status;
+}
+
+enum status ledger_share_glance(struct ledger *ledger, const struct ledger_part *part,
+                                struct share *share, struct error *error)
+{
+    struct balance balance;
+    struct ledger_state loaded;
+    struct account *account = NULL;
+    pthread_mutex_lock(&ledger->lock);
+    enum status status =
+        ledger_account_glance(ledger, part->dataset, &loaded, &account, error);
+    if (status == ST_OK && (account == NULL || account->now == NULL ||
+                            part->part >= account->now->part_count))
+        status = missing(part, error);
+    if (status == ST_OK)
+        copy_balance(&balance, account->now, part->part);
+    ledger_state_fini(&loaded);
+    pthread_mutex_unlock(&ledger->lock);
+    if (status == ST_OK)
+        *share = share_of(&balance);
+    return status;
 }
 
 uint64_t ledger_version(struct ledger *ledger, const struct dataset_id *dataset)
@@ -281,19 +314,21 @@ static void look_ahead(struct outlook *outlook, const struct looking *looking,
     spending_of(&outlook->balance);
 }
 
-/* False: the dataset has no budget. */
-static bool look(struct ledger *ledger, const struct dataset_id *dataset,
-                 struct looking *looking)
+static enum status look(struct ledger *ledger, const struct dataset_id *dataset,
+                        struct looking *looking, struct error *error)
 {
+    const struct balances *from;
     pthread_mutex_lock(&ledger->lock);
-    const struct balances *from = durable(ledger, dataset);
+    enum status status = durable(ledger, dataset, &from, error);
+    if (status == ST_OK && from == NULL)
+        status = ledger_state_missing(dataset, error);
     if (from != NULL) {
         looking->now = *from;
         for (unsigned p = 0; p < from->part_count; p++)
             looking->epochs[p] = epochs_of(from, (enum part)p);
     }
     pthread_mutex_unlock(&ledger->lock);
-    return from != NULL;
+    return status;
 }
 
 enum status ledger_outlook(struct ledger *ledger,
@@ -302,9 +337,10 @@ enum status ledger_outlook(struct ledger *ledger,
 {
     struct looking looking = {0};
     struct outlook made;
-    if (!look(ledger, question->dataset, &looking))
-        return ledger_state_missing(question->dataset, error);
-    enum status status =
+    enum status status = look(ledger, question->dataset, &looking, error);
+    if (status != ST_OK)
+        return status;
+    status =
         ledger_state_charge(&made.charge, &looking.now, question->mechanism, error);
     if (status == ST_OK)
         status =
@@ -344,19 +380,39 @@ struct entry_tally ledger_tally(struct ledger *ledger)
 enum status ledger_unused(struct ledger *ledger, const struct dataset_id *dataset,
                           struct error *error)
 {
+    const struct balances *balances;
     pthread_mutex_lock(&ledger->lock);
-    const struct balances *balances = durable(ledger, dataset);
-    enum status status = balances != NULL ? ledger_state_unused(balances, error)
-                                          : ledger_state_missing(dataset, error);
+    enum status status = durable(ledger, dataset, &balances, error);
+    if (status == ST_OK)
+        status = balances != NULL ? ledger_state_unused(balances, error)
+                                  : ledger_state_missing(dataset, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }
 
 bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset)
 {
+    const struct balances *balances;
     pthread_mutex_lock(&ledger->lock);
-    const struct balances *balances = durable(ledger, dataset);
-    bool touched = balances != NULL && balances->reserved;
+    bool known = durable(ledger, dataset, &balances, NULL) == ST_OK;
+    bool touched = !known || (balances != NULL && balances->reserved);
     pthread_mutex_unlock(&ledger->lock);
     return touched;
+}
+
+bool ledger_in_memory(struct ledger *ledger, const struct dataset_id *dataset)
+{
+    pthread_mutex_lock(&ledger->lock);
+    bool in_memory =
+        !ledger->state.partial || ledger_state_account(&ledger->state, dataset) != NULL;
+    pthread_mutex_unlock(&ledger->lock);
+    return in_memory;
+}
+
+size_t ledger_accounts_in_memory(struct ledger *ledger)
+{
+    pthread_mutex_lock(&ledger->lock);
+    size_t count = ledger->state.accounts.count;
+    pthread_mutex_unlock(&ledger->lock);
+    return count;
 }

@@ -3,7 +3,9 @@
  * and of the head of the chain. Nothing here changes anything. Answers are copies, taken
  * under the ledger's lock; those about a dataset are as of the last durable transaction.
  * Of a divided dataset they are about the part that models are trained on, where no part
- * is named: an undivided one has no other.
+ * is named: an undivided one has no other. Whoever asks about a dataset has its account
+ * loaded, where it is in the store alone (ledger_accounts.h): what answers a status may answer
+ * ST_CORRUPT or ST_IO then, and the store is poisoned.
  *
  * Threads: any function may be called from any thread.
  */
@@ -72,6 +74,11 @@ enum status ledger_part_read(struct ledger *ledger, const struct ledger_part *pa
 enum status ledger_share(struct ledger *ledger, const struct ledger_part *part,
                          struct share *share, struct error *error);
 
+/* The same, and where the account is in the store alone it stays there: for whoever asks about
+ * all datasets. */
+enum status ledger_share_glance(struct ledger *ledger, const struct ledger_part *part,
+                                struct share *share, struct error *error);
+
 struct ledger_left { /* shares of a budget that are not spent */
     double before, after;
 };
@@ -83,7 +90,8 @@ struct ledger_left { /* shares of a budget that are not spent */
 enum status ledger_left(struct ledger *ledger, const struct ledger_part *part,
                         struct ledger_left *left, struct error *error);
 
-/* Grows with whatever changes of its balance; 0 where there is no such dataset. */
+/* Grows with whatever changes of its balance; 0 where there is no such dataset, and where
+ * nothing has changed since the account came from the store, or would come from there. */
 uint64_t ledger_version(struct ledger *ledger, const struct dataset_id *dataset);
 
 /* Its epochs and balance as of one moment; epochs is to be released with epochs_fini.
@@ -133,7 +141,13 @@ struct entry_tally ledger_tally(struct ledger *ledger);
 enum status ledger_unused(struct ledger *ledger, const struct dataset_id *dataset,
                           struct error *error);
 
-/* Whether anything was ever reserved on the dataset. */
+/* Whether anything was ever reserved on the dataset; true where that cannot be read. */
 bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset);
+
+/* Whether what there is of the dataset is in memory. False: it would be read, if it is
+ * there. */
+bool ledger_in_memory(struct ledger *ledger, const struct dataset_id *dataset);
+/* How many accounts are. */
+size_t ledger_accounts_in_memory(struct ledger *ledger);
 
 #endif

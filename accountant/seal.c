@@ -11,17 +11,19 @@ enum { META_SIZE = 320 };
 
 char *seal_render(const struct seal *seal)
 {
-    char hex[SHA256_HEX_SIZE];
+    char hex[SHA256_HEX_SIZE], accounts[40] = "";
     char *text = malloc(META_SIZE);
     CHECK(text != NULL);
     sha256_render(hex, seal->archive_sha256);
-    int length =
-        snprintf(text, META_SIZE,
-                 "{\"first\":%" PRIu64 ",\"last\":%" PRIu64 ",\"archive_sha256\":\"%s\","
-                 "\"grants\":%" PRIu64 ",\"reserves\":%" PRIu64 ",\"commits\":%" PRIu64
-                 ",\"authorised\":%" PRIu64 "}",
-                 seal->first, seal->last, hex, seal->tally.grants, seal->tally.reserves,
-                 seal->tally.commits, seal->authorised);
+    if (seal->accounts > 0)
+        snprintf(accounts, sizeof accounts, ",\"accounts\":%" PRIu64, seal->accounts);
+    int length = snprintf(
+        text, META_SIZE,
+        "{\"first\":%" PRIu64 ",\"last\":%" PRIu64 ",\"archive_sha256\":\"%s\","
+        "\"grants\":%" PRIu64 ",\"reserves\":%" PRIu64 ",\"commits\":%" PRIu64
+        ",\"authorised\":%" PRIu64 "%s}",
+        seal->first, seal->last, hex, seal->tally.grants, seal->tally.reserves,
+        seal->tally.commits, seal->authorised, accounts);
     CHECK(length > 0 && length < META_SIZE);
     return text;
 }
@@ -33,9 +35,11 @@ static bool meta_parse(struct seal *seal, const char *meta)
     if (sscanf(meta,
                "{\"first\":%" SCNu64 ",\"last\":%" SCNu64
                ",\"archive_sha256\":\"%64[0-9a-f]\",\"grants\":%" SCNu64
-               ",\"reserves\":%" SCNu64 ",\"commits\":%" SCNu64 ",\"authorised\":%" SCNu64,
-               &seal->first, &seal->last, hex, &seal->tally.grants, &seal->tally.reserves,
-               &seal->tally.commits, &seal->authorised) != 7 ||
+               ",\"reserves\":%" SCNu64 ",\"commits\":%" SCNu64
+               ",\"authorised\":%" SCNu64 ",\"accounts\":%" SCNu64,
+               &seal->first, &seal->last, hex, &seal->tally.grants,
+               &seal->tally.reserves, &seal->tally.commits, &seal->authorised,
+               &seal->accounts) < 7 ||
         strlen(hex) != SHA256_HEX_SIZE - 1)
         return false;
     for (size_t i = 0; i < SHA256_SIZE; i++)

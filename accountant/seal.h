@@ -5,14 +5,15 @@
  *
  *   dataset, job   ""
  *   epoch          which SEAL of the ledger it is, from 1
- *   curve          the digest of the sums, 32 bytes
+ *   curve          the root of the sums, 32 bytes
  *   meta           {"first":F,"last":L,"archive_sha256":H,"grants":G,"reserves":R,
- *                   "commits":C,"authorised":A}
+ *                   "commits":C,"authorised":A,"accounts":N}
  *
  * F to L are the entries of the part: L is the one before the SEAL, F the SEAL before it,
  * or 1. G, R, C count the entries of each kind, and A adds up the steps that were
- * authorised of settled reservations, from the first entry of the ledger on. Reading
- * accepts what rendering writes and nothing else.
+ * authorised of settled reservations, from the first entry of the ledger on. N counts the
+ * sums. Of SEALs that name no N the curve is a digest of all sums, of which none can be shown
+ * alone. Reading accepts what rendering writes and nothing else.
  *
  * Threads: pure. Ownership: rendered texts are released with free().
  */
@@ -29,9 +30,10 @@ struct seal {
     uint8_t archive_sha256[SHA256_SIZE], sums_sha256[SHA256_SIZE];
     struct entry_tally tally;
     uint64_t authorised;
+    uint64_t accounts; /* 0: the sums are bound together */
 };
 
-/* The meta, from first, last, archive_sha256, tally and authorised. */
+/* The meta, from first, last, archive_sha256, tally, authorised and accounts. */
 char *seal_render(const struct seal *seal);
 
 /* False: it is not a SEAL's, or it does not stand behind its part. The hash is not

@@ -7,70 +7,192 @@
 #include "base/check.h"
 #include "store/sealed_rows.h"
 
-struct reading {
-    struct sealed *sealed;
-    uint8_t digest[SHA256_SIZE]; /* of the rows so far */
+/* --- the seal --- */
+
+struct seal_reading {
+    struct seal *seal;
     enum status status;
     struct error *error;
 };
 
 static bool read_seal(void *context, const struct ledger_row *row)
 {
-    struct reading *reading = context;
+    struct seal_reading *reading = context;
     uint8_t hash[SHA256_SIZE];
     entry_hash(hash, row);
     if (memcmp(hash, row->hash, SHA256_SIZE) != 0)
-        reading->status = error_set(reading->error, ST_CORRUPT,
-                                    "ledger entry %" PRIu64 ": does not have its hash",
-                                    row->seq);
-    else if (!seal_parse(&reading->sealed->seal, row))
+        reading->status =
+            error_set(reading->error, ST_CORRUPT,
+                      "ledger entry %" PRIu64 ": does not have its hash", row->seq);
+    else if (!seal_parse(reading->seal, row))
         reading->status =
             error_set(reading->error, ST_CORRUPT,
                       "ledger entry %" PRIu64 ": is not the form of a SEAL", row->seq);
     return false;
 }
 
-static bool read_sum(void *context, const struct sealed_row *row)
+enum status sealed_read_seal(struct seal *seal, struct store_tx *tx,
+                             struct error *error)
 {
-    struct reading *reading = context;
+    struct seal_reading reading = {.seal = seal, .error = error};
+    *seal = (struct seal){0};
+    enum status status = ledger_row_seal(tx, read_seal, &reading, error);
+    return status == ST_OK ? reading.status : status;
+}
+
+/* --- a row --- */
+
+enum { PLACE_SIZE = 8 };
+
+struct reading {
+    struct sealed *sealed;
+    const char *dataset;         /* that is wanted alone; NULL: all are */
+    uint64_t before, after;      /* places of its neighbours and 1, or 0 */
+    uint8_t digest[SHA256_SIZE]; /* of the rows so far, where they are bound together */
+    enum status status;
+    struct error *error;
+};
+
+static bool wrong_row(struct reading *reading, const char *dataset, const char *what)
+{
+    reading->status = error_set(reading->error, ST_CORRUPT,
+                                "table sealed_sum, row %.64s: %s", dataset, what);
+    return false;
+}
+
+/* The row as a leaf of the tree: its body, and where it says that it is. False: it is too
+ * short for that. */
+static bool split(struct seal_leaf *leaf, const struct sealed_row *row, uint64_t count)
+{
+    *leaf = (struct seal_leaf){.name = row->dataset, .body = row->body};
+    if (row->size < PLACE_SIZE)
+        return false;
+    for (size_t i = 0; i < PLACE_SIZE; i++)
+        leaf->place |= (uint64_t)row->body[row->size - PLACE_SIZE + i] << 8 * i;
+    if (leaf->place >= count)
+        return false;
+    size_t path = seal_path_length(leaf->place, count) * SHA256_SIZE;
+    if (row->size < PLACE_SIZE + path)
+        return false;
+    leaf->size = row->size - PLACE_SIZE - path;
+    leaf->path = row->body + leaf->size;
+    return true;
+}
+
+/* Whether the row is one that the seal binds, and at which place. Of a seal that binds all
+ * together it is a body, of no place. */
+static bool is_bound(struct reading *reading, struct seal_leaf *leaf,
+                     const struct sealed_row *row)
+{
+    const struct seal *seal = &reading->sealed->seal;
+    if (seal->accounts == 0) {
+        *leaf = (struct seal_leaf){
+            .name = row->dataset, .body = row->body, .size = row->size};
+        return true;
+    }
+    return (split(leaf, row, seal->accounts) &&
+            seal_leaf_holds(leaf, seal->accounts, seal->sums_sha256)) ||
+           wrong_row(reading, row->dataset, "is not what the seal binds");
+}
+
+static bool take_sum(struct reading *reading, const struct seal_leaf *leaf)
+{
     struct sealed *sealed = reading->sealed;
     if (sealed->count == sealed->capacity) {
-        sealed->capacity = sealed->capacity == 0 ? 16 : 2 * sealed->capacity;
+        sealed->capacity = sealed->capacity == 0 ? 1 : 2 * sealed->capacity;
         sealed->sums =
             reallocarray(sealed->sums, sealed->capacity, sizeof *sealed->sums);
         CHECK(sealed->sums != NULL);
     }
-    sealed_sum_digest(reading->digest, row->dataset, row->body, row->size);
-    if (sealed_sum_decode(&sealed->sums[sealed->count], row->dataset, row->body,
-                          row->size)) {
-        sealed->count++;
-        return true;
-    }
-    reading->status =
-        error_set(reading->error, ST_CORRUPT,
-                  "table sealed_sum, row %.64s: is not of its form", row->dataset);
-    return false;
+    if (!sealed_sum_decode(&sealed->sums[sealed->count], leaf->name, leaf->body,
+                           leaf->size))
+        return wrong_row(reading, leaf->name, "is not of its form");
+    sealed->count++;
+    return true;
+}
+
+/* --- all of them --- */
+
+static bool read_sum(void *context, const struct sealed_row *row)
+{
+    struct reading *reading = context;
+    struct sealed *sealed = reading->sealed;
+    struct seal_leaf leaf;
+    if (!is_bound(reading, &leaf, row))
+        return false;
+    if (sealed->seal.accounts == 0)
+        sealed_sum_digest(reading->digest, leaf.name, leaf.body, leaf.size);
+    else if (leaf.place != sealed->count)
+        return wrong_row(reading, row->dataset, "the row before it is missing");
+    return take_sum(reading, &leaf);
+}
+
+static bool all_are_there(const struct reading *reading)
+{
+    const struct sealed *sealed = reading->sealed;
+    return sealed->seal.accounts > 0
+               ? sealed->count == sealed->seal.accounts
+               : memcmp(reading->digest, sealed->seal.sums_sha256, SHA256_SIZE) == 0;
 }
 
 enum status sealed_read(struct sealed *sealed, struct store_tx *tx, struct error *error)
 {
     struct reading reading = {.sealed = sealed, .error = error};
     *sealed = (struct sealed){0};
-    enum status status = ledger_row_seal(tx, read_seal, &reading, error);
-    if (status == ST_OK)
-        status = reading.status;
+    enum status status = sealed_read_seal(&sealed->seal, tx, error);
     if (status == ST_OK)
         status = sealed_rows_walk(tx, read_sum, &reading, error);
     if (status == ST_OK)
         status = reading.status;
     if (status != ST_OK)
         return status;
-    if (memcmp(reading.digest, sealed->seal.sums_sha256, SHA256_SIZE) != 0)
+    if (!all_are_there(&reading))
         return error_set(error, ST_CORRUPT,
                          "table sealed_sum: its rows are not what entry %" PRIu64
                          " has sealed",
                          sealed->seal.entry.seq);
     return ST_OK;
+}
+
+/* --- one of them --- */
+
+static bool read_one(void *context, const struct sealed_row *row)
+{
+    struct reading *reading = context;
+    struct seal_leaf leaf;
+    int order = strcmp(row->dataset, reading->dataset);
+    if (!is_bound(reading, &leaf, row))
+        return false;
+    if (order == 0)
+        return take_sum(reading, &leaf);
+    *(order < 0 ? &reading->before : &reading->after) = leaf.place + 1;
+    return true;
+}
+
+/* Whether nothing is between the neighbours that were found: no row before the first, none
+ * behind the last. */
+static bool is_gap(const struct reading *reading)
+{
+    const struct seal *seal = &reading->sealed->seal;
+    if (seal->accounts == 0)
+        return true;
+    uint64_t after = reading->after > 0 ? reading->after : seal->accounts + 1;
+    return after == reading->before + 1;
+}
+
+enum status sealed_read_one(struct sealed *sealed, const struct seal *seal,
+                            const char *dataset, struct store_tx *tx,
+                            struct error *error)
+{
+    struct reading reading = {.sealed = sealed, .dataset = dataset, .error = error};
+    *sealed = (struct sealed){.seal = *seal};
+    enum status status = sealed_row_up_to(tx, dataset, read_one, &reading, error);
+    if (status == ST_OK && reading.status == ST_OK && sealed->count == 0)
+        status = sealed_row_after(tx, dataset, read_one, &reading, error);
+    if (status == ST_OK && reading.status == ST_OK && sealed->count == 0 &&
+        !is_gap(&reading))
+        wrong_row(&reading, dataset, "is missing");
+    return status == ST_OK ? reading.status : status;
 }
 
 void sealed_fini(struct sealed *sealed)

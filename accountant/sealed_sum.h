@@ -7,8 +7,12 @@
  *            each; the number of open RESERVEs, then seq and hash of each; the number of
  *            spendings, then owner (64 bytes, zeros behind), day, parts and the committed
  *            loss at both weighted orders of each
- *   digest   of no row: zeros; with one more: SHA-256("s1", the digest before, dataset,
- *            body) (base/chain_hash.h), in the order of the datasets' names
+ *   row      the body, then the path of (dataset, body) in the tree of all rows in the order
+ *            of the datasets' names, and its place there, from 0 (seal_tree.h); the SEAL has
+ *            the tree's root
+ *   digest   in the place of a root where the SEAL does not count its accounts, whose rows
+ *            are bodies alone. Of no row: zeros; with one more: SHA-256("s1", the digest
+ *            before, dataset, body) (base/chain_hash.h), in the same order
  *
  * Numbers are 8 bytes, little-endian. The GRANTs and the open RESERVEs are entries that
  * stay in the store. Spendings are what was committed in the epoch in force, of each owner
@@ -16,13 +20,14 @@
  * (service/policy.h). They are kept for SEALED_DAYS.
  *
  * Ownership: a sum owns its arrays; sealed_sum_fini releases them.
- * Threads: pure, but for sealed_read, which is its transaction's.
+ * Threads: pure, but for sealed_read and sealed_read_one, which are their transaction's.
  */
 #ifndef ACCOUNTANT_SEALED_SUM_H
 #define ACCOUNTANT_SEALED_SUM_H
 
 #include "accountant/odometer.h"
 #include "accountant/seal.h"
+#include "accountant/seal_tree.h"
 
 enum { SEALED_DAYS = 3650, SEALED_OWNER_SIZE = 64 };
 
@@ -80,9 +85,20 @@ struct sealed { /* all that stands for what is archived */
 
 /* Reads the newest SEAL and its sums. What is read is released by sealed_fini, whatever is
  * returned.
- *   ST_CORRUPT  the SEAL does not have its form or its hash, or the sums not its digest
+ *   ST_CORRUPT  the SEAL does not have its form or its hash, or the sums are not those that
+ *               it binds
  *   ST_IO       the store cannot be read */
 enum status sealed_read(struct sealed *sealed, struct store_tx *tx, struct error *error);
+/* Reads the newest SEAL alone; entry.seq 0: there is none. The statuses are the same. */
+enum status sealed_read_seal(struct seal *seal, struct store_tx *tx,
+                             struct error *error);
+/* Reads the sum of one dataset, as that seal binds it; sealed->count is 0 where there was
+ * none: the rows beside where it would be are shown to be beside each other. A seal that
+ * binds all sums together cannot show this, and then only their forms are checked.
+ *   ST_CORRUPT, ST_IO  as above */
+enum status sealed_read_one(struct sealed *sealed, const struct seal *seal,
+                            const char *dataset, struct store_tx *tx,
+                            struct error *error);
 void sealed_fini(struct sealed *sealed);
 
 /* The sum of the dataset; NULL if there is none. */

@@ -4,14 +4,26 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "accountant/ledger_view.h"
 #include "base/check.h"
+
+struct shares { /* of the parts of a dataset's budget, as of a version of its account */
+    bool known;
+    uint64_t version;
+    struct {
+        bool any;
+        double left, held;
+    } parts[PARTS_MAX];
+};
 
 struct budget_board {
     pthread_mutex_t lock; /* guards all below */
     size_t lines_max, count, left_out;
     struct budget_line *lines; /* (count) */
+    struct shares *shares;     /* (share_count) by the order of datasets */
+    size_t share_count;
     bool figured;
     uint64_t seq, datasets_version; /* as of which it was figured */
 };
@@ -30,17 +42,38 @@ void budget_board_destroy(struct budget_board *board)
     if (board == NULL)
         return;
     free(board->lines);
+    free(board->shares);
     pthread_mutex_destroy(&board->lock);
     free(board);
 }
 
+/* Asks what has changed since the last time. An account that is in the store alone is looked
+ * at once, and stays there. */
+static void renew_shares(struct shares *shares, const struct dataset_id *dataset,
+                         unsigned parts, struct ledger *ledger)
+{
+    uint64_t version = ledger_version(ledger, dataset);
+    if (shares->known && shares->version == version)
+        return;
+    *shares = (struct shares){.known = true, .version = version};
+    for (unsigned p = 0; p < parts; p++) {
+        struct share share;
+        const struct ledger_part part = {dataset, (enum part)p};
+        if (ledger_share_glance(ledger, &part, &share, NULL) != ST_OK)
+            continue;
+        shares->parts[p].any = true;
+        shares->parts[p].left = share.left;
+        shares->parts[p].held = share.held;
+    }
+}
+
 /* Fills in a line for each part of the dataset's budget, where that is still of use, as far
  * as it takes no conversion. Answers how many. */
-static size_t read_shares(struct datasets *datasets, const struct dataset *dataset,
-                          struct ledger *ledger, struct budget_line *lines)
+static size_t read_shares(struct shares *shares, struct datasets *datasets,
+                          const struct dataset *dataset, struct ledger *ledger,
+                          struct budget_line *lines)
 {
     struct dataset_info info;
-    struct share share;
     const struct dataset_spec *spec = dataset_spec(dataset);
     size_t count = 0;
     if (spec->is_public)
@@ -49,15 +82,15 @@ static size_t read_shares(struct datasets *datasets, const struct dataset *datas
     unsigned parts = division_parts(&spec->grant.division);
     if (info.state == DATASET_DELETED || proposal_bars(&info.detail.proposal))
         return 0;
-    for (unsigned p = 0; p < parts; p++) {
-        const struct ledger_part part = {&spec->id, (enum part)p};
-        if (ledger_share(ledger, &part, &share, NULL) == ST_OK)
-            lines[count++] = (struct budget_line){.dataset = spec->id,
-                                                  .is_divided = parts > 1,
-                                                  .part = part.part,
-                                                  .left = fmax(share.left, 0),
-                                                  .held = share.held};
-    }
+    renew_shares(shares, &spec->id, parts, ledger);
+    for (unsigned p = 0; p < parts; p++)
+        if (shares->parts[p].any)
+            lines[count++] =
+                (struct budget_line){.dataset = spec->id,
+                                     .is_divided = parts > 1,
+                                     .part = (enum part)p,
+                                     .left = fmax(shares->parts[p].left, 0),
+                                     .held = shares->parts[p].held};
     return count;
 }
 
@@ -79,6 +112,18 @@ static void read_balance(struct ledger *ledger, struct budget_line *line)
     line->remaining = balance.epsilon_remaining;
 }
 
+/* Makes room for the shares of so many datasets; a dataset keeps its place. */
+static void reach(struct budget_board *board, size_t datasets)
+{
+    if (datasets <= board->share_count)
+        return;
+    board->shares = reallocarray(board->shares, datasets, sizeof *board->shares);
+    CHECK(board->shares != NULL);
+    memset(board->shares + board->share_count, 0,
+           (datasets - board->share_count) * sizeof *board->shares);
+    board->share_count = datasets;
+}
+
 static void figure(struct budget_board *board, struct datasets *datasets,
                    struct ledger *ledger)
 {
@@ -88,14 +133,18 @@ static void figure(struct budget_board *board, struct datasets *datasets,
     struct budget_line *lines = calloc(PARTS_MAX * total + 1, sizeof *lines);
     CHECK(lines != NULL);
     size_t count = 0;
+    reach(board, total);
     for (size_t i = 0; i < total; i++)
-        count += read_shares(datasets, datasets_at(datasets, i), ledger, &lines[count]);
+        count += read_shares(&board->shares[i], datasets, datasets_at(datasets, i),
+                             ledger, &lines[count]);
     datasets_leave(datasets, &visit);
     qsort(lines, count, sizeof *lines, compare_left);
     free(board->lines);
-    board->lines = lines;
     board->count = count < board->lines_max ? count : board->lines_max;
     board->left_out = count - board->count;
+    board->lines = realloc(lines, (board->count + 1) * sizeof *lines);
+    CHECK(board->lines != NULL);
+    lines = board->lines;
     for (size_t i = 0; i < board->count; i++)
         read_balance(ledger, &lines[i]);
 }

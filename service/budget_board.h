@@ -1,7 +1,8 @@
 /*
  * budget_board.h - the budgets of the datasets of which least is left, with the figures that
  * are shown of them. They are figured out when they are asked for and something has changed
- * since the last time: a new entry of the ledger, or a dataset.
+ * since the last time: a new entry of the ledger, or a dataset. Of datasets whose accounts
+ * are in the store alone (accountant/ledger_accounts.h) only those on the board are loaded.
  *
  * Threads: any; one at a time figures, and holds no other lock for longer than one dataset
  * takes.

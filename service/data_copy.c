@@ -46,7 +46,7 @@ static enum status read_rows(struct copying *copying, struct error *error)
     if (status == ST_OK)
         status = store_choice_check(&row, error);
     if (status == ST_OK)
-        status = ledger_open_in(&ledger, copying->store, tx, error);
+        status = ledger_open_whole(&ledger, copying->store, tx, error);
     if (status == ST_OK)
         status = inventory_open(&copying->inventory, tx, &base, error);
     store_rollback(tx);

@@ -95,26 +95,69 @@ static enum status wrong(const char *table, const char *id, const char *what,
 
 /* --- datasets --- */
 
-/* barred: a second person has not agreed to its grant. */
-static enum status check_budget(const struct dataset_spec *spec, bool barred,
-                                struct ledger *ledger, struct error *error)
+/* first is the grant of the dataset's oldest epoch, NULL where it has no budget; used: whether
+ * that was ever drawn on; barred: a second person has not agreed to its grant. */
+static enum status check_grant(const struct dataset_spec *spec, bool barred,
+                               const struct grant *first, bool used,
+                               struct error *error)
 {
-    struct balance balance;
-    struct epochs epochs = {0};
-    bool has_budget =
-        ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL) == ST_OK;
-    bool same = has_budget && grant_same(&epochs.items[0].grant, &spec->grant);
-    epochs_fini(&epochs);
-    if (spec->is_public && has_budget)
+    bool same = first != NULL && grant_same(first, &spec->grant);
+    if (spec->is_public && first != NULL)
         return wrong("dataset", spec->id.text, "it is public and has a budget", error);
     /* One that was granted before may wait to be replaced, as long as it is not used. */
-    if (barred && (same || ledger_touched(ledger, &spec->id)))
+    if (barred && (same || used))
         return wrong("dataset", spec->id.text,
                      "its grant is not approved and it has a budget", error);
     if (!spec->is_public && !barred && !same)
         return wrong("dataset", spec->id.text,
                      "its privacy is not what the ledger was granted", error);
     return ST_OK;
+}
+
+/* What says that it has no budget to be used is held against the ledger in any case. What says
+ * which it has, only where the account is in memory: the inspector sees all others. */
+static enum status check_budget(const struct dataset_spec *spec, bool barred,
+                                struct ledger *ledger, struct error *error)
+{
+    struct balance balance;
+    struct epochs epochs = {0};
+    struct error asked = {0};
+    if (!spec->is_public && !barred && !ledger_in_memory(ledger, &spec->id))
+        return ST_OK;
+    enum status status = ledger_epochs(ledger, &spec->id, &epochs, &balance, &asked);
+    if (status != ST_OK && status != ST_NOT_FOUND)
+        return error_set(error, status, "%s", asked.text);
+    status = check_grant(spec, barred, status == ST_OK ? &epochs.items[0].grant : NULL,
+                         ledger_touched(ledger, &spec->id), error);
+    epochs_fini(&epochs);
+    return status;
+}
+
+static enum status inspect_account(void *context, const struct dataset_id *id,
+                                   const struct grant *first, bool used,
+                                   struct error *error)
+{
+    struct datasets *datasets = context;
+    struct dataset_info info;
+    struct visit visit;
+    enum status status = ST_OK;
+    datasets_enter(datasets, &visit);
+    const struct dataset *dataset = datasets_find(datasets, id->text);
+    if (dataset == NULL) {
+        status = wrong("dataset", id->text, "the ledger has a budget of it", error);
+    } else {
+        dataset_read(datasets, dataset, &info);
+        status = check_grant(dataset_spec(dataset),
+                             proposal_bars(&info.detail.proposal), first, used, error);
+    }
+    datasets_leave(datasets, &visit);
+    return status;
+}
+
+void inventory_watch(const struct inventory *inventory, struct ledger *ledger)
+{
+    const struct ledger_inspector inspector = {inspect_account, inventory->datasets};
+    ledger_set_inspector(ledger, &inspector);
 }
 
 static enum status check_dataset(const struct inventory *inventory,

@@ -48,9 +48,16 @@ void inventory_close(struct inventory *inventory);
  *   and holds it while it runs; a charge holds what was declared of it while it is open,
  *   and what is authorised of it is what its blocks hold; and nothing else is held
  *   a job that succeeded names its model, unless that was deleted, and a model its job
+ * Of a dataset whose account is in the store alone (accountant/ledger_accounts.h) the budget
+ * is left to inventory_watch. One that is public, or waits for a second person, is asked for.
  *   ST_CORRUPT  they do not */
 enum status inventory_check(const struct inventory *inventory, struct ledger *ledger,
                             struct error *error);
+
+/* Has every account that is loaded from now on compared with its dataset's row, as above,
+ * before anything is decided by it. The ledger is asked nothing once the inventory is
+ * closed. */
+void inventory_watch(const struct inventory *inventory, struct ledger *ledger);
 
 /* Whether the files of models, weights and datasets have the sizes and digests of their rows. A
  * dataset or model that the daemon beside has deleted since is left out: store is asked

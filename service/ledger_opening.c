@@ -40,6 +40,8 @@ struct ledger_opening *ledger_opening_begin(struct store *store)
     struct ledger_opening *opening = calloc(1, sizeof *opening);
     CHECK(opening != NULL);
     opening->store = store;
+    store_reads_sealed(
+        store); /* whose connection is had before others are used beside */
     opening->status = store_open_again(&opening->again, store, &opening->error);
     if (opening->again != NULL)
         opening->beside = pthread_create(&opening->thread, NULL, run, opening) == 0;

@@ -10,7 +10,6 @@
 #include "accountant/sealed_sum.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "store/sealed_rows.h"
 #include "store/table_rows.h"
 
 enum { MS_PER_DAY = 86400000 };
@@ -111,7 +110,6 @@ struct taken { /* of a part of a dataset at its weighted orders, by one owner */
     const char *owner;
     int64_t since_ms;
     double at[LEDGER_WEIGHTED];
-    bool sound; /* what is archived could be read */
 };
 
 static void take(struct taken *taken, const struct curve *charge)
@@ -177,18 +175,21 @@ static void take_spending(struct taken *taken, const struct sealed_spending *spe
         taken->at[i] += spending->at[i];
 }
 
-static bool take_sealed(void *context, const struct sealed_row *row)
+static enum status take_sealed(const struct asking *asking, struct taken *taken,
+                               struct store_tx *tx, struct error *error)
 {
-    struct taken *taken = context;
-    struct sealed_sum sum;
-    taken->sound = sealed_sum_decode(&sum, row->dataset, row->body, row->size);
-    if (!taken->sound)
-        return false;
-    for (size_t i = 0; i < sum.spending_count; i++)
-        if (sum.epoch == taken->balance->epoch)
-            take_spending(taken, &sum.spendings[i]);
-    sealed_sum_fini(&sum);
-    return false;
+    struct sealed sealed = {0};
+    const struct seal seal = ledger_sealed(asking->context->ledger);
+    if (seal.entry.seq == 0)
+        return ST_OK;
+    enum status status =
+        sealed_read_one(&sealed, &seal, asking->asked->dataset->text, tx, error);
+    const struct sealed_sum *sum = sealed.sums;
+    if (status == ST_OK && sealed.count > 0 && sum->epoch == taken->balance->epoch)
+        for (size_t i = 0; i < sum->spending_count; i++)
+            take_spending(taken, &sum->spendings[i]);
+    sealed_fini(&sealed);
+    return status;
 }
 
 static enum status take_committed(const struct asking *asking, struct taken *taken,
@@ -200,13 +201,10 @@ static enum status take_committed(const struct asking *asking, struct taken *tak
     enum status status = store_begin(asking->context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
-    taken->sound = true;
     status = ledger_rows_walk(tx, &range, take_entry, taken, error);
     if (status == ST_OK)
-        status = sealed_row_find(tx, range.dataset, take_sealed, taken, error);
+        status = take_sealed(asking, taken, tx, error);
     store_rollback(tx);
-    if (status == ST_OK && !taken->sound)
-        status = error_set(error, ST_CORRUPT, "table sealed_sum: is not of its form");
     return status;
 }
 

@@ -104,7 +104,9 @@ static enum status open_books(struct context *context, struct error *error)
         surveys_yield(context->surveys);
     context->sweeps = sweeps_create(context->jobs);
     datasets_watch(context->datasets, dataset_changed, context);
-    return inventory_check(&inventory, context->ledger, error);
+    status = inventory_check(&inventory, context->ledger, error);
+    inventory_watch(&inventory, context->ledger);
+    return status;
 }
 
 /* --- other daemons --- */

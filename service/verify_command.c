@@ -96,7 +96,7 @@ static enum status check_rows(struct inspection *inspection, struct store_tx *tx
     enum status status = verify_archived(tx, inspection->archive, &inspection->report,
                                          &visitor, error);
     if (status == ST_OK)
-        status = ledger_open_in(&ledger, inspection->store, tx, error);
+        status = ledger_open_whole(&ledger, inspection->store, tx, error);
     if (status == ST_OK)
         status = check_head(inspection, ledger, tx, error);
     if (status == ST_OK)

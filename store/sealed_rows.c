@@ -37,13 +37,26 @@ enum status sealed_rows_walk(struct store_tx *tx,
     return walk(&statement, visit, context, error);
 }
 
-enum status sealed_row_find(struct store_tx *tx, const char *dataset,
-                            bool (*visit)(void *context, const struct sealed_row *row),
-                            void *context, struct error *error)
+enum status sealed_row_up_to(struct store_tx *tx, const char *dataset,
+                             bool (*visit)(void *context, const struct sealed_row *row),
+                             void *context, struct error *error)
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
-                   "SELECT dataset,body FROM sealed_sum WHERE dataset=?");
+                   "SELECT dataset,body FROM sealed_sum WHERE dataset<=?"
+                   " ORDER BY dataset DESC LIMIT 1");
+    statement_bind_text(&statement, dataset);
+    return walk(&statement, visit, context, error);
+}
+
+enum status sealed_row_after(struct store_tx *tx, const char *dataset,
+                             bool (*visit)(void *context, const struct sealed_row *row),
+                             void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT dataset,body FROM sealed_sum WHERE dataset>?"
+                   " ORDER BY dataset LIMIT 1");
     statement_bind_text(&statement, dataset);
     return walk(&statement, visit, context, error);
 }
@@ -53,6 +66,24 @@ enum status sealed_rows_delete(struct store_tx *tx, struct error *error)
     struct statement statement;
     statement_open(&statement, store_tx_database(tx), "DELETE FROM sealed_sum");
     return statement_run(&statement, error);
+}
+
+/* By the key that begins with the job, which GRANTs and SEALs have not; seq has a sign so
+ * that its own index, which all GRANTs are in, is not walked. */
+enum status ledger_rows_of_jobs(struct store_tx *tx, uint64_t before,
+                                bool (*visit)(void *context, const char *dataset),
+                                void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT dataset FROM ledger WHERE job>'' AND +seq<? ORDER BY job");
+    statement_bind_int(&statement, before);
+    while (statement_next(&statement)) {
+        const char *dataset = statement_text(&statement, 0);
+        if (!statement_good(&statement) || !visit(context, dataset))
+            break;
+    }
+    return statement_end(&statement, error);
 }
 
 /* A COMMIT comes behind its RESERVE, so it is there still when that is looked at. */

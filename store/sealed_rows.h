@@ -28,11 +28,22 @@ enum status sealed_row_insert(struct store_tx *tx, const struct sealed_row *row,
 enum status sealed_rows_walk(struct store_tx *tx,
                              bool (*visit)(void *context, const struct sealed_row *row),
                              void *context, struct error *error);
-/* Calls visit with the row of the dataset, if there is one. */
-enum status sealed_row_find(struct store_tx *tx, const char *dataset,
-                            bool (*visit)(void *context, const struct sealed_row *row),
-                            void *context, struct error *error);
+/* Calls visit with the row of the dataset, or else with the one before it in that order, if
+ * there is one. */
+enum status sealed_row_up_to(struct store_tx *tx, const char *dataset,
+                             bool (*visit)(void *context, const struct sealed_row *row),
+                             void *context, struct error *error);
+/* Calls visit with the next row behind the dataset's, or behind where that would be. */
+enum status sealed_row_after(struct store_tx *tx, const char *dataset,
+                             bool (*visit)(void *context, const struct sealed_row *row),
+                             void *context, struct error *error);
 enum status sealed_rows_delete(struct store_tx *tx, struct error *error);
+
+/* Calls visit with the dataset of each entry of a job whose seq is less than before, in the
+ * order of the jobs. It takes no longer than there are entries of jobs. */
+enum status ledger_rows_of_jobs(struct store_tx *tx, uint64_t before,
+                                bool (*visit)(void *context, const char *dataset),
+                                void *context, struct error *error);
 
 /* Deletes the entries with after < seq < before but GRANTs, and RESERVEs of which there is
  * no COMMIT; before is at most the seq of the newest SEAL.

@@ -7,6 +7,7 @@
 
 #include "tests/expect.h"
 #include "accountant/ledger_freeze.h"
+#include "accountant/ledger_seal.h"
 #include "accountant/verify.h"
 #include "store/lease.h"
 #include "tests/accountant/ledger_fixture.h"
@@ -428,10 +429,135 @@ static void a_store_that_is_not_shared_is_had_alone(void **state)
     store_close(store);
 }
 
+/* --- accounts that are closed by a seal --- */
+
+/* Datasets a to d of epsilon 2, on all of which but d a job of ten steps was charged, closed by
+ * a seal; and two ledgers that have none of them in memory. */
+static struct pair make_sealed_pair(struct place *archive)
+{
+    struct pair pair = {.database = postgres_schema(&server)};
+    struct kit alone = kit_take(postgres_store(&pair.database));
+    struct seal seal;
+    struct error error = {0};
+    bool any = false;
+    for (unsigned i = 0; i < 4; i++) {
+        char name[2] = {(char)('a' + (int)i), 0};
+        assert_int_equal(kit_grant(&alone, name, 2, 1e-5, 0), ST_OK);
+        if (i == 3)
+            break;
+        assert_int_equal(kit_reserve(&alone, name, 500 + i, 23.85, 10), ST_OK);
+        assert_int_equal(kit_authorise(&alone, 500 + i, 10), ST_OK);
+        assert_int_equal(kit_settle(&alone, 500 + i), ST_OK);
+    }
+    *archive = place_make();
+    if (ledger_seal(alone.ledger, archive->folder, &seal, &any, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    kit_close(&alone);
+    pair.a = kit_take(postgres_shared_store(&pair.database));
+    pair.b = kit_take(postgres_shared_store(&pair.database));
+    assert_int_equal(ledger_accounts_in_memory(pair.a.ledger), 0);
+    assert_int_equal(ledger_accounts_in_memory(pair.b.ledger), 0);
+    return pair;
+}
+
+static void an_account_is_loaded_in_the_turn_of_whoever_needs_it(void **state)
+{
+    (void)state;
+    enum { TRIES = 40 };
+    struct place archive;
+    struct pair pair = make_sealed_pair(&archive);
+    unsigned admitted = 0;
+    for (unsigned i = 0; i < TRIES; i++) {
+        struct kit *kit = i % 2 == 0 ? &pair.a : &pair.b;
+        enum status status = kit_reserve(kit, "a", i, 23.85, 10);
+        assert_int_equal(status, i == admitted ? status : ST_BUDGET_HELD);
+        admitted += status == ST_OK;
+        assert_int_equal(ledger_accounts_in_memory(kit->ledger), 1);
+    }
+    /* As many as one ledger admits that knows of the job before. */
+    struct kit alone = kit_open(":memory:");
+    assert_int_equal(kit_grant(&alone, "a", 2, 1e-5, 0), ST_OK);
+    for (unsigned i = 0; i < TRIES; i++)
+        assert_int_equal(kit_reserve(&alone, "a", i, 23.85, 10),
+                         i < admitted + 1 ? ST_OK : ST_BUDGET_HELD);
+    kit_close(&alone);
+    assert_both_know_the_same(&pair);
+    /* What another has written about one that this ledger has not asked for. */
+    assert_int_equal(kit_reserve(&pair.a, "b", 90, 23.85, 10), ST_OK);
+    assert_int_equal(ledger_follow(pair.b.ledger, NULL), ST_OK);
+    assert_int_equal(ledger_accounts_in_memory(pair.b.ledger), 2);
+    struct balance a = kit_balance(&pair.a, "b"), b = kit_balance(&pair.b, "b");
+    assert_same_balance(&a, &b);
+    /* Nobody grants again what is in the store alone. */
+    const struct dataset_id d = kit_dataset("d"), c = kit_dataset("c");
+    const struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, UNIT_RECORD};
+    const struct ledger_promise promise = {&c, &grant, &principal_local, NULL};
+    struct store_tx *tx = kit_begin(&pair.b);
+    assert_int_equal(ledger_grant(pair.b.ledger, tx, &promise, NULL),
+                     ST_ALREADY_EXISTS);
+    assert_int_equal(kit_end(tx, ST_INVALID), ST_INVALID);
+    assert_int_equal(kit_grant(&pair.b, "e", 2, 1e-5, 0), ST_OK);
+    assert_false(ledger_in_memory(pair.b.ledger, &d));
+    end_pair(&pair);
+    place_remove(&archive);
+}
+
+/* A view has no transaction: it is asked beside the one that is open, and after the server has
+ * ended every connection. */
+static void a_view_loads_an_account_by_a_connection_of_its_own(void **state)
+{
+    (void)state;
+    struct place archive;
+    struct pair pair = make_sealed_pair(&archive);
+    struct store_tx *tx = kit_begin(&pair.a);
+    assert_false(kit_balance(&pair.a, "c").frozen);
+    store_rollback(tx);
+    assert_int_equal(
+        postgres_sql(&server, &pair.database,
+                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE"
+                     " pid<>pg_backend_pid() AND backend_type='client backend'"),
+        0);
+    assert_false(kit_balance(&pair.a, "d").frozen);
+    assert_int_equal(ledger_accounts_in_memory(pair.a.ledger), 2);
+    end_pair(&pair);
+    place_remove(&archive);
+}
+
+static void an_altered_sum_ends_whoever_asks_for_it(void **state)
+{
+    (void)state;
+    static const char *const all[] = {
+        "UPDATE sealed_sum SET body=substr(body,1,40)||decode(repeat('00',400),'hex')||"
+        "substr(body,441) WHERE dataset='c'",
+        "DELETE FROM sealed_sum WHERE dataset='c'",
+    };
+    for (unsigned i = 0; i < 4; i++) {
+        struct place archive;
+        struct balance balance;
+        struct verify_report report;
+        const struct dataset_id c = kit_dataset("c");
+        struct pair pair = make_sealed_pair(&archive);
+        assert_int_equal(postgres_sql(&server, &pair.database, all[i % 2]), 0);
+        if (i < 2)
+            assert_int_equal(kit_reserve(&pair.b, "c", 90, 200, 1), ST_CORRUPT);
+        else
+            assert_int_equal(ledger_balance(pair.b.ledger, &c, &balance, NULL),
+                             ST_CORRUPT);
+        assert_true(store_poisoned(pair.b.store));
+        assert_int_equal(verify_store(pair.a.store, &report, NULL), ST_CORRUPT);
+        kit_close(&pair.b);
+        kit_close(&pair.a);
+        place_remove(&archive);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_one_has_reserved_the_other_does_not_give_away),
+        cmocka_unit_test(an_account_is_loaded_in_the_turn_of_whoever_needs_it),
+        cmocka_unit_test(a_view_loads_an_account_by_a_connection_of_its_own),
+        cmocka_unit_test(an_altered_sum_ends_whoever_asks_for_it),
         cmocka_unit_test(the_same_job_and_the_same_dataset_are_taken_once),
         cmocka_unit_test(
             steps_that_another_has_authorised_are_charged_by_whoever_settles),
