@@ -61,7 +61,7 @@ static void marks_are_raised_beside_each_other_and_all_else(void **state)
     assert_int_equal(store_commit(begin_mark(store, 3, 1), NULL), ST_OK);
     expect_answer(&database, "SELECT count(*),max(job) FROM mark", "2|job_00003");
     expect_answer(&database, "SELECT string_agg(n::text,',' ORDER BY id) FROM writer",
-                  "1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+                  "1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"); /* the last reads seals */
     store_close(store);
 }
 
