@@ -20,6 +20,7 @@
 #include "service/job_answer.h"
 #include "service/job_kept.h"
 #include "service/job_state.h"
+#include "service/job_told.h"
 
 struct job_made { /* what a run has come to */
     struct job_progress progress;
@@ -68,7 +69,7 @@ struct job {
     const char *project;             /* its dataset's */
     atomic_bool stop, removed;
     atomic_bool here;   /* a thread of this process runs it */
-    uint64_t told_step; /* what the lookout has written of it (run_progress.h) */
+    struct job_told told; /* what the lookout has written of it (run_progress.h) */
     struct caption caption;
     struct job_now now;
     struct job_made recorded;

@@ -91,14 +91,9 @@ atomic_bool *job_stop_flag(struct job *job)
     return &job->stop;
 }
 
-uint64_t job_told_step(const struct job *job)
+struct job_told *job_told(struct job *job)
 {
-    return job->told_step;
-}
-
-void job_tell_step(struct job *job, uint64_t step)
-{
-    job->told_step = step;
+    return &job->told;
 }
 
 atomic_bool *job_here_flag(struct job *job)

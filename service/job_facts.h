@@ -14,6 +14,7 @@
 #include "api/trace_context.h"
 #include "service/job_plan.h"
 
+struct job_told;
 struct job; /* opaque */
 
 const struct job_id *job_id(const struct job *job);
@@ -58,9 +59,8 @@ const struct model_id *job_model_id(const struct job *job);
 
 /* Whoever sets it ends the run between two micro-batches: the trainer reads it. */
 atomic_bool *job_stop_flag(struct job *job);
-/* The last step that other daemons were told of (run_progress.h), whose thread keeps it. */
-uint64_t job_told_step(const struct job *job);
-void job_tell_step(struct job *job, uint64_t step);
+/* What other daemons were told of it last (run_progress.h), whose thread keeps it. */
+struct job_told *job_told(struct job *job);
 /* Whether a thread of this daemon of a shared store runs it (claims.h). */
 atomic_bool *job_here_flag(struct job *job);
 

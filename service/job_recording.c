@@ -16,6 +16,14 @@ struct job_now job_latest(struct jobs *jobs, const struct job *job)
     return now;
 }
 
+struct job_now job_as_shown(struct jobs *jobs, const struct job *job)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    struct job_now now = job->now;
+    pthread_rwlock_unlock(&jobs->lock);
+    return now;
+}
+
 void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
                 const struct evaluation_point *point)
 {
@@ -95,6 +103,11 @@ char *job_shown_quality(struct jobs *jobs, const struct job *job)
     }
     pthread_rwlock_unlock(&jobs->lock);
     return copy;
+}
+
+size_t job_shown_points(struct jobs *jobs, const struct job *job)
+{
+    return job_as_shown(jobs, job).made.point_count;
 }
 
 struct job_progress job_shown(struct jobs *jobs, const struct job *job)

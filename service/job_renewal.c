@@ -42,6 +42,16 @@ static void swap(void *one, void *other)
     *b = kept;
 }
 
+static void keep_greater(struct job_progress *progress, const struct job_progress *known)
+{
+    if (known->step > progress->step)
+        progress->step = known->step;
+    if (known->authorised_steps <= progress->authorised_steps)
+        return;
+    progress->authorised_steps = known->authorised_steps;
+    progress->epsilon_spent = known->epsilon_spent;
+}
+
 /* Takes over what the run has recorded. The fresh job is left what it replaces. What the run's
  * daemon has said of its steps meanwhile (run_progress.h) may be ahead of the row. */
 static void take_recorded(struct job *job, struct job *fresh)
@@ -50,8 +60,7 @@ static void take_recorded(struct job *job, struct job *fresh)
     if (is_further(&fresh->recorded, &job->recorded)) {
         const struct job_progress known = job->recorded.progress;
         job->recorded = fresh->recorded;
-        if (known.step > fresh->recorded.progress.step)
-            job->recorded.progress = known;
+        keep_greater(&job->recorded.progress, &known);
         swap(&body->points, &read->points);
         swap(&body->released, &read->released);
         job->unshown = true;
@@ -185,6 +194,7 @@ enum status job_attempt(const struct job_attempt *attempt, struct error *error)
 struct saving {
     struct jobs *jobs;
     struct job *job;
+    bool shown; /* what is shown alone: others read the row */
     uint64_t row_version;
 };
 
@@ -202,8 +212,9 @@ static enum status save(void *context, struct store_tx *tx, struct error *error)
     struct saving *saving = malloc(sizeof *saving);
     CHECK(saving != NULL);
     *saving = *(const struct saving *)context;
-    struct job_now now = job_latest(saving->jobs, saving->job);
-    saving->row_version = ++now.version;
+    struct job_now now = saving->shown ? job_as_shown(saving->jobs, saving->job)
+                                       : job_latest(saving->jobs, saving->job);
+    saving->row_version = now.version = job_next_version(&now);
     store_tx_on_end(tx, saved, free, saving);
     return job_write_row(saving->jobs, tx, saving->job, &now, error);
 }
@@ -211,7 +222,8 @@ static enum status save(void *context, struct store_tx *tx, struct error *error)
 enum status job_save(struct jobs *jobs, struct store *store, struct job *job,
                      struct error *error)
 {
-    struct saving saving = {.jobs = jobs, .job = job};
+    struct saving saving = {
+        .jobs = jobs, .job = job, .shown = store_shared(store)};
     const struct job_attempt attempt = {.jobs = jobs,
                                         .store = store,
                                         .all = &job,

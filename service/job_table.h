@@ -38,10 +38,19 @@ void jobs_list(struct jobs *jobs, struct job *job);
 enum status job_write_row(struct jobs *jobs, struct store_tx *tx, const struct job *job,
                           const struct job_now *now, struct error *error);
 
+/* The version that the row is written under next: greater than any that it had, and than what
+ * is shown. A row is written between two changes of what is shown, too (job_save). */
+static inline uint64_t job_next_version(const struct job_now *now)
+{
+    return (now->version > now->row_version ? now->version : now->row_version) + 1;
+}
+
 /* Where its caption stands. */
 struct caption_place job_caption_place(struct jobs *jobs, struct job *job);
 
 /* The job as it would be with what is recorded but not yet shown. Takes the lock. */
 struct job_now job_latest(struct jobs *jobs, const struct job *job);
+/* The job as it is shown. Takes the lock. */
+struct job_now job_as_shown(struct jobs *jobs, const struct job *job);
 
 #endif

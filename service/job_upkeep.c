@@ -92,7 +92,7 @@ enum status job_drop_model(struct jobs *jobs, struct store_tx *tx, struct job *j
     pthread_rwlock_unlock(&jobs->lock);
     CHECK(now.has_model && !now.model_is_gone);
     now.model_is_gone = true;
-    now.version++;
+    now.version = job_next_version(&now);
     enum status status = job_write_row(jobs, tx, job, &now, error);
     if (status != ST_OK)
         return status;

@@ -390,7 +390,7 @@ static void moved(void *context)
     struct job *job = change->job;
     pthread_rwlock_wrlock(&jobs->lock);
     struct job_made shown = job->now.made;
-    uint64_t version = job->now.version + 1;
+    uint64_t version = job_next_version(&job->now);
     job_counts_move(&jobs->counts, job->project, job->now.state, change->now.state);
     changed_jobs_touch_state(&jobs->changed, job);
     job->now = change->now;
@@ -415,7 +415,7 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
     CHECK(job_state_may_move(now->state, move->state));
     now->state = move->state;
     now->reason = move->reason;
-    now->version++;
+    now->version = job_next_version(now);
     now->queue_position = now->seconds_left = 0;
     if (move->state == JOB_RUNNING) {
         now->attempt++;
@@ -429,6 +429,8 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
         now->has_model = true;
         now->model = *move->model;
     }
+    if (atomic_load(&job->here) && !job_state_is_terminal(move->state))
+        now->made = job_as_shown(jobs, job).made; /* others read the row */
     enum status status = job_write_row(jobs, tx, job, now, error);
     if (status != ST_OK) {
         free(change);

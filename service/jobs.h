@@ -140,7 +140,11 @@ struct job_progress job_shown(struct jobs *jobs, const struct job *job);
  * this tick before, in order of submission, and then this one. */
 void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued);
 
-/* Writes what was recorded to the job's row, in a transaction of its own.
+/* How many of its evaluations are shown. */
+size_t job_shown_points(struct jobs *jobs, const struct job *job);
+
+/* Writes what was recorded to the job's row, in a transaction of its own; to that of a shared
+ * store, which other daemons read at any moment, what is shown of it.
  *   ST_IO  the store is poisoned */
 enum status job_save(struct jobs *jobs, struct store *store, struct job *job,
                      struct error *error);

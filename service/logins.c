@@ -27,11 +27,15 @@ struct place {
     struct place *next; /* of its chain */
 };
 
+/* Rows of another daemon are read one by one, in any order: one that has begun, before the one
+ * that has ended for it. */
+enum { PLACES = 2 * LIMIT_LOGINS };
+
 struct logins {
     pthread_mutex_t lock; /* guards the rest */
     uint64_t turns;
     struct place *chains[CHAINS];
-    struct place places[LIMIT_LOGINS];
+    struct place places[PLACES];
 };
 
 struct logins *logins_create(void)
@@ -99,7 +103,7 @@ static void vacate_digest(struct logins *logins, const uint8_t digest[SHA256_SIZ
 /* Where there is no place the login is not known here. */
 static void occupy(struct logins *logins, const struct place *login)
 {
-    for (size_t i = 0; i < LIMIT_LOGINS; i++) {
+    for (size_t i = 0; i < PLACES; i++) {
         struct place *place = &logins->places[i];
         if (!is_free(place))
             continue;
@@ -239,14 +243,15 @@ static void put_down(struct store_tx *tx, const struct change *change)
  * of the key's own that was idle longest, or one that is over. */
 static bool find_room(struct change *change, const char *key, int64_t now_ms)
 {
-    const struct place *free_one = NULL, *over = NULL, *oldest = NULL;
-    unsigned own = 0;
+    const struct place *over = NULL, *oldest = NULL;
+    unsigned own = 0, taken = 0;
     pthread_mutex_lock(&change->logins->lock);
-    for (size_t i = 0; i < LIMIT_LOGINS; i++) {
+    for (size_t i = 0; i < PLACES; i++) {
         const struct place *place = &change->logins->places[i];
-        if (is_free(place)) {
-            free_one = place;
-        } else if (is_over(place, now_ms)) {
+        if (is_free(place))
+            continue;
+        taken++;
+        if (is_over(place, now_ms)) {
             over = place;
         } else if (strcmp(place->key, key) == 0) {
             own++;
@@ -255,13 +260,13 @@ static bool find_room(struct change *change, const char *key, int64_t now_ms)
         }
     }
     const struct place *ended = own >= LIMIT_LOGINS_PER_KEY ? oldest
-                                : free_one == NULL          ? over
+                                : taken >= LIMIT_LOGINS     ? over
                                                             : NULL;
     change->ends = ended != NULL;
     if (ended != NULL)
         memcpy(change->ended, ended->digest, sizeof change->ended);
     pthread_mutex_unlock(&change->logins->lock);
-    return ended != NULL || free_one != NULL;
+    return ended != NULL || taken < LIMIT_LOGINS;
 }
 
 static void write_cookie(char cookie[LOGIN_COOKIE_SIZE])
@@ -373,7 +378,7 @@ static bool any_due(struct logins *logins, int64_t now_ms)
 {
     bool due = false;
     pthread_mutex_lock(&logins->lock);
-    for (size_t i = 0; i < LIMIT_LOGINS && !due; i++)
+    for (size_t i = 0; i < PLACES && !due; i++)
         due = is_due(&logins->places[i], now_ms);
     pthread_mutex_unlock(&logins->lock);
     return due;
@@ -412,7 +417,7 @@ void logins_save(struct logins *logins, struct store *store, int64_t now_ms)
         return;
     enum status status = store_begin(store, STORE_ROW, &tx, &error);
     if (status == ST_OK) {
-        for (size_t i = 0; i < LIMIT_LOGINS && status == ST_OK; i++)
+        for (size_t i = 0; i < PLACES && status == ST_OK; i++)
             status = save_place(logins, tx, i, now_ms);
         status = store_end(tx, status, &error);
     }

@@ -10,10 +10,14 @@
 
 static const int64_t lapse_ms = (int64_t)LIMIT_GRANT_DAYS * 86400000;
 
+/* Rows of another daemon are read one by one, in any order: what it has added, before what it
+ * has dropped for that. */
+enum { PLACES = 2 * LIMIT_POLICY_PROPOSALS };
+
 struct policy_proposals {
     pthread_mutex_t lock; /* guards all below */
     size_t count;
-    struct policy_proposal list[LIMIT_POLICY_PROPOSALS];
+    struct policy_proposal list[PLACES];
 };
 
 struct policy_proposals *policy_proposals_create(void)
@@ -52,7 +56,7 @@ static void enter(struct policy_proposals *proposals,
                   const struct policy_proposal *proposal)
 {
     size_t place = place_of(proposals, proposal->key);
-    CHECK(place < LIMIT_POLICY_PROPOSALS);
+    CHECK(place < PLACES);
     proposals->list[place] = *proposal;
     proposals->count += place == proposals->count;
 }
@@ -95,7 +99,7 @@ static bool read_row(void *context, const struct policy_proposal_row *row)
     reading->found = true;
     pthread_mutex_lock(&proposals->lock);
     bool good = from_row(&proposal, row) &&
-                place_of(proposals, row->id) < LIMIT_POLICY_PROPOSALS;
+                place_of(proposals, row->id) < PLACES;
     if (good)
         enter(proposals, &proposal);
     pthread_mutex_unlock(&proposals->lock);
@@ -173,7 +177,7 @@ enum status policy_proposals_drop(struct policy_proposals *proposals,
 static enum status sweep(struct policy_proposals *proposals, struct store_tx *tx,
                          int64_t now_ms, size_t *kept, struct error *error)
 {
-    struct policy_proposal all[LIMIT_POLICY_PROPOSALS];
+    struct policy_proposal all[PLACES];
     enum status status = ST_OK;
     pthread_mutex_lock(&proposals->lock);
     size_t count = proposals->count;
@@ -205,7 +209,7 @@ enum status policy_proposals_put(struct policy_proposals *proposals,
     size_t kept;
     const struct change change = {proposals, *proposal, false};
     enum status status = sweep(proposals, tx, proposal->propose_ms, &kept, error);
-    if (status == ST_OK && kept == LIMIT_POLICY_PROPOSALS &&
+    if (status == ST_OK && kept >= LIMIT_POLICY_PROPOSALS &&
         !waits(proposals, proposal->key))
         status = error_set(error, ST_QUEUE_FULL, "too many policies wait already");
     if (status != ST_OK)

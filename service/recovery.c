@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "service/charge_lease.h"
 #include "service/lost_work.h"
+#include "service/run_progress.h"
 #include "service/settlement.h"
 
 /* --- jobs that wait --- */
@@ -90,6 +91,8 @@ static enum status read_rest(struct context *context, struct error *error)
 enum status recovery_run(struct context *context, struct error *error)
 {
     enum status status = read_rest(context, error);
+    if (status == ST_OK && store_shared(context->store))
+        status = run_progress_look(context, error); /* how far lost runs were shown */
     if (status == ST_OK)
         status = lost_work_end(context, error);
     if (status == ST_OK)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "service/job_told.h"
 #include "store/table_rows.h"
 
 /* --- this daemon's --- */
@@ -18,11 +19,11 @@ static void note(struct told *told, struct context *context, struct job *job)
     if (!atomic_load(job_here_flag(job)))
         return;
     const struct job_progress shown = job_shown(context->jobs, job);
-    if (shown.step <= job_told_step(job))
+    if (shown.step <= job_told(job)->step)
         return;
     told->all[told->count++] = (struct claim_progress){
         .job = *job_id(job), .step = shown.step, .authorised = shown.authorised_steps};
-    job_tell_step(job, shown.step);
+    job_told(job)->step = shown.step;
 }
 
 static struct told gather(struct context *context)
@@ -53,12 +54,34 @@ static enum status write(struct context *context, const struct told *told,
     return store_end(tx, status, error);
 }
 
+/* Writes the row of a job that runs here and shows an evaluation that is not written. */
+static enum status write_points(struct context *context, struct job *job,
+                                struct error *error)
+{
+    size_t points = job_shown_points(context->jobs, job);
+    if (!atomic_load(job_here_flag(job)) || points <= job_told(job)->points)
+        return ST_OK;
+    job_told(job)->points = points;
+    return job_save(context->jobs, context->store, job, error);
+}
+
+static enum status write_rows(struct context *context, struct error *error)
+{
+    size_t count;
+    enum status status = ST_OK;
+    struct job **active = jobs_active(context->jobs, &count);
+    for (size_t i = 0; i < count && status == ST_OK; i++)
+        status = write_points(context, active[i], error);
+    free(active);
+    return status;
+}
+
 enum status run_progress_tell(struct context *context, struct error *error)
 {
     struct told told = gather(context);
     enum status status = told.count > 0 ? write(context, &told, error) : ST_OK;
     free(told.all);
-    return status;
+    return status == ST_OK ? write_rows(context, error) : status;
 }
 
 /* --- the others' --- */

@@ -8,9 +8,9 @@
  * Invariants
  *   (1) What is written of a job is what its own daemon shows of it, which changes at ticks
  *       alone (P6): when it is written tells no more.
- *   (2) The progress of a job only grows. Evaluations, and what steps have released, come
- *       with the job's row (job_save), and an end with all of it.
- *   (3) None of it is a version of a job's row, and nothing is decided by it.
+ *   (2) The progress of a job only grows. Evaluations that are shown, and what steps have
+ *       released by then, come with the job's row (job_save), and an end with all of it.
+ *   (3) Nothing is decided by it.
  *
  * Threads: the lookout's.
  */

@@ -244,6 +244,8 @@ static enum status evaluate(struct run *run, struct error *error)
     run->evaluated = point.step;
     record(run, &point);
     public_clock_leave(run->context->clock);
+    if (store_shared(run->context->store)) /* it is written once it is shown */
+        return ST_OK;
     return job_save(run->context->jobs, run->context->store, run->job, error);
 }
 

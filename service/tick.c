@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "accountant/ledger_view.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/charge_lease.h"
@@ -115,11 +116,26 @@ static void end_lost(struct context *context, int64_t second)
         log_event(LOG_ERROR, "settle_failed", "detail", error.text, (char *)NULL);
 }
 
+/* Those that this daemon runs as the tick begins; all, where it shares the store with none. To
+ * be freed. */
+static struct job **run_here(const struct context *context, struct job *const *jobs,
+                             size_t count, size_t *here)
+{
+    struct job **list = calloc(count + 1, sizeof *list);
+    CHECK(list != NULL);
+    *here = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!store_shared(context->store) || atomic_load(job_here_flag(jobs[i])))
+            list[(*here)++] = jobs[i];
+    return list;
+}
+
 void tick_run(void *argument, int64_t second)
 {
     struct context *context = argument;
-    size_t count;
+    size_t count, here;
     struct job **jobs = jobs_active(context->jobs, &count);
+    struct job **own = run_here(context, jobs, count, &here);
     for (size_t i = 0; i < count; i++) {
         struct ending *ending = job_ending_take(context->jobs, jobs[i]);
         if (ending != NULL) {
@@ -139,7 +155,8 @@ void tick_run(void *argument, int64_t second)
     size_t queued = 0;
     for (size_t i = 0; i < count; i++)
         job_show(context->jobs, jobs[i], second, &queued);
-    step_tally_count(&context->step_tally, context->jobs, jobs, count);
+    step_tally_count(&context->step_tally, context->jobs, own, here);
+    free(own);
     free(jobs);
     followers_tick(context->followers);
     access_keys_save_used(context->keys, context->store);

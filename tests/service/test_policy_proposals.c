@@ -121,6 +121,31 @@ static void renew(struct policy_proposals *proposals, const char *key)
     assert_int_equal(store_commit(tx, NULL), ST_OK);
 }
 
+/* The other daemon dropped one that had lapsed, and put another in its place. */
+static void a_full_list_takes_what_came_before_what_went(void **state)
+{
+    (void)state;
+    struct policy_proposals *here = policy_proposals_create(),
+                            *there = policy_proposals_create();
+    struct policy_proposal proposal, found;
+    char key[ACCESS_KEY_ID_SIZE];
+    for (int i = 0; i < LIMIT_POLICY_PROPOSALS; i++) {
+        snprintf(key, sizeof key, "full%04u", (unsigned)i % 10000U);
+        add_key(key);
+        proposal = of(key, 1, i == 0 ? 0 : 9);
+        assert_int_equal(put(here, &proposal), ST_OK);
+        renew(there, key);
+    }
+    proposal = of("another1", 1, lapse_ms);
+    assert_int_equal(put(here, &proposal), ST_OK);
+    renew(there, "another1");
+    renew(there, "full0000");
+    assert_true(policy_proposals_find(there, "another1", lapse_ms, &found));
+    assert_false(policy_proposals_find(there, "full0000", 1, &found));
+    policy_proposals_destroy(there);
+    policy_proposals_destroy(here);
+}
+
 static void one_waits_through_a_restart_and_at_every_daemon(void **state)
 {
     (void)state;
@@ -201,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_key_has_the_last_one_until_it_lapses),
         TEST(an_approval_names_the_very_policy_that_waits),
+        TEST(a_full_list_takes_what_came_before_what_went),
         TEST(one_waits_through_a_restart_and_at_every_daemon),
         TEST(what_is_undone_does_not_wait),
         TEST(a_row_that_does_not_read_back_is_named),

@@ -7,6 +7,7 @@
 #include "service/job_renewal.h"
 #include "service/lost_work.h"
 #include "tests/expect.h"
+#include "tests/service/act_fixture.h"
 #include "tests/service/pair_fixture.h"
 
 /* Neither looks by itself. */
@@ -63,28 +64,59 @@ static void what_is_shown_is_told_and_shown_at_a_tick(void **state)
     pair_close(&pair);
 }
 
+static void evaluate(struct scene *scene, struct job *job, uint64_t step)
+{
+    const struct evaluation_point point = {.step = step, .loss = 1, .quality = 0.5};
+    const struct job_progress progress = {.step = step, .authorised_steps = step + 1};
+    job_record(scene->context.jobs, job, &progress, &point);
+}
+
+static bool is_evaluated(struct scene *scene, const struct job *job)
+{
+    struct evaluation_point point;
+    show(scene, same(scene, job));
+    return job_evaluation(scene->context.jobs, same(scene, job), &point);
+}
+
+/* Rows are read by others at any moment, so what stands in them is no secret of a tick. */
+static void an_evaluation_is_in_the_row_once_it_is_shown(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    open_pair(&pair, jobs);
+    evaluate(&pair.here, jobs[0], 1);
+    assert_int_equal(
+        job_save(pair.here.context.jobs, pair.here.context.store, jobs[0], NULL), ST_OK);
+    tell_and_look(&pair);
+    assert_false(is_evaluated(&pair.there, jobs[0]));
+    assert_int_equal(course_cancel(&pair.here.context, jobs[0], &act_of_test, NULL),
+                     ST_OK);
+    tell_and_look(&pair);
+    assert_int_equal(state_in(&pair.there, jobs[0]), JOB_CANCELLING);
+    assert_false(is_evaluated(&pair.there, jobs[0]));
+    show(&pair.here, jobs[0]);
+    tell_and_look(&pair);
+    assert_true(is_evaluated(&pair.there, jobs[0]));
+    pair_close(&pair);
+}
+
 /* A row that was written before is read later: it takes nothing back. */
 static void an_older_row_takes_nothing_back(void **state)
 {
     (void)state;
     struct pair pair;
     struct job *jobs[2];
-    const struct evaluation_point point = {.step = 1, .loss = 1, .quality = 0.5};
-    const struct job_progress then = {.step = 1, .authorised_steps = 1};
     open_pair(&pair, jobs);
     struct job *its = same(&pair.there, jobs[0]);
-    record(&pair.here, jobs[0], 2);
+    evaluate(&pair.here, jobs[0], 1);
     show(&pair.here, jobs[0]);
+    record(&pair.there, its, 2); /* as if it had been told */
     tell_and_look(&pair);
-    job_record(pair.here.context.jobs, jobs[0], &then, &point);
-    assert_int_equal(
-        job_save(pair.here.context.jobs, pair.here.context.store, jobs[0], NULL), ST_OK);
-    assert_int_equal(run_progress_look(&pair.there.context, NULL), ST_OK);
-    show(&pair.there, its);
-    struct evaluation_point read;
-    assert_true(job_evaluation(pair.there.context.jobs, its, &read));
-    assert_int_equal(read.step, 1);
-    assert_int_equal(job_shown(pair.there.context.jobs, its).step, 2);
+    assert_true(is_evaluated(&pair.there, jobs[0]));
+    const struct job_progress shown = job_shown(pair.there.context.jobs, its);
+    assert_int_equal(shown.step, 2);
+    assert_int_equal(shown.authorised_steps, 3);
     pair_close(&pair);
 }
 
@@ -127,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_shown_is_told_and_shown_at_a_tick),
+        cmocka_unit_test(an_evaluation_is_in_the_row_once_it_is_shown),
         cmocka_unit_test(an_older_row_takes_nothing_back),
         cmocka_unit_test(who_runs_nothing_tells_nothing),
         cmocka_unit_test(a_job_that_runs_here_takes_no_end_and_is_stopped),

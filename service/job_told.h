@@ -1,0 +1,13 @@
+/* job_told.h - what other daemons were told of a job that runs here (run_progress.h). */
+#ifndef SERVICE_JOB_TOLD_H
+#define SERVICE_JOB_TOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct job_told { /* zeroed: nothing */
+    uint64_t step;
+    size_t points; /* evaluations */
+};
+
+#endif
