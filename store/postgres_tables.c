@@ -315,6 +315,7 @@ static const char holds[] =
     "CREATE TABLE hold("
     "  what " TEXT " CHECK(what IN('dataset','survey')), id " TEXT ","
     "  daemon bigint NOT NULL REFERENCES writer(id), PRIMARY KEY(what,id));";
+
 /* The order in which datasets came, as SQLite has it. */
 static const char numbers[] =
     "ALTER TABLE dataset ADD COLUMN rowid bigint;"
@@ -329,6 +330,7 @@ static const char numbers[] =
 static const char progress[] =
     "ALTER TABLE claim ADD COLUMN step bigint NOT NULL DEFAULT 0,"
     "  ADD COLUMN authorised bigint NOT NULL DEFAULT 0;";
+
 /* Browsers that are logged in, and policies of keys that wait for a second person. */
 static const char logins[] =
     "CREATE TABLE login("
@@ -349,8 +351,8 @@ static const struct step {
 } steps[] = {
     {11, functions}, {11, own},     {11, things},    {11, budgets}, {11, acts},
     {11, leases},    {12, objects}, {13, migration}, {14, sharing}, {15, claims},
-    {16, following}, {16, walls},   {16, duties},    {17, holds}, {18, postgres_seals},
-    {19, numbers}, {20, progress}, {21, logins},
+    {16, following}, {16, walls},   {16, duties},    {17, holds},
+    {18, postgres_seals}, {19, numbers}, {20, progress}, {21, logins},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };
