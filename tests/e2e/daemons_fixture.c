@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* pipe2 */
 #include "tests/e2e/daemons_fixture.h"
 
+#include <sys/stat.h>
+
 #include "tests/expect.h"
 #include "tests/s3_fixture.h"
 #include "tests/store/postgres_fixture.h"
@@ -29,9 +31,35 @@ void daemons_end(void)
     postgres_remove(&server);
 }
 
-static size_t shared_options(const char *options[OPTIONS_MAX])
+/* Each daemon has a way of its own to the server's socket: a link. */
+static void way_of(char path[80], size_t index, const char *file)
 {
-    const char *const shared[] = {"--store", database.url, "--single-server",
+    snprintf(path, 80, "%s/way%zu%s", server.folder, index, file);
+}
+
+static void link_way(size_t index)
+{
+    char socket[80], link[80];
+    snprintf(socket, sizeof socket, "%s/.s.PGSQL.5432", server.folder);
+    way_of(link, index, "/.s.PGSQL.5432");
+    assert_int_equal(symlink(socket, link), 0);
+}
+
+static void unlink_way(size_t index)
+{
+    char link[80];
+    way_of(link, index, "/.s.PGSQL.5432");
+    assert_int_equal(unlink(link), 0);
+}
+
+static size_t shared_options(const char *options[OPTIONS_MAX], size_t index)
+{
+    static char urls[DAEMONS_MAX][200];
+    char way[80];
+    way_of(way, index, "");
+    snprintf(urls[index], sizeof urls[index], "postgresql://epsilond@/%s?host=%s",
+             database.name, way);
+    const char *const shared[] = {"--store", urls[index], "--single-server",
                                   "on",      "--blobs",    "s3://" S3_BUCKET "/eps"};
     size_t count = sizeof shared / sizeof *shared;
     memcpy(options, shared, sizeof shared);
@@ -41,7 +69,7 @@ static size_t shared_options(const char *options[OPTIONS_MAX])
 void daemons_start(struct daemons *daemons, size_t index)
 {
     const char *options[OPTIONS_MAX];
-    size_t count = shared_options(options);
+    size_t count = shared_options(options, index);
     const char *const own[] = {
         "--role",    daemons->roles[index], "--workers",       "1",
         "--threads", "1",                   "--drain-timeout", "1", NULL};
@@ -60,7 +88,11 @@ void daemons_open(struct daemons *daemons, const char *const *roles)
     setenv("AWS_REGION", "eu-central-1", 1);
     setenv("EPSILOND_BLOBS_KEY", key, 1);
     for (size_t i = 0; roles[i] != NULL; i++) {
+        char way[80];
         assert_true(i < DAEMONS_MAX);
+        way_of(way, i, "");
+        assert_int_equal(mkdir(way, 0755), 0);
+        link_way(i);
         daemons->roles[i] = roles[i];
         daemon_init(&daemons->all[i]);
         daemons_start(daemons, i);
@@ -72,6 +104,10 @@ void daemons_open(struct daemons *daemons, const char *const *roles)
 void daemons_close(struct daemons *daemons)
 {
     for (size_t i = 0; i < daemons->count; i++) {
+        char way[80];
+        way_of(way, i, "");
+        unlink_way(i);
+        assert_int_equal(rmdir(way), 0);
         client_fini(&daemons->clients[i]);
         assert_false(daemon_logged(&daemons->all[i], "Sanitizer"));
         assert_false(daemon_logged(&daemons->all[i], "runtime error"));
@@ -88,7 +124,7 @@ int daemons_command(struct daemons *daemons, size_t index, const char *const *wo
         all[count] = words[count];
     all[count++] = "--data-dir";
     all[count++] = daemons->all[index].data_dir;
-    size_t shared = shared_options(options);
+    size_t shared = shared_options(options, index);
     memcpy(all + count, options, shared * sizeof *options);
     all[count + shared] = NULL;
     return daemon_run(&daemons->all[index], all);
@@ -114,4 +150,19 @@ double daemons_ask(const char *format, ...)
 void daemons_kill_server(void)
 {
     postgres_kill(&server);
+}
+
+/* Others lose their connections as well, and have them again at once. */
+void daemons_cut(struct daemons *daemons, size_t index)
+{
+    assert_true(index < daemons->count);
+    unlink_way(index);
+    daemons_ask("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
+                " pid<>pg_backend_pid() AND backend_type='client backend'");
+}
+
+void daemons_join(struct daemons *daemons, size_t index)
+{
+    assert_true(index < daemons->count);
+    link_way(index);
 }

@@ -40,5 +40,8 @@ int daemons_verify(struct daemons *daemons);
 double daemons_ask(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The server of the database is gone, and back. */
 void daemons_kill_server(void);
+/* The daemon reaches the server no more, and the server it; until it does again. */
+void daemons_cut(struct daemons *daemons, size_t index);
+void daemons_join(struct daemons *daemons, size_t index);
 
 #endif

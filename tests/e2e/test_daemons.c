@@ -232,6 +232,27 @@ static void twins_at_both_are_one_job_each(void **state)
     await_success(&daemons->clients[OTHER], callers[0].job[0]);
 }
 
+static void ask_one(struct caller *caller, struct client *client, unsigned number)
+{
+    const struct reply *reply =
+        client_post(client, "/v1/jobs", "the-one", SAMPLE_JOB, "points", 2, 3000.0);
+    assert_status(reply, 201);
+    snprintf(caller->job[number], sizeof caller->job[number], "%s",
+             reply_text(reply, "id"));
+}
+
+static void two_hundred_twins_of_one_key_are_one_job(void **state)
+{
+    struct daemons *daemons = *state;
+    static struct caller callers[CALLERS];
+    double before = daemons_ask("SELECT count(*) FROM job");
+    call_all(daemons, callers, ask_one);
+    assert_true(daemons_ask("SELECT count(*) FROM job") == before + 1);
+    for (size_t i = 0; i < CALLERS; i++)
+        for (unsigned k = 0; k < TWINS; k++)
+            assert_string_equal(callers[i].job[k], callers[0].job[0]);
+}
+
 /* Jobs that nobody runs to their end, until there is no room for one. */
 static void ask_more(struct caller *caller, struct client *client, unsigned number)
 {
@@ -320,6 +341,7 @@ int main(void)
         cmocka_unit_test(ends_wake_who_waits_at_any_of_them),
         cmocka_unit_test(a_worker_answers_probes_and_metrics_alone),
         cmocka_unit_test(twins_at_both_are_one_job_each),
+        cmocka_unit_test(two_hundred_twins_of_one_key_are_one_job),
         cmocka_unit_test(a_budget_is_not_spent_twice_by_two_that_reserve_at_once),
         cmocka_unit_test(one_that_shares_with_none_is_refused_beside_them),
         cmocka_unit_test(what_all_have_done_is_there_after_a_start),

@@ -1,8 +1,8 @@
 /* Goal: what a daemon leaves that dies, or is taken for dead, is ended by the others and
  * charged what was authorised; who was only asleep writes nothing any more when it wakes; and
  * whatever is killed under load, nothing that was acknowledged is lost and nothing is spent
- * twice. Method: two daemons of the role api and two workers, which are killed, and stopped
- * for longer than a lease; a checker outside keeps what was acknowledged. */
+ * twice. Method: two daemons of the role api and two workers, which are killed, stopped
+ * for longer than a lease, and cut off; a checker outside keeps what was acknowledged. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -56,14 +56,16 @@ static void expect_lost(struct daemons *daemons, const char *job)
 
 /* --- killed, and asleep --- */
 
-/* The worker that has claimed the job, by what the daemons say of themselves: they were
- * started in this order, and none has been lost yet. */
-static size_t worker_of(const char *job)
+/* The worker that has claimed the job, by its process. */
+static size_t worker_of(const struct daemons *daemons, const char *job)
 {
-    double rank = daemons_ask("SELECT count(*) FROM writer WHERE id=lead AND NOT fenced AND"
-                        " id<=(SELECT daemon FROM claim WHERE job='%s')",
-                        job);
-    return (size_t)rank - 1;
+    double process = daemons_ask("SELECT split_part(writer.daemon,' ',2) FROM claim JOIN"
+                                 " writer ON writer.id=claim.daemon WHERE job='%s'",
+                                 job);
+    size_t worker =
+        daemons->all[WORKER].pid == (pid_t)process ? WORKER : SECOND_WORKER;
+    assert_int_equal(daemons->all[worker].pid, (pid_t)process);
+    return worker;
 }
 
 static void who_is_killed_or_sleeps_loses_its_job_and_no_charge(void **state)
@@ -74,7 +76,7 @@ static void who_is_killed_or_sleeps_loses_its_job_and_no_charge(void **state)
     const char *asleep = submit(one, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 60000.0);
     await_training(one, killed);
     await_training(one, asleep);
-    size_t dead = worker_of(killed), sleeper = worker_of(asleep);
+    size_t dead = worker_of(daemons, killed), sleeper = worker_of(daemons, asleep);
     assert_in_range(dead, WORKER, SECOND_WORKER);
     assert_int_equal(dead + sleeper, WORKER + SECOND_WORKER);
     assert_int_equal(daemon_stop(&daemons->all[dead], SIGKILL), 128 + SIGKILL);
@@ -92,6 +94,28 @@ static void who_is_killed_or_sleeps_loses_its_job_and_no_charge(void **state)
 
     daemons_start(daemons, dead);
     daemons_start(daemons, sleeper);
+    train(one, SAMPLE_JOB, "points", 200, 2000.0);
+}
+
+/* It goes on as if it were alone, and what it does comes to nothing. */
+static void who_is_cut_off_is_taken_for_dead_and_writes_nothing(void **state)
+{
+    struct daemons *daemons = *state;
+    struct client *one = &daemons->clients[ONE];
+    const char *job = submit(one, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 60000.0);
+    await_training(one, job);
+    size_t alone = worker_of(daemons, job);
+    daemons_cut(daemons, alone);
+
+    expect_lost(daemons, job);
+    double entries = daemons_ask("SELECT count(*) FROM ledger");
+    double marks = daemons_ask("SELECT sum(authorised) FROM mark");
+    daemons_join(daemons, alone);
+    assert_int_equal(daemon_wait(&daemons->all[alone]), 75);
+    assert_true(daemons_ask("SELECT count(*) FROM ledger") == entries);
+    assert_true(daemons_ask("SELECT sum(authorised) FROM mark") == marks);
+    assert_int_equal(daemons_verify(daemons), 0);
+    daemons_start(daemons, alone);
     train(one, SAMPLE_JOB, "points", 200, 2000.0);
 }
 
@@ -274,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_killed_or_sleeps_loses_its_job_and_no_charge),
+        cmocka_unit_test(who_is_cut_off_is_taken_for_dead_and_writes_nothing),
         cmocka_unit_test(an_api_daemon_that_is_killed_is_not_missed),
         cmocka_unit_test(nothing_is_lost_or_spent_twice_whatever_is_killed),
     };
