@@ -121,6 +121,7 @@ int regrant_command(int argc, char **argv)
         fprintf(stderr, "epsilond regrant: %s\n%s", error.text, usage);
         return EX_USAGE;
     }
+    regrant.config.role = DAEMON_ALONE; /* whatever part of a service it is a daemon's */
     status = service_open(&context, &regrant.config, &none, &error);
     if (status == ST_OK)
         status = grant_in(&context, &regrant, &error);

@@ -65,14 +65,12 @@ enum status seal_directory(struct seal *done, bool *any, const struct config *co
 {
     struct blobs *blobs = NULL;
     struct store *store = NULL;
-    struct config alone = *config; /* whatever part of a service it is a daemon's */
-    alone.role = DAEMON_ALONE;
     *any = false;
     enum status status = check_folder(config, folder, error);
     if (status == ST_OK)
         status = blobs_open(&blobs, config->data_dir, error);
     if (status == ST_OK)
-        status = store_choice_open(&store, &alone, blobs, error);
+        status = store_choice_open(&store, config, blobs, error);
     if (status == ST_OK)
         status = seal_store(done, any, config, folder, store, error);
     store_close(store);

@@ -17,8 +17,7 @@ struct store_server store_choice_server(const struct config *config)
 {
     return (struct store_server){.url = config->store,
                                  .single_server = config->single_server,
-                                 .migrate = config->migrate,
-                                 .shared = daemon_role_shares(config->role)};
+                                 .migrate = config->migrate};
 }
 
 struct name { /* what the file says; both "" where there is none */
@@ -221,8 +220,9 @@ static enum status open_chosen(struct store **out, const struct config *config,
 {
     char path[BLOB_PATH_SIZE];
     struct store *store = NULL;
-    const struct store_server server = store_choice_server(config);
+    struct store_server server = store_choice_server(config);
     enum status status;
+    server.shared = beside && daemon_role_shares(config->role);
     if (config->store[0] == '\0') {
         blobs_database_path(blobs, path);
         status = check_own(config, blobs, error);

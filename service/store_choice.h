@@ -29,13 +29,15 @@
 #include "store/store.h"
 #include "store/table_rows.h"
 
-/* Opens it.
+/* Opens it for a command, which has it alone, whatever part of a service the configuration says
+ * that a daemon is.
  *   ST_INVALID  the directory belongs to another database, or the database is not the one
  *   others      as store_open and store_open_server */
 enum status store_choice_open(struct store **out, const struct config *config,
                               const struct blobs *blobs, struct error *error);
 
-/* The same by store_open_beside, where it is a file. */
+/* Opens it for a daemon: by store_open_beside, where it is a file; shared, where its role says
+ * so. */
 enum status store_choice_open_beside(struct store **out, const struct config *config,
                                      const struct blobs *blobs, struct error *error);
 

@@ -300,7 +300,13 @@ static void one_that_shares_with_none_is_refused_beside_them(void **state)
 {
     struct daemons *daemons = *state;
     const char *const seal[] = {"seal", "--archive", "/tmp", NULL};
+    const char *const regrant[] = {"regrant", "points", "--epsilon", "1",
+                                   "--delta", "1e-5",   "--role",    "api", NULL};
+    struct daemons nobody = {.count = 1}; /* serves a directory of its own */
     assert_int_equal(daemons_command(daemons, ONE, seal), 75);
+    daemon_init(&nobody.all[0]);
+    assert_int_equal(daemons_command(&nobody, 0, regrant), 75);
+    daemon_fini(&nobody.all[0]);
     const char *const none[] = {"--listen", "127.0.0.1:0", NULL};
     struct daemons strange = {.count = 1};
     daemon_init(&strange.all[0]); /* a directory of its own, without --role */
