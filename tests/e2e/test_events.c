@@ -17,10 +17,12 @@
     "{'dataset':'points','evaluation':'open','model':{'preset':'linear'},'algorithm':" \
     "{'name':'%s'},'batch_size':50,'steps':%d,'privacy':{'noise_multiplier':%g}}"
 
+static const char *const options[] = {"--workers",   "6",     "--threads", "1",
+                                      "--log-level", "debug", NULL};
+
 static int begin(void **state)
 {
-    stage_begin_with(state, (const char *const[]){"--workers", "6", "--threads", "1",
-                                                  "--log-level", "debug", NULL});
+    stage_begin_with(state, options);
     struct client *client = &((struct stage *)*state)->client;
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(8));
     ready_points(client, "other", 500, 2, SAMPLE_BUDGET(8));
@@ -254,7 +256,7 @@ static bool hear_whole(struct event_stream *stream, struct heard *heard,
 static void restart(struct stage *stage)
 {
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
-    daemon_start(&stage->daemon, NULL);
+    daemon_start(&stage->daemon, options);
 }
 
 /* What an event's id says is of the job, so a later start goes on behind it as the one does
