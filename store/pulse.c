@@ -29,15 +29,17 @@ static void await(struct pulse *pulse, int64_t due_ns)
         pthread_cond_timedwait(&pulse->change, &pulse->lock, &due);
 }
 
+/* Where the store is poisoned the process is about to end; the thread waits for that, so that
+ * none is left that has ended and nobody has joined. */
 static void *run(void *argument)
 {
     struct pulse *pulse = argument;
     bool alive = true;
     pthread_mutex_lock(&pulse->lock);
-    while (alive && !pulse->ends) {
+    while (!pulse->ends) {
         int64_t began_ns = clock_monotonic_ns();
         pthread_mutex_unlock(&pulse->lock);
-        alive = lease_renew(pulse->store, NULL) == ST_OK;
+        alive = alive && lease_renew(pulse->store, NULL) == ST_OK;
         pthread_mutex_lock(&pulse->lock);
         await(pulse, began_ns + pulse->every_ns);
     }
