@@ -34,7 +34,7 @@ struct question { /* what is asked of a job under the lock */
     struct event_cursor cursor;
 };
 
-/* Of this start: whatever came since is known by its version. */
+/* Where the cursor was given out since this start, versions tell what has come after it. */
 static struct event_cursor own_cursor(const struct question *question)
 {
     const struct job *job = question->job;
@@ -48,7 +48,8 @@ static struct event_cursor own_cursor(const struct question *question)
     };
 }
 
-/* Of another: points are known by their number, and all else is told again. */
+/* Where another start or daemon gave it out, points are known by their number, and all else is
+ * told again. */
 static struct event_cursor foreign_cursor(const struct question *question)
 {
     return (struct event_cursor){

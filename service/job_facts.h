@@ -18,7 +18,8 @@ struct job_told;
 struct job; /* opaque */
 
 const struct job_id *job_id(const struct job *job);
-/* Of its row: it grows with the places of jobs, and no other job has had it anywhere. */
+/* The number of its row. Later jobs have greater ones, and no other job ever had this one, at
+ * whichever daemon. */
 uint64_t job_number(const struct job *job);
 /* That of a job which had ended before the start is read from its row's texts when it is
  * first asked for, and takes as long (job_kept.h): whoever goes over all jobs asks for what
