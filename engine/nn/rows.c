@@ -8,6 +8,8 @@
 #include "engine/product/product.h"
 #include "engine/product/product_choice.h"
 
+enum { HALF_STEP = 16 }; /* floats: halves of a row are whole vectors */
+
 VECTOR_CLONES
 void rows_add(struct rows z, const float *bias, size_t width)
 {
@@ -21,11 +23,17 @@ void rows_add(struct rows z, const float *bias, size_t width)
 VECTOR_CLONES
 double floats_square(const float *x, size_t count)
 {
-    double sum = 0.0;
-    VECTOR_SUM(sum)
-    for (size_t j = 0; j < count; j++)
-        sum += (double)x[j] * (double)x[j];
-    return sum;
+    double low = 0.0, high = 0.0, rest = 0.0;
+    size_t half = count / 32 * 16;
+    const float *second = x + half;
+    VECTOR_SUM(low, high)
+    for (size_t j = 0; j < half; j++) {
+        low += (double)x[j] * (double)x[j];
+        high += (double)second[j] * (double)second[j];
+    }
+    for (size_t j = 2 * half; j < count; j++)
+        rest += (double)x[j] * (double)x[j];
+    return low + high + rest;
 }
 
 bool row_layer_has_bias(const struct row_layer *layer)
