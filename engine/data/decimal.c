@@ -264,8 +264,20 @@ static inline const char *read_digits(struct decimal *decimal, const char *text,
     return has_point ? append_many(decimal, at + 1, end, -1) : at;
 }
 
+/* Whether a number of one digit stands here, as most values of sparse data are: no character
+ * before '.' in ASCII goes on with a number that has begun. */
+static inline bool is_digit_alone(const char *text, const char *end)
+{
+    return end - text >= 2 && (unsigned char)(text[0] - '0') < 10 &&
+           (unsigned char)text[1] < '.';
+}
+
 const char *decimal_read(double *value, const char *text, const char *end)
 {
+    if (is_digit_alone(text, end)) {
+        *value = text[0] - '0';
+        return text + 1;
+    }
     const char *at = text;
     bool negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+'))

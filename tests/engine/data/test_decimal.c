@@ -160,6 +160,21 @@ static void reading_stops_where_the_number_does(void **state)
     assert_ptr_equal(decimal_read(&value, "1234", &"1234"[2]) != NULL, 1);
 }
 
+/* With a zero in front the same number takes the long way. */
+static void one_digit_is_read_as_any_number_whatever_follows(void **state)
+{
+    (void)state;
+    for (int digit = '0'; digit <= '9'; digit++)
+        for (int behind = 0; behind < 256; behind++) {
+            char text[] = {'0', (char)digit, (char)behind, '3', ' '};
+            const char *end = text + sizeof text;
+            double alone = NAN, with_zero = NAN;
+            const char *rest = decimal_read(&alone, text + 1, end);
+            assert_ptr_equal(decimal_read(&with_zero, text, end), rest);
+            assert_memory_equal(&alone, &with_zero, sizeof alone);
+        }
+}
+
 static void a_number_beyond_the_limit_is_refused(void **state)
 {
     (void)state;
@@ -210,6 +225,7 @@ int main(void)
         cmocka_unit_test(the_edges_of_the_doubles_are_met),
         cmocka_unit_test(what_is_no_number_is_not_read),
         cmocka_unit_test(reading_stops_where_the_number_does),
+        cmocka_unit_test(one_digit_is_read_as_any_number_whatever_follows),
         cmocka_unit_test(a_number_beyond_the_limit_is_refused),
         cmocka_unit_test(the_process_locale_does_not_matter),
     };
