@@ -149,6 +149,21 @@ bool authentication_asks(const struct context *context)
     return access_keys_any(context->keys) || context->sign_on != NULL;
 }
 
+/* Where nobody is asked everybody is the local principal. The first key may have been made since
+ * the request began, and at another daemon a moment ago: who shows one is asked after a look. */
+static enum status find_local(const struct context *context, struct request *request,
+                              bool *is_local, struct error *error)
+{
+    *is_local =
+        request->principal.role == ROLE_LOCAL && !authentication_asks(context);
+    if (!*is_local)
+        request->principal = (struct principal){.role = ROLE_NOBODY};
+    else if (request->look == LOOK_NONE && store_shared(context->store) &&
+             request_header(request, "Authorization") != NULL)
+        return error_set(error, ST_KEY_UNKNOWN, "the store was not asked");
+    return ST_OK;
+}
+
 enum status authentication_run(struct context *context, struct request *request,
                                struct error *error)
 {
@@ -158,9 +173,11 @@ enum status authentication_run(struct context *context, struct request *request,
             error, ST_UNTRUSTED_PROXY,
             "X-Forwarded-User, -Email and -Groups are taken from a trusted "
             "proxy alone (--trust-proxy)");
-    if (request->principal.role == ROLE_LOCAL)
-        return ST_OK;
-    enum status status = identify(context, request, &said, error);
+    bool is_local = false;
+    enum status status = find_local(context, request, &is_local, error);
+    if (status != ST_OK || is_local)
+        return status;
+    status = identify(context, request, &said, error);
     return status == ST_OK ? check_site(request, error) : status;
 }
 

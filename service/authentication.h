@@ -16,8 +16,8 @@
 /* Whether anybody is asked who they are. */
 bool authentication_asks(const struct context *context);
 
-/* Fills in request->principal, which is the local one where nobody is asked, and else
- * nobody so far. A route that asks for no scope is served without a key, to
+/* Fills in request->principal, which is the local one where nobody was asked when the request
+ * began, and else nobody so far. A route that asks for no scope is served without a key, to
  * nobody, but a key that is shown must be good.
  *   ST_KEY_MISSING    there are keys, and none was shown
  *   ST_KEY_MALFORMED, ST_KEY_UNKNOWN, ST_KEY_EXPIRED, ST_KEY_REVOKED

@@ -30,10 +30,18 @@ static void handle(struct context *context, struct request *const *requests,
         handler_handle(context, requests[i]);
 }
 
-/* What is handled after this has had its second look. */
-static void look_before(const struct context *context, struct request *const *requests,
-                        size_t count)
+/* A prediction takes long, and reads of no dataset that may yet be declared anew: it is no
+ * visit. What it does not find it looks for. */
+static bool is_visit(const struct request *request)
 {
+    return request->match.route->run != RUN_ON_PREDICTORS;
+}
+
+/* What is handled after this has had its second look. */
+void desk_look(struct context *context, struct request *const *requests, size_t count)
+{
+    if (!is_visit(requests[0]))
+        return;
     second_look_before(context);
     for (size_t i = 0; i < count; i++) {
         requests[i]->look = LOOK_DONE;
@@ -41,14 +49,10 @@ static void look_before(const struct context *context, struct request *const *re
     }
 }
 
-/* A prediction takes long, and reads of no dataset that may yet be declared anew: it is no
- * visit. */
 void desk_handle(struct context *context, struct request *const *requests, size_t count)
 {
     struct visit visit;
-    bool visits = requests[0]->match.route->run != RUN_ON_PREDICTORS;
-    if (visits)
-        look_before(context, requests, count);
+    bool visits = is_visit(requests[0]);
     if (visits)
         datasets_enter(context->datasets, &visit);
     handle(context, requests, count);

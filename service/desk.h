@@ -23,7 +23,11 @@ enum { DESK_TOGETHER_MAX = 8 }; /* requests that one transaction holds at most *
 size_t desk_gather(struct context *context,
                    struct request *requests[DESK_TOGETHER_MAX]);
 
-/* Makes the replies of requests that were gathered, 1 <= count <= DESK_TOGETHER_MAX. */
+/* Looks at what other daemons have written (second_look.h), for requests that were gathered and
+ * are handled next: whether their principals may still be answered is asked after it. */
+void desk_look(struct context *context, struct request *const *requests, size_t count);
+
+/* Makes the replies of requests for which was looked, 1 <= count <= DESK_TOGETHER_MAX. */
 void desk_handle(struct context *context, struct request *const *requests,
                  size_t count);
 

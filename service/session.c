@@ -111,6 +111,7 @@ static void run_on_desk(struct context *context, struct request *first)
 {
     struct request *all[DESK_TOGETHER_MAX] = {first}, *stay[DESK_TOGETHER_MAX];
     size_t count = desk_gather(context, all), stay_count = 0;
+    desk_look(context, all, count);
     for (size_t i = 0; i < count; i++)
         if (may_stay(session_of(all[i])))
             stay[stay_count++] = all[i];

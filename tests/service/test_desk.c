@@ -128,6 +128,7 @@ static void handle(struct asked *asked, size_t count)
     struct request *requests[MAX];
     for (size_t i = 0; i < count; i++)
         requests[i] = &asked[i].request;
+    desk_look(&scene.context, requests, count);
     desk_handle(&scene.context, requests, count);
 }
 
