@@ -29,7 +29,8 @@ static struct dataset_view view_of(const struct dataset *dataset,
 }
 
 /* The epochs of the dataset's budget: those of the ledger, or the grant that it
- * declares where the entry of that is in a transaction that is still open. */
+ * declares where the entry of that is in a transaction that is still open. Of an account that
+ * cannot be read nothing is said: this process is about to end. */
 static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *ledger)
 {
     struct epochs epochs = {0};
@@ -37,8 +38,10 @@ static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *l
     struct epoch declared = {.grant = spec->grant};
     if (spec->is_public)
         return epochs;
-    if (ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL) == ST_OK &&
-        grant_same(&epochs.items[0].grant, &spec->grant))
+    enum status status = ledger_epochs(ledger, &spec->id, &epochs, &balance, NULL);
+    bool is_known = status == ST_OK || status == ST_NOT_FOUND;
+    if (!is_known ||
+        (status == ST_OK && grant_same(&epochs.items[0].grant, &spec->grant)))
         return epochs;
     epochs_fini(&epochs);
     declared.number = balance.epoch + 1;

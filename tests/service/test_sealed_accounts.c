@@ -3,6 +3,7 @@
  * rows of datasets that are altered between. */
 #include "accountant/ledger_view.h"
 #include "service/budget_board.h"
+#include "service/dataset_text.h"
 #include "service/seal_command.h"
 #include "service/verify_command.h"
 
@@ -133,6 +134,39 @@ static void a_row_of_another_promise_is_found_before_its_budget_is_used(void **s
     place_remove(&scene.place);
 }
 
+static void show_and_end(struct scene *scene)
+{
+    struct error error = {0};
+    if (reopen(scene, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    struct datasets *datasets = scene->context.datasets;
+    char *text =
+        dataset_text(datasets, datasets_find(datasets, "a"), scene->context.ledger);
+    if (strstr(text, "\"epochs\":null") == NULL)
+        _exit(1);
+    free(text);
+    context_guard(&scene->context);
+}
+
+static void an_account_that_is_not_what_was_sealed_shows_no_budget(void **state)
+{
+    (void)state;
+    static struct scene scene;
+    int code;
+    make_sealed(&scene);
+    run(&scene, "UPDATE sealed_sum SET body=(SELECT body FROM sealed_sum WHERE "
+                "dataset='b') WHERE dataset='a'");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        show_and_end(&scene);
+        _exit(2);
+    }
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_true(WIFEXITED(code) && WEXITSTATUS(code) == 75);
+    place_remove(&scene.place);
+}
+
 static void an_auditor_compares_every_row_whatever_is_loaded(void **state)
 {
     (void)state;
@@ -177,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_start_asks_for_no_account_that_is_closed),
         cmocka_unit_test(a_row_of_another_promise_is_found_before_its_budget_is_used),
+        cmocka_unit_test(an_account_that_is_not_what_was_sealed_shows_no_budget),
         cmocka_unit_test(an_auditor_compares_every_row_whatever_is_loaded),
         cmocka_unit_test(a_private_dataset_made_public_is_found_at_the_start),
     };
