@@ -53,6 +53,13 @@ static char *reserved(void *context, const struct job_id *holder)
     return ledger_reserved_text(context, holder);
 }
 
+enum status following_begin(struct context *context, struct error *error)
+{
+    const struct survey_renewal renewal = {context->datasets, reserved,
+                                           context->ledger};
+    return surveys_yield(context->surveys, &renewal, error);
+}
+
 static enum status renew_survey(struct context *context, struct store_tx *tx,
                                 const char *id, struct error *error)
 {

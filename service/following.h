@@ -24,6 +24,10 @@
 #include "service/context.h"
 #include "store/follow.h"
 
+/* What a start has read is as other daemons have left it: before anything else.
+ *   ST_CORRUPT  a row does not agree with the ledger */
+enum status following_begin(struct context *context, struct error *error);
+
 /* The function of struct follow_hook: argument is the context, whose rows were opened.
  *   ST_CORRUPT  a row does not read back
  *   ST_IO       the store is poisoned */

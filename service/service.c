@@ -100,11 +100,11 @@ static enum status open_books(struct context *context, struct error *error)
     context->keys = inventory.keys;
     if (status != ST_OK)
         return status;
-    if (store_shared(context->store))
-        surveys_yield(context->surveys);
     context->sweeps = sweeps_create(context->jobs);
     datasets_watch(context->datasets, dataset_changed, context);
     status = inventory_check(&inventory, context->ledger, error);
+    if (status == ST_OK && store_shared(context->store))
+        status = following_begin(context, error);
     inventory_watch(&inventory, context->ledger);
     return status;
 }

@@ -431,13 +431,19 @@ enum status surveys_renew(struct surveys *surveys, struct store_tx *tx, const ch
     return status;
 }
 
-void surveys_yield(struct surveys *surveys)
+enum status surveys_yield(struct surveys *surveys, const struct survey_renewal *renewal,
+                          struct error *error)
 {
-    pthread_mutex_lock(&surveys->lock);
-    for (size_t i = 0; i < surveys->here.count; i++)
-        enter(&surveys->elsewhere, surveys->here.items[i]);
-    surveys->here.count = 0;
-    pthread_mutex_unlock(&surveys->lock);
+    struct survey *survey;
+    enum status status = ST_OK;
+    while (status == ST_OK && (survey = surveys_at(surveys, 0)) != NULL) {
+        status = read_mechanism(survey, renewal, error);
+        pthread_mutex_lock(&surveys->lock);
+        leave(&surveys->here, survey);
+        enter(&surveys->elsewhere, survey);
+        pthread_mutex_unlock(&surveys->lock);
+    }
+    return status;
 }
 
 struct survey *surveys_adopt(struct surveys *surveys, const char *id)

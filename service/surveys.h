@@ -103,8 +103,13 @@ size_t surveys_on(struct surveys *surveys, const struct dataset_id *dataset);
 /* How many of them this daemon has: those of surveys_at. */
 size_t surveys_here(struct surveys *surveys);
 
-/* Those that were read are other daemons'. Before anything else, where the store is shared. */
-void surveys_yield(struct surveys *surveys);
+struct survey_renewal;
+
+/* Those that were read are other daemons', and hold what the renewal says. Before anything else,
+ * where the store is shared.
+ *   ST_CORRUPT  one holds nothing */
+enum status surveys_yield(struct surveys *surveys, const struct survey_renewal *renewal,
+                          struct error *error);
 /* Takes one over that was another's, to end it; NULL where there is none of that id. */
 struct survey *surveys_adopt(struct surveys *surveys, const char *id);
 

@@ -567,6 +567,7 @@ static struct survey *ask(void)
 
 static void expect_noise(void *context, const struct survey *survey)
 {
+    assert_int_equal(survey->mechanism.run_count, 1);
     assert_true(survey->mechanism.runs[0].noise_multiplier == 90);
     ++*(unsigned *)context;
 }
@@ -594,6 +595,28 @@ static void a_survey_of_another_counts_until_it_ends(void **state)
     tell(FOLLOW_SURVEY, id.text);
     assert_false(surveys_runs(two.there.surveys, id.text));
     assert_int_equal(surveys_count(two.there.surveys), 0);
+}
+
+/* Else a key's share would be counted without it, at a daemon that has just started. */
+static void a_survey_of_another_holds_its_price_at_a_start(void **state)
+{
+    (void)state;
+    unsigned looked = 0;
+    struct store_tx *tx = NULL;
+    struct surveys *read = NULL;
+    import_points();
+    const struct survey_id id = ask()->id;
+    assert_int_equal(store_begin(two.here->store, STORE_READ, &tx, NULL), ST_OK);
+    assert_int_equal(surveys_open(&read, tx, two.here->datasets, NULL), ST_OK);
+    store_rollback(tx);
+    struct context starting = *two.here;
+    starting.surveys = read;
+    assert_int_equal(following_begin(&starting, NULL), ST_OK);
+    assert_int_equal(surveys_here(read), 0);
+    assert_true(surveys_runs(read, id.text));
+    surveys_look(read, expect_noise, &looked);
+    assert_int_equal(looked, 1);
+    surveys_close(read);
 }
 
 /* A daemon is told of what it does itself elsewhere in memory, and leaves it alone. */
@@ -644,6 +667,7 @@ int main(void)
         TEST(a_webhook_changes_and_is_deleted),
         TEST(a_charge_is_granted_blocks_and_ends),
         TEST(a_survey_of_another_counts_until_it_ends),
+        TEST(a_survey_of_another_holds_its_price_at_a_start),
         TEST(what_runs_here_is_left_to_whoever_runs_it),
         TEST(what_a_table_does_not_hold_is_damage),
     };
