@@ -2,6 +2,7 @@
 #include "tests/e2e/daemons_fixture.h"
 
 #include <sys/stat.h>
+#include <curl/curl.h>
 
 #include "tests/expect.h"
 #include "tests/s3_fixture.h"
@@ -16,7 +17,7 @@ static struct postgres_server server;
 static struct postgres_database database;
 static struct s3_process s3;
 
-bool daemons_begin(void)
+bool daemons_can_start(void)
 {
     if (!daemon_has_postgres() || !postgres_make(&server, true))
         return false;
@@ -24,11 +25,6 @@ bool daemons_begin(void)
                      0);
     postgres_kill(&server); /* it starts with as many */
     return true;
-}
-
-void daemons_end(void)
-{
-    postgres_remove(&server);
 }
 
 /* Each daemon has a way of its own to the server's socket: a link. */
@@ -77,9 +73,11 @@ void daemons_start(struct daemons *daemons, size_t index)
     daemon_start(&daemons->all[index], options);
 }
 
-void daemons_open(struct daemons *daemons, const char *const *roles)
+int daemons_begin(void **state, const char *const *roles)
 {
-    *daemons = (struct daemons){0};
+    struct daemons *daemons = calloc(1, sizeof *daemons);
+    assert_non_null(daemons);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
     database = postgres_database(&server);
     s3_start(&s3);
     setenv("AWS_ENDPOINT_URL_S3", s3.endpoint, 1);
@@ -99,10 +97,13 @@ void daemons_open(struct daemons *daemons, const char *const *roles)
         client_init(&daemons->clients[i], &daemons->all[i]);
         daemons->count++;
     }
+    *state = daemons;
+    return 0;
 }
 
-void daemons_close(struct daemons *daemons)
+int daemons_end(void **state)
 {
+    struct daemons *daemons = *state;
     bool clean = true;
     for (size_t i = 0; i < daemons->count; i++) {
         char way[80];
@@ -116,9 +117,12 @@ void daemons_close(struct daemons *daemons)
             daemon_show_log(&daemons->all[i]);
         daemon_fini(&daemons->all[i]);
     }
+    free(daemons);
     s3_stop(&s3);
+    postgres_remove(&server);
     if (!clean) /* cmocka does not count what fails at the end of a group */
         exit(EXIT_FAILURE);
+    return 0;
 }
 
 int daemons_command(struct daemons *daemons, size_t index, const char *const *words)

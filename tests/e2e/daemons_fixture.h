@@ -19,14 +19,15 @@ struct daemons {
     struct client clients[DAEMONS_MAX];
 };
 
-/* Makes the servers, once for a program; false, aloud, where there is none here. */
-bool daemons_begin(void);
-void daemons_end(void);
+/* Makes the server of the database, before the group of tests; false, aloud, where there is
+ * none here. */
+bool daemons_can_start(void);
 
-/* Starts a daemon for each role, on a fresh database and bucket; ended by NULL. */
-void daemons_open(struct daemons *daemons, const char *const *roles);
-/* Ends them, by SIGKILL where they still run, and sees that no sanitizer said anything. */
-void daemons_close(struct daemons *daemons);
+/* cmocka's setup and teardown of a group, whose state is a daemon for each of the roles, which
+ * NULL ends, on a fresh database and bucket. The end is by SIGKILL where they still run, and
+ * fails if a sanitizer said anything in a log. */
+int daemons_begin(void **state, const char *const *roles);
+int daemons_end(void **state);
 
 /* Starts one again, that was stopped. */
 void daemons_start(struct daemons *daemons, size_t index);

@@ -3,7 +3,6 @@
  * any, it is logged in at none. A key that was revoked at one changes nothing at any. Method:
  * two processes on a real server of PostgreSQL. */
 #include <string.h>
-#include <curl/curl.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/daemons_fixture.h"
@@ -15,18 +14,7 @@ static char first_operator[96]; /* the first key that there was */
 static int begin(void **state)
 {
     static const char *const roles[] = {"api", "api", NULL};
-    struct daemons *daemons = calloc(1, sizeof *daemons);
-    assert_non_null(daemons);
-    daemons_open(daemons, roles);
-    *state = daemons;
-    return 0;
-}
-
-static int end(void **state)
-{
-    daemons_close(*state);
-    free(*state);
-    return 0;
+    return daemons_begin(state, roles);
 }
 
 static const struct reply *ask_with(struct client *client, const char *method,
@@ -128,10 +116,5 @@ int main(void)
         cmocka_unit_test(a_browser_is_logged_in_and_out_at_all_at_once),
         cmocka_unit_test(a_key_that_was_revoked_at_one_makes_no_other_at_any),
     };
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (!daemons_begin())
-        return 0;
-    int failed = cmocka_run_group_tests(tests, begin, end);
-    daemons_end();
-    return failed;
+    return daemons_can_start() ? cmocka_run_group_tests(tests, begin, daemons_end) : 0;
 }

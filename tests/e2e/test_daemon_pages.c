@@ -4,7 +4,6 @@
  * register datasets in turns. */
 #include <stdio.h>
 #include <string.h>
-#include <curl/curl.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/daemons_fixture.h"
@@ -18,18 +17,7 @@ static const char *const names[DATASETS] = {"m", "c", "x", "a", "k", "z", "b", "
 static int begin(void **state)
 {
     static const char *const roles[] = {"api", "api", NULL};
-    struct daemons *daemons = calloc(1, sizeof *daemons);
-    assert_non_null(daemons);
-    daemons_open(daemons, roles);
-    *state = daemons;
-    return 0;
-}
-
-static int end(void **state)
-{
-    daemons_close(*state);
-    free(*state);
-    return 0;
+    return daemons_begin(state, roles);
 }
 
 /* Reads all pages, from each daemon in turn: ids, a blank behind each. */
@@ -107,10 +95,5 @@ int main(void)
         cmocka_unit_test(pages_of_two_daemons_are_one_list),
         cmocka_unit_test(a_list_that_another_has_sent_is_sent_again),
     };
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (!daemons_begin())
-        return 0;
-    int failed = cmocka_run_group_tests(tests, begin, end);
-    daemons_end();
-    return failed;
+    return daemons_can_start() ? cmocka_run_group_tests(tests, begin, daemons_end) : 0;
 }

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <curl/curl.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/account_fixture.h"
@@ -21,18 +20,7 @@ static const char *const roles[] = {"api", "api", "worker", NULL};
 
 static int begin(void **state)
 {
-    struct daemons *daemons = calloc(1, sizeof *daemons);
-    assert_non_null(daemons);
-    daemons_open(daemons, roles);
-    *state = daemons;
-    return 0;
-}
-
-static int end(void **state)
-{
-    daemons_close(*state);
-    free(*state);
-    return 0;
+    return daemons_begin(state, roles);
 }
 
 static bool is_same(const struct reply *one, const struct reply *other)
@@ -352,10 +340,5 @@ int main(void)
         cmocka_unit_test(one_that_shares_with_none_is_refused_beside_them),
         cmocka_unit_test(what_all_have_done_is_there_after_a_start),
     };
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (!daemons_begin())
-        return 0;
-    int failed = cmocka_run_group_tests(tests, begin, end);
-    daemons_end();
-    return failed;
+    return daemons_can_start() ? cmocka_run_group_tests(tests, begin, daemons_end) : 0;
 }

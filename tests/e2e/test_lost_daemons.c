@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
-#include <curl/curl.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/account_fixture.h"
@@ -21,18 +20,9 @@ static const char *const roles[] = {"api", "api", "worker", "worker", NULL};
 
 static int begin(void **state)
 {
-    struct daemons *daemons = calloc(1, sizeof *daemons);
-    assert_non_null(daemons);
-    daemons_open(daemons, roles);
-    ready_points(&daemons->clients[ONE], "points", 500, 1, SAMPLE_BUDGET(8));
-    *state = daemons;
-    return 0;
-}
-
-static int end(void **state)
-{
-    daemons_close(*state);
-    free(*state);
+    daemons_begin(state, roles);
+    ready_points(&((struct daemons *)*state)->clients[ONE], "points", 500, 1,
+                 SAMPLE_BUDGET(8));
     return 0;
 }
 
@@ -307,10 +297,5 @@ int main(void)
         cmocka_unit_test(an_api_daemon_that_is_killed_is_not_missed),
         cmocka_unit_test(nothing_is_lost_or_spent_twice_whatever_is_killed),
     };
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (!daemons_begin())
-        return 0;
-    int failed = cmocka_run_group_tests(tests, begin, end);
-    daemons_end();
-    return failed;
+    return daemons_can_start() ? cmocka_run_group_tests(tests, begin, daemons_end) : 0;
 }
