@@ -83,3 +83,11 @@ void assert_ranks_gone(const pid_t *found, unsigned count)
             nanosleep(&(struct timespec){0, 50000000}, NULL);
     assert_true(waited < 1200);
 }
+
+void assert_charged_in_part(const struct reply *job)
+{
+    double authorised = reply_number(job, "privacy.authorised_steps");
+    assert_true(authorised >= ENDLESS_STEPS / 100.0 && authorised < ENDLESS_STEPS);
+    assert_true(reply_number(job, "privacy.epsilon_spent") > 0);
+    assert_true(json_is_null(reply_at(job, "model")));
+}

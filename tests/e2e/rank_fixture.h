@@ -16,6 +16,12 @@
     "--mca btl_vader_single_copy_mechanism none --mca oob_tcp_if_include lo "          \
     "--mca mpi_yield_when_idle 1"
 
+/* A job on the digits: its steps, a few or more than anybody waits for, and its noise. */
+#define RANKS_JOB                                                                      \
+    "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"    \
+    "'batch_size':512,'steps':%d,'ranks':2,'privacy':{'noise_multiplier':%g}}"
+enum { RANKS = 2, FEW_STEPS = 40, ENDLESS_STEPS = 1000000 };
+
 /* Whether there is an mpirun, and no sanitizer, which knows nothing of its threads. */
 bool ranks_can_start(void);
 
@@ -32,5 +38,9 @@ unsigned find_processes(const char *program, pid_t *found, unsigned max);
 /* Asserts that the processes end within a minute, in which whoever reaps them may come to
  * it. */
 void assert_ranks_gone(const pid_t *found, unsigned count);
+
+/* A job of ENDLESS_STEPS that has ended early, without a model, and was charged what was
+ * authorised. */
+void assert_charged_in_part(const struct reply *job);
 
 #endif

@@ -5,7 +5,7 @@
 #include "tests/expect.h"
 #include "tests/e2e/sample_fixture.h"
 
-int stage_begin_with(void **state, const char *const *options)
+struct stage *stage_prepare(void **state)
 {
     struct stage *stage = calloc(1, sizeof *stage);
     assert_non_null(stage);
@@ -13,6 +13,12 @@ int stage_begin_with(void **state, const char *const *options)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     daemon_init(&stage->daemon);
     client_init(&stage->client, &stage->daemon);
+    return stage;
+}
+
+int stage_begin_with(void **state, const char *const *options)
+{
+    struct stage *stage = stage_prepare(state);
     daemon_start(&stage->daemon, options);
     return 0;
 }

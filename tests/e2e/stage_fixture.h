@@ -19,6 +19,8 @@ int stage_begin(void **state);
 int stage_begin_with(void **state, const char *const *options);
 /* With the digits: "digits" under this member privacy, "digits-test" public. */
 int stage_begin_digits(void **state, const char *privacy);
+/* With a daemon that has its directory, and is not started. */
+struct stage *stage_prepare(void **state);
 int stage_end(void **state);
 
 #endif

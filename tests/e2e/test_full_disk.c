@@ -22,11 +22,7 @@ static const char *const options[] = {"--workers", "1", "--threads", "1", NULL};
 /* A stage whose data directory is a disk of 128 MiB. */
 static int begin(void **state)
 {
-    struct stage *stage = calloc(1, sizeof *stage);
-    assert_non_null(stage);
-    *state = stage;
-    daemon_init(&stage->daemon);
-    client_init(&stage->client, &stage->daemon);
+    struct stage *stage = stage_prepare(state);
     assert_int_equal(mkdir(stage->daemon.data_dir, 0700), 0);
     if (mount("tmpfs", stage->daemon.data_dir, "tmpfs", 0, "size=128m,mode=0700") != 0)
         print_message("SKIPPED, proves nothing: no tmpfs can be mounted here (%s)\n",

@@ -11,8 +11,6 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-enum { RANKS = 2, FEW_STEPS = 40, ENDLESS_STEPS = 1000000 };
-
 #define JOB                                                                            \
     "{'dataset':'digits','evaluation':'digits-test','model':{'preset':'linear'},"      \
     "'algorithm':{'name':'%s'},'batch_size':512,'steps':%d,'ranks':%d,"                \
@@ -169,14 +167,6 @@ static const char *begin_endless(struct client *client, pid_t found[RANKS])
     return id;
 }
 
-static void assert_charged(const struct reply *job)
-{
-    double authorised = reply_number(job, "privacy.authorised_steps");
-    assert_true(authorised >= ENDLESS_STEPS / 100.0 && authorised < ENDLESS_STEPS);
-    assert_true(reply_number(job, "privacy.epsilon_spent") > 0);
-    assert_true(json_is_null(reply_at(job, "model")));
-}
-
 static void a_cancelled_job_leaves_no_process(void **state)
 {
     pid_t found[RANKS];
@@ -186,7 +176,7 @@ static void a_cancelled_job_leaves_no_process(void **state)
     cancel(client, id);
     const struct reply *job = await_end(client, id);
     assert_string_equal(reply_text(job, "state"), "CANCELLED");
-    assert_charged(job);
+    assert_charged_in_part(job);
     assert_ranks_gone(found, RANKS);
     assert_model_files(client->daemon, 0);
 }
@@ -201,7 +191,7 @@ static void a_job_that_loses_a_rank_fails_and_stays_charged(void **state)
         const struct reply *job = await_end(client, id);
         assert_string_equal(reply_text(job, "state"), "FAILED");
         assert_string_equal(reply_text(job, "state_reason"), "rank_lost");
-        assert_charged(job);
+        assert_charged_in_part(job);
         assert_int_equal(find_ranks(client->daemon, NULL, 0), 0);
         assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
     }

@@ -8,58 +8,20 @@
  * it is skipped. */
 #include "tests/expect.h"
 
-#include "tests/e2e/rank_fixture.h"
+#include "tests/e2e/launcher_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/ssh_fixture.h"
 
-enum { RANKS = SSH_HOSTS, FEW_STEPS = 40, ENDLESS_STEPS = 1000000 };
-
-#define JOB                                                                            \
-    "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"    \
-    "'batch_size':512,'steps':%d,'ranks':2,'privacy':{'noise_multiplier':%g}}"
-
 static struct ssh_hosts hosts;
-static char program[96]; /* of the ranks */
-
-static void write_launcher(const char *path, const char *folder)
-{
-    char mpirun[1024];
-    ssh_mpirun(&hosts, "\"$1\"", mpirun, sizeof mpirun);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file,
-            "#!/bin/bash\nrank=(%s %s/epsilond rank)\n"
-            "[ -e %s/hasty ] || exec \"${rank[@]}\"\n"
-            "exec \"${rank[@]}\" < \\\n"
-            "    <(exec sed -u 's/\"patience_s\":120,/\"patience_s\":  3,/')\n",
-            mpirun, folder, folder);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(chmod(path, 0700), 0);
-}
 
 static int begin(void **state)
 {
-    static char launcher[128];
+    char mpirun[1024];
     if (!ssh_can_start())
         return 0;
     ssh_hosts_begin(&hosts);
-    struct stage *stage = calloc(1, sizeof *stage);
-    assert_non_null(stage);
-    *state = stage;
-    daemon_init(&stage->daemon);
-    client_init(&stage->client, &stage->daemon);
-    const char *folder = stage->daemon.directory;
-    ssh_shell("cp \"$EPSILOND\" %s/epsilond && cp \"$EPSILOND-rank\" %s/epsilond-rank",
-              folder, folder);
-    snprintf(program, sizeof program, "%s/epsilond-rank", folder);
-    snprintf(launcher, sizeof launcher, "%s/launcher", folder);
-    write_launcher(launcher, folder);
-    strcat(launcher, " {ranks}");
-    daemon_start(&stage->daemon,
-                 (const char *const[]){"--workers", "1", "--threads", "1",
-                                       "--ranks-launcher", launcher, "--ranks-max", "2",
-                                       NULL});
-    ready_digits(&stage->client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));
+    ssh_mpirun(&hosts, "\"$1\"", mpirun, sizeof mpirun);
+    launcher_begin(state, mpirun);
     return 0;
 }
 
@@ -77,23 +39,15 @@ static void assert_ends(void **state, const struct reply *job, const char *how,
     assert_string_equal(reply_text(job, "state"), how);
     if (why != NULL)
         assert_string_equal(reply_text(job, "state_reason"), why);
-    assert_true(json_is_null(reply_at(job, "model")));
     assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
-}
-
-static void assert_charged(const struct reply *job)
-{
-    double authorised = reply_number(job, "privacy.authorised_steps");
-    assert_true(authorised >= ENDLESS_STEPS / 100.0 && authorised < ENDLESS_STEPS);
-    assert_true(reply_number(job, "privacy.epsilon_spent") > 0);
 }
 
 /* The job, once it has taken steps, and its processes, which ssh has started. */
 static const char *begin_endless(struct client *client, pid_t found[RANKS])
 {
-    const char *id = submit(client, JOB, ENDLESS_STEPS, 3000.0);
+    const char *id = submit(client, RANKS_JOB, ENDLESS_STEPS, 3000.0);
     await_training(client, id);
-    assert_int_equal(find_processes(program, found, RANKS), RANKS);
+    find_launched(client->daemon->directory, found);
     assert_int_equal(find_ranks(client->daemon, NULL, 0), 0);
     for (int k = 0; k < RANKS; k++)
         ssh_shell("grep -qz '^SSH_CONNECTION=' /proc/%d/environ && "
@@ -105,12 +59,12 @@ static const char *begin_endless(struct client *client, pid_t found[RANKS])
 static void ranks_on_two_hosts_train_a_model(void **state)
 {
     struct client *client = ranks_client(*state);
-    const struct reply *job = train(client, JOB, FEW_STEPS, 8.0);
+    const struct reply *job = train(client, RANKS_JOB, FEW_STEPS, 8.0);
     assert_true(reply_number(job, "privacy.authorised_steps") == FEW_STEPS);
     const struct reply *model = model_of(client, job);
     assert_true(reply_number(model, "certificate.ranks") == RANKS);
     assert_true(reply_number(model, "certificate.steps") == FEW_STEPS);
-    assert_int_equal(find_processes(program, NULL, 0), 0);
+    assert_none_launched(client->daemon->directory);
     assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
 }
 
@@ -122,7 +76,7 @@ static void a_cancelled_job_leaves_no_process_on_the_hosts(void **state)
     cancel(client, id);
     const struct reply *job = await_end(client, id);
     assert_ends(state, job, "CANCELLED", NULL);
-    assert_charged(job);
+    assert_charged_in_part(job);
     assert_ranks_gone(found, RANKS);
 }
 
@@ -134,7 +88,7 @@ static void lose_a_rank(void **state, int signal)
     assert_int_equal(kill(found[RANKS - 1], signal), 0);
     const struct reply *job = await_end(client, id);
     assert_ends(state, job, "FAILED", "rank_lost");
-    assert_charged(job);
+    assert_charged_in_part(job);
     assert_ranks_gone(found, RANKS);
 }
 
@@ -146,9 +100,9 @@ static void a_rank_that_is_killed_ends_the_job_which_stays_charged(void **state)
 static void a_rank_that_is_stopped_ends_the_job_which_stays_charged(void **state)
 {
     struct client *client = ranks_client(*state);
-    ssh_shell("touch %s/hasty", client->daemon->directory);
+    launcher_hasten(*state, true);
     lose_a_rank(state, SIGSTOP);
-    ssh_shell("rm %s/hasty", client->daemon->directory);
+    launcher_hasten(*state, false);
     assert_true(daemon_logged(client->daemon, "rank_missed"));
 }
 
@@ -158,9 +112,10 @@ static void a_host_with_another_key_gets_nothing(void **state)
     struct client *client = ranks_client(*state);
     ssh_shell("cd %s && (printf 'epsilond-ranks ' && cat user.pub) >known_hosts",
               hosts.folder);
-    const char *id = submit(client, JOB, FEW_STEPS, 8.0);
+    const char *id = submit(client, RANKS_JOB, FEW_STEPS, 8.0);
     const struct reply *job = await_end(client, id);
     assert_ends(state, job, "FAILED", "rank_lost");
+    assert_true(json_is_null(reply_at(job, "model")));
     assert_true(reply_number(job, "privacy.authorised_steps") == 0);
     assert_true(reply_number(job, "privacy.epsilon_spent") == 0);
 }

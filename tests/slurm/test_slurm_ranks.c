@@ -11,67 +11,17 @@
 #include <time.h>
 
 #include "tests/expect.h"
-#include "tests/e2e/rank_fixture.h"
+#include "tests/e2e/launcher_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 
-enum { RANKS = 2, FEW_STEPS = 40, ENDLESS_STEPS = 1000000, TRIES = 1200, STARTS = 3 };
-
-#define JOB                                                                            \
-    "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"    \
-    "'batch_size':512,'steps':%u,'ranks':2,'privacy':{'noise_multiplier':%g}}"
-
-static char program[96]; /* of the ranks */
-
-static const char script[] =
-    "#!/bin/bash\n"
-    "cd %s\n"
-    "rank=(srun -n \"$1\" --ntasks-per-node=1 --mpi=pmix --input=0\n"
-    "      --kill-on-bad-exit=1 ./epsilond rank)\n"
-    "export OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1\n"
-    "[ -e hasty ] || exec \"${rank[@]}\"\n"
-    "exec \"${rank[@]}\" < \\\n"
-    "    <(exec sed -u 's/\"patience_s\":120,/\"patience_s\":  3,/')\n";
-
-__attribute__((format(printf, 1, 2))) static void shell(const char *format, ...)
-{
-    char command[512];
-    va_list values;
-    va_start(values, format);
-    int length = vsnprintf(command, sizeof command, format, values);
-    va_end(values);
-    assert_true(length > 0 && (size_t)length < sizeof command);
-    assert_int_equal(system(command), 0);
-}
-
-static void start_daemon(struct daemon *daemon)
-{
-    static char launcher[128];
-    snprintf(launcher, sizeof launcher, "%s/launcher {ranks}", daemon->directory);
-    daemon_start(daemon, (const char *const[]){"--workers", "1", "--threads", "1",
-                                               "--ranks-launcher", launcher,
-                                               "--ranks-max", "2", NULL});
-}
+enum { TRIES = 1200, STARTS = 3 };
 
 static int begin(void **state)
 {
-    char path[96];
-    struct stage *stage = calloc(1, sizeof *stage);
-    assert_non_null(stage);
-    *state = stage;
-    daemon_init(&stage->daemon);
-    client_init(&stage->client, &stage->daemon);
-    const char *folder = stage->daemon.directory;
-    shell("cp \"$EPSILOND\" %s/epsilond && cp \"$EPSILOND-rank\" %s/epsilond-rank",
-          folder, folder);
-    snprintf(program, sizeof program, "%s/epsilond-rank", folder);
-    snprintf(path, sizeof path, "%s/launcher", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, script, folder);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(chmod(path, 0700), 0);
-    start_daemon(&stage->daemon);
-    ready_digits(&stage->client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));
+    setenv("OMPI_MCA_btl_tcp_if_include", "lo", 1);
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
+    launcher_begin(state, "srun -n \"$1\" --ntasks-per-node=1 --mpi=pmix --input=0 "
+                          "--kill-on-bad-exit=1");
     return 0;
 }
 
@@ -115,10 +65,10 @@ static bool has_begun(struct client *client, const char *id)
     }
 }
 
-static const char *begin_job(struct client *client, unsigned steps, double noise)
+static const char *begin_job(struct client *client, int steps, double noise)
 {
     for (int k = 0; k < STARTS; k++) {
-        const char *id = submit(client, JOB, steps, noise);
+        const char *id = submit(client, RANKS_JOB, steps, noise);
         if (has_begun(client, id))
             return id;
     }
@@ -130,25 +80,17 @@ static const char *begin_job(struct client *client, unsigned steps, double noise
 static const char *begin_endless(struct client *client, pid_t found[RANKS])
 {
     const char *id = begin_job(client, ENDLESS_STEPS, 3000.0);
-    assert_int_equal(find_processes(program, found, RANKS), RANKS);
+    find_launched(client->daemon->directory, found);
     assert_int_equal(
         system("[ \"$(squeue --noheader --format='%D %T')\" = '2 RUNNING' ]"), 0);
     return id;
-}
-
-static void assert_charged(const struct reply *job)
-{
-    double authorised = reply_number(job, "privacy.authorised_steps");
-    assert_true(authorised >= ENDLESS_STEPS / 100.0 && authorised < ENDLESS_STEPS);
-    assert_true(reply_number(job, "privacy.epsilon_spent") > 0);
-    assert_true(json_is_null(reply_at(job, "model")));
 }
 
 static void assert_lost(void **state, const struct reply *job)
 {
     assert_string_equal(reply_text(job, "state"), "FAILED");
     assert_string_equal(reply_text(job, "state_reason"), "rank_lost");
-    assert_charged(job);
+    assert_charged_in_part(job);
     assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
 }
 
@@ -156,7 +98,7 @@ static void ranks_on_two_nodes_train_a_model_at_its_price(void **state)
 {
     struct client *client = client_of(state);
     const struct reply *estimate =
-        client_post(client, "/v1/jobs:estimate", NULL, JOB, FEW_STEPS, 8.0);
+        client_post(client, "/v1/jobs:estimate", NULL, RANKS_JOB, FEW_STEPS, 8.0);
     assert_status(estimate, 200);
     const struct reply *job = await_success(client, begin_job(client, FEW_STEPS, 8.0));
     assert_true(reply_number(job, "privacy.authorised_steps") == FEW_STEPS);
@@ -165,7 +107,7 @@ static void ranks_on_two_nodes_train_a_model_at_its_price(void **state)
     const struct reply *model = model_of(client, job);
     assert_true(reply_number(model, "certificate.ranks") == RANKS);
     assert_true(reply_number(model, "certificate.steps") == FEW_STEPS);
-    assert_int_equal(find_processes(program, NULL, 0), 0);
+    assert_none_launched(client->daemon->directory);
     assert_queue_empty();
     assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
 }
@@ -178,7 +120,7 @@ static void a_cancelled_job_leaves_no_process_and_no_place_in_the_queue(void **s
     cancel(client, id);
     const struct reply *job = await_end(client, id);
     assert_string_equal(reply_text(job, "state"), "CANCELLED");
-    assert_charged(job);
+    assert_charged_in_part(job);
     assert_ranks_gone(found, RANKS);
     assert_queue_empty();
 }
@@ -204,9 +146,9 @@ static void a_rank_that_is_killed_ends_the_job_which_stays_charged(void **state)
 static void a_rank_that_is_stopped_ends_the_job_which_stays_charged(void **state)
 {
     struct daemon *daemon = &((struct stage *)*state)->daemon;
-    shell("touch %s/hasty", daemon->directory);
+    launcher_hasten(*state, true);
     lose_each_rank(state, SIGSTOP);
-    shell("rm %s/hasty", daemon->directory);
+    launcher_hasten(*state, false);
     assert_true(daemon_logged(daemon, "rank_missed"));
 }
 
@@ -219,7 +161,7 @@ static void a_job_that_waits_for_nodes_is_charged_nothing(void **state)
         _exit(127);
     }
     await("[ \"$(squeue --noheader --format=%T)\" = RUNNING ]");
-    const char *id = submit(client, JOB, ENDLESS_STEPS, 3000.0);
+    const char *id = submit(client, RANKS_JOB, ENDLESS_STEPS, 3000.0);
     await("squeue --noheader --format=%T | grep -q PENDING");
     const struct reply *job = client_get(client, "/v1/jobs/%s", id);
     assert_true(reply_number(job, "privacy.authorised_steps") == 0);
@@ -241,10 +183,10 @@ static void ranks_outlive_no_daemon(void **state)
     daemon_stop(&stage->daemon, SIGKILL);
     assert_ranks_gone(found, RANKS);
     assert_queue_empty();
-    start_daemon(&stage->daemon);
+    launcher_start_daemon(stage);
     const struct reply *job = await_end(&stage->client, id);
     assert_string_equal(reply_text(job, "state"), "FAILED");
-    assert_charged(job);
+    assert_charged_in_part(job);
 }
 
 int main(void)
