@@ -2,8 +2,9 @@
  * kill_fixture.h - this program dies, by SIGKILL, at the call of a given number of those
  * that make something durable: fsync and fdatasync, which do nothing here, for what a
  * process has written outlives it; rename and unlink; and a COMMIT that is sent to a
- * server. The last three count twice, before they are made and after. For children of a
- * test. After tests/expect.h; include in one file of a program.
+ * server. The last three count twice, before they are made and after. What may be killed is run
+ * in a child of the test, at each of these moments in turn. After tests/expect.h; include in
+ * one file of a program.
  */
 #ifndef TESTS_KILL_FIXTURE_H
 #define TESTS_KILL_FIXTURE_H
@@ -11,8 +12,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { KILL_CALLS_MAX = 1024 };
@@ -78,6 +81,60 @@ ssize_t send(int socket, const void *words, size_t size, int flags)
     if (commits)
         kill_pass('c');
     return answer;
+}
+
+static inline void kill_silence(void)
+{
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO);
+    close(null);
+}
+
+static char *kill_memory; /* of a child's kill_passed, which outlives it */
+
+/* Runs act in a child, which prints nothing and dies at the at-th moment; at 0 it does not, and
+ * act succeeds. */
+static inline void kill_child(unsigned at, bool (*act)(void *context), void *context)
+{
+    int code;
+    fflush(NULL);
+    memset(kill_memory, 0, KILL_CALLS_MAX);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        kill_silence();
+        kill_passed = kill_memory;
+        kill_at = at;
+        _exit(act(context) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &code, 0), child);
+    if (at == 0)
+        assert_true(WIFEXITED(code) && WEXITSTATUS(code) == 0);
+    else
+        assert_true(WIFSIGNALED(code) && WTERMSIG(code) == SIGKILL);
+}
+
+/* One life in which a child is killed at this moment, or at 0 not at all: whether it is over
+ * with what the child was at. */
+typedef bool kill_life(bool on_server, unsigned at);
+
+/* Lives one life that is not cut short, then one for each moment of it, or each stride-th. There
+ * are moments before it is over, and after. */
+static inline void kill_everywhere(kill_life *live, bool on_server, unsigned stride)
+{
+    unsigned over = 0, moments = 0;
+    char calls[KILL_CALLS_MAX];
+    kill_memory = mmap(NULL, KILL_CALLS_MAX, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(kill_memory != MAP_FAILED);
+    assert_true(live(on_server, 0));
+    memcpy(calls, kill_memory, sizeof calls);
+    for (size_t at = 1; at <= strlen(calls); at += stride, moments++)
+        over += live(on_server, (unsigned)at);
+    print_message("%s: %u moments, %u after it was over\n", calls, moments, over);
+    assert_true(over >= 1 && over < moments);
+    munmap(kill_memory, KILL_CALLS_MAX);
+    kill_memory = NULL;
 }
 
 #endif

@@ -192,4 +192,17 @@ static inline struct job *scene_submit(struct scene *scene, struct job_plan *pla
     return job;
 }
 
+/* The scene, opened, with a job that waits: on "points", of 40 steps. */
+static inline struct job *scene_open_with_job(struct scene *scene)
+{
+    scene_open(scene);
+    struct dataset *points =
+        scene_declare(scene, "points", "{\"epsilon\":8,\"delta\":1e-5}");
+    assert_int_equal(scene_import(scene, points, "0").state, DATASET_READY);
+    struct job_plan plan = scene_plan(
+        scene, "\"name\":\"dpsgd\"",
+        "\"batch_size\":50,\"steps\":40,\"privacy\":{\"noise_multiplier\":20}");
+    return scene_submit(scene, &plan, &plan.mechanism);
+}
+
 #endif

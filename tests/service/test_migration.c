@@ -4,9 +4,6 @@
  * is killed before and after everything that it makes durable. */
 #include "service/migration.h"
 
-#include <sys/mman.h>
-#include <sys/wait.h>
-
 #include "service/data_copy.h"
 #include "service/store_choice.h"
 #include "tests/expect.h"
@@ -76,20 +73,13 @@ static enum status start(const struct config *config, struct error *error)
     return status;
 }
 
-static void silence(void)
-{
-    int null = open("/dev/null", O_WRONLY);
-    dup2(null, STDOUT_FILENO);
-    close(null);
-}
-
 static enum status migrate(const struct config *from, const struct config *to,
                            struct error *error)
 {
     struct migration migration;
     int out = dup(STDOUT_FILENO);
     fflush(stdout);
-    silence();
+    kill_silence();
     enum status status = migration_run(&migration, from, to, error);
     fflush(stdout);
     dup2(out, STDOUT_FILENO);
@@ -259,28 +249,11 @@ static void what_is_in_use_does_not_move(void **state)
 
 /* --- killed --- */
 
-static char *passed; /* by the child */
-
-/* Runs a migration that dies at the at-th moment; at 0: never. */
-static void run_killed(const struct config *from, const struct config *to, unsigned at)
+static bool migrate_once(void *context)
 {
-    int code;
-    fflush(NULL);
-    memset(passed, 0, KILL_CALLS_MAX);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        struct migration migration;
-        silence();
-        kill_passed = passed;
-        kill_at = at;
-        _exit(migration_run(&migration, from, to, NULL) == ST_OK ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &code, 0), child);
-    if (at == 0)
-        assert_true(WIFEXITED(code) && WEXITSTATUS(code) == 0);
-    else
-        assert_true(WIFSIGNALED(code) && WTERMSIG(code) == SIGKILL);
+    const struct config *const *way = context;
+    struct migration migration;
+    return migration_run(&migration, way[0], way[1], NULL) == ST_OK;
 }
 
 /* Exactly one of the two can be served, whichever is tried first, and stays the one. */
@@ -309,7 +282,7 @@ static bool one_killed(bool to_server, unsigned at)
     }
     const struct config *from = to_server ? &move.file : &move.server,
                         *to = to_server ? &move.server : &move.file;
-    run_killed(from, to, at);
+    kill_child(at, migrate_once, (const struct config *[]){from, to});
     bool arrived = expect_one(from, to, at % 2 == 0, at);
     if (arrived && to_server)
         expect_file_is_over(&move);
@@ -330,52 +303,25 @@ static bool one_killed(bool to_server, unsigned at)
  * `make faults` says. */
 static unsigned stride(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return 7;
-#else
-    return getenv("KILLS") != NULL ? 1 : 3;
-#endif
-}
-
-static void kill_everywhere(bool to_server)
-{
-    unsigned arrivals = 0, stays = 0;
-    char calls[KILL_CALLS_MAX];
-    assert_true(one_killed(to_server, 0));
-    memcpy(calls, passed, sizeof calls);
-    for (size_t at = stride(); at <= strlen(calls); at += stride()) {
-        bool arrived = one_killed(to_server, (unsigned)at);
-        arrivals += arrived;
-        stays += !arrived;
-    }
-    print_message("%s: %u moments, %u after it had arrived\n", calls, stays + arrivals,
-                  arrivals);
-    assert_true(stays >= 1 && arrivals >= 1);
+    return getenv("KILLS") != NULL ? 1 : SANITIZED ? 7 : 3;
 }
 
 static void killed_at_any_moment_to_a_server_one_of_the_two_is_left(void **state)
 {
     (void)state;
-    kill_everywhere(true);
+    kill_everywhere(one_killed, true, stride());
 }
 
 static void killed_at_any_moment_to_a_file_one_of_the_two_is_left(void **state)
 {
     (void)state;
-    kill_everywhere(false);
+    kill_everywhere(one_killed, false, stride());
 }
 
 static void make_origin(void)
 {
     struct scene scene = {0};
-    scene_open(&scene);
-    struct dataset *points =
-        scene_declare(&scene, "points", "{\"epsilon\":8,\"delta\":1e-5}");
-    assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
-    struct job_plan plan = scene_plan(
-        &scene, "\"name\":\"dpsgd\"",
-        "\"batch_size\":50,\"steps\":40,\"privacy\":{\"noise_multiplier\":20}");
-    scene_submit(&scene, &plan, &plan.mechanism);
+    scene_open_with_job(&scene);
     ledger_head(scene.context.ledger, &head);
     origin = scene.place;
     service_close(&scene.context);
@@ -393,13 +339,9 @@ int main(void)
     };
     if (!postgres_make_for_stores(&server, true))
         return 0;
-    passed = mmap(NULL, KILL_CALLS_MAX, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(passed != MAP_FAILED);
     make_origin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     place_remove(&origin);
-    munmap(passed, KILL_CALLS_MAX);
     postgres_remove(&server);
     return failed;
 }

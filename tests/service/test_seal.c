@@ -5,7 +5,6 @@
 #include "service/seal_command.h"
 
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -24,7 +23,6 @@
 static struct postgres_server server;
 static struct place origin;  /* a directory that a service has left */
 static struct balance spent; /* of its dataset */
-static char *passed;         /* by a child */
 
 struct home { /* a directory, and where it is archived */
     struct place place, archive;
@@ -114,13 +112,6 @@ static void do_seal(struct home *home)
         fail_msg("%s", error.text);
 }
 
-static void silence(void)
-{
-    int null = open("/dev/null", O_WRONLY);
-    dup2(null, STDOUT_FILENO);
-    close(null);
-}
-
 /* By the command, from the newest seal on or from the first entry. */
 static void expect_verified(struct home *home, bool from_genesis)
 {
@@ -141,7 +132,7 @@ static void expect_verified(struct home *home, bool from_genesis)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        silence();
+        kill_silence();
         _exit(verify_command(count, (char **)(uintptr_t)words));
     }
     assert_int_equal(waitpid(child, &code, 0), child);
@@ -156,7 +147,7 @@ static void migrate(struct home *home, const char *url)
     int out = dup(STDOUT_FILENO);
     read_config(home, url);
     fflush(stdout);
-    silence();
+    kill_silence();
     if (migration_run(&migration, &from, &home->config, &error) != ST_OK)
         fail_msg("%s", error.text);
     fflush(stdout);
@@ -259,25 +250,10 @@ static void a_full_disk_leaves_everything_as_it_was(void **state)
 
 /* --- killed --- */
 
-/* Runs a seal that dies at the at-th moment; at 0: never. */
-static void run_killed(struct home *home, unsigned at)
+static bool seal_once(void *context)
 {
-    int code;
-    fflush(NULL);
-    memset(passed, 0, KILL_CALLS_MAX);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        silence();
-        kill_passed = passed;
-        kill_at = at;
-        _exit(try_seal(home, home->archive.folder, NULL) == ST_OK ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &code, 0), child);
-    if (at == 0)
-        assert_true(WIFEXITED(code) && WEXITSTATUS(code) == 0);
-    else
-        assert_true(WIFSIGNALED(code) && WTERMSIG(code) == SIGKILL);
+    struct home *home = context;
+    return try_seal(home, home->archive.folder, NULL) == ST_OK;
 }
 
 static bool was_sealed;
@@ -309,7 +285,7 @@ static bool one_killed(bool on_server, unsigned at)
         migrate(&home, database.url);
     }
     with_ledger(&home, expect_spent); /* which writes the head's file */
-    run_killed(&home, at);
+    kill_child(at, seal_once, &home);
     with_ledger(&home, expect_whole);
     bool sealed = was_sealed;
     if (at % 3 == 0)
@@ -320,33 +296,22 @@ static bool one_killed(bool on_server, unsigned at)
     return sealed;
 }
 
-static void kill_everywhere(bool on_server)
+/* How many moments are passed over for one that is tried: none where KILLS is set. */
+static unsigned stride(void)
 {
-    unsigned sealed = 0, moments = 0, stride = 2;
-    char calls[KILL_CALLS_MAX];
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    stride = 5;
-#endif
-    if (getenv("KILLS") != NULL)
-        stride = 1;
-    assert_true(one_killed(on_server, 0));
-    memcpy(calls, passed, sizeof calls);
-    for (size_t at = 1; at <= strlen(calls); at += stride, moments++)
-        sealed += one_killed(on_server, (unsigned)at);
-    print_message("%s: %u moments, %u after it was sealed\n", calls, moments, sealed);
-    assert_true(sealed >= 1 && sealed < moments);
+    return getenv("KILLS") != NULL ? 1 : SANITIZED ? 5 : 2;
 }
 
 static void killed_at_any_moment_a_file_is_sealed_whole_or_not_at_all(void **state)
 {
     (void)state;
-    kill_everywhere(false);
+    kill_everywhere(one_killed, false, stride());
 }
 
 static void killed_at_any_moment_a_server_is_sealed_whole_or_not_at_all(void **state)
 {
     (void)state;
-    kill_everywhere(true);
+    kill_everywhere(one_killed, true, stride());
 }
 
 static void live(struct kit *kit)
@@ -364,14 +329,7 @@ static void make_origin(void)
 {
     struct scene scene = {0};
     struct home home = {.archive = place_make()};
-    scene_open(&scene);
-    struct dataset *points =
-        scene_declare(&scene, "points", "{\"epsilon\":8,\"delta\":1e-5}");
-    assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
-    struct job_plan plan = scene_plan(
-        &scene, "\"name\":\"dpsgd\"",
-        "\"batch_size\":50,\"steps\":40,\"privacy\":{\"noise_multiplier\":20}");
-    scene_submit(&scene, &plan, &plan.mechanism);
+    scene_open_with_job(&scene);
     origin = scene.place;
     service_close(&scene.context);
     home.place = origin;
@@ -391,13 +349,9 @@ int main(void)
     };
     if (!postgres_make_for_stores(&server, true))
         return 0;
-    passed = mmap(NULL, KILL_CALLS_MAX, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(passed != MAP_FAILED);
     make_origin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     place_remove(&origin);
-    munmap(passed, KILL_CALLS_MAX);
     postgres_remove(&server);
     return failed;
 }
