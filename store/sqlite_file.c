@@ -8,7 +8,7 @@
  * settings are made, for one of them, the journal's mode, is written into the file. */
 static enum status inspect(struct database *database, int *found, struct error *error)
 {
-    const struct sqlite_tables *tables = sqlite_tables_current();
+    const struct sqlite_tables *tables = sqlite_steps_current();
     enum status status = sqlite_tables_found(found, database, tables, error);
     if (status == ST_OK)
         status = sqlite_set_up(database, error);
@@ -20,7 +20,7 @@ static enum status inspect(struct database *database, int *found, struct error *
 enum status sqlite_file_open(struct database **out, struct page_check **beside,
                              const char *path, struct error *error)
 {
-    int found = 0, known = sqlite_tables_current()->count;
+    int found = 0, known = sqlite_steps_current()->count;
     struct database *database = NULL;
     enum status status = sqlite_open(&database, path, error);
     if (status == ST_OK)
@@ -32,7 +32,7 @@ enum status sqlite_file_open(struct database **out, struct page_check **beside,
     else if (status == ST_OK)
         status = page_check_run(database, error);
     if (status == ST_OK)
-        status = sqlite_tables_forward(database, path, found, sqlite_tables_current(),
+        status = sqlite_tables_forward(database, path, found, sqlite_steps_current(),
                                        error);
     if (status == ST_OK)
         *out = database;
@@ -44,7 +44,7 @@ enum status sqlite_file_open(struct database **out, struct page_check **beside,
 enum status sqlite_file_open_read(struct database **out, const char *path,
                                   struct error *error)
 {
-    int found = 0, known = sqlite_tables_current()->count;
+    int found = 0, known = sqlite_steps_current()->count;
     struct database *database = NULL;
     enum status status = sqlite_open_read(&database, path, error);
     if (status == ST_OK)

@@ -1,9 +1,9 @@
 /*
- * sqlite_tables.h - the tables in SQLite's dialect, and how a file comes to have them.
+ * sqlite_tables.h - how a file of SQLite comes to have its tables, and whether it has them.
  * Inside store only.
  *
  * PRAGMA user_version counts the steps a file has taken; PRAGMA application_id says
- * that it is ours. Steps are only ever added.
+ * that it is ours.
  *
  * Threads: the caller's connection belongs to it alone.
  */
@@ -12,13 +12,7 @@
 
 #include "base/status.h"
 #include "store/sqlite.h"
-
-struct sqlite_tables {
-    const char *const *steps; /* SQL, each from the state that the one before it left */
-    int count;
-};
-
-const struct sqlite_tables *sqlite_tables_current(void);
+#include "store/sqlite_steps.h"
 
 /* found = the steps that the database has taken; 0 if it is empty.
  *   ST_CORRUPT  it is damaged, or is not ours

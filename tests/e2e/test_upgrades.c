@@ -31,11 +31,12 @@ static int schema_now(void)
 {
     char line[256];
     int steps = 0;
-    FILE *source = fopen("store/sqlite_tables.c", "r");
+    FILE *source = fopen("store/sqlite_steps.c", "r");
     assert_non_null(source);
     while (fgets(line, sizeof line, source) != NULL)
         steps += strncmp(line, "static const char step_", 23) == 0;
     fclose(source);
+    assert_true(steps > 1);
     return steps;
 }
 
@@ -198,7 +199,6 @@ static void what_every_earlier_schema_left_is_lived_on_with(void **state)
 {
     (void)state;
     int now = schema_now(), with_people = 0;
-    assert_true(now > 1);
     for (int schema = 1; schema < now; schema++) {
         struct scene scene;
         print_message("schema %d\n", schema);

@@ -255,7 +255,7 @@ static void a_file_of_the_first_schema_is_read_on(void **state)
 {
     (void)state;
     struct place place = place_make();
-    struct sqlite_tables first = {sqlite_tables_current()->steps, 1};
+    struct sqlite_tables first = {sqlite_steps_current()->steps, 1};
     struct database *database;
     struct store *store;
     assert_int_equal(sqlite_open(&database, place.path, NULL), ST_OK);
@@ -274,7 +274,7 @@ static void a_file_of_the_first_schema_is_read_on(void **state)
     assert_int_equal(store_open(&store, place.path, NULL), ST_OK);
     store_close(store);
     sqlite3 *db = open_raw(place.path);
-    assert_int_equal(number(db, "PRAGMA user_version"), sqlite_tables_current()->count);
+    assert_int_equal(number(db, "PRAGMA user_version"), sqlite_steps_current()->count);
     assert_int_equal(number(db, "SELECT count(*) FROM ledger WHERE actor='me'"), 1);
     assert_int_equal(number(db, "SELECT count(*) FROM dataset WHERE project='default'"
                                 " AND created_by='local'"),
