@@ -46,7 +46,8 @@ int daemon_wait(struct daemon *daemon);
 /* Whether the daemon was built to speak to servers of PostgreSQL; says so where it was not. */
 bool daemon_has_postgres(void);
 
-/* SIGKILL where it runs; the directory goes. */
+/* SIGKILL where it runs; the directory goes. If a sanitizer said anything in its log, the log
+ * is shown and the program's exit code is a failure's, whatever its tests found. */
 void daemon_fini(struct daemon *daemon);
 
 /* Its whole log, on stderr. */

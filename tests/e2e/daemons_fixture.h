@@ -24,8 +24,7 @@ struct daemons {
 bool daemons_can_start(void);
 
 /* cmocka's setup and teardown of a group, whose state is a daemon for each of the roles, which
- * NULL ends, on a fresh database and bucket. The end is by SIGKILL where they still run, and
- * fails if a sanitizer said anything in a log. */
+ * NULL ends, on a fresh database and bucket. The end is by SIGKILL where they still run. */
 int daemons_begin(void **state, const char *const *roles);
 int daemons_end(void **state);
 

@@ -13,8 +13,7 @@ struct stage {
     struct client client;
 };
 
-/* cmocka's setup and teardown, of a test or of a group. The end fails if a sanitizer said
- * anything in the daemon's log. */
+/* cmocka's setup and teardown, of a test or of a group. */
 int stage_begin(void **state);
 int stage_begin_with(void **state, const char *const *options);
 /* With the digits: "digits" under this member privacy, "digits-test" public. */
