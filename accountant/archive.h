@@ -18,7 +18,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
-#include "store/table_rows.h"
+#include "store/ledger_rows.h"
 
 struct archive_part {
     const char *folder;

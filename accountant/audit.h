@@ -10,7 +10,8 @@
 
 #include "accountant/sealed_sum.h"
 #include "accountant/verify_report.h"
-#include "store/table_rows.h"
+#include "store/audit_rows.h"
+#include "store/ledger_rows.h"
 
 struct item { /* a RESERVE */
     struct ledger_entry_name entry;

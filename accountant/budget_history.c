@@ -8,7 +8,7 @@
 #include "accountant/entry.h"
 #include "accountant/sealed_sum.h"
 #include "base/check.h"
-#include "store/table_rows.h"
+#include "store/ledger_rows.h"
 
 enum { ROWS_AT_ONCE = 1000 };
 

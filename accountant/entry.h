@@ -36,7 +36,7 @@
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/principal.h"
-#include "store/table_rows.h"
+#include "store/ledger_rows.h"
 
 struct ledger_entry_name { /* what a certificate cites */
     uint64_t seq;

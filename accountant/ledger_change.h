@@ -37,7 +37,7 @@
 #include "accountant/head_file.h"
 #include "accountant/ledger_guard.h"
 #include "accountant/ledger_state.h"
-#include "store/table_rows.h"
+#include "store/ledger_rows.h"
 
 struct ledger {
     /* Guards all that follows but store, guard, head_lock and kept. */

@@ -12,7 +12,7 @@
 #include "accountant/ledger_catch_up.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "store/table_rows.h"
+#include "store/ledger_rows.h"
 
 static enum status regrant(struct ledger *ledger, struct store_tx *tx,
                            const struct ledger_promise *promise, struct error *error)

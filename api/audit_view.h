@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "api/dataset_request.h"
-#include "store/table_rows.h"
+#include "store/audit_rows.h"
 
 /* {"seq","time","actor","key","project","via","ip","action","object","result","code",
  * "request_id","detail","prev","hash"}; null for what a row leaves empty. To be freed, as

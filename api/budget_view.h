@@ -15,7 +15,7 @@
 #include "accountant/tuning.h"
 #include "api/json_writer.h"
 #include "engine/quality/quality_plan.h"
-#include "store/table_rows.h"
+#include "store/ledger_rows.h"
 
 /* What people are told of a budget of which something is for work that runs elsewhere. */
 extern const char budget_condition[];

@@ -4,7 +4,7 @@
 #ifndef API_FILE_VIEW_H
 #define API_FILE_VIEW_H
 
-#include "store/table_rows.h"
+#include "store/weights_rows.h"
 
 /* {"id","note","sha256","size","project","created_by","create_time"}, to be freed. */
 char *file_render(const struct weights_row *row);

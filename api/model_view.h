@@ -14,7 +14,7 @@
 #include "api/job_request.h"
 #include "api/job_view.h"
 #include "engine/trainer.h"
-#include "store/table_rows.h"
+#include "store/model_rows.h"
 
 struct model_view {
     const struct model_id *id;

@@ -19,7 +19,7 @@
 #include "engine/data/schema.h"
 #include "engine/nn/model_spec.h"
 #include "engine/onnx/onnx_file.h"
-#include "store/table_rows.h"
+#include "store/model_rows.h"
 
 enum { ONNX_PROPERTIES_MAX = 12, ONNX_NUMBER_SIZE = 32 };
 

@@ -19,7 +19,7 @@
 #include "base/id.h"
 #include "base/status.h"
 #include "engine/data/column_ranges.h"
-#include "store/table_rows.h"
+#include "store/survey_rows.h"
 
 struct json_node;
 struct json_writer;

@@ -14,7 +14,7 @@
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
 #include "engine/statistics/interval.h"
-#include "store/table_rows.h"
+#include "store/survey_rows.h"
 
 struct survey_guarantee { /* what a survey is charged, public before it runs */
     const struct mechanism *mechanism;

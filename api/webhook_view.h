@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #include "api/json_writer.h"
-#include "store/table_rows.h"
+#include "store/delivery_rows.h"
+#include "store/webhook_rows.h"
 
 /* Writes {"id","url","events","dataset","state","state_reason","failing_since",
  * "create_time"}, and "secret" where it is not NULL, as a member called name. */

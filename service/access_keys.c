@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/registry.h"
-#include "store/table_rows.h"
+#include "store/access_key_rows.h"
 
 enum { MS_PER_DAY = 86400000 };
 

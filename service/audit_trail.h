@@ -21,7 +21,7 @@
 
 #include "base/status.h"
 #include "store/store.h"
-#include "store/table_rows.h"
+#include "store/audit_rows.h"
 
 /* hash = the hash of row, from its other members. */
 void audit_trail_hash(uint8_t hash[SHA256_SIZE], const struct audit_row *row);

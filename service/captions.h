@@ -12,7 +12,7 @@
 
 #include "api/caption.h"
 #include "service/long_polls.h"
-#include "store/table_rows.h"
+#include "store/caption_rows.h"
 
 /* Reads the rows of one kind into what find answers for their ids.
  *   ST_CORRUPT  a row does not read back, or find answers NULL; the error names it

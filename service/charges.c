@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "service/registry.h"
-#include "store/table_rows.h"
+#include "store/charge_rows.h"
 
 enum { MS_PER_S = 1000 };
 

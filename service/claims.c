@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "service/jobs.h"
+#include "store/claim_rows.h"
 
 static bool shared(const struct context *context)
 {

@@ -21,7 +21,7 @@
 #define SERVICE_CLAIMS_H
 
 #include "service/context.h"
-#include "store/table_rows.h"
+#include "store/hold_rows.h"
 
 /* Has the ledger ask. Before any job runs. */
 void claims_open(struct context *context);

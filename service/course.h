@@ -21,7 +21,7 @@
 
 #include "service/context.h"
 #include "service/jobs.h"
-#include "store/table_rows.h"
+#include "store/audit_rows.h"
 
 /* Begins queued jobs, the oldest first, while fewer run than there are workers; none when
  * the service is stopping. */

@@ -11,7 +11,7 @@
 #include "base/principal.h"
 #include "service/dataset_info.h"
 #include "store/store.h"
-#include "store/table_rows.h"
+#include "store/dataset_rows.h"
 
 struct dataset {
     struct dataset_spec spec; /* begins with the id, as registry.h asks */

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "store/table_rows.h"
+#include "store/audit_rows.h"
 
 enum { DOWNLOADS_KNOWN_MAX = 256 };
 

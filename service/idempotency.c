@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/second_look.h"
+#include "store/idempotency_rows.h"
 
 enum { ROUTE_SIZE = 64 };
 

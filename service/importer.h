@@ -14,7 +14,7 @@
 
 #include "engine/data/readers/import.h"
 #include "service/context.h"
-#include "store/table_rows.h"
+#include "store/audit_rows.h"
 
 /* Imports that have been asked for and have not ended, the one under way among them. */
 enum { IMPORTS_MAX = 65 };

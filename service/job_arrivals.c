@@ -8,7 +8,7 @@
 #include "service/job_table.h"
 #include "service/job_upkeep.h"
 #include "service/restored_job.h"
-#include "store/table_rows.h"
+#include "store/job_rows.h"
 
 struct arrival { /* a job that is new here */
     uint64_t number;

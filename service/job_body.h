@@ -22,7 +22,7 @@ struct job_body {
     struct job_log log;
 };
 
-struct job_texts { /* of a job's row (store/table_rows.h) */
+struct job_texts { /* of a job's row (store/job_rows.h) */
     const char *spec, *detail;
     bool has_ended; /* then nothing is added to its points, and its model is not compiled */
 };

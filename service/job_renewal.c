@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "service/job_table.h"
 #include "service/restored_job.h"
-#include "store/table_rows.h"
+#include "store/job_rows.h"
 
 enum { MS_PER_S = 1000 };
 

@@ -6,6 +6,8 @@
 #include "base/check.h"
 #include "service/captions.h"
 #include "service/job_table.h"
+#include "store/idempotency_rows.h"
+#include "store/job_rows.h"
 
 struct change { /* to a job, until its transaction ends */
     struct jobs *jobs;

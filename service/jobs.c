@@ -14,7 +14,8 @@
 #include "service/captions.h"
 #include "service/job_table.h"
 #include "service/restored_job.h"
-#include "store/table_rows.h"
+#include "store/caption_rows.h"
+#include "store/job_rows.h"
 
 enum { MS_PER_S = 1000 };
 

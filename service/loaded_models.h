@@ -16,9 +16,9 @@
 
 #include <stddef.h>
 
+#include "base/id.h"
 #include "base/status.h"
 #include "engine/predictor.h"
-#include "store/table_rows.h"
 
 enum { LOADED_MODELS_MAX = 16 };
 

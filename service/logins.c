@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "store/table_rows.h"
+#include "store/login_rows.h"
 
 enum { MS_PER_S = 1000, CHAINS = 1024 };
 

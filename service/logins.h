@@ -44,7 +44,7 @@ void logins_destroy(struct logins *logins); /* NULL is allowed */
 enum status logins_load(struct logins *logins, struct store_tx *tx, int64_t now_ms,
                         struct error *error);
 
-/* Puts the login of that id (table_rows.h) as another daemon has left its row in tx.
+/* Puts the login of that id (store/login_rows.h) as another daemon has left its row in tx.
  *   ST_IO  the store is poisoned */
 enum status logins_renew(struct logins *logins, struct store_tx *tx, const char *id,
                          struct error *error);

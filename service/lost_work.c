@@ -9,6 +9,7 @@
 #include "service/job_renewal.h"
 #include "service/settlement.h"
 #include "service/surveyor.h"
+#include "store/claim_rows.h"
 
 /* --- jobs --- */
 

@@ -27,7 +27,7 @@
 #include "accountant/entry.h"
 #include "service/config.h"
 #include "store/table_copy.h"
-#include "store/table_rows.h"
+#include "store/migration_row.h"
 
 struct migration { /* what was moved */
     struct table_copy copy;

@@ -19,7 +19,7 @@
 #include "service/checked_file.h"
 #include "store/blob.h"
 #include "store/store.h"
-#include "store/table_rows.h"
+#include "store/model_rows.h"
 
 struct models; /* opaque */
 

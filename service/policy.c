@@ -10,7 +10,7 @@
 #include "accountant/sealed_sum.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "store/table_rows.h"
+#include "store/ledger_rows.h"
 
 enum { MS_PER_DAY = 86400000 };
 

@@ -6,7 +6,7 @@
 
 #include "api/limits.h"
 #include "base/check.h"
-#include "store/table_rows.h"
+#include "store/policy_proposal_rows.h"
 
 static const int64_t lapse_ms = (int64_t)LIMIT_GRANT_DAYS * 86400000;
 

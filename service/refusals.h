@@ -19,7 +19,7 @@
 
 #include "base/status.h"
 #include "store/store.h"
-#include "store/table_rows.h"
+#include "store/audit_rows.h"
 
 enum { REFUSALS_DISTINCT_MAX = 64 };
 

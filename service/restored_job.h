@@ -8,7 +8,7 @@
 
 #include "service/job.h"
 #include "service/jobs_base.h"
-#include "store/table_rows.h"
+#include "store/job_rows.h"
 
 /* The caller owns *out, to be released with job_destroy.
  *   ST_CORRUPT, ST_INVALID  the row is not one that this program wrote; nothing is left */

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "service/job_told.h"
-#include "store/table_rows.h"
+#include "store/claim_rows.h"
 
 /* --- this daemon's --- */
 

@@ -27,7 +27,7 @@
 #include "service/config.h"
 #include "store/blob.h"
 #include "store/store.h"
-#include "store/table_rows.h"
+#include "store/migration_row.h"
 
 /* Opens it for a command, which has it alone, whatever part of a service the configuration says
  * that a daemon is.

@@ -28,7 +28,7 @@
 #include "engine/statistics/measurement.h"
 #include "service/datasets.h"
 #include "service/job_state.h"
-#include "store/table_rows.h"
+#include "store/store.h"
 
 struct surveys; /* opaque */
 

@@ -27,7 +27,8 @@
 #include "api/webhook_request.h"
 #include "base/principal.h"
 #include "service/access_keys.h"
-#include "store/table_rows.h"
+#include "store/delivery_rows.h"
+#include "store/webhook_rows.h"
 
 struct webhooks; /* opaque */
 

@@ -14,7 +14,7 @@
 
 #include "base/file_seal.h"
 #include "store/store.h"
-#include "store/table_rows.h"
+#include "store/weights_rows.h"
 
 struct weight_files; /* opaque */
 

@@ -1,4 +1,4 @@
-#include "store/table_rows.h"
+#include "store/audit_rows.h"
 
 #include <stdio.h>
 #include <string.h>

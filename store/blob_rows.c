@@ -1,4 +1,4 @@
-#include "store/table_rows.h"
+#include "store/blob_rows.h"
 
 #include "base/check.h"
 #include "store/statement.h"

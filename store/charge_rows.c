@@ -1,4 +1,4 @@
-#include "store/table_rows.h"
+#include "store/charge_rows.h"
 
 #include "store/statement.h"
 

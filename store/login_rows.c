@@ -1,5 +1,5 @@
 #include "store/statement.h"
-#include "store/table_rows.h"
+#include "store/login_rows.h"
 
 enum status login_row_insert(struct store_tx *tx, const struct login_row *row,
                              struct error *error)

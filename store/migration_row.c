@@ -1,4 +1,4 @@
-#include "store/table_rows.h"
+#include "store/migration_row.h"
 
 #include <string.h>
 

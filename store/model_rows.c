@@ -1,4 +1,4 @@
-#include "store/table_rows.h"
+#include "store/model_rows.h"
 
 #include "store/row_number.h"
 

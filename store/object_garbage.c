@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "store/sealed_object.h"
-#include "store/table_rows.h"
+#include "store/blob_rows.h"
 
 enum {
     PAGE = 200,    /* objects that are listed and looked up at once */

@@ -1,5 +1,5 @@
 #include "store/statement.h"
-#include "store/table_rows.h"
+#include "store/policy_proposal_rows.h"
 
 enum status policy_proposal_row_set(struct store_tx *tx,
                                     const struct policy_proposal_row *row,

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "store/statement.h"
-#include "store/table_rows.h"
+#include "store/migration_row.h"
 
 _Static_assert((int)RECEIPT_STORE_SIZE >= (int)MIGRATION_IDENTITY_SIZE,
                "an identity has room");

@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 #include "base/cipher.h"
-#include "store/table_rows.h"
+#include "store/blob_rows.h"
 
 enum {
     SEALED_CHUNK_SIZE = 8 << 20, /* bytes, before they are sealed */

@@ -1,4 +1,4 @@
-#include "store/table_rows.h"
+#include "store/survey_rows.h"
 
 #include <stdio.h>
 

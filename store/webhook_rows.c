@@ -1,4 +1,4 @@
-#include "store/table_rows.h"
+#include "store/webhook_rows.h"
 
 #include "store/statement.h"
 

@@ -1,4 +1,4 @@
-#include "store/table_rows.h"
+#include "store/weights_rows.h"
 
 #include "store/row_number.h"
 

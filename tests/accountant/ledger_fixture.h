@@ -10,7 +10,7 @@
 #include "accountant/ledger.h"
 #include "accountant/ledger_view.h"
 #include "store/store.h"
-#include "store/table_rows.h"
+#include "store/dataset_rows.h"
 
 struct kit {
     struct store *store;

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <pthread.h>
 
+#include "store/claim_rows.h"
+#include "store/job_rows.h"
 #include "tests/expect.h"
 #include "accountant/ledger_freeze.h"
 #include "accountant/ledger_seal.h"

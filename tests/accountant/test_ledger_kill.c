@@ -13,6 +13,8 @@
 #include "tests/expect.h"
 #include "accountant/verify.h"
 #include "base/random.h"
+#include "store/idempotency_rows.h"
+#include "store/job_rows.h"
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/place_fixture.h"
 

@@ -10,6 +10,7 @@
 #include "service/job.h"
 #include "service/job_facts.h"
 #include "service/settlement.h"
+#include "store/job_rows.h"
 #include "tests/expect.h"
 #include "tests/service/act_fixture.h"
 #include "tests/service/service_fixture.h"

@@ -8,7 +8,8 @@
 
 #include "tests/expect.h"
 #include "api/limits.h"
-#include "store/table_rows.h"
+#include "store/access_key_rows.h"
+#include "store/login_rows.h"
 
 static const int64_t start_s = 1000;
 static struct store *store;

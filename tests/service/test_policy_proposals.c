@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "api/limits.h"
-#include "store/table_rows.h"
+#include "store/access_key_rows.h"
+#include "store/policy_proposal_rows.h"
 #include "tests/expect.h"
 
 static const int64_t lapse_ms = (int64_t)LIMIT_GRANT_DAYS * 86400000;

@@ -6,7 +6,7 @@
 
 #include "store/blob.h"
 #include "store/store.h"
-#include "store/table_rows.h"
+#include "store/ledger_rows.h"
 #include "tests/expect.h"
 #include "tests/store/place_fixture.h"
 

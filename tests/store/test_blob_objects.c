@@ -11,7 +11,7 @@
 #include "store/bucket_claim.h"
 #include "store/object_garbage.h"
 #include "store/sealed_object.h"
-#include "store/table_rows.h"
+#include "store/blob_rows.h"
 #include "tests/expect.h"
 #include "tests/store/bucket_fixture.h"
 #include "tests/store/place_fixture.h"

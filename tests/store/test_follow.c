@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tests/expect.h"
+#include "store/caption_rows.h"
 #include "store/lease.h"
 #include "store/store.h"
 #include "tests/store/postgres_store_fixture.h"

@@ -13,7 +13,9 @@
 #include "store/daemon.h"
 #include "store/duty.h"
 #include "store/pulse.h"
-#include "store/table_rows.h"
+#include "store/caption_rows.h"
+#include "store/claim_rows.h"
+#include "store/job_rows.h"
 #include "tests/store/postgres_store_fixture.h"
 
 static struct postgres_server server;

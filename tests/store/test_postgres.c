@@ -7,7 +7,9 @@
 #include <sqlite3.h>
 
 #include "tests/expect.h"
-#include "store/table_rows.h"
+#include "store/caption_rows.h"
+#include "store/dataset_rows.h"
+#include "store/ledger_rows.h"
 #include "tests/store/postgres_store_fixture.h"
 #include "tests/store/proxy_fixture.h"
 

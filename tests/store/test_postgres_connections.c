@@ -5,7 +5,8 @@
 #include <pthread.h>
 
 #include "tests/expect.h"
-#include "store/table_rows.h"
+#include "store/dataset_rows.h"
+#include "store/ledger_rows.h"
 #include "tests/store/postgres_store_fixture.h"
 #include "tests/store/proxy_fixture.h"
 

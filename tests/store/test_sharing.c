@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "tests/expect.h"
+#include "store/caption_rows.h"
 #include "store/follow.h"
 #include "tests/store/postgres_store_fixture.h"
 

@@ -6,7 +6,7 @@
 
 #include "tests/expect.h"
 #include "store/store.h"
-#include "store/table_rows.h"
+#include "store/ledger_rows.h"
 #include "tests/store/place_fixture.h"
 
 static sqlite3 *open_raw(const char *path)

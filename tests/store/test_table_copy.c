@@ -4,7 +4,7 @@
  * and psql make. */
 #include "store/table_copy.h"
 
-#include "store/table_rows.h"
+#include "store/job_rows.h"
 #include "tests/expect.h"
 #include "tests/store/place_fixture.h"
 #include "tests/store/postgres_store_fixture.h"

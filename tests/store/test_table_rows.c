@@ -1,6 +1,15 @@
 /* Goal: every table gives back what was put in, in order, and refuses what it must, in
  * both databases. */
-#include "store/table_rows.h"
+#include "store/audit_rows.h"
+#include "store/blob_rows.h"
+#include "store/caption_rows.h"
+#include "store/dataset_rows.h"
+#include "store/idempotency_rows.h"
+#include "store/job_rows.h"
+#include "store/ledger_rows.h"
+#include "store/model_rows.h"
+#include "store/survey_rows.h"
+#include "store/weights_rows.h"
 
 #include <string.h>
 

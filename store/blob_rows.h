@@ -1,0 +1,44 @@
+/*
+ * blob_rows.h - blobs that are kept elsewhere: their objects, digests and wrapped keys. As
+ * table_rows.h says of ownership, visitors and ST_IO.
+ */
+#ifndef STORE_BLOB_ROWS_H
+#define STORE_BLOB_ROWS_H
+
+#include "store/table_rows.h"
+
+enum { BLOB_WRAPPED_SIZE = 60 };
+
+struct blob_row { /* a blob that is kept in an object store: it is there with its row */
+    const char *name;      /* as blob_file_name says it */
+    const char *object;    /* its object's, drawn at random */
+    uint64_t size;         /* bytes, before they were encrypted */
+    const uint8_t *chunks; /* (chunk_count, 32) SHA-256 of each chunk of the object */
+    size_t chunk_count;
+    uint8_t wrapped[BLOB_WRAPPED_SIZE]; /* its key, under the operator's */
+    int64_t create_ms;
+};
+
+/*   ST_ALREADY_EXISTS  the name is there, or another blob has this object */
+enum status blob_row_insert(struct store_tx *tx, const struct blob_row *row,
+                            struct error *error);
+/* Puts the row in the place of the one of its name, if there is one.
+ *   ST_ALREADY_EXISTS  another blob has this object */
+enum status blob_row_set(struct store_tx *tx, const struct blob_row *row,
+                         struct error *error);
+/*   ST_NOT_FOUND  there is no such name */
+enum status blob_row_delete(struct store_tx *tx, const char *name, struct error *error);
+/* Calls visit with the row of that name, if there is one. */
+enum status blob_row_find(struct store_tx *tx, const char *name,
+                          bool (*visit)(void *context, const struct blob_row *row),
+                          void *context, struct error *error);
+/* Walks the names of all, in their order, and when each was put. */
+enum status blob_names_walk(struct store_tx *tx,
+                            bool (*visit)(void *context, const char *name,
+                                          int64_t create_ms),
+                            void *context, struct error *error);
+/* *have = whether a blob has this object. */
+enum status blob_rows_have_object(struct store_tx *tx, const char *object, bool *have,
+                                  struct error *error);
+
+#endif

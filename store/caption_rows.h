@@ -1,0 +1,34 @@
+/*
+ * caption_rows.h - what people call datasets, jobs and models. As table_rows.h says of
+ * ownership, visitors and ST_IO.
+ */
+#ifndef STORE_CAPTION_ROWS_H
+#define STORE_CAPTION_ROWS_H
+
+#include "store/table_rows.h"
+
+enum captioned { CAPTIONED_DATASET, CAPTIONED_JOB, CAPTIONED_MODEL };
+
+struct caption_row { /* what people call a thing; a thing without a row has no words */
+    enum captioned kind;
+    const char *id;
+    const char *text; /* JSON */
+};
+
+/* Sets the caption of a thing, whether or not it had one. */
+enum status caption_row_set(struct store_tx *tx, const struct caption_row *row,
+                            struct error *error);
+/* The thing has none from then on; it may have had none. */
+enum status caption_row_delete(struct store_tx *tx, enum captioned kind, const char *id,
+                               struct error *error);
+enum status caption_rows_walk(struct store_tx *tx, enum captioned kind,
+                              bool (*visit)(void *context,
+                                            const struct caption_row *row),
+                              void *context, struct error *error);
+/* Calls visit with the row of that thing, if there is one. */
+enum status caption_row_find(struct store_tx *tx, enum captioned kind, const char *id,
+                             bool (*visit)(void *context,
+                                           const struct caption_row *row),
+                             void *context, struct error *error);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * login_rows.h - browsers that are logged in, by digests of their cookies. As table_rows.h
+ * says of ownership, visitors and ST_IO.
+ */
+#ifndef STORE_LOGIN_ROWS_H
+#define STORE_LOGIN_ROWS_H
+
+#include "store/table_rows.h"
+
+enum { LOGIN_ID_SIZE = SHA256_HEX_SIZE };
+
+struct login_row { /* a browser that has shown a key */
+    const char *id;  /* the SHA-256 of its cookie, in hexadecimal */
+    const char *key; /* the id of the key */
+    int64_t begin_ms, used_ms;
+};
+
+/*   ST_NOT_FOUND  there is no such key */
+enum status login_row_insert(struct store_tx *tx, const struct login_row *row,
+                             struct error *error);
+/* It was used then, if it is there; a time that is not later than its own changes nothing. */
+enum status login_row_use(struct store_tx *tx, const char *id, int64_t used_ms,
+                          struct error *error);
+/* It is there no more, and need not have been. */
+enum status login_row_delete(struct store_tx *tx, const char *id, struct error *error);
+enum status login_rows_walk(struct store_tx *tx,
+                            bool (*visit)(void *context, const struct login_row *row),
+                            void *context, struct error *error);
+/* Calls visit with the row of that id, if there is one. */
+enum status login_row_find(struct store_tx *tx, const char *id,
+                           bool (*visit)(void *context, const struct login_row *row),
+                           void *context, struct error *error);
+
+#endif
