@@ -14,6 +14,7 @@
 #include "service/importer.h"
 #include "service/planner.h"
 #include "service/service.h"
+#include "store/ledger_rows.h"
 #include "tests/store/place_fixture.h"
 
 enum { SCENE_RECORDS = 500 };
@@ -81,6 +82,22 @@ static inline void scene_commit(struct store_tx *tx, enum status status)
 {
     assert_int_equal(status, ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
+}
+
+/* How many steps of a job, or of what else is charged, are authorised, as another process
+ * reads it. */
+static inline uint64_t scene_authorised_on_disk(const struct scene *scene,
+                                                const char *id)
+{
+    struct store *store = NULL;
+    struct store_tx *tx = NULL;
+    uint64_t authorised = 0;
+    assert_int_equal(store_open_read(&store, scene->database, NULL), ST_OK);
+    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
+    assert_int_equal(mark_row_find(tx, id, &authorised, NULL), ST_OK);
+    store_rollback(tx);
+    store_close(store);
+    return authorised;
 }
 
 /* The path of a file of the data directory. */

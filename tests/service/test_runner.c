@@ -36,27 +36,6 @@ bool __real_run_filter_take(struct run_filter *filter,
 bool __wrap_run_filter_take(struct run_filter *filter,
                             const struct mechanism_run *step);
 
-static bool read_mark(void *context, const char *job, uint64_t authorised)
-{
-    (void)job;
-    *(uint64_t *)context = authorised;
-    return true;
-}
-
-/* As another process reads it. */
-static uint64_t authorised_on_disk(void)
-{
-    struct store *store = NULL;
-    struct store_tx *tx = NULL;
-    uint64_t authorised = 0;
-    assert_int_equal(store_open_read(&store, run.scene.database, NULL), ST_OK);
-    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
-    assert_int_equal(mark_rows_walk(tx, read_mark, &authorised, NULL), ST_OK);
-    store_rollback(tx);
-    store_close(store);
-    return authorised;
-}
-
 static bool is_filtered(void)
 {
     return job_plan(run.job)->mechanism.kind == MECHANISM_FILTERED_GAUSSIAN;
@@ -71,7 +50,7 @@ enum status __wrap_trainer_step(struct trainer *trainer, struct error *error)
 {
     uint64_t shown = job_recorded(run.scene.context.jobs, run.job).step;
     assert_int_equal(trainer_steps_done(trainer), run.steps);
-    assert_true(authorised_on_disk() > run.steps);
+    assert_true(scene_authorised_on_disk(&run.scene, job_id(run.job)->text) > run.steps);
     assert_true(!is_filtered() || run.taken > run.steps);
     assert_int_equal(shown, run.steps - run.steps % hundredth());
     run.steps++;
@@ -135,7 +114,8 @@ static void expect_shown(uint64_t step)
 {
     struct job_progress progress = job_recorded(run.scene.context.jobs, run.job);
     assert_int_equal(progress.step, step);
-    assert_int_equal(progress.authorised_steps, authorised_on_disk());
+    assert_int_equal(progress.authorised_steps,
+                     scene_authorised_on_disk(&run.scene, job_id(run.job)->text));
 }
 
 /* --- claims --- */

@@ -41,27 +41,6 @@ enum status __real_ledger_authorise(struct ledger *ledger, const struct job_id *
 enum status __wrap_ledger_authorise(struct ledger *ledger, const struct job_id *job,
                                     uint64_t steps, struct error *error);
 
-static bool read_mark(void *context, const char *job, uint64_t authorised)
-{
-    if (strcmp(job, run.id.text) == 0)
-        *(uint64_t *)context = authorised;
-    return true;
-}
-
-/* As another process reads it. */
-static uint64_t authorised_on_disk(void)
-{
-    struct store *store = NULL;
-    struct store_tx *tx = NULL;
-    uint64_t authorised = 0;
-    assert_int_equal(store_open_read(&store, run.scene.database, NULL), ST_OK);
-    assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
-    assert_int_equal(mark_rows_walk(tx, read_mark, &authorised, NULL), ST_OK);
-    store_rollback(tx);
-    store_close(store);
-    return authorised;
-}
-
 enum status __wrap_measurement_run(const struct measurement *measurement,
                                    const struct statistics *statistics,
                                    const struct matrix *matrix,
@@ -69,7 +48,7 @@ enum status __wrap_measurement_run(const struct measurement *measurement,
                                    const atomic_bool *cancel, double *released,
                                    struct error *error)
 {
-    assert_int_equal(authorised_on_disk(), 1);
+    assert_int_equal(scene_authorised_on_disk(&run.scene, run.id.text), 1);
     assert_null(seed); /* no seed but the kernel's */
     run.measured++;
     return __real_measurement_run(measurement, statistics, matrix, seed, cancel,

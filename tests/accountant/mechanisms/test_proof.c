@@ -3,11 +3,11 @@
  * names a kind. A new row is tested here by standing in the table. */
 #include "accountant/mechanisms/proof.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/expect.h"
+#include "tests/source_fixture.h"
 
 #define WORDS(constant, name) {#constant, "\"" #name "\""},
 static const char *const words[MECHANISM_KINDS][2] = {MECHANISM_TABLE(WORDS)};
@@ -81,25 +81,18 @@ static bool names_kind(const char *text, int kind)
     return strcmp(name, "\"gaussian\"") != 0 && strstr(text, name) != NULL;
 }
 
-static void assert_names_none(const char *path)
-{
-    static char text[1 << 20];
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    size_t size = fread(text, 1, sizeof text - 1, file);
-    assert_true(size < sizeof text - 1);
-    text[size] = '\0';
-    fclose(file);
-    for (int k = 0; k < MECHANISM_KINDS; k++)
-        if (names_kind(text, k))
-            fail_msg("%s names %s", path, words[k][0]);
-}
-
 /* Who asks for a mechanism names its kind: the algorithms, which the patterns below do not
  * reach, and statistics. */
 static bool asks_for_one(const char *path)
 {
     return strncmp(path, "engine/statistics/", strlen("engine/statistics/")) == 0;
+}
+
+static void assert_names_none(const char *path, const char *text)
+{
+    for (int k = 0; k < MECHANISM_KINDS; k++)
+        if (names_kind(text, k) && !asks_for_one(path))
+            fail_msg("%s names %s", path, words[k][0]);
 }
 
 static void nothing_outside_the_table_names_a_kind(void **state)
@@ -108,14 +101,8 @@ static void nothing_outside_the_table_names_a_kind(void **state)
     static const char *const patterns[] = {
         "accountant/*.[ch]", "api/*.[ch]",      "engine/*.[ch]", "engine/*/*.[ch]",
         "service/*.[ch]",    "base/[!m]*.[ch]", "store/*.[ch]"};
-    for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
-        glob_t found;
-        assert_int_equal(glob(patterns[k], 0, NULL, &found), 0);
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            if (!asks_for_one(found.gl_pathv[i]))
-                assert_names_none(found.gl_pathv[i]);
-        globfree(&found);
-    }
+    for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++)
+        sources_walk(patterns[k], assert_names_none);
 }
 
 int main(void)

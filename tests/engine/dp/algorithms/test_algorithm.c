@@ -3,11 +3,11 @@
  * row is tested here by standing in the table; that openapi.yaml says the same of its
  * parameters is api/test_openapi. Method: every row through the same calls as the
  * trainer makes. */
-#include <glob.h>
 
 #include "engine/dp/algorithms/registry.h"
 #include "engine/nn/layers/registry.h"
 #include "tests/engine/dp/algorithm_fixture.h"
+#include "tests/source_fixture.h"
 
 enum { POINTS = 40, FEATURES = 3 };
 static float features[POINTS][FEATURES];
@@ -216,15 +216,8 @@ static void every_row_takes_steps_with_noise(void **state)
 }
 
 /* In quotes, as text that is compared would be; sgd is an optimizer's name too. */
-static void assert_names_none(const char *path)
+static void assert_names_none(const char *path, const char *text)
 {
-    static char text[1 << 20];
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    size_t size = fread(text, 1, sizeof text - 1, file);
-    assert_true(size < sizeof text - 1);
-    text[size] = '\0';
-    fclose(file);
     for (size_t k = 0; algorithms[k] != NULL; k++) {
         char quoted[64];
         snprintf(quoted, sizeof quoted, "\"%s\"", algorithms[k]->name);
@@ -239,13 +232,8 @@ static void nothing_outside_the_table_names_an_algorithm(void **state)
     static const char *const patterns[] = {"api/*.[ch]", "service/*.[ch]",
                                            "accountant/*.[ch]", "engine/*.[ch]",
                                            "engine/nn/*.[ch]"};
-    for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
-        glob_t found;
-        assert_int_equal(glob(patterns[k], 0, NULL, &found), 0);
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            assert_names_none(found.gl_pathv[i]);
-        globfree(&found);
-    }
+    for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++)
+        sources_walk(patterns[k], assert_names_none);
 }
 
 int main(void)

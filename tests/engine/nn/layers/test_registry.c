@@ -1,13 +1,13 @@
 /* Goal: the table is all there is to know about a layer: each row is whole, and no other
  * source names one. That openapi.yaml says the same of its members is shown by
  * api/test_openapi. Method: every row, and the text of every other file. */
-#include <glob.h>
 #include <string.h>
 
 #include "tests/expect.h"
 
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/model_spec.h"
+#include "tests/source_fixture.h"
 
 static void every_row_is_found_by_its_name(void **state)
 {
@@ -104,16 +104,6 @@ static void names_are_a_list_for_people(void **state)
     assert_string_equal(cut, "relu, tanh,");
 }
 
-static char *text_of(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(file);
-    assert_true(fread(text, 1, (1 << 20) - 1, file) < (1 << 20) - 1);
-    fclose(file);
-    return text;
-}
-
 static bool is_word(char c)
 {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
@@ -137,6 +127,14 @@ static bool is_excused(const char *path, const char *name)
     return strcmp(path, "api/model_request.h") == 0 && strcmp(name, "relu") == 0;
 }
 
+static void assert_names_none(const char *path, const char *text)
+{
+    for (size_t k = 0; layer_kinds[k] != NULL; k++)
+        if (names_layer(text, layer_kinds[k]->name) &&
+            !is_excused(path, layer_kinds[k]->name))
+            fail_msg("%s names %s", path, layer_kinds[k]->name);
+}
+
 static void nothing_outside_the_folder_names_a_layer(void **state)
 {
     static const char *const patterns[] = {"api/*.[ch]",
@@ -149,19 +147,8 @@ static void nothing_outside_the_folder_names_a_layer(void **state)
                                            "engine/rounding/*.[ch]",
                                            "engine/difference/*.[ch]"};
     (void)state;
-    for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
-        glob_t found;
-        assert_int_equal(glob(patterns[p], 0, NULL, &found), 0);
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            char *text = text_of(found.gl_pathv[i]);
-            for (size_t k = 0; layer_kinds[k] != NULL; k++)
-                if (names_layer(text, layer_kinds[k]->name) &&
-                    !is_excused(found.gl_pathv[i], layer_kinds[k]->name))
-                    fail_msg("%s names %s", found.gl_pathv[i], layer_kinds[k]->name);
-            free(text);
-        }
-        globfree(&found);
-    }
+    for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
+        sources_walk(patterns[p], assert_names_none);
 }
 
 int main(void)
