@@ -1,7 +1,9 @@
 #include "service/claims.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
+#include "base/check.h"
 #include "service/jobs.h"
 #include "store/claim_rows.h"
 
@@ -43,12 +45,35 @@ void claims_open(struct context *context)
 
 /* --- what runs here --- */
 
-void claims_count_job(struct context *context, struct job *job, bool begins)
+struct beginning { /* a job that is claimed, until its transaction ends */
+    struct context *context;
+    struct job *job;
+};
+
+/* While the transaction still has its connection, so before any row is read that another has
+ * written since. */
+static void begun(void *argument)
+{
+    struct beginning *beginning = argument;
+    atomic_store(job_here_flag(beginning->job), true);
+    atomic_fetch_add(&beginning->context->jobs_here, 1);
+    free(beginning);
+}
+
+static void begin_here(struct context *context, struct store_tx *tx, struct job *job)
+{
+    struct beginning *beginning = malloc(sizeof *beginning);
+    CHECK(beginning != NULL);
+    *beginning = (struct beginning){context, job};
+    store_tx_on_end(tx, begun, free, beginning);
+}
+
+void claims_leave_job(struct context *context, struct job *job)
 {
     if (!shared(context))
         return;
-    atomic_store(job_here_flag(job), begins);
-    atomic_fetch_add(&context->jobs_here, begins ? 1 : (size_t)-1);
+    atomic_store(job_here_flag(job), false);
+    atomic_fetch_sub(&context->jobs_here, 1);
 }
 
 size_t claims_running(struct context *context)
@@ -70,10 +95,14 @@ enum status claims_begin(struct context *context, struct store_tx *tx, struct jo
     struct job_id id;
     bool taken = false;
     *job = NULL;
+    if (claims_running(context) >= context->config->workers)
+        return ST_OK;
     enum status status =
         claim_row_take(tx, store_daemon(context->store), &id, &taken, error);
     if (status == ST_OK && taken)
         *job = jobs_find(context->jobs, id.text);
+    if (*job != NULL)
+        begin_here(context, tx, *job);
     return status;
 }
 

@@ -11,7 +11,12 @@
  *   (1) Of a job that has begun one living daemon at most has the claim. It alone has steps
  *       authorised and publishes. A claim is never passed on.
  *   (2) What a fenced daemon runs is ended by any other, and publishes nothing.
- *   (3) A job that has begun without a claim did so at a daemon that had the store alone,
+ *   (3) A job runs here (job_here_flag) from the moment its claim is durable, before any row
+ *       is read that others have written after that, until its end has been dealt with. What
+ *       its thread reads is freed by no end of another's (job_renewal.h), though this daemon
+ *       was taken for dead before the thread began.
+ *   (4) No more jobs run here than there are workers: they are counted within claims.
+ *   (5) A job that has begun without a claim did so at a daemon that had the store alone,
  *       which is over: it is lost like that of a fenced one.
  *
  * Where the store is not shared there are no rows, and everybody may.
@@ -26,20 +31,19 @@
 /* Has the ledger ask. Before any job runs. */
 void claims_open(struct context *context);
 
-/* Counts a job that has begun here, once that is durable, and one whose end has been dealt
- * with; in between it runs here (job_here_flag). */
-void claims_count_job(struct context *context, struct job *job, bool begins);
-
 /* How many jobs this daemon runs. */
 size_t claims_running(struct context *context);
 /* Whether what this daemon alone has begun has ended: jobs and surveys. */
 bool claims_idle(struct context *context);
 
-/* Claims in tx the job that is queued longest; *job is NULL where none is queued, or memory
- * does not know it yet.
+/* Claims in tx the job that is queued longest, which runs here once tx is durable; *job is
+ * NULL where none is queued, or memory does not know it yet, or no worker is free.
  *   ST_IO  the store is poisoned */
 enum status claims_begin(struct context *context, struct store_tx *tx, struct job **job,
                          struct error *error);
+
+/* Its run is over, and its end has been dealt with: its worker is free. */
+void claims_leave_job(struct context *context, struct job *job);
 
 /* Gives up in tx the claim of a job that ends, or the hold of a survey or an import.
  *   publishes  a model comes of it, or a dataset's records: only its own daemon may

@@ -89,7 +89,6 @@ void course_begin(struct context *context, int64_t second)
         trace_context_id(job_trace(job), trace_id);
         log_event(LOG_INFO, "job_started", "job", job_id(job)->text, "trace_id",
                   trace_id, (char *)NULL);
-        claims_count_job(context, job, true);
         CHECK(pool_submit(context->runners, job, NULL) == ST_OK);
     }
 }

@@ -7,6 +7,8 @@
 #ifndef SERVICE_DATASET_RECORD_H
 #define SERVICE_DATASET_RECORD_H
 
+#include <stdatomic.h>
+
 #include "api/dataset_request.h"
 #include "base/principal.h"
 #include "service/dataset_info.h"
@@ -18,6 +20,7 @@ struct dataset {
     struct principal owner;   /* name and project */
     struct dataset_info info; /* guarded by the lock of datasets, */
     struct caption caption;   /* and so is this */
+    atomic_bool here;         /* a thread of this process imports it */
 };
 
 /* A dataset as its row says it, without its caption; *out is released with

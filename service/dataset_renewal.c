@@ -53,6 +53,15 @@ static void declare_anew(struct datasets *datasets, const struct dataset *known,
     datasets_replace_take(datasets, fresh_take);
 }
 
+/* Whether another has ended the import that a thread of this daemon still makes: then this one
+ * was taken for dead. The thread reads the dataset, so it stays for the moment that this
+ * process has left. */
+static bool is_lost_here(struct dataset *known, const struct dataset *fresh)
+{
+    return atomic_load(&known->here) && (fresh->info.state != DATASET_IMPORTING ||
+                                         !declares_same(known, fresh));
+}
+
 static void take_over(struct datasets *datasets, struct dataset *fresh_take)
 {
     struct dataset_info info = {0};
@@ -62,7 +71,8 @@ static void take_over(struct datasets *datasets, struct dataset *fresh_take)
         dataset_read(datasets, known, &info);
     if (known == NULL) {
         add(datasets, fresh_take);
-    } else if (info.version >= fresh_take->info.version) {
+    } else if (info.version >= fresh_take->info.version ||
+               is_lost_here(known, fresh_take)) {
         dataset_record_destroy(fresh_take);
         return;
     } else if (declares_same(known, fresh_take)) {

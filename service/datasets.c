@@ -162,6 +162,11 @@ bool dataset_fits(struct datasets *datasets, const struct dataset *dataset,
     return fits;
 }
 
+atomic_bool *dataset_here_flag(struct dataset *dataset)
+{
+    return &dataset->here;
+}
+
 struct job_dataset dataset_facts(struct datasets *datasets,
                                  const struct dataset *dataset)
 {

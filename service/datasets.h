@@ -22,6 +22,7 @@
 #ifndef SERVICE_DATASETS_H
 #define SERVICE_DATASETS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,6 +72,11 @@ struct caption dataset_caption(struct datasets *datasets,
                                const struct dataset *dataset);
 bool dataset_fits(struct datasets *datasets, const struct dataset *dataset,
                   const struct caption_search *search);
+
+/* Whether a thread of this process imports it, or is about to, where others share the store
+ * (claims.h). Until then it takes nothing from a row by which its import is over, and is not
+ * replaced: whoever wrote that has taken this daemon for dead. */
+atomic_bool *dataset_here_flag(struct dataset *dataset);
 
 /* What a job's request is resolved with; borrows the dataset's schema. */
 struct job_dataset dataset_facts(struct datasets *datasets,

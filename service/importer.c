@@ -362,6 +362,7 @@ static void show(struct context *context, struct dataset *dataset,
     log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
               status_wire(status), "detail", status == ST_IO ? failure->text : "",
               (char *)NULL);
+    atomic_store(dataset_here_flag(dataset), false);
     long_polls_wake(context->long_polls, dataset);
     datasets_leave(context->datasets, &visit);
 }
@@ -394,6 +395,11 @@ void importer_run(void *argument, void *item)
 
 /* --- imports that wait for a worker --- */
 
+static void begun(void *dataset)
+{
+    atomic_store(dataset_here_flag(dataset), true);
+}
+
 static enum status take_in(struct context *context, struct store_tx *tx,
                            struct dataset *dataset, bool *taken, struct error *error)
 {
@@ -408,6 +414,7 @@ static enum status take_in(struct context *context, struct store_tx *tx,
     if (status != ST_OK || hold.daemon != 0)
         return status;
     *taken = true;
+    store_tx_on_end(tx, begun, NULL, dataset);
     return claims_hold(context, tx, HELD_DATASET, id, error);
 }
 

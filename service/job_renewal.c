@@ -102,21 +102,18 @@ static void take_end_of_model(struct jobs *jobs, struct job *job)
     changed_jobs_touch(&jobs->changed, job);
 }
 
-/* Whether another has ended it while a thread of this daemon still runs it: then this one was
+/* Whether another has ended it, and perhaps deleted it (NULL), while a thread of this daemon still runs it: then this one was
  * taken for dead, and writes nothing more. The thread uses what an end would free, so the job
  * stays as it is for the moment that this process has left. */
 static bool is_lost_here(const struct job *job, const struct job *fresh)
 {
-    return atomic_load(&job->here) && job_state_is_terminal(fresh->now.state);
+    return atomic_load(&job->here) &&
+           (fresh == NULL || job_state_is_terminal(fresh->now.state));
 }
 
 /* Whether what is shown has changed. */
 static bool take(struct jobs *jobs, struct job *job, struct job *fresh)
 {
-    if (is_lost_here(job, fresh)) {
-        atomic_store(&job->stop, true);
-        return false;
-    }
     pthread_rwlock_wrlock(&jobs->lock);
     struct job_now *now = &job->now;
     bool newer = fresh->now.row_version > now->row_version;
@@ -145,11 +142,13 @@ enum status job_renew(struct jobs *jobs, struct store_tx *tx, struct job *job,
     enum status status = job_row_find(tx, &job->id, read_row, &renewal, error);
     if (status != ST_OK)
         return status;
-    if (renewal.fresh == NULL && renewal.status == ST_NOT_FOUND)
-        return error_set(error, ST_NOT_FOUND, "job %s is gone", job->id.text);
-    if (renewal.fresh == NULL)
+    if (renewal.fresh == NULL && renewal.status != ST_NOT_FOUND)
         return error_within(error, ST_CORRUPT, "table job, row %s", job->id.text);
-    if (take(jobs, job, renewal.fresh))
+    if (is_lost_here(job, renewal.fresh))
+        atomic_store(&job->stop, true);
+    else if (renewal.fresh == NULL)
+        return error_set(error, ST_NOT_FOUND, "job %s is gone", job->id.text);
+    else if (take(jobs, job, renewal.fresh))
         long_polls_wake(jobs->base.long_polls, job);
     job_destroy(renewal.fresh);
     return ST_OK;

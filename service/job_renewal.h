@@ -11,7 +11,8 @@
  *       an older one. A new state is shown at once, and whoever waits is woken.
  *   (2) What another's run has recorded is taken over as recorded: a tick shows it
  *       (job_show), or the job's end. What a run here has recorded stays.
- *   (3) A job that a thread of this process runs takes no end from a row: it is stopped.
+ *   (3) A job that a thread of this process runs, or is about to (claims.h), takes no end
+ *       from a row, and does not go with it: it is stopped.
  *
  * Threads: any.
  */

@@ -355,9 +355,12 @@ static enum status close_short(struct run *run, struct error *error)
     return status;
 }
 
+/* One that was stopped before a thread had it opens nothing: it was cancelled, or another has
+ * ended it (claims.h). */
 static enum status train(struct run *run, struct error *error)
 {
-    enum status status = run_open(run, error);
+    enum status status =
+        atomic_load(job_stop_flag(run->job)) ? stopped(error) : run_open(run, error);
     while (status == ST_OK && !run->used_up &&
            trainer_steps_done(run->trainer) < run->train->steps)
         status = run_block(run, error);

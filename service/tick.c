@@ -140,7 +140,7 @@ void tick_run(void *argument, int64_t second)
         struct ending *ending = job_ending_take(context->jobs, jobs[i]);
         if (ending != NULL) {
             end_job(context, jobs[i], ending, second);
-            claims_count_job(context, jobs[i], false);
+            claims_leave_job(context, jobs[i]);
         }
         ending_destroy(ending);
     }

@@ -8,6 +8,7 @@
 
 #include "accountant/ledger_view.h"
 #include "service/job_renewal.h"
+#include "service/job_upkeep.h"
 #include "service/lost_work.h"
 #include "service/settlement.h"
 #include "store/duty.h"
@@ -102,6 +103,87 @@ static void a_lost_daemons_cancelled_job_is_cancelled(void **state)
     pair_close(&pair);
 }
 
+/* Claims a job and moves it as course_begin does; the transaction is left open. */
+static struct store_tx *claim(struct context *context, struct job **job)
+{
+    struct store_tx *tx = NULL;
+    const struct job_move move = {.state = JOB_RUNNING, .second = 2};
+    assert_int_equal(store_begin(context->store, STORE_JOB, &tx, NULL), ST_OK);
+    assert_int_equal(claims_begin(context, tx, job, NULL), ST_OK);
+    if (*job != NULL)
+        assert_int_equal(job_move(context->jobs, tx, *job, &move, NULL), ST_OK);
+    return tx;
+}
+
+/* The daemon stands still behind its COMMIT, for longer than its lease. */
+static void a_job_that_is_lost_before_its_thread_begins_takes_no_end(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2], *its = NULL;
+    pair_open(&pair, jobs);
+    struct context *there = &pair.there.context;
+    assert_int_equal(store_commit(claim(there, &its), NULL), ST_OK);
+    assert_ptr_equal(its, same(&pair.there, jobs[1]));
+    lose_there(&pair);
+    assert_int_equal(lost_work_end(&pair.here.context, NULL), ST_OK);
+    assert_int_equal(state_in(&pair.here, jobs[1]), JOB_FAILED);
+    assert_int_equal(store_look(there->store, NULL), ST_OK);
+    assert_int_equal(state_in(&pair.there, jobs[1]), JOB_RUNNING);
+    assert_true(atomic_load(job_stop_flag(its))); /* so its thread begins nothing */
+    assert_int_equal(claims_running(there), 1);
+    pair_close(&pair);
+}
+
+static void a_job_that_is_lost_and_deleted_stays_for_its_thread(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    pair_open(&pair, jobs);
+    course_begin(&pair.there.context, 2);
+    struct job *its = same(&pair.there, jobs[1]);
+    lose_there(&pair);
+    assert_int_equal(lost_work_end(&pair.here.context, NULL), ST_OK);
+    struct store_tx *tx = scene_begin(&pair.here);
+    scene_commit(tx, job_remove(pair.here.context.jobs, tx, jobs[1], NULL));
+    assert_int_equal(store_look(pair.there.context.store, NULL), ST_OK);
+    assert_int_equal(state_in(&pair.there, jobs[1]), JOB_RUNNING);
+    assert_true(atomic_load(job_stop_flag(its)));
+    pair_close(&pair);
+}
+
+static void a_claim_that_is_undone_leaves_nothing_here(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2], *its = NULL;
+    pair_open(&pair, jobs);
+    struct context *there = &pair.there.context;
+    store_rollback(claim(there, &its));
+    assert_non_null(its);
+    assert_false(atomic_load(job_here_flag(its)));
+    assert_int_equal(claims_running(there), 0);
+    course_begin(there, 2);
+    assert_int_equal(state_in(&pair.there, jobs[1]), JOB_RUNNING);
+    pair_close(&pair);
+}
+
+/* Whoever asked before whether a worker is free may have been overtaken. */
+static void who_has_no_worker_free_claims_nothing(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2], *none = NULL;
+    pair_open(&pair, jobs);
+    assert_int_equal(claims_running(&pair.here.context), 1);
+    assert_int_equal(store_commit(claim(&pair.here.context, &none), NULL), ST_OK);
+    assert_null(none);
+    assert_int_equal(state_in(&pair.here, jobs[1]), JOB_QUEUED);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM claim"), 1);
+    pair_close(&pair);
+}
+
 static struct dataset *ask_import(struct pair *pair)
 {
     struct dataset_info info = {.state = DATASET_IMPORTING};
@@ -145,6 +227,40 @@ static void an_import_is_one_workers_and_ends_with_it(void **state)
     pair_close(&pair);
 }
 
+static void declare_anew(struct scene *scene, const char *id)
+{
+    struct datasets *datasets = scene->context.datasets;
+    struct dataset *anew = NULL, *before = datasets_find(datasets, id);
+    struct dataset_spec spec;
+    char *text = dataset_spec_render(dataset_spec(before));
+    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    free(text);
+    const struct dataset_renewal renewal = {&spec, NULL};
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx, datasets_declare_anew(datasets, tx, &renewal, &anew, NULL));
+    assert_ptr_not_equal(datasets_find(datasets, id), before);
+}
+
+/* Its thread reads the declaration that it began with. */
+static void an_import_that_is_lost_keeps_what_its_thread_reads(void **state)
+{
+    (void)state;
+    struct pair pair = {.database = postgres_schema(&server)};
+    begin_scene(&pair.here, &pair.database);
+    ask_import(&pair);
+    begin_scene(&pair.there, &pair.database);
+    struct datasets *there = pair.there.context.datasets;
+    importer_take(&pair.there.context);
+    struct dataset *its = datasets_find(there, "others");
+    lose_there(&pair);
+    assert_int_equal(lost_work_end(&pair.here.context, NULL), ST_OK);
+    declare_anew(&pair.here, "others");
+    assert_int_equal(store_look(pair.there.context.store, NULL), ST_OK);
+    assert_ptr_equal(datasets_find(there, "others"), its);
+    assert_int_equal(imported(&pair.there), DATASET_IMPORTING);
+    pair_close(&pair);
+}
+
 static void a_second_daemon_leaves_the_timers_to_the_first(void **state)
 {
     (void)state;
@@ -168,7 +284,12 @@ int main(void)
         cmocka_unit_test(what_a_living_daemon_runs_is_ended_by_no_other),
         cmocka_unit_test(a_lost_daemons_jobs_are_charged_what_was_authorised),
         cmocka_unit_test(a_lost_daemons_cancelled_job_is_cancelled),
+        cmocka_unit_test(a_job_that_is_lost_before_its_thread_begins_takes_no_end),
+        cmocka_unit_test(a_job_that_is_lost_and_deleted_stays_for_its_thread),
+        cmocka_unit_test(a_claim_that_is_undone_leaves_nothing_here),
+        cmocka_unit_test(who_has_no_worker_free_claims_nothing),
         cmocka_unit_test(an_import_is_one_workers_and_ends_with_it),
+        cmocka_unit_test(an_import_that_is_lost_keeps_what_its_thread_reads),
         cmocka_unit_test(a_second_daemon_leaves_the_timers_to_the_first),
     };
     if (!postgres_make_for_stores(&server, true))

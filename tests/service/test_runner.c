@@ -85,12 +85,17 @@ static void begin(void)
     assert_int_equal(scene_import(&run.scene, points, "0").state, DATASET_READY);
 }
 
-/* Submits a job and runs it as its worker would. The ending is the caller's. */
-static struct ending *run_job(const char *algorithm, const char *rest)
+static void begin_job(const char *algorithm, const char *rest)
 {
     struct job_plan plan = scene_plan(&run.scene, algorithm, rest);
     run.job = scene_submit(&run.scene, &plan, &plan.mechanism);
     course_begin(&run.scene.context, 1000);
+}
+
+/* Submits a job and runs it as its worker would. The ending is the caller's. */
+static struct ending *run_job(const char *algorithm, const char *rest)
+{
+    begin_job(algorithm, rest);
     runner_run(&run.scene.context, run.job);
     struct ending *ending = job_ending_take(run.scene.context.jobs, run.job);
     assert_non_null(ending);
@@ -169,6 +174,25 @@ static void after_a_refused_block_no_step_runs(void **state)
     scene_close(&run.scene);
 }
 
+/* Not even a file that would end it otherwise. */
+static void what_is_stopped_before_its_thread_begins_opens_nothing(void **state)
+{
+    (void)state;
+    begin();
+    begin_job("\"name\":\"dpsgd\"", "\"batch_size\":50,\"steps\":300,"
+                                    "\"privacy\":{\"noise_multiplier\":20}");
+    assert_int_equal(unlink(scene_path(&run.scene, "datasets/points.matrix")), 0);
+    atomic_store(job_stop_flag(run.job), true);
+    runner_run(&run.scene.context, run.job);
+    struct ending *ending = job_ending_take(run.scene.context.jobs, run.job);
+    assert_non_null(ending);
+    assert_int_equal(ending->status, ST_CANCELLED);
+    assert_true(ending->stopped);
+    assert_int_equal(run.blocks + run.steps, 0);
+    ending_destroy(ending);
+    scene_close(&run.scene);
+}
+
 /* Its own filter says when it is over. */
 static void a_filtered_step_is_paid_for_before_it_runs(void **state)
 {
@@ -194,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_step_runs_when_it_is_on_disk_and_blocks_are_hundredths),
         cmocka_unit_test(what_has_no_price_for_a_part_is_authorised_whole),
         cmocka_unit_test(after_a_refused_block_no_step_runs),
+        cmocka_unit_test(what_is_stopped_before_its_thread_begins_opens_nothing),
         cmocka_unit_test(a_filtered_step_is_paid_for_before_it_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
