@@ -13,24 +13,26 @@ static enum status fail(struct ledger *ledger, enum status status,
     return status;
 }
 
-/* Where tx is NULL it is begun beside all transactions, and *own has to be ended. */
-static enum status take_tx(struct ledger *ledger, struct store_tx **tx,
-                           struct store_tx **own, struct error *error)
+/* Reads into loaded what the SEAL binds of the dataset, and proves it: in tx, or where that is
+ * NULL beside all transactions. The lock is given up meanwhile, so that whoever waits for the
+ * store keeps nobody waiting. */
+static enum status read_aside(struct ledger *ledger, struct store_tx *tx,
+                              const struct dataset_id *dataset,
+                              struct ledger_state *loaded, struct error *error)
 {
-    *own = NULL;
-    if (*tx != NULL)
-        return ST_OK;
-    enum status status = store_begin(ledger->store, STORE_SEALED, own, error);
-    *tx = *own;
-    return status;
-}
-
-static enum status end(struct ledger *ledger, struct store_tx *own, enum status status,
-                       const struct error *error)
-{
+    const struct seal seal = ledger->state.seal;
+    struct store_tx *own = NULL;
+    enum status status = ST_OK;
+    pthread_mutex_unlock(&ledger->lock);
+    if (tx == NULL)
+        status = store_begin(ledger->store, STORE_SEALED, &own, error);
+    if (status == ST_OK)
+        status = ledger_replay_sealed(loaded, &seal, dataset, tx != NULL ? tx : own,
+                                      error);
     if (own != NULL)
         store_rollback(own);
-    return status == ST_OK ? ST_OK : fail(ledger, status, error);
+    pthread_mutex_lock(&ledger->lock);
+    return status;
 }
 
 enum status ledger_account(struct ledger *ledger, struct store_tx *tx,
@@ -38,15 +40,18 @@ enum status ledger_account(struct ledger *ledger, struct store_tx *tx,
                            struct error *error)
 {
     struct error said = {0};
-    struct store_tx *own;
+    struct ledger_state loaded;
     error = error != NULL ? error : &said;
     *out = ledger_state_account(&ledger->state, dataset);
     if (*out != NULL || !ledger->state.partial)
         return ST_OK;
-    enum status status = take_tx(ledger, &tx, &own, error);
+    ledger_state_init(&loaded);
+    enum status status = read_aside(ledger, tx, dataset, &loaded, error);
     if (status == ST_OK)
-        status = ledger_replay_account(&ledger->state, dataset, tx, out, error);
-    return end(ledger, own, status, error);
+        status = ledger_replay_adopt(&ledger->state, &loaded, error);
+    ledger_state_fini(&loaded);
+    *out = ledger_state_account(&ledger->state, dataset);
+    return status == ST_OK ? ST_OK : fail(ledger, status, error);
 }
 
 enum status ledger_account_glance(struct ledger *ledger,
@@ -55,18 +60,16 @@ enum status ledger_account_glance(struct ledger *ledger,
                                   struct error *error)
 {
     struct error said = {0};
-    struct store_tx *tx = NULL, *own;
     error = error != NULL ? error : &said;
     ledger_state_init(loaded);
     *out = ledger_state_account(&ledger->state, dataset);
     if (*out != NULL || !ledger->state.partial)
         return ST_OK;
-    enum status status = take_tx(ledger, &tx, &own, error);
-    if (status == ST_OK)
-        status = ledger_replay_sealed(loaded, &ledger->state, dataset, tx, error);
-    if (status == ST_OK)
+    enum status status = read_aside(ledger, NULL, dataset, loaded, error);
+    *out = ledger_state_account(&ledger->state, dataset); /* it may have come meanwhile */
+    if (*out == NULL && status == ST_OK)
         *out = ledger_state_account(loaded, dataset);
-    return end(ledger, own, status, error);
+    return status == ST_OK ? ST_OK : fail(ledger, status, error);
 }
 
 enum status ledger_accounts_all(struct ledger *ledger, struct store_tx *tx,
@@ -74,5 +77,6 @@ enum status ledger_accounts_all(struct ledger *ledger, struct store_tx *tx,
 {
     struct error said = {0};
     error = error != NULL ? error : &said;
-    return end(ledger, NULL, ledger_replay_rest(&ledger->state, tx, error), error);
+    enum status status = ledger_replay_rest(&ledger->state, tx, error);
+    return status == ST_OK ? ST_OK : fail(ledger, status, error);
 }

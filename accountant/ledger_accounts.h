@@ -23,7 +23,13 @@
  *       that. One that has entries there, or an open reservation, is never in the store alone.
  *   (3) Whoever is about to do something to all accounts loads all (ledger_accounts_all).
  *
- * Threads: every function here wants the ledger's lock held.
+ *   (4) Nobody waits for the ledger's lock while the store is asked for one account: it is
+ *       given up meanwhile, and what was read is taken only where memory has not got the
+ *       account by then, from whoever asked too, or with the entries that others have written.
+ *
+ * Threads: every function here wants the ledger's lock held. The first two give it up where
+ * they ask the store, so what their callers know of the state before they find out anew; of a
+ * transaction that has joined nothing changes, since no other joins meanwhile.
  */
 #ifndef ACCOUNTANT_LEDGER_ACCOUNTS_H
 #define ACCOUNTANT_LEDGER_ACCOUNTS_H

@@ -350,8 +350,7 @@ static enum status read_sealed(struct reading *reading)
 
 /* --- accounts that stay in the store --- */
 
-enum status ledger_replay_sealed(struct ledger_state *loaded,
-                                 const struct ledger_state *state,
+enum status ledger_replay_sealed(struct ledger_state *loaded, const struct seal *seal,
                                  const struct dataset_id *dataset, struct store_tx *tx,
                                  struct error *error)
 {
@@ -359,10 +358,10 @@ enum status ledger_replay_sealed(struct ledger_state *loaded,
     struct head head = {0};
     struct reading reading = {.state = loaded, .tx = tx, .head = &head, .error = error};
     enum status status = dataset == NULL ? sealed_read(&sealed, tx, error)
-                                         : sealed_read_one(&sealed, &state->seal,
+                                         : sealed_read_one(&sealed, seal,
                                                            dataset->text, tx, error);
     if (status == ST_OK &&
-        memcmp(sealed.seal.entry.hash, state->seal.entry.hash, SHA256_SIZE) != 0)
+        memcmp(sealed.seal.entry.hash, seal->entry.hash, SHA256_SIZE) != 0)
         status = error_set(error, ST_CORRUPT, "the newest seal is another one now");
     if (status == ST_OK)
         status = read_before(&reading, &sealed, dataset != NULL ? dataset->text : NULL);
@@ -391,20 +390,30 @@ static enum status inspect(const struct ledger_state *state,
                : ST_OK;
 }
 
+enum status ledger_replay_adopt(struct ledger_state *state, struct ledger_state *loaded,
+                                struct error *error)
+{
+    enum status status = ST_OK;
+    for (size_t i = 0; status == ST_OK && i < loaded->accounts.count; i++) {
+        const struct account *account = loaded->accounts.items[i];
+        if (!state->replaying && ledger_state_account(state, &account->dataset) == NULL)
+            status = inspect(state, account, error);
+    }
+    if (status == ST_OK)
+        ledger_state_adopt(state, loaded);
+    return status;
+}
+
 /* Loads the account of the dataset, or where that is NULL all that are not in memory. */
 static enum status load(struct ledger_state *state, const struct dataset_id *dataset,
                         struct store_tx *tx, struct error *error)
 {
     struct ledger_state loaded;
     ledger_state_init(&loaded);
-    enum status status = ledger_replay_sealed(&loaded, state, dataset, tx, error);
-    for (size_t i = 0; status == ST_OK && i < loaded.accounts.count; i++) {
-        const struct account *account = loaded.accounts.items[i];
-        if (!state->replaying && ledger_state_account(state, &account->dataset) == NULL)
-            status = inspect(state, account, error);
-    }
+    enum status status =
+        ledger_replay_sealed(&loaded, &state->seal, dataset, tx, error);
     if (status == ST_OK)
-        ledger_state_adopt(state, &loaded);
+        status = ledger_replay_adopt(state, &loaded, error);
     ledger_state_fini(&loaded);
     return status;
 }

@@ -31,13 +31,19 @@ enum status ledger_replay_account(struct ledger_state *state,
 enum status ledger_replay_rest(struct ledger_state *state, struct store_tx *tx,
                                struct error *error);
 
-/* Reads into loaded, which is empty, what state has in the store of the dataset, or where
- * that is NULL of all; state does not change.
+/* Reads into loaded, which is empty, what the newest SEAL, which is seal, binds of the
+ * dataset, or where that is NULL of all.
  *   ST_CORRUPT, ST_IO  as above; loaded must still be finished */
-enum status ledger_replay_sealed(struct ledger_state *loaded,
-                                 const struct ledger_state *state,
+enum status ledger_replay_sealed(struct ledger_state *loaded, const struct seal *seal,
                                  const struct dataset_id *dataset, struct store_tx *tx,
                                  struct error *error);
+
+/* Moves into state the accounts of loaded, which was read so, that it does not have by now;
+ * they are shown to the inspector, but while a start replays. loaded is only to be finished
+ * after that.
+ *   ST_CORRUPT  the inspector refuses one; state has none of them */
+enum status ledger_replay_adopt(struct ledger_state *state, struct ledger_state *loaded,
+                                struct error *error);
 
 /* Reads what the store has more than state knows, which is what a prefix of its entries
  * says: the entries behind head, the marks of their jobs, or every mark where all_marks

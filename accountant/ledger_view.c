@@ -409,6 +409,14 @@ bool ledger_in_memory(struct ledger *ledger, const struct dataset_id *dataset)
     return in_memory;
 }
 
+bool ledger_all_in_memory(struct ledger *ledger)
+{
+    pthread_mutex_lock(&ledger->lock);
+    bool all = !ledger->state.partial;
+    pthread_mutex_unlock(&ledger->lock);
+    return all;
+}
+
 size_t ledger_accounts_in_memory(struct ledger *ledger)
 {
     pthread_mutex_lock(&ledger->lock);

@@ -5,7 +5,8 @@
  * Of a divided dataset they are about the part that models are trained on, where no part
  * is named: an undivided one has no other. Whoever asks about a dataset has its account
  * loaded, where it is in the store alone (ledger_accounts.h): what answers a status may answer
- * ST_CORRUPT or ST_IO then, and the store is poisoned.
+ * ST_CORRUPT or ST_IO then, and the store is poisoned. That waits for the store, and keeps
+ * nobody else waiting; ledger_in_memory says beforehand whether it would.
  *
  * Threads: any function may be called from any thread.
  */
@@ -147,6 +148,8 @@ bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset);
 /* Whether what there is of the dataset is in memory. False: it would be read, if it is
  * there. */
 bool ledger_in_memory(struct ledger *ledger, const struct dataset_id *dataset);
+/* Whether what there is of all datasets is. */
+bool ledger_all_in_memory(struct ledger *ledger);
 /* How many accounts are. */
 size_t ledger_accounts_in_memory(struct ledger *ledger);
 

@@ -149,25 +149,42 @@ static void figure(struct budget_board *board, struct datasets *datasets,
         read_balance(ledger, &lines[i]);
 }
 
-void budget_board_hold(struct budget_board *board, struct datasets *datasets,
-                       struct ledger *ledger, const struct budget_line **lines,
-                       size_t *count, size_t *left_out)
+/* Brings it up to date; false where it is not, and the store would be asked. */
+static bool renew(struct budget_board *board, const struct budget_sources *sources)
 {
     struct ledger_entry_name head;
-    pthread_mutex_lock(&board->lock);
     /* Both are read first, so that what is figured is never older than they say. */
-    uint64_t version = datasets_version(datasets);
-    ledger_head(ledger, &head);
-    if (!board->figured || board->seq != head.seq ||
-        board->datasets_version != version) {
-        figure(board, datasets, ledger);
-        board->seq = head.seq;
-        board->datasets_version = version;
-        board->figured = true;
+    uint64_t version = datasets_version(sources->datasets);
+    ledger_head(sources->ledger, &head);
+    if (board->figured && board->seq == head.seq && board->datasets_version == version)
+        return true;
+    if (!sources->waits && !ledger_all_in_memory(sources->ledger))
+        return false;
+    figure(board, sources->datasets, sources->ledger);
+    board->seq = head.seq;
+    board->datasets_version = version;
+    board->figured = true;
+    return true;
+}
+
+/* Whoever has it may be asking the store. */
+static bool enter(struct budget_board *board, bool waits)
+{
+    return waits ? pthread_mutex_lock(&board->lock) == 0
+                 : pthread_mutex_trylock(&board->lock) == 0;
+}
+
+bool budget_board_hold(struct budget_board *board, const struct budget_sources *sources,
+                       struct budget_lines *lines)
+{
+    if (!enter(board, sources->waits))
+        return false;
+    if (!renew(board, sources)) {
+        pthread_mutex_unlock(&board->lock);
+        return false;
     }
-    *lines = board->lines;
-    *count = board->count;
-    *left_out = board->left_out;
+    *lines = (struct budget_lines){board->lines, board->count, board->left_out};
+    return true;
 }
 
 void budget_board_release(struct budget_board *board)

@@ -31,12 +31,21 @@ struct budget_line {
 struct budget_board *budget_board_create(size_t lines_max);
 void budget_board_destroy(struct budget_board *board); /* NULL is allowed */
 
-/* Brings it up to date and keeps others out until budget_board_release.
- *   lines     (*count), least left first; good until then
- *   left_out  budgets that it has no line for */
-void budget_board_hold(struct budget_board *board, struct datasets *datasets,
-                       struct ledger *ledger, const struct budget_line **lines,
-                       size_t *count, size_t *left_out);
+struct budget_sources { /* what is figured is read from */
+    struct datasets *datasets;
+    struct ledger *ledger;
+    bool waits; /* the caller may wait for the store, and for others who do */
+};
+
+struct budget_lines {
+    const struct budget_line *lines; /* (count), least left first */
+    size_t count, left_out;          /* left_out: budgets that it has no line for */
+};
+
+/* Brings it up to date and keeps others out until budget_board_release; *lines is good until
+ * then. False, and others are not kept out, where whoever may not wait would have to. */
+bool budget_board_hold(struct budget_board *board, const struct budget_sources *sources,
+                       struct budget_lines *lines);
 void budget_board_release(struct budget_board *board);
 
 #endif

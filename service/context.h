@@ -92,6 +92,7 @@ struct context {
     struct pool *desk, *importer, *runners, *surveyors;
     struct pool
         *porters; /* of files from it, for requests that need them on the desk */
+    struct pool *readers; /* of accounts that are in the store alone (closed_account.h) */
     struct pool *senders; /* of uploads to a bucket; NULL: files are in folders */
     struct public_clock *clock;
     struct predictors *predictors;

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "service/access.h"
 #include "service/act.h"
+#include "service/closed_account.h"
 #include "service/dataset_text.h"
 #include "service/declaration.h"
 #include "service/handlers.h"
@@ -219,6 +220,8 @@ enum status handle_dataset_get(struct context *context, struct request *request,
     struct dataset *dataset;
     struct dataset_info info;
     enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    if (status == ST_OK && closed_account_awaits(context, request, dataset))
+        status = closed_account_status(request, error);
     if (status == ST_OK)
         request_answer(request,
                        dataset_text(context->datasets, dataset, context->ledger));

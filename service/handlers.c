@@ -76,7 +76,8 @@ void handler_handle(struct context *context, struct request *request)
         if (!second_look_failed(context, request))
             break;
     }
-    if (!request->errand.is_due && !second_look_due(context, request))
+    if (!request->errand.is_due && request->ask != ASK_DUE &&
+        !second_look_due(context, request))
         act_refused(context, request);
 }
 

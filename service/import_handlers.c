@@ -99,6 +99,8 @@ enum status handle_dataset_import(struct context *context, struct request *reque
     act_begin(&act, context, request);
     if (status == ST_OK)
         status = importer_start(context, dataset, &act.row, &failure, error);
+    if (status == ST_OK) /* here it may be asked for; poll_dataset_import may not ask */
+        ledger_touched(context->ledger, &dataset_spec(dataset)->id);
     if (status != ST_OK && failure.status != ST_OK)
         return refuse_import(request, &failure, error);
     return status;

@@ -4,6 +4,7 @@
 #include "api/query.h"
 #include "service/access.h"
 #include "service/budget_text.h"
+#include "service/closed_account.h"
 #include "service/entries.h"
 #include "service/handlers.h"
 
@@ -34,6 +35,10 @@ enum status handle_dataset_budget(struct context *context, struct request *reque
     const struct dataset_spec *spec = NULL;
     char *text;
     enum status status = find_private(context, request, &spec, error);
+    if (status == ST_OK &&
+        closed_account_awaits(context, request,
+                              datasets_find(context->datasets, spec->id.text)))
+        status = closed_account_status(request, error);
     if (status == ST_OK)
         status = budget_text(&text, context->ledger, spec, error);
     if (status != ST_OK)

@@ -156,11 +156,14 @@ static void write_sweeps(struct composing *composing)
     }
 }
 
+/* Nothing has changed of a budget whose account nobody has asked for since the start. */
 static void write_budgets(struct composing *composing)
 {
     struct balance balance;
     for (size_t i = 0; i < composing->charged_count; i++)
-        if (ledger_balance(composing->feed->context->ledger, &composing->charged[i],
+        if (ledger_in_memory(composing->feed->context->ledger,
+                             &composing->charged[i]) &&
+            ledger_balance(composing->feed->context->ledger, &composing->charged[i],
                            &balance, NULL) == ST_OK)
             event_write(&composing->writer, "budget",
                         event_budget_render(&composing->charged[i], &balance));

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "engine/dp/algorithms/registry.h"
 #include "service/access.h"
+#include "service/closed_account.h"
 #include "service/dataset_text.h"
 #include "service/handlers.h"
 #include "service/job_upkeep.h"
@@ -261,7 +262,7 @@ static const unsigned every_privacy = 1u << PRIVATE | 1u << PUBLIC;
 static const unsigned every_dataset_state = (1u << DATASET_STATE_COUNT) - 1;
 
 struct dataset_list {
-    const struct request *request; /* of who asks */
+    struct request *request; /* of who asks */
     struct context *context;
     unsigned view, states, privacies;
     struct caption_search search;
@@ -295,6 +296,8 @@ static char *dataset_line(void *context, size_t place)
     const struct dataset_list *list = context;
     struct datasets *datasets = list->context->datasets;
     const struct dataset *dataset = datasets_at(datasets, place);
+    if (closed_account_awaits(list->context, list->request, dataset))
+        return NULL;
     return list->view == VIEW_SUMMARY
                ? dataset_summary_text(list->context, dataset)
                : dataset_text(datasets, dataset, list->context->ledger);
@@ -306,7 +309,8 @@ static struct page_key dataset_left_key(void *context, size_t place)
     const struct dataset_list *list = context;
     const struct dataset *dataset = datasets_at(list->context->datasets, place);
     struct share share = {.left = INFINITY};
-    if (!dataset_spec(dataset)->is_public)
+    if (!dataset_spec(dataset)->is_public &&
+        !closed_account_awaits(list->context, list->request, dataset))
         ledger_share(list->context->ledger,
                      &(struct ledger_part){&dataset_spec(dataset)->id, PART_TRAIN},
                      &share, NULL);
@@ -365,7 +369,8 @@ enum status handle_dataset_list(struct context *context, struct request *request
         source.key = dataset_left_key;
     snprintf(tag, sizeof tag, "\"%s-%llu-%llu\"", context->nonce,
              (unsigned long long)version, (unsigned long long)head.seq);
-    return page_reply(request, &source, error);
+    enum status status = page_reply(request, &source, error);
+    return status == ST_OK ? closed_account_status(request, error) : status;
 }
 
 /* --- models --- */

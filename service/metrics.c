@@ -17,8 +17,7 @@ struct scrape { /* what several families are written from, read once */
     struct jobs_tally jobs;
     struct ledger_entry_name head;
     struct entry_tally entries;
-    const struct budget_line *budgets;
-    size_t budget_count, budgets_left_out;
+    struct budget_lines budgets;
 };
 
 typedef void write_function(struct exposition *out, const struct scrape *scrape);
@@ -157,8 +156,9 @@ static void write_budget(struct exposition *out, const struct budget_line *line,
 #define WRITE_BUDGET(function, member)                                                 \
     static void function(struct exposition *out, const struct scrape *scrape)          \
     {                                                                                  \
-        for (size_t i = 0; i < scrape->budget_count; i++)                              \
-            write_budget(out, &scrape->budgets[i], scrape->budgets[i].member);         \
+        for (size_t i = 0; i < scrape->budgets.count; i++)                             \
+            write_budget(out, &scrape->budgets.lines[i],                               \
+                         scrape->budgets.lines[i].member);                             \
     }
 WRITE_BUDGET(write_epsilon, epsilon)
 WRITE_BUDGET(write_spent, spent)
@@ -169,7 +169,7 @@ WRITE_BUDGET(write_held, held)
 
 static void write_left_out(struct exposition *out, const struct scrape *scrape)
 {
-    write_one(out, (double)scrape->budgets_left_out);
+    write_one(out, (double)scrape->budgets.left_out);
 }
 
 static void write_seq(struct exposition *out, const struct scrape *scrape)
@@ -345,14 +345,15 @@ static const struct family {
      write_start},
 };
 
-char *metrics_render(struct context *context)
+char *metrics_render(struct context *context, bool waits)
 {
     struct exposition out;
     struct scrape scrape = {.context = context, .jobs = jobs_tally(context->jobs)};
     ledger_head(context->ledger, &scrape.head);
     scrape.entries = ledger_tally(context->ledger);
-    budget_board_hold(context->budget_board, context->datasets, context->ledger,
-                      &scrape.budgets, &scrape.budget_count, &scrape.budgets_left_out);
+    const struct budget_sources sources = {context->datasets, context->ledger, waits};
+    if (!budget_board_hold(context->budget_board, &sources, &scrape.budgets))
+        return NULL;
     exposition_open(&out);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         exposition_family(&out, families[i].name, families[i].kind, families[i].help);

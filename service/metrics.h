@@ -23,7 +23,8 @@
 
 #include "service/context.h"
 
-/* Answers all metrics in the text format 0.0.4, to be freed. */
-char *metrics_render(struct context *context);
+/* Answers all metrics in the text format 0.0.4, to be freed; NULL where it may not wait and
+ * would have to: budgets whose accounts are in the store alone have to be read. */
+char *metrics_render(struct context *context, bool waits);
 
 #endif

@@ -70,7 +70,7 @@ static enum MHD_Result on_request(void *argument, struct MHD_Connection *connect
         return refuse(connection, MHD_HTTP_FORBIDDEN, "not for web pages\n");
     if (!asks_for_metrics(method, path))
         return refuse(connection, MHD_HTTP_NOT_FOUND, "only metrics are here\n");
-    return answer(connection, MHD_HTTP_OK, EXPOSITION_TYPE, metrics_render(context));
+    return answer(connection, MHD_HTTP_OK, EXPOSITION_TYPE, metrics_render(context, true));
 }
 
 static struct MHD_Daemon *start(struct context *context)

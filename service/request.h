@@ -6,6 +6,9 @@
  *                                |  |                   +--+ waits (long poll)
  *                                +--+ has a file brought (errand.h)
  *
+ * What would be answered at once, but for an account that is in the store alone, goes to a
+ * reader instead (closed_account.h).
+ *
  * Threads: one at a time; the connection is suspended while another thread than the
  * HTTP server's holds the request. Its session owns it.
  */
@@ -24,6 +27,7 @@
 #include "service/reply.h"
 #include "service/upload.h"
 
+enum request_ask { ASK_NONE, ASK_DUE, ASK_DONE };     /* closed_account.h */
 enum request_look { LOOK_NONE, LOOK_DUE, LOOK_DONE }; /* second_look.h */
 
 enum { REQUEST_ID_SIZE = 65, REQUEST_TAG_SIZE = 35 };
@@ -42,6 +46,7 @@ struct request {
     struct errand errand; /* for files that the desk needs, and does not wait for */
     struct reply reply;
     enum request_look look;
+    enum request_ask ask;
     uint64_t followed;   /* how much of other daemons was known when it was handled */
     enum status refused; /* what the reply is a problem of; ST_OK: it is none */
     bool waited;         /* for a change, before it was answered */

@@ -255,6 +255,7 @@ enum status service_open(struct context *context, const struct config *config,
         return status;
     }
     context->desk = pool_create(1, DESK_QUEUE, hooks->run, context);
+    context->readers = pool_create(1, DESK_QUEUE, hooks->run, context);
     if (config->blobs[0] != '\0') {
         context->senders = pool_create(SENDER_THREADS, DESK_QUEUE, hooks->run, context);
         context->porters = pool_create(PORTER_THREADS, DESK_QUEUE, hooks->run, context);
@@ -347,6 +348,7 @@ void service_close(struct context *context)
     loaded_models_destroy(context->loaded_models);
     pool_destroy(context->senders);
     pool_destroy(context->porters);
+    pool_destroy(context->readers);
     pool_destroy(context->desk);
     end_leftovers(context);
     courier_destroy(context->courier);

@@ -130,6 +130,8 @@ void session_run(void *argument, void *item)
 {
     struct context *context = argument;
     struct request *request = item;
+    if (request->ask == ASK_DUE)
+        request->ask = ASK_DONE;
     if (!request->errand.is_due) {
         run_on_desk(context, request);
         return;
@@ -384,12 +386,14 @@ static void check_body(struct session *session)
         error_set(&session->refused, ST_INVALID, "this request takes no body, or {}");
 }
 
-/* Who writes what the request wants written: a file that goes to a bucket has threads of its
- * own. */
-static struct pool *writers_of(const struct context *context,
+/* Who writes what the request wants written, or waits for what it wants read: a file that goes
+ * to a bucket has threads of its own, and so has what is in the store alone. */
+static struct pool *pool_of(const struct context *context,
                                const struct request *request)
 {
     bool sends = context->senders != NULL && request->match.route->body == BODY_FILE;
+    if (request->ask == ASK_DUE)
+        return context->readers;
     return sends ? context->senders : context->desk;
 }
 
@@ -407,7 +411,7 @@ static enum MHD_Result hand_over(struct session *session)
         request->match.route->run == RUN_ON_PREDICTORS
             ? predictors_submit(context->predictors, request,
                                 handler_cost(context, request), &error)
-            : pool_submit(writers_of(context, request), request, &error);
+            : pool_submit(pool_of(context, request), request, &error);
     if (status != ST_OK) {
         request_refuse(request, &error, NULL);
         resume(session);
@@ -462,7 +466,7 @@ static enum MHD_Result answer(struct session *session)
     switch (request->match.route->run) {
     case RUN_AT_ONCE:
         handler_handle(session->sessions->context, request);
-        return reply_or_look(session);
+        return request->ask == ASK_DUE ? hand_over(session) : reply_or_look(session);
     case RUN_AS_LONG_POLL: return poll(session) ? reply_or_look(session) : MHD_YES;
     case RUN_ON_DESK:
     case RUN_ON_DESK_THEN_LONG_POLL:

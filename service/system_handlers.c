@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "service/access.h"
 #include "service/assets.h"
+#include "service/closed_account.h"
 #include "service/handlers.h"
 #include "service/kernel.h"
 #include "service/metrics.h"
@@ -110,8 +111,13 @@ enum status handle_metrics(struct context *context, struct request *request,
     enum status status = access_check_everywhere(request, error);
     if (status != ST_OK)
         return status;
+    char *text = metrics_render(context, request->ask == ASK_DONE);
+    if (text == NULL) {
+        closed_account_ask(request);
+        return closed_account_status(request, error);
+    }
     reply_header_add(&request->reply, "Cache-Control", "no-store");
-    reply_json(&request->reply, MHD_HTTP_OK, metrics_render(context));
+    reply_json(&request->reply, MHD_HTTP_OK, text);
     request->reply.type = EXPOSITION_TYPE;
     return ST_OK;
 }

@@ -14,6 +14,7 @@
 #include "accountant/ledger_seal.h"
 #include "accountant/verify.h"
 #include "base/chain_hash.h"
+#include "store/sealed_rows.h"
 #include "tests/accountant/accounts_fixture.h"
 #include "tests/store/place_fixture.h"
 
@@ -577,6 +578,93 @@ static void a_glance_leaves_an_account_in_the_store(void **state)
     scene_remove(&scene);
 }
 
+/* --- while the store is asked --- */
+
+static struct meanwhile { /* what is done when the store is about to be asked next */
+    void (*call)(struct scene *scene);
+    struct scene *scene;
+} meanwhile;
+
+typedef bool visit_sealed(void *context, const struct sealed_row *row);
+enum status __real_sealed_row_up_to(struct store_tx *tx, const char *dataset,
+                                    visit_sealed *visit, void *context,
+                                    struct error *error);
+enum status __wrap_sealed_row_up_to(struct store_tx *tx, const char *dataset,
+                                    visit_sealed *visit, void *context,
+                                    struct error *error);
+
+enum status __wrap_sealed_row_up_to(struct store_tx *tx, const char *dataset,
+                                    visit_sealed *visit, void *context,
+                                    struct error *error)
+{
+    const struct meanwhile now = meanwhile;
+    meanwhile = (struct meanwhile){0};
+    if (now.call != NULL)
+        now.call(now.scene);
+    return __real_sealed_row_up_to(tx, dataset, visit, context, error);
+}
+
+/* Of one whose account is in memory. */
+static void ask_for_another(struct scene *scene)
+{
+    assert_int_equal(pthread_mutex_trylock(&scene->kit.ledger->lock), 0);
+    pthread_mutex_unlock(&scene->kit.ledger->lock);
+    assert_true(kit_balance(&scene->kit, "b").epsilon == 2);
+}
+
+static void whoever_asks_the_store_for_an_account_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    for (unsigned how = 0; how < ASKS; how++) {
+        struct scene scene = scene_spent();
+        kit_balance(&scene.kit, "b");
+        meanwhile = (struct meanwhile){ask_for_another, &scene};
+        assert_int_not_equal(ask(&scene.kit, how), ST_CORRUPT);
+        assert_null(meanwhile.call);
+        scene_remove(&scene);
+    }
+}
+
+static void *reserve_of_the_same(void *scene)
+{
+    assert_int_equal(kit_reserve(&((struct scene *)scene)->kit, "f", 99, 23.85, 10),
+                     ST_OK);
+    return NULL;
+}
+
+/* Another thread does, with a connection of its own. */
+static void have_the_same_reserved(struct scene *scene)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, reserve_of_the_same, scene), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* What was read before the reservation does not take its place. */
+static void what_came_while_the_store_was_asked_is_kept(void **state)
+{
+    (void)state;
+    for (int glances = 0; glances < 2; glances++) {
+        struct scene scene = scene_spent();
+        struct share share;
+        const struct dataset_id f = kit_dataset("f");
+        const struct ledger_part part = {&f, PART_TRAIN};
+        meanwhile = (struct meanwhile){have_the_same_reserved, &scene};
+        assert_int_equal(
+            glances == 1 ? ledger_share_glance(scene.kit.ledger, &part, &share, NULL)
+                         : ledger_share(scene.kit.ledger, &part, &share, NULL),
+            ST_OK);
+        assert_true(share.held > 0);
+        assert_int_equal(in_memory(&scene), 1);
+        assert_int_equal(kit_authorise(&scene.kit, 99, 10), ST_OK);
+        assert_int_equal(kit_settle(&scene.kit, 99), ST_OK);
+        struct ledger *whole = read_whole(&scene);
+        expect_same_account(scene.kit.ledger, whole, &f);
+        ledger_close(whole);
+        scene_remove(&scene);
+    }
+}
+
 struct asker {
     struct scene *scene;
     unsigned seed;
@@ -821,6 +909,9 @@ int main(void)
         cmocka_unit_test(a_budget_that_nobody_granted_is_not_taken_from_the_rows),
         cmocka_unit_test(an_account_is_loaded_beside_a_transaction_that_is_open),
         cmocka_unit_test(a_glance_leaves_an_account_in_the_store),
+        cmocka_unit_test(
+            whoever_asks_the_store_for_an_account_keeps_nobody_waiting),
+        cmocka_unit_test(what_came_while_the_store_was_asked_is_kept),
         cmocka_unit_test(threads_that_ask_at_once_find_one_account),
         cmocka_unit_test(a_store_older_than_its_head_freezes_what_is_not_in_memory_too),
         cmocka_unit_test(a_freeze_is_known_of_an_account_that_was_sealed),

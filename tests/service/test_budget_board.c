@@ -14,11 +14,14 @@ struct seen {
 static struct seen look(struct scene *scene, struct budget_board *board)
 {
     struct seen seen = {0};
-    const struct budget_line *lines;
-    budget_board_hold(board, scene->context.datasets, scene->context.ledger, &lines,
-                      &seen.count, &seen.left_out);
+    struct budget_lines lines;
+    const struct budget_sources sources = {scene->context.datasets,
+                                           scene->context.ledger, false};
+    assert_true(budget_board_hold(board, &sources, &lines));
+    seen.count = lines.count;
+    seen.left_out = lines.left_out;
     assert_true(seen.count <= 4);
-    memcpy(seen.lines, lines, seen.count * sizeof *lines);
+    memcpy(seen.lines, lines.lines, seen.count * sizeof *lines.lines);
     budget_board_release(board);
     return seen;
 }

@@ -64,8 +64,7 @@ static void a_start_asks_for_no_account_that_is_closed(void **state)
     static struct scene scene;
     struct error error = {0};
     struct balance balance;
-    const struct budget_line *lines;
-    size_t count, left_out;
+    struct budget_lines lines;
     struct dataset_id id;
     make_sealed(&scene);
     if (reopen(&scene, &error) != ST_OK)
@@ -75,9 +74,12 @@ static void a_start_asks_for_no_account_that_is_closed(void **state)
     assert_true(dataset_id_parse(&id, "points") && ledger_in_memory(ledger, &id));
     /* A board of one line has looked at all, and asked for that one. */
     struct budget_board *board = budget_board_create(1);
-    budget_board_hold(board, scene.context.datasets, ledger, &lines, &count, &left_out);
-    assert_true(count == 1 && left_out == 2);
-    assert_string_equal(lines[0].dataset.text, "points");
+    struct budget_sources sources = {scene.context.datasets, ledger, false};
+    assert_false(budget_board_hold(board, &sources, &lines));
+    sources.waits = true;
+    assert_true(budget_board_hold(board, &sources, &lines));
+    assert_true(lines.count == 1 && lines.left_out == 2);
+    assert_string_equal(lines.lines[0].dataset.text, "points");
     budget_board_release(board);
     budget_board_destroy(board);
     assert_int_equal(ledger_accounts_in_memory(ledger), 1);

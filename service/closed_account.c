@@ -1,0 +1,37 @@
+#include "service/closed_account.h"
+
+#include "accountant/ledger_view.h"
+
+/* Whether the ledger would be asked: a public dataset has no budget, and none is told of one
+ * that waits for a second person. */
+static bool tells_budget(const struct context *context, const struct dataset *dataset)
+{
+    struct dataset_info info;
+    if (dataset_spec(dataset)->is_public)
+        return false;
+    dataset_read(context->datasets, dataset, &info);
+    return !proposal_bars(&info.detail.proposal);
+}
+
+bool closed_account_awaits(const struct context *context, struct request *request,
+                           const struct dataset *dataset)
+{
+    if (request->ask == ASK_DONE ||
+        ledger_in_memory(context->ledger, &dataset_spec(dataset)->id) ||
+        !tells_budget(context, dataset))
+        return false;
+    request->ask = ASK_DUE;
+    return true;
+}
+
+void closed_account_ask(struct request *request)
+{
+    request->ask = ASK_DUE;
+}
+
+enum status closed_account_status(const struct request *request, struct error *error)
+{
+    return request->ask == ASK_DUE
+               ? error_set(error, ST_QUEUE_FULL, "an account is still to be read")
+               : ST_OK;
+}
