@@ -95,7 +95,8 @@ enum status claims_begin(struct context *context, struct store_tx *tx, struct jo
     struct job_id id;
     bool taken = false;
     *job = NULL;
-    if (claims_running(context) >= context->config->workers)
+    if (claims_running(context) >= context->config->workers ||
+        atomic_load(&context->draining))
         return ST_OK;
     enum status status =
         claim_row_take(tx, store_daemon(context->store), &id, &taken, error);

@@ -37,7 +37,8 @@ size_t claims_running(struct context *context);
 bool claims_idle(struct context *context);
 
 /* Claims in tx the job that is queued longest, which runs here once tx is durable; *job is
- * NULL where none is queued, or memory does not know it yet, or no worker is free.
+ * NULL where none is queued, or memory does not know it yet, or no worker is free, or the
+ * service is stopping.
  *   ST_IO  the store is poisoned */
 enum status claims_begin(struct context *context, struct store_tx *tx, struct job **job,
                          struct error *error);

@@ -184,6 +184,21 @@ static void who_has_no_worker_free_claims_nothing(void **state)
     pair_close(&pair);
 }
 
+/* Whoever begins to stop waits for the transaction that is open, and for no other. */
+static void who_is_stopping_claims_nothing(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2], *none = NULL;
+    pair_open(&pair, jobs);
+    struct context *there = &pair.there.context;
+    atomic_store(&there->draining, true);
+    assert_int_equal(store_commit(claim(there, &none), NULL), ST_OK);
+    assert_null(none);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM claim"), 1);
+    pair_close(&pair);
+}
+
 static struct dataset *ask_import(struct pair *pair)
 {
     struct dataset_info info = {.state = DATASET_IMPORTING};
@@ -288,6 +303,7 @@ int main(void)
         cmocka_unit_test(a_job_that_is_lost_and_deleted_stays_for_its_thread),
         cmocka_unit_test(a_claim_that_is_undone_leaves_nothing_here),
         cmocka_unit_test(who_has_no_worker_free_claims_nothing),
+        cmocka_unit_test(who_is_stopping_claims_nothing),
         cmocka_unit_test(an_import_is_one_workers_and_ends_with_it),
         cmocka_unit_test(an_import_that_is_lost_keeps_what_its_thread_reads),
         cmocka_unit_test(a_second_daemon_leaves_the_timers_to_the_first),
