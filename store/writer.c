@@ -30,21 +30,29 @@ bool writer_lock(struct wire *wire, bool shared)
     return locked;
 }
 
-/* Names the daemon that holds the lock. A database that is taken for the first time has
- * no table yet. */
-static enum status tell_other(struct wire *wire, struct error *error)
+/* Names a daemon that holds the lock, and says what of it is in the way. Whoever shares is
+ * kept out by one that has the store alone. A database that is taken for the first time has no
+ * table yet. */
+static enum status tell_other(struct wire *wire, bool shared, struct error *error)
 {
     PGresult *answer = NULL;
     char other[128] = "";
+    bool alone = true;
     if (wire_ask(wire,
-                 "SELECT daemon FROM writer WHERE NOT fenced ORDER BY id DESC LIMIT 1",
+                 "SELECT daemon,alone FROM writer WHERE NOT fenced"
+                 " ORDER BY id DESC LIMIT 1",
                  &answer) == WIRE_DONE &&
-        PQntuples(answer) == 1)
+        PQntuples(answer) == 1) {
         snprintf(other, sizeof other, ", %s,", PQgetvalue(answer, 0, 0));
+        alone = shared || PQgetvalue(answer, 0, 1)[0] == 't';
+    }
     PQclear(answer);
-    return error_set(error, ST_IO,
-                     "another daemon%s serves the store: one database has one daemon",
-                     other);
+    const char *why =
+        !alone   ? "shares the store by its --role: whoever has no role, and whatever "
+                   "command changes the store, has to have it alone"
+        : shared ? "has the store alone: it has no --role, or moves the store forward"
+                 : "serves the store: without --role one database has one daemon";
+    return error_set(error, ST_IO, "another daemon%s %s", other, why);
 }
 
 enum status writer_lock_wait(struct wire *wire, bool shared, struct error *error)
@@ -55,7 +63,7 @@ enum status writer_lock_wait(struct wire *wire, bool shared, struct error *error
             return ST_OK;
         nanosleep(&wait, NULL);
     }
-    return tell_other(wire, error);
+    return tell_other(wire, shared, error);
 }
 
 enum status writer_lock_share(struct wire *wire, struct error *error)

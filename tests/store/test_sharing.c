@@ -167,6 +167,34 @@ static void daemons_that_start_together_make_the_tables_once(void **state)
     pthread_barrier_destroy(&barrier);
 }
 
+/* Each is told of the daemon that is in its way, and by what. */
+static void who_is_refused_is_told_who_has_the_store_and_how(void **state)
+{
+    (void)state;
+    static const struct {
+        bool other_shares, shares;
+        const char *why;
+    } cases[] = {{false, false, "one database has one daemon"},
+                 {false, true, "has the store alone"},
+                 {true, false, "shares the store by its --role"}};
+    char name[48];
+    snprintf(name, sizeof name, "another daemon, process %ld of ", (long)getpid());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct postgres_database database = postgres_schema(&server);
+        struct store *other = cases[i].other_shares ? postgres_shared_store(&database)
+                                                    : postgres_store(&database);
+        struct store *store = NULL;
+        struct store_server place = postgres_place(&database);
+        struct error error = {0};
+        place.shared = cases[i].shares;
+        assert_int_equal(store_open_server(&store, &place, &error), ST_IO);
+        if (strstr(error.text, name) == NULL ||
+            strstr(error.text, cases[i].why) == NULL)
+            fail_msg("%s", error.text);
+        store_close(other);
+    }
+}
+
 /* A daemon of an older program would go on with tables that it does not know. */
 static void tables_are_moved_forward_beside_nobody_and_shared_after_that(void **state)
 {
@@ -198,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_daemon_that_shares_and_lost_its_lock_ends_beside_one_alone),
         cmocka_unit_test(a_daemon_whose_connection_came_back_keeps_others_out_again),
         cmocka_unit_test(a_turn_that_was_lost_is_not_gone_on_with_behind_another),
+        cmocka_unit_test(who_is_refused_is_told_who_has_the_store_and_how),
         cmocka_unit_test(tables_are_moved_forward_beside_nobody_and_shared_after_that),
     };
     if (!postgres_make_for_stores(&server, true))
