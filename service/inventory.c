@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "accountant/ledger_view.h"
+#include "base/clock.h"
 
 struct certificates { /* being checked, on a thread beside */
     struct models *models;
@@ -40,6 +41,18 @@ static enum status open_jobs(struct inventory *inventory, struct store_tx *tx,
     return error_set(error, certificates.status, "%s", certificates.error.text);
 }
 
+/* What goes on over a start, of keys: browsers, and policies that wait. */
+static enum status open_of_keys(struct inventory *inventory, struct store_tx *tx,
+                                struct error *error)
+{
+    inventory->logins = logins_create();
+    inventory->policy_proposals = policy_proposals_create();
+    enum status status = logins_load(inventory->logins, tx, clock_wall_ms(), error);
+    return status == ST_OK
+               ? policy_proposals_load(inventory->policy_proposals, tx, error)
+               : status;
+}
+
 enum status inventory_open(struct inventory *out, struct store_tx *tx,
                            const struct jobs_base *base, struct error *error)
 {
@@ -61,6 +74,8 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
         status = access_keys_open(&inventory.keys, tx, error);
     if (status == ST_OK)
         status = webhooks_open(&inventory.webhooks, tx, inventory.keys, error);
+    if (status == ST_OK)
+        status = open_of_keys(&inventory, tx, error);
     if (status == ST_OK) {
         *out = inventory;
         return ST_OK;
@@ -76,6 +91,8 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
 
 void inventory_close(struct inventory *inventory)
 {
+    policy_proposals_destroy(inventory->policy_proposals);
+    logins_destroy(inventory->logins);
     webhooks_close(inventory->webhooks);
     access_keys_close(inventory->keys);
     charges_close(inventory->charges);

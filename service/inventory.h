@@ -1,6 +1,7 @@
 /*
- * inventory.h - the rows of datasets, jobs, models, weights, charges, webhooks and keys: read,
- * and compared with each other, with the ledger and with the files that they name.
+ * inventory.h - the rows of datasets, jobs, models, weights, charges, webhooks, keys, logins and
+ * policies that wait: read, and compared with each other, with the ledger and with the files
+ * that they name.
  *
  * A start refuses what inventory_open or inventory_check refuses, and `epsilond verify`
  * calls the same functions, so what it finds good starts. Every error names the table
@@ -16,7 +17,9 @@
 #include "service/charges.h"
 #include "service/datasets.h"
 #include "service/jobs.h"
+#include "service/logins.h"
 #include "service/models.h"
+#include "service/policy_proposals.h"
 #include "service/surveys.h"
 #include "service/webhooks.h"
 #include "service/weight_files.h"
@@ -30,6 +33,8 @@ struct inventory {
     struct charges *charges;
     struct webhooks *webhooks;
     struct access_keys *keys;
+    struct logins *logins; /* that are not over */
+    struct policy_proposals *policy_proposals;
 };
 
 /* Reads all rows; base says the rest of what jobs stand on.

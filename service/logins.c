@@ -144,7 +144,7 @@ static bool read_digest(uint8_t digest[SHA256_SIZE], const char *id)
     return strcmp(again, id) == 0;
 }
 
-/* One that does not read back lets nobody in. */
+/* False: it does not read back. */
 static bool from_row(struct place *login, const struct login_row *row)
 {
     *login = (struct place){.begin_ms = row->begin_ms,
@@ -160,13 +160,21 @@ static bool from_row(struct place *login, const struct login_row *row)
 struct loading {
     struct logins *logins;
     int64_t now_ms;
+    enum status status;
+    struct error *error;
 };
 
 static bool load_row(void *context, const struct login_row *row)
 {
     struct loading *loading = context;
     struct place login;
-    if (!from_row(&login, row) || is_over(&login, loading->now_ms))
+    if (!from_row(&login, row)) {
+        loading->status = error_set(loading->error, ST_CORRUPT,
+                                    "table login, row %.64s: it does not read back",
+                                    row->id);
+        return false;
+    }
+    if (is_over(&login, loading->now_ms))
         return true;
     pthread_mutex_lock(&loading->logins->lock);
     if (find_digest(loading->logins, login.digest) == NULL)
@@ -178,10 +186,12 @@ static bool load_row(void *context, const struct login_row *row)
 enum status logins_load(struct logins *logins, struct store_tx *tx, int64_t now_ms,
                         struct error *error)
 {
-    struct loading loading = {logins, now_ms};
-    return login_rows_walk(tx, load_row, &loading, error);
+    struct loading loading = {logins, now_ms, ST_OK, error};
+    enum status status = login_rows_walk(tx, load_row, &loading, error);
+    return status == ST_OK ? loading.status : status;
 }
 
+/* One that does not read back lets nobody in, until a start refuses it. */
 static bool renew_row(void *context, const struct login_row *row)
 {
     struct place *login = context;

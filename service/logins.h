@@ -39,8 +39,9 @@ struct logins; /* opaque */
 struct logins *logins_create(void);
 void logins_destroy(struct logins *logins); /* NULL is allowed */
 
-/* Reads the rows of those that are not over at that time.
- *   ST_IO  the store cannot be read */
+/* Reads all rows, and keeps those that are not over at that time.
+ *   ST_CORRUPT  a row does not read back; the error names it
+ *   ST_IO       the store cannot be read */
 enum status logins_load(struct logins *logins, struct store_tx *tx, int64_t now_ms,
                         struct error *error);
 

@@ -73,25 +73,10 @@ static bool is_wanted(void *argument, const struct blob_name *name)
     return info.state != DATASET_DELETED && info.state != DATASET_READY;
 }
 
-/* --- what outlives a process beside its work --- */
-
-static enum status read_rest(struct context *context, struct error *error)
-{
-    struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = logins_load(context->logins, tx, clock_wall_ms(), error);
-    if (status == ST_OK)
-        status = policy_proposals_load(context->policy_proposals, tx, error);
-    store_rollback(tx);
-    return status;
-}
-
 enum status recovery_run(struct context *context, struct error *error)
 {
-    enum status status = read_rest(context, error);
-    if (status == ST_OK && store_shared(context->store))
+    enum status status = ST_OK;
+    if (store_shared(context->store))
         status = run_progress_look(context, error); /* how far lost runs were shown */
     if (status == ST_OK)
         status = lost_work_end(context, error);

@@ -1,7 +1,6 @@
 /*
  * recovery.h - what a start does with what a dead process left (store/README.md): jobs
- * that had not ended, imports that had not, and files that no row names; browsers that are
- * logged in, and policies that wait for a second person, which go on.
+ * that had not ended, imports that had not, and files that no row names.
  *
  * Invariants
  *   (1) A job that was RUNNING or CANCELLING ends; all that it was authorised is
@@ -17,8 +16,7 @@
 #include "service/context.h"
 
 /* Before any thread works with context, whose rows have been read.
- *   ST_CORRUPT  a row of a policy that waits does not read back
- *   ST_IO       a row or a folder cannot be written */
+ *   ST_IO  a row or a folder cannot be written */
 enum status recovery_run(struct context *context, struct error *error);
 
 #endif

@@ -98,6 +98,8 @@ static enum status open_books(struct context *context, struct error *error)
     context->charges = inventory.charges;
     context->webhooks = inventory.webhooks;
     context->keys = inventory.keys;
+    context->logins = inventory.logins;
+    context->policy_proposals = inventory.policy_proposals;
     if (status != ST_OK)
         return status;
     context->sweeps = sweeps_create(context->jobs);
@@ -222,10 +224,8 @@ enum status service_open(struct context *context, const struct config *config,
     context->budget_board = budget_board_create(config->metrics_datasets_max);
     context->feature_cache = feature_cache_create(&feature_limits);
     context->refusals = refusals_create();
-    context->policy_proposals = policy_proposals_create();
     context->downloads = downloads_create();
     context->wrong_keys = wrong_keys_create();
-    context->logins = logins_create();
     context->long_polls = long_polls_create(LONG_POLLS_MAX, hooks->resume);
     const struct followers_hooks following = {hooks->suspend, hooks->resume,
                                               hooks->may_stay};

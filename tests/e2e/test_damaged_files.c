@@ -226,6 +226,49 @@ static void what_an_ended_job_shows_of_its_charge_is_compared(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
+/* Runs SQL on the database of a daemon that does not run. */
+static void alter(struct stage *stage, const char *sql)
+{
+    char command[500];
+    snprintf(command, sizeof command,
+             "python3 -c \"import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
+             "assert db.execute(sys.argv[2]).rowcount == 1; db.commit()\" "
+             "'%s/epsilond.db' \"%s\"",
+             stage->daemon.data_dir, sql);
+    assert_int_equal(system(command), 0);
+}
+
+static void a_damaged_login_or_policy_that_waits_is_refused_by_both(void **state)
+{
+    struct stage *stage = *state;
+    static const struct {
+        const char *damage, *mend, *row;
+    } all[] = {
+        {"INSERT INTO login VALUES(replace(hex(zeroblob(32)),'00','zz'),'k7QdAbC1',1,1)",
+         "DELETE FROM login", "table login, row zzzz"},
+        {"INSERT INTO login VALUES(lower(hex(zeroblob(32))),'',1,1)",
+         "DELETE FROM login", "table login, row 0000"},
+        {"INSERT INTO policy_proposal VALUES('k7QdAbC1','no policy','ana',5)",
+         "DELETE FROM policy_proposal", "table policy_proposal, row k7QdAbC1"},
+    };
+    const char *const start[] = {"--data-dir", stage->daemon.data_dir, "--listen",
+                                 "127.0.0.1:0", NULL};
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char said[80];
+        alter(stage, all[i].damage);
+        assert_int_equal(daemon_run(&stage->daemon, start), 65);
+        assert_true(daemon_logged(&stage->daemon, all[i].row));
+        assert_int_equal(daemon_verify(&stage->daemon), 65);
+        snprintf(said, sizeof said, "epsilond verify: %s", all[i].row);
+        assert_true(daemon_logged(&stage->daemon, said));
+        alter(stage, all[i].mend);
+        assert_int_equal(daemon_verify(&stage->daemon), 0);
+    }
+    daemon_start(&stage->daemon, NULL);
+    assert_status(client_get(&stage->client, "/readyz"), 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +285,9 @@ int main(void)
             a_job_whose_row_was_changed_is_refused_and_nothing_else_is, begin, stage_end),
         cmocka_unit_test_setup_teardown(
             what_an_ended_job_shows_of_its_charge_is_compared, begin, stage_end),
+        cmocka_unit_test_setup_teardown(
+            a_damaged_login_or_policy_that_waits_is_refused_by_both, stage_begin,
+            stage_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,6 +324,24 @@ static void use_is_written_in_steps(void **state)
     logins_destroy(there);
 }
 
+/* Whether it is over or not: `verify` says what a start says. */
+static void a_row_that_does_not_read_back_is_named(void **state)
+{
+    (void)state;
+    char id[SHA256_HEX_SIZE];
+    struct error error = {0};
+    struct logins *logins = logins_create();
+    memset(id, 'z', sizeof id - 1);
+    id[sizeof id - 1] = '\0';
+    const struct login_row row = {id, "k1", 1, 1};
+    struct store_tx *tx = open_tx();
+    assert_int_equal(login_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(logins_load(logins, tx, start_s * 1000, &error), ST_CORRUPT);
+    assert_non_null(strstr(error.text, "table login, row zzzz"));
+    store_rollback(tx);
+    logins_destroy(logins);
+}
+
 static void one_whose_key_has_ended_is_over_here_and_goes(void **state)
 {
     (void)state;
@@ -351,6 +369,7 @@ int main(void)
         TEST(a_restart_finds_those_that_are_not_over),
         TEST(another_daemon_knows_it_until_it_is_ended_anywhere),
         TEST(use_is_written_in_steps),
+        TEST(a_row_that_does_not_read_back_is_named),
         TEST(one_whose_key_has_ended_is_over_here_and_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
