@@ -7,13 +7,18 @@
 #include "tests/expect.h"
 #include "tests/s3_fixture.h"
 #include "tests/store/postgres_fixture.h"
+#include "tests/faults/standby_fixture.h"
 
 enum { OPTIONS_MAX = 24, WORDS_MAX = 32 };
 
 static const char key[] =
     "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-static struct postgres_server server;
+static struct postgres_server server, standby;
+static struct {
+    char ways[40], standby[40]; /* folders; standby: "" where there is none */
+    bool moved;                 /* the standby is the server now */
+} addresses;
 static struct postgres_database database;
 static struct s3_process s3;
 
@@ -24,13 +29,23 @@ bool daemons_can_start(void)
     assert_int_equal(postgres_sql(&server, NULL, "ALTER SYSTEM SET max_connections=90"),
                      0);
     postgres_kill(&server); /* it starts with as many */
+    snprintf(addresses.ways, sizeof addresses.ways, "%s", server.folder);
+    return true;
+}
+
+bool daemons_can_start_replicated(void)
+{
+    if (!daemons_can_start())
+        return false;
+    standby_make(&standby, &server, true);
+    snprintf(addresses.standby, sizeof addresses.standby, "%s", standby.folder);
     return true;
 }
 
 /* Each daemon has a way of its own to the server's socket: a link. */
 static void way_of(char path[80], size_t index, const char *file)
 {
-    snprintf(path, 80, "%s/way%zu%s", server.folder, index, file);
+    snprintf(path, 80, "%s/way%zu%s", addresses.ways, index, file);
 }
 
 static void link_way(size_t index)
@@ -53,8 +68,9 @@ static size_t shared_options(const char *options[OPTIONS_MAX], size_t index)
     static char urls[DAEMONS_MAX][200];
     char way[80];
     way_of(way, index, "");
-    snprintf(urls[index], sizeof urls[index], "postgresql://epsilond@/%s?host=%s",
-             database.name, way);
+    snprintf(urls[index], sizeof urls[index], "postgresql://epsilond@/%s?host=%s%s%s",
+             database.name, way, addresses.standby[0] != '\0' ? "," : "",
+             addresses.standby);
     const char *const shared[] = {"--store", urls[index], "--single-server",
                                   "on",      "--blobs",    "s3://" S3_BUCKET "/eps"};
     size_t count = sizeof shared / sizeof *shared;
@@ -107,13 +123,16 @@ int daemons_end(void **state)
     for (size_t i = 0; i < daemons->count; i++) {
         char way[80];
         way_of(way, i, "");
-        unlink_way(i);
-        assert_int_equal(rmdir(way), 0);
+        if (!addresses.moved) { /* else they went with the machine */
+            unlink_way(i);
+            assert_int_equal(rmdir(way), 0);
+        }
         client_fini(&daemons->clients[i]);
         daemon_fini(&daemons->all[i]);
     }
     free(daemons);
     s3_stop(&s3);
+    postgres_remove(&standby);
     postgres_remove(&server);
     return 0;
 }
@@ -152,6 +171,15 @@ double daemons_ask(const char *format, ...)
 void daemons_kill_server(void)
 {
     postgres_kill(&server);
+}
+
+void daemons_fail_over(void)
+{
+    server_end(&server);
+    standby_promote(&standby);
+    server = standby;
+    standby.folder[0] = '\0';
+    addresses.moved = true;
 }
 
 /* Others lose their connections as well, and have them again at once. */

@@ -22,6 +22,8 @@ struct daemons {
 /* Makes the server of the database, before the group of tests; false, aloud, where there is
  * none here. */
 bool daemons_can_start(void);
+/* The same with a standby that COMMITs wait for, whose address the daemons have, too. */
+bool daemons_can_start_replicated(void);
 
 /* cmocka's setup and teardown of a group, whose state is a daemon for each of the roles, which
  * NULL ends, on a fresh database and bucket. The end is by SIGKILL where they still run. */
@@ -40,6 +42,8 @@ int daemons_verify(struct daemons *daemons);
 double daemons_ask(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The server of the database is gone, and back. */
 void daemons_kill_server(void);
+/* The machine of the database's server goes for good, and the standby is promoted. */
+void daemons_fail_over(void);
 /* The daemon reaches the server no more, and the server it; until it does again. */
 void daemons_cut(struct daemons *daemons, size_t index);
 void daemons_join(struct daemons *daemons, size_t index);

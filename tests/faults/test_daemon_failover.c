@@ -1,7 +1,8 @@
 /* Goal: a daemon whose server's machine goes goes on with a synchronous standby that is
- * promoted, its job too, and nothing is lost that was acknowledged; where the standby lacks
- * some of it the daemon ends, and its next start freezes what was promised. Method: a
- * real daemon with the addresses of both servers; the rows are counted by psql. */
+ * promoted, its job too, and nothing is lost that was acknowledged; and so do several daemons
+ * that share it. Where the standby lacks some of it the daemon ends, and its next start
+ * freezes what was promised. Method: real daemons with the addresses of both servers; the
+ * rows are counted by psql. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -10,6 +11,8 @@
 #include <curl/curl.h>
 
 #include "tests/expect.h"
+#include "tests/e2e/account_fixture.h"
+#include "tests/e2e/daemons_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 #include "tests/store/postgres_fixture.h"
@@ -62,44 +65,53 @@ static int verify(void)
 }
 
 /* What SQL answers on the standby. */
-static unsigned count(const char *sql)
+static double count(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static double count(const char *format, ...)
 {
-    char answer[64];
+    char sql[512], answer[64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sql, sizeof sql, format, arguments);
+    va_end(arguments);
     postgres_ask(&scene.standby, &scene.database, sql, answer, sizeof answer);
-    return (unsigned)atoi(answer);
+    return strtod(answer, NULL);
 }
 
 /* --- jobs that come all the time --- */
 
-enum { COMERS = 100 };
+enum { COMERS = 100, BEFORE = 20, AFTER = 20 };
 
-static struct comers {
+struct comers { /* to one daemon */
+    const struct daemon *daemon;
+    const char *name;
     pthread_t thread;
     atomic_uint count; /* acknowledged, and so in ids */
     atomic_bool stopped;
     char ids[COMERS][32];
-} comers;
+};
 
-static const struct reply *come(struct client *client, unsigned number)
+static const struct reply *come(const struct comers *comers, struct client *client,
+                                unsigned number)
 {
     char key[32];
-    snprintf(key, sizeof key, "job-%u", number);
+    snprintf(key, sizeof key, "%s-%u", comers->name, number);
     return client_post(client, "/v1/jobs", key, SAMPLE_JOB, "points", 20, 20000.0);
 }
 
 /* One after the other, till the test has seen enough: a request without an answer is sent
  * again. */
-static void *keep_coming(void *unused)
+static void *keep_coming(void *argument)
 {
+    struct comers *comers = argument;
     struct client client;
-    (void)unused;
-    client_init(&client, &scene.daemon);
+    client_init(&client, comers->daemon);
     client.lossy = true;
-    for (unsigned i = 0; i < COMERS && !atomic_load(&comers.stopped);) {
-        const struct reply *reply = come(&client, i);
+    for (unsigned i = 0; i < COMERS && !atomic_load(&comers->stopped);) {
+        const struct reply *reply = come(comers, &client, i);
         if (reply->status == 201) {
-            snprintf(comers.ids[i], sizeof comers.ids[i], "%s", reply_text(reply, "id"));
-            atomic_store(&comers.count, ++i);
+            snprintf(comers->ids[i], sizeof comers->ids[i], "%s",
+                     reply_text(reply, "id"));
+            atomic_store(&comers->count, ++i);
         }
         standby_rest();
     }
@@ -107,79 +119,151 @@ static void *keep_coming(void *unused)
     return NULL;
 }
 
-static void await_comers(unsigned number)
+static void begin_to_come(struct comers *comers, const struct daemon *daemon,
+                          const char *name)
 {
-    while (atomic_load(&comers.count) < number)
+    *comers = (struct comers){.daemon = daemon, .name = name};
+    assert_int_equal(pthread_create(&comers->thread, NULL, keep_coming, comers), 0);
+}
+
+static void await_comers(struct comers *comers, unsigned number)
+{
+    while (atomic_load(&comers->count) < number)
         standby_rest();
 }
 
-static void expect_all_that_came(void)
+static unsigned end_coming(struct comers *comers)
 {
-    char sql[160];
-    unsigned number = atomic_load(&comers.count);
+    await_comers(comers, BEFORE + AFTER);
+    atomic_store(&comers->stopped, true);
+    assert_int_equal(pthread_join(comers->thread, NULL), 0);
+    return atomic_load(&comers->count);
+}
+
+typedef double asking(const char *format, ...);
+
+/* Each was reserved once, and is that job when it is asked for once more. */
+static void expect_came(const struct comers *comers, struct client *client,
+                        asking *ask)
+{
+    unsigned number = atomic_load(&comers->count);
     for (unsigned i = 0; i < number; i++) {
-        snprintf(sql, sizeof sql,
-                 "SELECT count(*) FROM ledger WHERE kind='RESERVE' AND job='%s'",
-                 comers.ids[i]);
-        assert_int_equal(count(sql), 1);
-        /* Asked once more it is that job. */
-        assert_string_equal(reply_text(come(&scene.client, i), "id"), comers.ids[i]);
+        assert_true(ask("SELECT count(*) FROM ledger WHERE kind='RESERVE' AND job='%s'",
+                        comers->ids[i]) == 1);
+        assert_string_equal(reply_text(come(comers, client, i), "id"), comers->ids[i]);
     }
-    assert_int_equal(count("SELECT count(*) FROM ledger WHERE kind='RESERVE'"),
-                     number + 1); /* and the one that runs */
-    assert_true(count("SELECT max(seq) FROM ledger") ==
-                count("SELECT count(*) FROM ledger"));
+}
+
+/* Nothing else is there but the job that runs, and each entry continues the one before. */
+static void expect_chain(unsigned came, asking *ask)
+{
+    assert_true(ask("SELECT count(*) FROM ledger WHERE kind='RESERVE'") == came + 1);
+    assert_true(
+        ask("SELECT (count(*)=max(seq) AND min(seq)=1 AND count(DISTINCT hash)=count(*)"
+            " AND bool_and(prev IS NOT DISTINCT FROM before) AND (SELECT hash FROM head)="
+            "(SELECT hash FROM ledger ORDER BY seq DESC LIMIT 1))::int FROM (SELECT seq,"
+            "hash,CASE seq WHEN 1 THEN NULL ELSE prev END AS prev,"
+            "lag(hash) OVER(ORDER BY seq) AS before FROM ledger) l") == 1);
 }
 
 static void a_daemon_goes_on_with_a_synchronous_standby(void **state)
 {
     (void)state;
-    enum { BEFORE = 20, AFTER = 20 };
-    char sql[128];
+    static struct comers comers;
+    static const char mark[] = "SELECT authorised FROM mark WHERE job='%s'";
     begin(true);
     struct client *client = &scene.client;
     const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 1000000.0);
     const struct reply *seen = await_training(client, job);
-    assert_int_equal(pthread_create(&comers.thread, NULL, keep_coming, NULL), 0);
-    await_comers(BEFORE);
+    begin_to_come(&comers, &scene.daemon, "job");
+    await_comers(&comers, BEFORE);
     seen = client_get(client, "/v1/jobs/%s", job);
     double authorised = reply_number(seen, "privacy.authorised_steps");
     server_end(&scene.primary);
     standby_promote(&scene.standby);
-    snprintf(sql, sizeof sql, "SELECT authorised FROM mark WHERE job='%s'", job);
-    assert_true(count(sql) >= authorised);
-    await_comers(BEFORE + AFTER);
-    atomic_store(&comers.stopped, true);
-    assert_int_equal(pthread_join(comers.thread, NULL), 0);
+    assert_true(count(mark, job) >= authorised);
+    unsigned came = end_coming(&comers);
     /* The same process, and the job runs on. */
     await_step(client, job, (uint64_t)authorised + 1);
-    expect_all_that_came();
+    expect_came(&comers, client, count);
+    expect_chain(came, count);
     assert_int_equal(verify(), 0);
     assert_status(cancel(client, job), 200);
     seen = await_end(client, job);
     assert_string_equal(reply_text(seen, "state"), "CANCELLED");
-    assert_true(count(sql) >= reply_number(seen, "progress.step"));
+    assert_true(count(mark, job) >= reply_number(seen, "progress.step"));
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
     assert_int_equal(verify(), 0);
+}
+
+/* --- several daemons --- */
+
+enum { ONE, OTHER, WORKER };
+
+static void daemons_that_share_it_go_on_with_a_synchronous_standby(void **state)
+{
+    static const char *const roles[] = {"api", "api", "worker", NULL};
+    static const char claim[] = "SELECT daemon FROM claim WHERE job='%s'";
+    static struct comers comers[2];
+    struct account account;
+    assert_true(daemons_can_start_replicated());
+    assert_int_equal(daemons_begin(state, roles), 0);
+    struct daemons *daemons = *state;
+    struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
+    ready_points(one, "points", 500, 1, SAMPLE_BUDGET(8));
+    const char *job = submit(one, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 1000000.0);
+    await_training(other, job);
+    double daemon = daemons_ask(claim, job);
+    for (size_t i = 0; i < 2; i++)
+        begin_to_come(&comers[i], &daemons->all[i], i == ONE ? "one" : "other");
+    for (size_t i = 0; i < 2; i++)
+        await_comers(&comers[i], BEFORE);
+    double authorised = reply_number(client_get(other, "/v1/jobs/%s", job),
+                                     "privacy.authorised_steps");
+    daemons_fail_over();
+    assert_true(daemons_ask("SELECT authorised FROM mark WHERE job='%s'", job) >=
+                authorised);
+    unsigned came = end_coming(&comers[ONE]);
+    came += end_coming(&comers[OTHER]);
+    /* The same processes, of which the same one trains. */
+    await_step(other, job, (uint64_t)authorised + 1);
+    assert_true(daemons_ask(claim, job) == daemon);
+    for (size_t i = 0; i < daemons->count; i++)
+        assert_status(client_get(&daemons->clients[i], "/readyz"), 200);
+    /* Each is known to the daemon that did not take it. */
+    expect_came(&comers[ONE], other, daemons_ask);
+    expect_came(&comers[OTHER], one, daemons_ask);
+    expect_chain(came, daemons_ask);
+    account_read(&account, other, "points");
+    assert_true(account_is_sound(&account));
+    assert_int_equal(daemons_verify(daemons), 0);
+    assert_status(cancel(one, job), 200);
+    assert_string_equal(reply_text(await_end(other, job), "state"), "CANCELLED");
+    assert_true(daemons_ask("SELECT (meta::jsonb->>'steps')::bigint-authorised FROM"
+                            " ledger JOIN mark USING(job) WHERE kind='COMMIT' AND"
+                            " job='%s'",
+                            job) == 0);
+    for (size_t i = 0; i < daemons->count; i++)
+        assert_int_equal(daemon_stop(&daemons->all[i], SIGTERM), 0);
+    assert_int_equal(daemons_verify(daemons), 0);
 }
 
 static void a_daemon_ends_with_a_standby_that_lacks_some_and_freezes(void **state)
 {
     (void)state;
-    char sql[128];
+    static const char commits[] = "SELECT count(*) FROM ledger WHERE kind='COMMIT'";
     begin(false);
     struct client *client = &scene.client;
     const char *job = submit(client, SAMPLE_JOB, "points", 20, 2000.0);
     await_success(client, job);
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM ledger WHERE kind='COMMIT'");
     do
         standby_rest();
-    while (count(sql) != 1);
+    while (count("%s", commits) != 1);
     standby_cut_off(&scene.standby);
     await_success(client, submit(client, SAMPLE_JOB, "points", 20, 2000.0));
     server_end(&scene.primary);
     standby_promote(&scene.standby);
-    assert_int_equal(count(sql), 1);
+    assert_true(count("%s", commits) == 1);
     client->lossy = true;
     assert_int_not_equal(
         client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 2000.0)->status, 201);
@@ -191,7 +275,7 @@ static void a_daemon_ends_with_a_standby_that_lacks_some_and_freezes(void **stat
     assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 2000.0), 409,
                    "dataset_frozen");
     assert_status(client_get(client, "/v1/jobs/%s", job), 200);
-    assert_int_equal(count("SELECT count(*) FROM ledger WHERE kind='RESERVE'"), 1);
+    assert_true(count("SELECT count(*) FROM ledger WHERE kind='RESERVE'") == 1);
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
 }
 
@@ -199,6 +283,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_daemon_goes_on_with_a_synchronous_standby, end),
+        cmocka_unit_test_teardown(
+            daemons_that_share_it_go_on_with_a_synchronous_standby, daemons_end),
         cmocka_unit_test_teardown(
             a_daemon_ends_with_a_standby_that_lacks_some_and_freezes, end),
     };
