@@ -257,10 +257,11 @@ static void a_damaged_login_or_policy_that_waits_is_refused_by_both(void **state
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char said[80];
         alter(stage, all[i].damage);
-        assert_int_equal(daemon_run(&stage->daemon, start), 65);
-        assert_true(daemon_logged(&stage->daemon, all[i].row));
         assert_int_equal(daemon_verify(&stage->daemon), 65);
         snprintf(said, sizeof said, "epsilond verify: %s", all[i].row);
+        assert_true(daemon_logged(&stage->daemon, said));
+        assert_int_equal(daemon_run(&stage->daemon, start), 65);
+        snprintf(said, sizeof said, "\"detail\":\"%s", all[i].row);
         assert_true(daemon_logged(&stage->daemon, said));
         alter(stage, all[i].mend);
         assert_int_equal(daemon_verify(&stage->daemon), 0);
