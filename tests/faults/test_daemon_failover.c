@@ -80,13 +80,15 @@ static double count(const char *format, ...)
 /* --- jobs that come all the time --- */
 
 enum { COMERS = 100, BEFORE = 20, AFTER = 20 };
+/* So often one after the other nobody answers only where the daemon has ended. */
+enum { TRIES_MAX = 3000 };
 
 struct comers { /* to one daemon */
     const struct daemon *daemon;
     const char *name;
     pthread_t thread;
     atomic_uint count; /* acknowledged, and so in ids */
-    atomic_bool stopped;
+    atomic_bool stopped, gone; /* told to; nobody answers any more */
     char ids[COMERS][32];
 };
 
@@ -106,8 +108,11 @@ static void *keep_coming(void *argument)
     struct client client;
     client_init(&client, comers->daemon);
     client.lossy = true;
-    for (unsigned i = 0; i < COMERS && !atomic_load(&comers->stopped);) {
+    unsigned tries = 0;
+    for (unsigned i = 0; i < COMERS && tries < TRIES_MAX &&
+                         !atomic_load(&comers->stopped);) {
         const struct reply *reply = come(comers, &client, i);
+        tries = reply->status == 0 ? tries + 1 : 0;
         if (reply->status == 201) {
             snprintf(comers->ids[i], sizeof comers->ids[i], "%s",
                      reply_text(reply, "id"));
@@ -115,6 +120,7 @@ static void *keep_coming(void *argument)
         }
         standby_rest();
     }
+    atomic_store(&comers->gone, tries == TRIES_MAX);
     client_fini(&client);
     return NULL;
 }
@@ -128,8 +134,11 @@ static void begin_to_come(struct comers *comers, const struct daemon *daemon,
 
 static void await_comers(struct comers *comers, unsigned number)
 {
-    while (atomic_load(&comers->count) < number)
+    while (atomic_load(&comers->count) < number) {
+        if (atomic_load(&comers->gone))
+            fail_msg("the daemon has ended");
         standby_rest();
+    }
 }
 
 static unsigned end_coming(struct comers *comers)
