@@ -30,10 +30,16 @@ static enum status renew_ledger(struct context *context, struct store_tx *tx,
 static enum status renew_dataset(struct context *context, struct store_tx *tx,
                                  const char *id, struct error *error)
 {
+    struct dataset_info info;
     enum status status = dataset_renew(context->datasets, tx, id, error);
-    if (status == ST_OK) /* requests that wait for its import */
-        long_polls_wake(context->long_polls, datasets_find(context->datasets, id));
-    return status;
+    const struct dataset *dataset = datasets_find(context->datasets, id);
+    if (status != ST_OK || dataset == NULL)
+        return status;
+    long_polls_wake(context->long_polls, dataset); /* who waits for its import */
+    dataset_read(context->datasets, dataset, &info);
+    if (info.state == DATASET_DELETED)
+        feature_cache_forget(context->feature_cache, id);
+    return ST_OK;
 }
 
 static enum status renew_weights(struct context *context, struct store_tx *tx,

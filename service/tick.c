@@ -22,7 +22,7 @@
 #include "service/settlement.h"
 #include "service/surveyor.h"
 
-enum { LOST_WORK_S = 5 }; /* so often it is looked for */
+enum { LOST_WORK_S = 5 }; /* so often it is looked for, and what was removed elsewhere */
 
 /* --- 1: ends --- */
 
@@ -116,6 +116,14 @@ static void end_lost(struct context *context, int64_t second)
         log_event(LOG_ERROR, "settle_failed", "detail", error.text, (char *)NULL);
 }
 
+/* Raw records are on no disk behind their end, whichever daemon has seen to that: a file once
+ * it is imported, a dataset once it is deleted. A failure has poisoned the store. */
+static void forget_files(struct context *context, int64_t second)
+{
+    if (store_shared(context->store) && second % LOST_WORK_S == 0)
+        blobs_forget_gone(context->blobs, NULL);
+}
+
 /* Those that this daemon runs as the tick begins; all, where it shares the store with none. To
  * be freed. */
 static struct job **run_here(const struct context *context, struct job *const *jobs,
@@ -146,6 +154,7 @@ void tick_run(void *argument, int64_t second)
     }
     surveyor_tick(context, second);
     end_lost(context, second);
+    forget_files(context, second);
     for (size_t i = 0; i < count; i++)
         stop_if_asked(context, jobs[i]);
     course_begin(context, second);

@@ -279,6 +279,11 @@ uint64_t blobs_trim(const struct blobs *blobs, uint64_t free_bytes)
     return blobs->driver->trim(blobs, free_bytes);
 }
 
+enum status blobs_forget_gone(const struct blobs *blobs, struct error *error)
+{
+    return blobs->driver->forget_gone(blobs, error);
+}
+
 enum status blobs_sweep(const struct blobs *blobs,
                         bool (*keep)(void *context, const struct blob_name *name),
                         void *context, struct error *error)

@@ -94,6 +94,11 @@ enum status blobs_free(struct blobs *blobs, uint64_t *bytes, struct error *error
  * be brought here again, and answers how many bytes went. */
 uint64_t blobs_trim(const struct blobs *blobs, uint64_t free_bytes);
 
+/* Removes the files of this machine that hold blobs which are no more, or have been replaced:
+ * another daemon of the store has done that, and cannot remove what is here.
+ *   ST_IO  the store is poisoned */
+enum status blobs_forget_gone(const struct blobs *blobs, struct error *error);
+
 /* --- blobs --- */
 
 /* Sees to it that a file of this machine holds the blob, and lends it until

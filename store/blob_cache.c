@@ -12,11 +12,9 @@
 #include "base/check.h"
 #include "store/blob_name.h"
 
-enum { OBJECT_SIZE = 64 };
-
 struct cached_blob {
     struct cached_blob *next;
-    char object[OBJECT_SIZE];
+    char object[CACHED_OBJECT_SIZE];
     char path[BLOB_PATH_SIZE];
     uint64_t size, written; /* written: while it is filled */
     uint64_t last; /* the count of loans that had ended, at the end of its last */
@@ -288,6 +286,21 @@ void blob_cache_give(struct blob_cache *cache, struct cached_blob *cached)
 const char *cached_blob_path(const struct cached_blob *cached)
 {
     return cached->path;
+}
+
+struct cached_object *blob_cache_objects(struct blob_cache *cache, size_t *count)
+{
+    size_t room = 1;
+    pthread_mutex_lock(&cache->lock);
+    for (const struct cached_blob *at = cache->list; at != NULL; at = at->next)
+        room++;
+    struct cached_object *objects = calloc(room, sizeof *objects);
+    CHECK(objects != NULL);
+    *count = 0;
+    for (const struct cached_blob *at = cache->list; at != NULL; at = at->next)
+        memcpy(objects[(*count)++].name, at->object, sizeof at->object);
+    pthread_mutex_unlock(&cache->lock);
+    return objects;
 }
 
 void blob_cache_drop(struct blob_cache *cache, const char *object)

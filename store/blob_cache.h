@@ -32,6 +32,7 @@ struct blob_cache;
 struct cached_blob;
 
 enum {
+    CACHED_OBJECT_SIZE = 64, /* of an object's name */
     CACHE_DISK_MIN = 128 << 20, /* bytes free; more than what new jobs need */
     CACHE_DISK_LEAST = 64 << 20 /* with which a file is still filled */
 };
@@ -75,6 +76,13 @@ enum status blob_cache_find(struct blob_cache *cache, const char *object,
 void blob_cache_give(struct blob_cache *cache, struct cached_blob *cached);
 
 const char *cached_blob_path(const struct cached_blob *cached);
+
+struct cached_object {
+    char name[CACHED_OBJECT_SIZE];
+};
+
+/* The objects of all files, those that are being filled too; to be freed. */
+struct cached_object *blob_cache_objects(struct blob_cache *cache, size_t *count);
 
 /* Removes the file of an object that is no more, once it is idle. */
 void blob_cache_drop(struct blob_cache *cache, const char *object);

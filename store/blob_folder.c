@@ -134,6 +134,14 @@ static uint64_t trim(const struct blobs *blobs, uint64_t free_bytes)
     return 0;
 }
 
+/* Whoever removes one removes the only file. */
+static enum status forget_gone(const struct blobs *blobs, struct error *error)
+{
+    (void)blobs;
+    (void)error;
+    return ST_OK;
+}
+
 static void close_folder(struct blobs *blobs)
 {
     (void)blobs;
@@ -149,5 +157,6 @@ const struct blob_driver blob_folder = {
     .publish = publish,
     .sweep = sweep_folders,
     .trim = trim,
+    .forget_gone = forget_gone,
     .close = close_folder,
 };

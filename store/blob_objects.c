@@ -311,6 +311,48 @@ static uint64_t trim(const struct blobs *blobs, uint64_t free_bytes)
     return cache != NULL ? blob_cache_trim(cache, free_bytes) : 0;
 }
 
+/* --- what other daemons have removed --- */
+
+/* Drops those of the objects, of count, that no blob has. */
+static enum status drop_gone(const struct blob_objects *objects, struct store_tx *tx,
+                             const struct cached_object *cached, size_t count,
+                             struct error *error)
+{
+    bool have[BLOB_OBJECTS_AT_ONCE];
+    const char *names[BLOB_OBJECTS_AT_ONCE];
+    for (size_t i = 0; i < count; i++)
+        names[i] = cached[i].name;
+    enum status status = blob_rows_have_objects(tx, names, count, have, error);
+    for (size_t i = 0; status == ST_OK && i < count; i++)
+        if (!have[i])
+            blob_cache_drop(objects->cache, names[i]);
+    return status;
+}
+
+/* A file is kept once its row is there, and no row comes back: one without a row is of an
+ * object that is no more. */
+static enum status forget_gone(const struct blobs *blobs, struct error *error)
+{
+    const struct blob_objects *objects = blobs->objects;
+    struct store_tx *tx = NULL;
+    size_t count = 0;
+    if (objects->cache == NULL)
+        return ST_OK;
+    struct cached_object *cached = blob_cache_objects(objects->cache, &count);
+    enum status status =
+        count > 0 ? store_begin(objects->store, STORE_READ, &tx, error) : ST_OK;
+    for (size_t at = 0; status == ST_OK && at < count; at += BLOB_OBJECTS_AT_ONCE) {
+        size_t left = count - at;
+        status = drop_gone(objects, tx, cached + at,
+                           left < BLOB_OBJECTS_AT_ONCE ? left : BLOB_OBJECTS_AT_ONCE,
+                           error);
+    }
+    if (tx != NULL)
+        store_rollback(tx);
+    free(cached);
+    return status;
+}
+
 /* --- opening --- */
 
 static void close_objects(struct blobs *blobs)
@@ -338,6 +380,7 @@ static const struct blob_driver elsewhere = {
     .publish = object_publish,
     .sweep = sweep,
     .trim = trim,
+    .forget_gone = forget_gone,
     .close = close_objects,
 };
 

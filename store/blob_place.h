@@ -33,6 +33,7 @@ struct blob_driver {
                          bool (*keep)(void *context, const struct blob_name *name),
                          void *context, struct error *error);
     uint64_t (*trim)(const struct blobs *blobs, uint64_t free_bytes);
+    enum status (*forget_gone)(const struct blobs *blobs, struct error *error);
     void (*close)(struct blobs *blobs);
 };
 

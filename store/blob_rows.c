@@ -1,5 +1,7 @@
 #include "store/blob_rows.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "store/statement.h"
 
@@ -93,5 +95,27 @@ enum status blob_rows_have_object(struct store_tx *tx, const char *object, bool 
                    "SELECT 1 FROM blob WHERE object=?");
     statement_bind_text(&statement, object);
     *have = statement_next(&statement);
+    return statement_end(&statement, error);
+}
+
+/* The names that are left over are asked for once more. */
+enum status blob_rows_have_objects(struct store_tx *tx, const char *const *objects,
+                                   size_t count, bool *have, struct error *error)
+{
+    struct statement statement;
+    CHECK(count > 0 && count <= BLOB_OBJECTS_AT_ONCE);
+    memset(have, 0, count * sizeof *have);
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT object FROM blob WHERE object IN"
+                   "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; i < BLOB_OBJECTS_AT_ONCE; i++)
+        statement_bind_text(&statement, objects[i < count ? i : 0]);
+    while (statement_next(&statement)) {
+        const char *object = statement_text(&statement, 0);
+        if (!statement_good(&statement))
+            break;
+        for (size_t i = 0; i < count; i++)
+            have[i] = have[i] || strcmp(objects[i], object) == 0;
+    }
     return statement_end(&statement, error);
 }

@@ -37,6 +37,10 @@ enum status blob_names_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const char *name,
                                           int64_t create_ms),
                             void *context, struct error *error);
+enum { BLOB_OBJECTS_AT_ONCE = 16 };
+/* have[i] = whether a blob has objects[i], of count, which is at most BLOB_OBJECTS_AT_ONCE. */
+enum status blob_rows_have_objects(struct store_tx *tx, const char *const *objects,
+                                   size_t count, bool *have, struct error *error);
 /* *have = whether a blob has this object. */
 enum status blob_rows_have_object(struct store_tx *tx, const char *object, bool *have,
                                   struct error *error);

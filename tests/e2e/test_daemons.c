@@ -2,6 +2,7 @@
  * answers as the others do, what one has taken a worker does, and a budget is one budget.
  * Method: two of the role api and one worker, on a real server of PostgreSQL and a small one
  * of S3, all of them processes. */
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -99,6 +100,50 @@ static void a_job_is_taken_by_one_run_by_another_and_shown_by_all(void **state)
     assert_status(predicted, 200);
     assert_same(predicted, client_post(other, path, NULL, "{'inputs':[[0.5,-0.25]]}"));
     assert_int_equal(daemons_verify(daemons), 0);
+}
+
+/* --- raw records --- */
+
+/* How many files of the bucket a daemon has in the clear. */
+static size_t cached(const struct daemons *daemons, size_t index)
+{
+    char path[128];
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/cache", daemons->all[index].data_dir);
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(folder);
+    return count;
+}
+
+static void await_cached(const struct daemons *daemons, size_t index, size_t count)
+{
+    unsigned tries = 0;
+    while (cached(daemons, index) != count && tries++ < 6000)
+        usleep(10000);
+    assert_int_equal(cached(daemons, index), count);
+}
+
+/* What was sent to one is imported by the worker, and deleted by another. */
+static void no_machine_keeps_records_behind_their_end(void **state)
+{
+    struct daemons *daemons = *state;
+    struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
+    char *text = sample_points(500, 2);
+    size_t before = cached(daemons, OTHER), at_worker = cached(daemons, WORKER);
+    assert_status(declare_points(one, "passing", SAMPLE_BUDGET(8)), 201);
+    assert_status(
+        client_put(other, "/v1/datasets/passing/files/data", text, strlen(text)), 204);
+    free(text);
+    assert_int_equal(cached(daemons, OTHER), before + 1);
+    assert_string_equal(
+        reply_text(client_act(one, "/v1/datasets/passing:import"), "state"), "READY");
+    await_cached(daemons, OTHER, before);
+    await_cached(daemons, WORKER, at_worker + 1);
+    assert_status(client_delete(one, "/v1/datasets/passing"), 204);
+    await_cached(daemons, WORKER, at_worker);
 }
 
 /* --- what is asked of one that the other has taken --- */
@@ -331,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_is_taken_by_one_run_by_another_and_shown_by_all),
+        cmocka_unit_test(no_machine_keeps_records_behind_their_end),
         cmocka_unit_test(a_job_is_cancelled_by_whichever_is_asked),
         cmocka_unit_test(ends_wake_who_waits_at_any_of_them),
         cmocka_unit_test(a_worker_answers_probes_and_metrics_alone),

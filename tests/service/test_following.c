@@ -143,6 +143,51 @@ static void whoever_waits_for_an_import_is_woken_by_its_end(void **state)
     assert_int_equal(long_polls_count(polls), 0);
 }
 
+/* What was made here of the rows of points, which the other daemon deletes. */
+static void keep_features(struct feature_cache *cache)
+{
+    static const float row[] = {1, 2};
+    struct feature_file *file = NULL;
+    const struct feature_name name = {.dataset = "points"};
+    assert_int_equal(
+        feature_file_create(&file, two.scene.place.folder, 1, 2, NULL), ST_OK);
+    assert_true(feature_file_write(file, 0, row));
+    assert_int_equal(feature_file_map(file, NULL), ST_OK);
+    feature_cache_keep(cache, &name, file);
+    feature_file_let_go(file);
+}
+
+static bool has_features(struct feature_cache *cache)
+{
+    const struct feature_name name = {.dataset = "points"};
+    struct feature_file *file = feature_cache_find(cache, &name);
+    if (file != NULL)
+        feature_file_let_go(file);
+    return file != NULL;
+}
+
+static void features_go_with_a_dataset_that_another_deletes(void **state)
+{
+    (void)state;
+    const struct feature_cache_limits limits = {1 << 20, 3600};
+    struct feature_cache *before = two.there.feature_cache,
+                         *cache = feature_cache_create(&limits);
+    struct dataset_info info = {.state = DATASET_DELETED};
+    struct dataset *points = scene_declare(&two.scene, "points", budget);
+    two.there.feature_cache = cache;
+    scene_import(&two.scene, points, "0.5");
+    feature_cache_trim(cache, 0, UINT64_MAX / 2);
+    keep_features(cache);
+    tell(FOLLOW_DATASET, "points");
+    assert_true(has_features(cache));
+    struct store_tx *tx = scene_begin(&two.scene);
+    scene_commit(tx, dataset_move(two.here->datasets, tx, points, &info, NULL));
+    tell(FOLLOW_DATASET, "points");
+    assert_false(has_features(cache));
+    two.there.feature_cache = before;
+    feature_cache_destroy(cache);
+}
+
 static void a_dataset_is_imported_and_deleted(void **state)
 {
     (void)state;
@@ -653,6 +698,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_dataset_is_declared_anew_and_whoever_visits_keeps_the_one_before),
         TEST(whoever_waits_for_an_import_is_woken_by_its_end),
+        TEST(features_go_with_a_dataset_that_another_deletes),
         TEST(a_dataset_is_imported_and_deleted),
         TEST(jobs_are_listed_in_the_order_in_which_they_were_submitted),
         TEST(a_job_ends_and_is_deleted),

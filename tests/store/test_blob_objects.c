@@ -2,6 +2,7 @@
  * own, whatever the bucket does. Method: a bucket in memory that fails and lies. */
 #include "store/blob_objects.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -345,6 +346,59 @@ static void what_is_removed_is_gone_with_its_object(void **state)
     end(&scene);
 }
 
+/* Another daemon removes a blob, whose file is here. */
+static void remove_elsewhere(struct scene *scene, const struct blob_name *name)
+{
+    struct store_tx *tx = NULL;
+    char file_name[BLOB_FILE_NAME_SIZE];
+    blob_file_name(file_name, name);
+    assert_int_equal(store_begin(scene->store, STORE_ROW, &tx, NULL), ST_OK);
+    assert_int_equal(store_end(tx, blob_row_delete(tx, file_name, NULL), NULL), ST_OK);
+}
+
+static size_t cached(struct scene *scene)
+{
+    char path[BLOB_PATH_SIZE];
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/cache", scene->place.folder);
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(folder);
+    return count;
+}
+
+/* Records in the clear would stay here for ever. */
+static void what_another_daemon_has_removed_is_on_no_disk(void **state)
+{
+    (void)state;
+    enum { COUNT = 2 * BLOB_OBJECTS_AT_ONCE + 3 };
+    struct scene scene;
+    struct blob_name names[COUNT];
+    struct blob_loan loan = {.is_lent = false};
+    begin(&scene);
+    for (size_t i = 0; i < COUNT; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "a%zu", i);
+        names[i] = upload_named(id);
+        publish(&scene, &names[i], "records", 7);
+    }
+    assert_int_equal(blobs_forget_gone(scene.blobs, NULL), ST_OK);
+    assert_int_equal(cached(&scene), COUNT);
+    assert_int_equal(blob_fetch(scene.blobs, &loan, &names[0], NULL), ST_OK);
+    remove_elsewhere(&scene, &names[0]);
+    remove_elsewhere(&scene, &names[1]);
+    remove_elsewhere(&scene, &names[COUNT - 1]);
+    assert_int_equal(blobs_forget_gone(scene.blobs, NULL), ST_OK);
+    assert_int_equal(cached(&scene), COUNT - 2);
+    blob_give_back(scene.blobs, &loan);
+    assert_int_equal(cached(&scene), COUNT - 3);
+    for (size_t i = 2; i < COUNT - 1; i++)
+        assert_holds(&scene, &names[i], "records", 7);
+    end(&scene);
+}
+
 static bool keep_none(void *context, const struct blob_name *name)
 {
     (void)context;
@@ -674,6 +728,7 @@ int main(void)
         cmocka_unit_test(a_full_cache_says_so_before_anything_is_fetched),
         cmocka_unit_test(what_is_published_may_be_fetched_at_once),
         cmocka_unit_test(what_is_removed_is_gone_with_its_object),
+        cmocka_unit_test(what_another_daemon_has_removed_is_on_no_disk),
         cmocka_unit_test(a_sweep_takes_what_nobody_wants_once_it_is_old),
         cmocka_unit_test(a_bucket_of_another_database_is_refused),
         cmocka_unit_test(a_bucket_with_objects_of_others_is_refused),
