@@ -136,7 +136,7 @@ endif
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo demo-cluster unit e2e audit faults slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image deb layers fuzzers format help clean
+.PHONY: all test demo demo-cluster unit e2e audit faults slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image check-compose deb layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -274,6 +274,8 @@ check-lean: all                            ## a build without libpq and Open MPI
 	@tests/packages/lean || [ $$? = 77 ]
 check-image:                               ## the image, by docker or buildah, and the daemon in it (BASE=)
 	@tests/packages/image $(VERSION) || [ $$? = 77 ]
+check-compose:                             ## several daemons by docker compose, used and killed (BASE=)
+	@tests/compose/check || [ $$? = 77 ]
 check-blobs: all                           ## files in real servers of S3, packages of PyPI
 	@tests/blobs/check $(BUILD)/epsilond || [ $$? = 77 ]
 check-slurm: all $(BUILD)/tests/slurm/test_slurm_ranks ## ranks that srun starts, by a real Slurm of Debian's
