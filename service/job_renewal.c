@@ -102,9 +102,10 @@ static void take_end_of_model(struct jobs *jobs, struct job *job)
     changed_jobs_touch(&jobs->changed, job);
 }
 
-/* Whether another has ended it, and perhaps deleted it (NULL), while a thread of this daemon still runs it: then this one was
- * taken for dead, and writes nothing more. The thread uses what an end would free, so the job
- * stays as it is for the moment that this process has left. */
+/* Whether another has ended it, and perhaps deleted it (NULL), while a thread of this daemon
+ * still runs it: then this one was taken for dead, and writes nothing more. The thread uses
+ * what an end would free, so the job stays as it is for the moment that this process has
+ * left. */
 static bool is_lost_here(const struct job *job, const struct job *fresh)
 {
     return atomic_load(&job->here) &&

@@ -169,10 +169,7 @@ static void row_scale(float *restrict out, const uint8_t *restrict row, size_t c
                       float scale)
 {
     for (size_t j = 0; j < count; j++)
-    {
-        float b = (float)row[j], q = b * (1 / scale);
-        out[j] = __builtin_fmaf(__builtin_fmaf(-q, scale, b), 1 / scale, q);
-    }
+        out[j] = (float)row[j] / scale;
 }
 
 void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
@@ -202,7 +199,7 @@ void matrix_expect(const struct matrix *matrix, uint32_t index)
     size_t place = matrix_row(matrix, index);
     const char *row = (const char *)matrix->rows + place * size;
     for (size_t at = 0; at < size && at < EXPECTED_MAX; at += MATRIX_ALIGNMENT)
-        __builtin_prefetch(row + at, 0, 2);
+        __builtin_prefetch(row + at, 0, INTO_SECOND_CACHE);
     if (matrix->targets != NULL)
         __builtin_prefetch(matrix->targets + place);
     else if (matrix->values != NULL)

@@ -20,20 +20,22 @@ void rows_add(struct rows z, const float *bias, size_t width)
     }
 }
 
+/* Two sums are taken at a time, as one alone would wait for itself. */
 VECTOR_CLONES
 double floats_square(const float *x, size_t count)
 {
-    double low = 0.0, high = 0.0, rest = 0.0;
-    size_t half = count / 32 * 16;
+    size_t half = count / (2 * HALF_STEP) * HALF_STEP;
     const float *second = x + half;
-    VECTOR_SUM(low, high)
+    double sum = 0.0, sum_of_second = 0.0;
+    VECTOR_SUM(sum, sum_of_second)
     for (size_t j = 0; j < half; j++) {
-        low += (double)x[j] * (double)x[j];
-        high += (double)second[j] * (double)second[j];
+        sum += (double)x[j] * (double)x[j];
+        sum_of_second += (double)second[j] * (double)second[j];
     }
+    VECTOR_SUM(sum)
     for (size_t j = 2 * half; j < count; j++)
-        rest += (double)x[j] * (double)x[j];
-    return low + high + rest;
+        sum += (double)x[j] * (double)x[j];
+    return sum + sum_of_second;
 }
 
 bool row_layer_has_bias(const struct row_layer *layer)

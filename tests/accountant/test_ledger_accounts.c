@@ -604,7 +604,7 @@ enum status __wrap_sealed_row_up_to(struct store_tx *tx, const char *dataset,
     return __real_sealed_row_up_to(tx, dataset, visit, context, error);
 }
 
-/* Of one whose account is in memory. */
+/* The dataset is one whose account is in memory. */
 static void ask_for_another(struct scene *scene)
 {
     assert_int_equal(pthread_mutex_trylock(&scene->kit.ledger->lock), 0);
