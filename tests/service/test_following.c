@@ -39,6 +39,8 @@ static int begin(void **state)
     two.there.charges = rows.charges;
     two.there.webhooks = rows.webhooks;
     two.there.keys = rows.keys;
+    two.there.logins = rows.logins;
+    two.there.policy_proposals = rows.policy_proposals;
     two.there.sweeps = sweeps_create(rows.jobs);
     return 0;
 }
@@ -54,7 +56,10 @@ static int end(void **state)
                                         .weight_files = two.there.weight_files,
                                         .charges = two.there.charges,
                                         .webhooks = two.there.webhooks,
-                                        .keys = two.there.keys});
+                                        .keys = two.there.keys,
+                                        .logins = two.there.logins,
+                                        .policy_proposals =
+                                            two.there.policy_proposals});
     scene_close(&two.scene);
     return 0;
 }
