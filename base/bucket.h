@@ -44,7 +44,8 @@ struct bucket_driver {
                        size_t size, struct error *error);
 
     /* In pieces, which are of one size but for the last. After a failure of add or finish
-     * it is abandoned; finish and abandon end it. */
+     * it is abandoned; finish and abandon end it. put_add also returns ST_INVALID if the
+     * place takes no more pieces of one object. */
     enum status (*put_begin)(struct bucket *bucket, const char *name,
                              struct bucket_upload **out, struct error *error);
     enum status (*put_add)(struct bucket_upload *upload, const void *data, size_t size,

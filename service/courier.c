@@ -40,7 +40,7 @@ struct courier {
     atomic_bool stop, look; /* look: something in the outbox may be due */
     int64_t next_ms;        /* when the next one is due; INT64_MAX: none waits */
     size_t count;
-    struct parcel *parcels[LIMIT_WEBHOOKS];
+    struct parcel *parcels[WEBHOOKS_HELD_MAX]; /* one of a webhook, see drop_deleted */
     pthread_t thread;
 };
 
@@ -169,13 +169,43 @@ static void give_up(struct courier *courier, struct parcel *parcel)
     destroy(parcel);
 }
 
-/* Begins what is due. The store is let go before that. */
+static bool has_webhook(const struct webhook *webhooks, size_t count,
+                        const struct webhook_id *id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(webhooks[i].id.text, id->text) == 0)
+            return true;
+    return false;
+}
+
+/* Breaks off the deliveries of webhooks that were deleted. Every parcel that stays belongs
+ * to one of the webhooks, and no two to the same, so there are at most count of them: a
+ * client that deletes webhooks and creates others does not make it more. */
+static void drop_deleted(struct courier *courier, const struct webhook *webhooks,
+                         size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < courier->count; i++) {
+        struct parcel *parcel = courier->parcels[i];
+        if (has_webhook(webhooks, count, &parcel->webhook)) {
+            courier->parcels[kept++] = parcel;
+            continue;
+        }
+        transfers_drop(courier->transfers, parcel->transfer);
+        destroy(parcel);
+    }
+    courier->count = kept;
+}
+
+/* Begins what is due. The transaction ends before that. */
 static void look(struct courier *courier)
 {
     size_t count;
     struct store_tx *tx = NULL;
-    struct parcel *due[LIMIT_WEBHOOKS] = {NULL};
+    struct parcel *due[WEBHOOKS_HELD_MAX] = {NULL};
     struct webhook *webhooks = webhooks_copy(courier->base.webhooks, &count);
+    CHECK(count <= WEBHOOKS_HELD_MAX);
+    drop_deleted(courier, webhooks, count);
     courier->next_ms = INT64_MAX;
     if (count > 0 && store_begin(courier->base.store, STORE_READ, &tx, NULL) == ST_OK) {
         for (size_t i = 0; i < count; i++)

@@ -5,7 +5,8 @@
  *
  * Invariants
  *   (1) At most one delivery of a webhook is under way, so one that is slow delays none
- *       but its own.
+ *       but its own. When the courier looks for new work, it breaks off the deliveries of
+ *       webhooks that were deleted, so at most WEBHOOKS_HELD_MAX are under way.
  *   (2) An attempt is written down when it is over. One that a crash interrupts is made
  *       again, under the same id: who receives tells twins by their webhook-id.
  *   (3) No answer's body is kept; of its head the status alone is.

@@ -10,12 +10,9 @@
 #include "base/log.h"
 #include "service/webhook_owner.h"
 
-/* What another daemon made may be heard of before what it had deleted for that. */
-enum { ITEMS_MAX = 2 * LIMIT_WEBHOOKS };
-
 struct webhooks {
     pthread_mutex_t lock; /* guards items and count */
-    struct webhook *items[ITEMS_MAX];
+    struct webhook *items[WEBHOOKS_HELD_MAX];
     size_t count;
     struct access_keys *keys;
     void (*wake)(void *context);
@@ -127,7 +124,7 @@ static void apply(struct webhooks *webhooks, const struct webhook *webhook)
 {
     size_t place = place_of(webhooks, webhook->id.text);
     if (place == webhooks->count) {
-        CHECK(place < ITEMS_MAX);
+        CHECK(place < WEBHOOKS_HELD_MAX);
         webhooks->items[place] = malloc(sizeof *webhook);
         CHECK(webhooks->items[place] != NULL);
         webhooks->count++;
@@ -360,7 +357,7 @@ enum status webhooks_renew(struct webhooks *webhooks, struct store_tx *tx,
 {
     struct webhook_id parsed;
     struct loading renewal = {
-        .webhooks = webhooks, .most = ITEMS_MAX, .good = true, .error = error};
+        .webhooks = webhooks, .most = WEBHOOKS_HELD_MAX, .good = true, .error = error};
     if (!webhook_id_parse(&parsed, id))
         return error_set(error, ST_CORRUPT,
                          "table webhook, row %s: its id is no webhook's", id);

@@ -32,7 +32,12 @@
 
 struct webhooks; /* opaque */
 
-enum { WEBHOOK_REASON_SIZE = 16 };
+enum {
+    WEBHOOK_REASON_SIZE = 16,
+    /* The list may hold this many for a moment: where several daemons share a store, one
+     * reads what another created before it reads what the other had deleted first. */
+    WEBHOOKS_HELD_MAX = 2 * LIMIT_WEBHOOKS,
+};
 
 struct webhook { /* a copy of one */
     struct webhook_id id;
@@ -67,7 +72,7 @@ bool webhooks_find(struct webhooks *webhooks, const char *id, struct webhook *we
 bool webhooks_find_owner(struct webhooks *webhooks, const char *id,
                          struct principal *owner);
 
-/* Copies all of them, oldest first, to be freed; *count may be 0. */
+/* Copies all of them, oldest first, to be freed; 0 <= *count <= WEBHOOKS_HELD_MAX. */
 struct webhook *webhooks_copy(struct webhooks *webhooks, size_t *count);
 
 /* Adds webhook, or changes the one with its id.

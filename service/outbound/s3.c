@@ -11,7 +11,6 @@ enum {
     PATH_SIZE = S3_BUCKET_SIZE + S3_PREFIX_SIZE + BUCKET_NAME_SIZE + 8,
     KEY_SIZE = 1100, /* of an object, which others may have put: 1,024 at most */
     UPLOAD_ID_SIZE = 1024,
-    PIECES_MAX = 10000, /* of an object */
     ANSWER_SIZE = 64 << 10,
     LIST_SIZE = 2 << 20, /* bytes of an answer, */
     LIST_MAX = 500,      /* which lists so many objects */
@@ -155,7 +154,11 @@ static enum status put_add(struct bucket_upload *upload, const void *data, size_
 {
     char path[PATH_SIZE], query[S3_QUERY_SIZE] = "", number[16], body[ANSWER_SIZE];
     struct s3_answer answer;
-    CHECK(upload->count < PIECES_MAX);
+    if (upload->count == S3_PIECES_MAX)
+        return error_set(error, ST_INVALID,
+                         "the object store takes %d pieces of an object, and this file "
+                         "has more",
+                         S3_PIECES_MAX);
     snprintf(number, sizeof number, "%u", upload->count + 1);
     s3_query_add(query, "partNumber", number);
     s3_query_add(query, "uploadId", upload->id);

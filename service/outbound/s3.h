@@ -10,7 +10,11 @@
 #include "base/bucket.h"
 #include "service/outbound/s3_call.h"
 
-enum { S3_BUCKET_SIZE = 64, S3_PREFIX_SIZE = 256 };
+enum {
+    S3_BUCKET_SIZE = 64,
+    S3_PREFIX_SIZE = 256,
+    S3_PIECES_MAX = 10000, /* of one object, as the protocol has it */
+};
 
 struct s3_location { /* s3://bucket/prefix */
     char bucket[S3_BUCKET_SIZE];

@@ -140,6 +140,20 @@ static void pieces_become_one_object(void **state)
     bucket->driver->close(bucket);
 }
 
+static void an_object_of_too_many_pieces_is_refused(void **state)
+{
+    (void)state;
+    struct bucket_upload *upload = NULL;
+    const struct s3_setup setup = setup_of(S3_SECRET);
+    struct bucket *bucket = open_at("s3://" S3_BUCKET, &setup);
+    assert_int_equal(bucket->driver->put_begin(bucket, "long", &upload, NULL), ST_OK);
+    for (int i = 0; i < S3_PIECES_MAX; i++)
+        assert_int_equal(bucket->driver->put_add(upload, "x", 1, NULL), ST_OK);
+    assert_int_equal(bucket->driver->put_add(upload, "x", 1, NULL), ST_INVALID);
+    bucket->driver->put_abandon(upload);
+    bucket->driver->close(bucket);
+}
+
 static void a_list_is_read_in_pages_to_its_end(void **state)
 {
     (void)state;
@@ -346,6 +360,7 @@ int main(void)
         cmocka_unit_test(nobody_is_led_elsewhere),
         cmocka_unit_test(a_call_ends_when_it_is_cancelled),
         cmocka_unit_test(urls_and_endpoints_are_looked_at),
+        cmocka_unit_test(an_object_of_too_many_pieces_is_refused), /* last: it fills the log */
     };
     curl_global_init(CURL_GLOBAL_DEFAULT);
     return cmocka_run_group_tests(tests, begin, end);
