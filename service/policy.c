@@ -147,13 +147,10 @@ static enum status take_asked(struct taken *taken, const struct policy_asked *as
     return status;
 }
 
-/* Entries come newest first; those before the period end the walk. */
 static bool take_entry(void *context, const struct ledger_row *row)
 {
     struct taken *taken = context;
     struct curve curve;
-    if (row->time_ms < taken->since_ms)
-        return false;
     if (strcmp(row->kind, "COMMIT") != 0 || strcmp(row->actor, taken->owner) != 0 ||
         row->epoch != taken->balance->epoch || row->curve_size != sizeof curve.at)
         return true;
@@ -196,8 +193,10 @@ static enum status take_committed(const struct asking *asking, struct taken *tak
                                   struct error *error)
 {
     struct store_tx *tx = NULL;
+    /* An entry of the period may stand before one that looks older: the clock was set back
+     * between them. */
     const struct ledger_range range = {.dataset = asking->asked->dataset->text,
-                                       .newest_first = true};
+                                       .since_ms = taken->since_ms};
     enum status status = store_begin(asking->context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;

@@ -201,6 +201,14 @@ static void end_minute(struct refusals *refusals, struct batch *batch)
     refusals->left_out = 0;
 }
 
+/* Whether the minute of the list has ended by second. A clock that was set back by more than
+ * a minute ends it too: the list would stay full until the clock had caught up. */
+static bool is_over(const struct refusals *refusals, int64_t second)
+{
+    const int64_t minute = second / MINUTE_S;
+    return minute > refusals->minute || minute < refusals->minute - 1;
+}
+
 static void take(struct refusals *refusals, int64_t second, struct batch *batch)
 {
     pthread_mutex_lock(&refusals->lock);
@@ -210,7 +218,7 @@ static void take(struct refusals *refusals, int64_t second, struct batch *batch)
             batch->rows[batch->count++] = refusal->row;
         refusal->is_written = true;
     }
-    if (second / MINUTE_S > refusals->minute)
+    if (is_over(refusals, second))
         end_minute(refusals, batch);
     pthread_mutex_unlock(&refusals->lock);
 }

@@ -33,8 +33,8 @@ void refusals_destroy(struct refusals *refusals); /* NULL is allowed */
 void refusals_note(struct refusals *refusals, const struct audit_row *row);
 
 /* Writes what was noted and is not written yet, and of minutes that are over by second
- * what was repeated in them; nothing where there is nothing. INT64_MAX: the minute that is
- * running is over, too.
+ * what was repeated in them. A minute is also over if the clock was set back by more than a
+ * minute since. INT64_MAX ends the minute that is running.
  *   ST_IO  the store is poisoned */
 enum status refusals_write(struct refusals *refusals, struct store *store,
                            int64_t second, struct error *error);

@@ -4,7 +4,7 @@
 
 #include "store/statement.h"
 
-enum { STATEMENT_SIZE = 224 };
+enum { STATEMENT_SIZE = 256 };
 
 enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
                               struct error *error)
@@ -109,14 +109,17 @@ enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *ran
     struct statement statement;
     snprintf(sql, sizeof sql,
              "SELECT seq,coalesce(dataset,''),epoch,job,kind,curve,released,meta,actor,"
-             "time_ms,prev,hash FROM ledger WHERE seq>? AND seq<?%s ORDER BY seq%s",
+             "time_ms,prev,hash FROM ledger WHERE seq>? AND seq<?%s%s ORDER BY seq%s",
              range->dataset != NULL ? " AND dataset=?" : "",
+             range->since_ms > 0 ? " AND time_ms>=?" : "",
              range->newest_first ? " DESC" : "");
     statement_open(&statement, store_tx_database(tx), sql);
     statement_bind_int(&statement, range->after);
     statement_bind_int(&statement, range->before > 0 ? range->before : INT64_MAX);
     if (range->dataset != NULL)
         statement_bind_text(&statement, range->dataset);
+    if (range->since_ms > 0)
+        statement_bind_time(&statement, range->since_ms);
     return walk_entries(&statement, visit, context, error);
 }
 

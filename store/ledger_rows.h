@@ -34,6 +34,7 @@ struct ledger_range {    /* which rows are walked; {0}: all */
     const char *dataset; /* the dataset's alone; NULL: every dataset's */
     uint64_t after;      /* those with a greater seq */
     uint64_t before;     /* and a smaller one; 0: however great it is */
+    int64_t since_ms;    /* those of this time or a later one, in whatever order they are */
     bool newest_first;   /* else oldest first */
 };
 

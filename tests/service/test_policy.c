@@ -244,6 +244,40 @@ static void what_is_archived_counts_within_its_period(void **state)
     place_remove(&archive);
 }
 
+/* Appends an entry that holds nothing, as a clock that was set back to that time would. */
+static void append_at(int64_t time_ms)
+{
+    static const uint8_t curve[8];
+    struct ledger_entry_name head;
+    struct store_tx *tx = scene_begin(&scene);
+    ledger_head(scene.context.ledger, &head);
+    struct ledger_row row = {.seq = head.seq + 1,
+                             .dataset = "points",
+                             .epoch = 1,
+                             .job = "job_none",
+                             .kind = "RESERVE",
+                             .curve = curve,
+                             .curve_size = sizeof curve,
+                             .meta = "{}",
+                             .actor = ana.name,
+                             .time_ms = time_ms};
+    memcpy(row.prev, head.hash, sizeof row.prev);
+    entry_hash(row.hash, &row);
+    scene_commit(tx, ledger_row_insert(tx, &row, NULL));
+}
+
+/* The last of the tests: the ledger in memory does not know of the entry that is appended. */
+static void what_stands_before_an_entry_that_looks_older_counts(void **state)
+{
+    (void)state;
+    const double alone = least_share();
+    commit(20);
+    const double spent = least_share();
+    assert_true(spent > alone + 0.001);
+    append_at(1000);
+    assert_close(least_share(), spent, 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_job_and_its_evaluation_stay_within_epsilon_together),
         cmocka_unit_test(an_evaluation_on_a_holdout_is_held_to_noise),
         cmocka_unit_test(what_is_archived_counts_within_its_period),
+        cmocka_unit_test(what_stands_before_an_entry_that_looks_older_counts),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -155,6 +155,29 @@ static void a_flood_is_a_bounded_number_of_rows(void **state)
     assert_int_equal(tick(MINUTE + 62).count, 2 * REFUSALS_DISTINCT_MAX + 2);
 }
 
+static void a_full_list_recovers_when_the_clock_is_set_back(void **state)
+{
+    (void)state;
+    static const int64_t back[] = {61, 3600, MINUTE};
+    size_t before = 0;
+    for (size_t i = 0; i < sizeof back / sizeof *back; i++) {
+        const int64_t then = MINUTE - back[i];
+        for (int j = 0; j < REFUSALS_DISTINCT_MAX + 5; j++) {
+            char object[16];
+            snprintf(object, sizeof object, "o%d", j);
+            note(MINUTE, object);
+        }
+        before += REFUSALS_DISTINCT_MAX;
+        assert_int_equal(tick(MINUTE + 1).count, before);
+        struct seen seen = tick(then);
+        assert_int_equal(seen.count, ++before);
+        assert_non_null(strstr(seen.last, "{\"left_out\":5}"));
+        note(then, "new");
+        assert_int_equal(tick(then + 1).count, ++before);
+        before = tick(INT64_MAX).count;
+    }
+}
+
 static void the_end_writes_what_is_left(void **state)
 {
     (void)state;
@@ -176,6 +199,8 @@ int main(void)
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_flood_is_a_bounded_number_of_rows, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(a_full_list_recovers_when_the_clock_is_set_back,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(the_end_writes_what_is_left, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

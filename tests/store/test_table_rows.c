@@ -435,6 +435,7 @@ static void entries_are_appended_in_a_chain_and_nothing_else(void **state)
     assert_refused(ledger_row_insert(tx, &whole, NULL), ST_CORRUPT);
 
     struct ledger_row second = entry(2, "RESERVE", "job_1");
+    second.time_ms = 30; /* the clock is set back after it */
     assert_int_equal(ledger_row_insert(tx, &second, NULL), ST_OK);
     struct ledger_row twice = entry(3, "RESERVE", "job_1");
     assert_refused(ledger_row_insert(tx, &twice, NULL), ST_ALREADY_EXISTS);
@@ -452,7 +453,12 @@ static void entries_are_appended_in_a_chain_and_nothing_else(void **state)
     seen.count = 0;
     assert_int_equal(ledger_rows_walk(tx, &later, see_entry, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
-    assert_string_equal(seen.texts[0], "2 a 1 'job_1' RESERVE 2/16 -1 {} local 12 1 2");
+    assert_string_equal(seen.texts[0], "2 a 1 'job_1' RESERVE 2/16 -1 {} local 30 1 2");
+    const struct ledger_range recent = {.dataset = "a", .since_ms = 13};
+    seen.count = 0;
+    assert_int_equal(ledger_rows_walk(tx, &recent, see_entry, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 1);
+    assert_memory_equal(seen.texts[0], "2 a", 3);
     const struct ledger_range newest = {.dataset = "a", .newest_first = true},
                               between = {.after = 1, .before = 4, .newest_first = true},
                               older = {.dataset = "a", .before = 2};
