@@ -9,6 +9,8 @@
 #define EXPORT ": export it in the declared format"
 #define RECODE ": save it as UTF-8"
 
+enum { WIDE_SIZE = 16 }; /* bytes in which UTF-16 is recognised */
+
 struct kind {
     const char *bytes, *name;
     unsigned char size;
@@ -63,11 +65,17 @@ static const char *find(const struct kind *among, size_t count, const char *byte
 static bool is_wide(const char *bytes, size_t size)
 {
     bool even = size >= 4, odd = even;
-    for (size_t i = 0; i + 1 < size; i += 2) {
+    for (size_t i = 0; i + 1 < size && i < WIDE_SIZE; i += 2) {
         even = even && bytes[i] == 0 && bytes[i + 1] != 0;
         odd = odd && bytes[i] != 0 && bytes[i + 1] == 0;
     }
     return even || odd;
+}
+
+/* Whether carriage returns end its lines, and no line feed does. */
+static bool is_of_old_mac(const char *bytes, size_t size)
+{
+    return memchr(bytes, '\r', size) != NULL && memchr(bytes, '\n', size) == NULL;
 }
 
 /* The format whose files begin so, or NULL. */
@@ -93,6 +101,10 @@ static const char *find_kind(const struct reader *reader, const char *bytes,
         name = find(marks, sizeof marks / sizeof *marks, bytes, size);
     if (name == NULL && is_text && is_wide(bytes, size))
         name = "the file is text in UTF-16" RECODE;
+    if (name == NULL && is_text && is_of_old_mac(bytes, size))
+        name =
+            "the lines of the file end in carriage returns, as on an old Mac: save it "
+            "with line feeds";
     return name;
 }
 

@@ -1,7 +1,8 @@
 /*
  * foreign.h - files that were uploaded by mistake, known by their first bytes: archives,
- * other packers, other formats, text in UTF-16. It is asked after a file was refused, so
- * that it can only give a better reason, and never refuses a file.
+ * other packers, other formats, text in UTF-16 or with the line ends of an old Mac. It is
+ * asked after a file was refused, so that it can only give a better reason, and never
+ * refuses a file.
  *
  * Threads: pure function of its arguments.
  */
@@ -13,7 +14,7 @@
 
 #include "engine/data/reader.h"
 
-enum { FOREIGN_SIZE = 16 }; /* bytes that are looked at */
+enum { FOREIGN_SIZE = 4096 }; /* bytes that are looked at */
 
 /* Says in text[0..size) what a file is that begins with these bytes (unpacked, where it
  * is gzip), and what to do with it.

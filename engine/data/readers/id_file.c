@@ -23,14 +23,10 @@ static struct cell text_of(const struct line *line)
     return cell;
 }
 
-/* In UTF-16 one person's id would be another text on the first line than on others. */
 static enum status add_line(struct reading *reading, const struct line *line)
 {
     struct error reason = {0};
     struct cell cell = text_of(line), id;
-    if (memchr(cell.text, '\0', cell.size) != NULL)
-        return reading_refuse(reading, line->number, 0,
-                              "the line holds a NUL: save the ids as UTF-8");
     if (persons_read_id(&id, cell, &reason) != ST_OK)
         return reading_refuse(reading, line->number, 0, "%s", reason.text);
     return persons_add(reading->persons, id, reading->error);

@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "engine/data/matrix.h"
+#include "engine/data/readers/id_text.h"
 
 enum {
     PATH_SIZE = 4096,
@@ -132,6 +133,12 @@ enum status persons_read_id(struct cell *id, struct cell cell, struct error *err
     if (cell.size > PERSON_ID_SIZE_MAX)
         return error_set(error, ST_INVALID, "the id is longer than %d bytes",
                          PERSON_ID_SIZE_MAX);
+    const char *fault = id_text_fault(cell.text, cell.size);
+    if (fault != NULL)
+        return error_set(error, ST_INVALID,
+                         "the id holds %s: save the ids as UTF-8, without characters "
+                         "that nobody sees",
+                         fault);
     *id = cell;
     return ST_OK;
 }

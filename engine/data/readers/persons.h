@@ -45,8 +45,8 @@ struct persons *persons_create(const char *path, uint32_t slots);
 void persons_destroy(struct persons *persons); /* NULL is allowed; zeroes */
 
 /* *id = the cell without the blanks around it.
- *   ST_INVALID  it is empty, or longer than PERSON_ID_SIZE_MAX; error->text says which,
- *               without quoting the cell */
+ *   ST_INVALID  it is empty, longer than PERSON_ID_SIZE_MAX, or holds what nobody sees
+ *               (id_text.h); error->text says which, without quoting the cell */
 enum status persons_read_id(struct cell *id, struct cell cell, struct error *error);
 
 /* Says whose the next row is. id is what persons_read_id gave.

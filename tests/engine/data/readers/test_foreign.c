@@ -48,6 +48,8 @@ static const struct {
     {BYTES("\xff\xfe\0\0x\0\0\0,\0\0\0"), "UTF-32"},
     {BYTES("x\0,\0y\0\n\0000\0,\0n\0o\0\n\0"), "UTF-16"},
     {BYTES("\0x\0,\0y\0\n\0000\0,\0n\0o\0\n"), "UTF-16"},
+    {BYTES("x,y\r5,no\r6,yes\r"), "carriage returns, as on an old Mac"},
+    {BYTES("x,y\r0.5,no"), "carriage returns, as on an old Mac"},
 };
 
 static void each_kind_is_named_whole_or_packed(void **state)
@@ -121,6 +123,9 @@ static void what_the_format_asks_for_is_never_foreign(void **state)
         {&csv_reader, BYTES("\xef\xbb\xbfx,y")},
         {&csv_reader, BYTES("")},
         {&csv_reader, BYTES("x")},
+        {&csv_reader, BYTES("x,y\r\n0,no\r\n")},
+        {&csv_reader, BYTES("x,y\r0,no\n")},
+        {&cifar10_reader, BYTES("\r\1\2\3\4\5\6\7")},
         {&npy_reader, BYTES("\x93NUMPY\x01\0v")},
         {&libsvm_reader, BYTES("+1 1:1 2:1\n")},
         {&idx_reader, BYTES("\0\0\x08\x03\0\0")},

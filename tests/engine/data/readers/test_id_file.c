@@ -89,7 +89,13 @@ static void each_record_has_one_id(void **state)
                  {"a\nb\nc\nd\n\n", "more ids than the 4 records", 5},
                  {"a\n\nc\nd\n", "must say whose it is", 2},
                  {"a\nb\n \t\r\nd\n", "must say whose it is", 3},
-                 {"\xef\xbb\xbf\nb\nc\nd\n", "must say whose it is", 1}};
+                 {"\xef\xbb\xbf\nb\nc\nd\n", "must say whose it is", 1},
+                 {"a\nb\n\xef\xbb\xbf"
+                  "a\nd\n",
+                  "a byte order mark", 3},
+                 {"a\nb\na\r\r\nd\n", "a carriage return", 3},
+                 {"a\nb\xc2\xa0\nc\nd\n", "a no-break space", 2},
+                 {"a\nb\nc\nd\x80\n", "not UTF-8", 4}};
     struct ingest ingest;
     ingest_init(&ingest);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -114,6 +120,8 @@ static void what_is_no_text_is_named(void **state)
     assert_refused(&ingest, "privacy_id", 0, 0, "UTF-16");
     ingest_ids(&ingest, nul, sizeof nul - 1);
     assert_refused(&ingest, "privacy_id", 2, 0, "save the ids as UTF-8");
+    ingest_ids(&ingest, "a\rb\rc\rd\r", 8);
+    assert_refused(&ingest, "privacy_id", 0, 0, "as on an old Mac");
     ingest_ids(&ingest, zip, sizeof zip - 1);
     assert_refused(&ingest, "privacy_id", 0, 0, "zip archive");
     ingest_ids(&ingest, array, sizeof array - 1);

@@ -155,6 +155,56 @@ static void an_id_has_a_longest_size(void **state)
     ingest_fini(&ingest);
 }
 
+/* One person would be two, of whom each has a budget's worth less of protection. */
+static void an_id_that_holds_what_nobody_sees_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id, *words;
+    } rows[] = {{"\xef\xbb\xbf"
+                 "ada",
+                 "a byte order mark"},
+                {"ada\xc2\xa0", "a no-break space"},
+                {"ad\xe2\x80\x8b"
+                 "a",
+                 "a zero-width character"},
+                {"ada\x07", "a control character"},
+                {"ada\r", "a carriage return"},
+                {"ad\ta", "a tab"},
+                {"\"ad\na\"", "a line feed"},
+                {"ad\xe4", "not UTF-8"}};
+    char text[64];
+    struct ingest ingest;
+    ingest_init(&ingest);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        snprintf(text, sizeof text, "who,x,y\nada,1,no\n%s,2,yes\n", rows[k].id);
+        ingest_text(&ingest, &people, text);
+        assert_refused(&ingest, "data", 3, 1, rows[k].words);
+    }
+    static const char nul[] = "who,x,y\nada,1,no\nad\0a,2,yes\n";
+    write_file(ingest.data, nul, sizeof nul - 1);
+    ingest_run(&ingest, &people);
+    assert_refused(&ingest, "data", 3, 1, "a NUL");
+    ingest_fini(&ingest);
+}
+
+/* Parts of a table that were put one behind the other, each with a mark of its own. */
+static void a_mark_is_read_over_at_the_beginning_of_a_file_alone(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    ingest_init(&ingest);
+    struct schema no_header = people;
+    no_header.header = false;
+    ingest_text(&ingest, &no_header, "\xef\xbb\xbfp1,5,no\np2,1,yes\np1,6,yes\n");
+    assert_int_equal(ingest.status, ST_OK);
+    assert_int_equal(ingest.result.records, 2);
+    ingest_text(&ingest, &no_header,
+                "\xef\xbb\xbfp1,5,no\np2,1,yes\n\xef\xbb\xbfp1,6,yes\np2,2,no\n");
+    assert_refused(&ingest, "data", 3, 1, "a byte order mark");
+    ingest_fini(&ingest);
+}
+
 /* More persons and rows than stay in memory at once, ids of like texts. */
 static void many_persons_are_grouped_as_a_sort_would(void **state)
 {
@@ -321,6 +371,8 @@ int main(void)
         cmocka_unit_test(the_rows_have_the_digest_of_the_file_they_came_in),
         cmocka_unit_test(a_row_without_an_id_is_refused),
         cmocka_unit_test(an_id_has_a_longest_size),
+        cmocka_unit_test(an_id_that_holds_what_nobody_sees_is_refused),
+        cmocka_unit_test(a_mark_is_read_over_at_the_beginning_of_a_file_alone),
         cmocka_unit_test(many_persons_are_grouped_as_a_sort_would),
         cmocka_unit_test(a_file_is_as_large_whatever_rows_there_are),
         cmocka_unit_test(as_many_rows_are_kept_as_are_declared),
