@@ -189,7 +189,7 @@ $(fuzzers): libs.tests := -fsanitize=fuzzer
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)
 $(BUILD)/tests/bench/followers: libs.tests :=
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%
-	$< && touch $@
+	tests/run.py $< && touch $@
 $(e2e:=.ok): $(BUILD)/epsilond $(BUILD)/epsilond-rank
 
 # The messages of ONNX in C, which the compiler of protobuf-c makes; its warnings are its own.
@@ -220,6 +220,7 @@ test:                                      ## everything that must pass: unit, t
 	@deploy/install-deps --if-missing
 	@$(MAKE) --no-print-directory -j2 all unit
 	@$(MAKE) --no-print-directory -j6 e2e
+	@tests/skips.py $(BUILD) $(ONLY)
 demo:                                      ## the main job end to end (DATA=folder: MNIST)
 	@deploy/install-deps --if-missing
 	@$(MAKE) --no-print-directory -j2 all
@@ -243,7 +244,7 @@ bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,
 	@tests/bench/jobs $(BUILD)/epsilond
 	@tests/bench/follow $(BUILD)/epsilond $(BUILD)/tests/bench/followers
 %.run: %
-	$<
+	tests/run.py $<
 numbers: all                               ## the README's table, on real data in SHARED
 	@python3 tests/python/measure.py $(BUILD)/epsilond $(SHARED)
 	@tests/python/bodies $(BUILD)/epsilond $(SHARED) || [ $$? = 77 ]

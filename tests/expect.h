@@ -29,12 +29,36 @@ enum { SANITIZED = 1, RACES_SOUGHT = 0 };
 enum { SANITIZED = 0, RACES_SOUGHT = 0 };
 #endif
 
-/* For the beginning of main, in a program all of whose claims run on one thread, and long:
- * whether the thread sanitizer, which has nothing to seek there, is in it. Says so. */
+/* Says that a part of what was to be tested is skipped, and why. tests/run.py collects these
+ * lines, tests/skips.list says which of them may be. */
+__attribute__((format(printf, 1, 2))) static inline void skip_part(const char *format, ...)
+{
+    char reason[512];
+    va_list words;
+    va_start(words, format);
+    vsnprintf(reason, sizeof reason, format, words);
+    va_end(words);
+    print_message("SKIPPED, proves nothing: %s\n", reason);
+}
+
+/* Skips the running test and says why: tests/run.py fails a test that gives no reason. */
+#define skip_because(...) (skip_part(__VA_ARGS__), skip())
+
+/* Returns has: whether the processor has what a kernel needs. If it has not, says that the
+ * kernel is not tested. */
+static inline bool processor_has(const char *kernel, bool has)
+{
+    if (!has)
+        skip_part("this processor cannot run %s", kernel);
+    return has;
+}
+
+/* Call it at the beginning of main in a long program that runs on one thread only. Returns
+ * true, and says so, if the thread sanitizer is in it: it has no races to find there. */
 static inline bool nothing_races(void)
 {
     if (RACES_SOUGHT)
-        print_message("SKIPPED: all of it runs on one thread, and races are sought\n");
+        skip_part("one thread has no races");
     return RACES_SOUGHT;
 }
 
@@ -53,16 +77,19 @@ static inline void expect_close(double actual, double expected, double tolerance
     _fail(file, line);
 }
 
-/* Path of a file under $SHARED (default ../shared), in path; where it is absent, says so
- * and skips the test: it then proves nothing. */
+/* Writes the path of a file under $SHARED (default ../shared) into path. Skips the test if
+ * there is no such folder. If the folder lacks the file the test fails: either the name is
+ * wrong, or the folder is not the one with the data. */
 static inline void shared_path(char path[1024], const char *name)
 {
     const char *root = getenv("SHARED");
-    snprintf(path, 1024, "%s/%s", root != NULL ? root : "../shared", name);
-    if (access(path, R_OK) != 0) {
-        print_message("SKIPPED, proves nothing: %s is absent\n", path);
-        skip();
-    }
+    if (root == NULL)
+        root = "../shared";
+    if (access(root, X_OK) != 0)
+        skip_because("there is no folder SHARED=%s", root);
+    snprintf(path, 1024, "%s/%s", root, name);
+    if (access(path, R_OK) != 0)
+        fail_msg("%s is absent: set SHARED to the folder that has it, or to none", path);
 }
 
 #endif

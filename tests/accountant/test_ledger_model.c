@@ -493,7 +493,7 @@ static void every_history_keeps_them_on_a_server_too(void **state)
 {
     (void)state;
     if (!postgres_make_for_stores(&server, true))
-        skip();
+        skip_because("there is no server of PostgreSQL");
     play_histories(SERVER_HISTORIES);
 }
 
@@ -501,7 +501,7 @@ static void every_history_of_two_ledgers_keeps_them_too(void **state)
 {
     (void)state;
     if (server.folder[0] == '\0')
-        skip();
+        skip_because("there is no server of PostgreSQL");
     ledgers = KITS_MAX;
     play_histories(SERVER_HISTORIES);
     postgres_remove(&server);

@@ -203,7 +203,7 @@ static void a_lack_of_memory_is_said(void **state)
 {
     (void)state;
     if (SANITIZED)
-        skip(); /* their own memory does not fit under the limit */
+        skip_because("a sanitizer's memory does not fit under the limit");
     struct mechanism_run run = {0.001, 5, 10000000};
     struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
                           .relation = RELATION_ZERO_OUT,

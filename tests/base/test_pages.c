@@ -73,7 +73,7 @@ static void what_cannot_be_had_is_null(void **state)
     (void)state;
     volatile size_t most = SIZE_MAX / 2;
     if (SANITIZED)
-        skip(); /* their allocators abort */
+        skip_because("a sanitizer's allocator aborts");
     assert_null(pages_calloc(most, 3));
 }
 

@@ -189,10 +189,8 @@ static int status_under(const char *mpirun, const char *what)
              mpirun, self, what);
     int status = system(command);
     assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == EXIT_ABSENT) {
-        print_message("SKIPPED, proves nothing: this was built without MPI\n");
-        skip();
-    }
+    if (WEXITSTATUS(status) == EXIT_ABSENT)
+        skip_because("this was built without MPI");
     return WEXITSTATUS(status);
 }
 
@@ -210,13 +208,10 @@ static int status_of(unsigned ranks, const char *what)
 static void need_mpi(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    print_message("SKIPPED, proves nothing: sanitizers and MPI\n");
-    skip();
+    skip_because("a sanitizer and MPI");
 #endif
-    if (system("mpirun --version >/dev/null 2>&1") != 0) {
-        print_message("SKIPPED, proves nothing: there is no mpirun\n");
-        skip();
-    }
+    if (system("mpirun --version >/dev/null 2>&1") != 0)
+        skip_because("there is no mpirun");
 }
 
 static void processes_make_the_models_of_one(void **state)
@@ -253,10 +248,8 @@ static void processes_on_two_hosts_make_the_models_of_one(void **state)
     char mpirun[1024];
     struct ssh_hosts hosts;
     (void)state;
-    if (!ssh_can_start()) {
-        print_message("SKIPPED, proves nothing: no mpirun or no sshd, or a sanitizer\n");
-        skip();
-    }
+    if (!ssh_can_start())
+        skip_because("no mpirun, no sshd, or a sanitizer");
     ssh_hosts_begin(&hosts);
     ssh_mpirun(&hosts, "2", mpirun, sizeof mpirun);
     int joined = status_under(mpirun, "joined");

@@ -180,7 +180,7 @@ static bool wait_until_it_answers(const struct front *front)
 bool front_start(struct front *front, enum front_kind kind, const struct daemon *daemon)
 {
     if (binary(kind) == NULL) {
-        print_message("SKIPPED, not run: there is no %s\n", names[kind]);
+        skip_part("there is no %s", names[kind]);
         return false;
     }
     *front = (struct front){.kind = kind, .directory = "/tmp/epsilond-front.XXXXXX"};

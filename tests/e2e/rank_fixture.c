@@ -16,10 +16,8 @@ bool ranks_can_start(void)
 
 struct client *ranks_client(struct stage *stage)
 {
-    if (stage == NULL) {
-        print_message("SKIPPED, proves nothing: no mpirun, or a sanitizer\n");
-        skip();
-    }
+    if (stage == NULL)
+        skip_because("no mpirun, or a sanitizer");
     return &stage->client;
 }
 

@@ -133,7 +133,7 @@ static void check_front(const struct scene *scene, enum front_kind kind)
     struct daemon seen;
     struct client client;
     if (!front_start(&front, kind, &scene->daemon))
-        skip();
+        skip(); /* front_start has said why */
     client_of_front(&client, &seen, &front, &scene->daemon);
     by_key(&client, &front, scene->key);
     by_cookie(&client, &front, scene->key);

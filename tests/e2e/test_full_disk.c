@@ -25,8 +25,7 @@ static int begin(void **state)
     struct stage *stage = stage_prepare(state);
     assert_int_equal(mkdir(stage->daemon.data_dir, 0700), 0);
     if (mount("tmpfs", stage->daemon.data_dir, "tmpfs", 0, "size=128m,mode=0700") != 0)
-        print_message("SKIPPED, proves nothing: no tmpfs can be mounted here (%s)\n",
-                      strerror(errno));
+        skip_part("no tmpfs can be mounted here (%s)", strerror(errno));
     else
         daemon_start(&stage->daemon, options);
     return 0;
@@ -83,7 +82,7 @@ static void a_full_disk_is_survived(void **state)
     struct client *client = &stage->client;
     char ballast[128], filler[128];
     if (daemon->pid == 0)
-        skip();
+        skip_because("no tmpfs can be mounted here");
     file_path(ballast, daemon, "ballast");
     file_path(filler, daemon, "filler");
     assert_int_equal(access(ballast, F_OK), 0);
@@ -135,7 +134,7 @@ static void an_import_that_has_no_room_says_that_the_disk_is_full(void **state)
     struct client *client = &stage->client;
     char filler[128];
     if (daemon->pid == 0)
-        skip();
+        skip_because("no tmpfs can be mounted here");
     char *text = malloc(RECORDS * 6 + 1);
     assert_non_null(text);
     for (size_t i = 0; i < RECORDS; i++)
@@ -229,7 +228,7 @@ static void an_upload_in_pieces_that_fills_the_disk_is_dropped(void **state)
     struct client *client = &stage->client;
     char filler[128];
     if (daemon->pid == 0)
-        skip();
+        skip_because("no tmpfs can be mounted here");
     file_path(filler, daemon, "filler");
     assert_status(declare_points(client, "big", SAMPLE_PUBLIC), 201);
     assert_status(declare_points(client, "probe", SAMPLE_PUBLIC), 201);
@@ -279,7 +278,7 @@ static void a_start_that_finds_no_room_makes_some(void **state)
     struct daemon *daemon = &stage->daemon;
     struct client *client = &stage->client;
     if (daemon->pid == 0)
-        skip();
+        skip_because("no tmpfs can be mounted here");
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
     const char *running = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 30000.0);
     await_training(client, running);

@@ -121,7 +121,7 @@ int main(void)
         cmocka_unit_test(a_worker_that_slept_ends_its_ranks_when_it_wakes),
     };
     if (!ranks_can_start()) {
-        print_message("SKIPPED, proves nothing: no mpirun, or a sanitizer\n");
+        skip_part("no mpirun, or a sanitizer");
         return 0;
     }
     return daemons_can_start() ? cmocka_run_group_tests(tests, begin, daemons_end) : 0;

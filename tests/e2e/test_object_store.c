@@ -176,10 +176,8 @@ static void rows_on_a_server_name_files_in_a_bucket(void **state)
 {
     (void)state;
     struct scene scene;
-    if (server.folder[0] == '\0') {
-        printf("SKIPPED: no PostgreSQL\n");
-        return;
-    }
+    if (server.folder[0] == '\0')
+        skip_because("there is no server of PostgreSQL");
     begin_nothing(&scene);
     const struct postgres_database database = postgres_database(&server);
     const char *const options[] = {

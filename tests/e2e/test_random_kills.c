@@ -334,7 +334,7 @@ static void a_kill_of_daemon_or_server_loses_nothing(void **state)
 {
     (void)state;
     if (!daemon_has_postgres() || !postgres_make(&server, true))
-        return;
+        skip(); /* they have said why */
     for (long kills = kills_asked(KILLS_ON_SERVER, 10); kills > 0;
          kills -= KILLS_A_LIFE) {
         const struct postgres_database database = postgres_database(&server);

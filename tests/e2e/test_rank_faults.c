@@ -124,8 +124,7 @@ static void another_kernel_ends_the_job_before_it_is_charged(void **state)
 {
     struct client *client = ranks_client(*state);
 #if !defined(__x86_64__)
-    print_message("SKIPPED, proves nothing: not a processor of Nehalem's kind\n");
-    skip();
+    skip_because("not a processor of Nehalem's kind");
 #endif
     set_fault("kernel");
     assert_uncharged(await_loss(state, submit(client, JOB(IMAGES), ENDLESS_STEPS)));

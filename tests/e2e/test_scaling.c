@@ -263,7 +263,7 @@ static void add_person(struct people *people, size_t place, char *const *fields)
 static void read_people(struct people *people)
 {
     char path[1024], line[512];
-    shared_path(path, "adult/adult.data.gz");
+    shared_path(path, "data/adult/adult.data.gz");
     gzFile file = gzopen(path, "rb");
     assert_non_null(file);
     for (int part = 0; part < 2; part++) {

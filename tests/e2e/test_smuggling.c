@@ -358,7 +358,7 @@ static void behind_a_front_nothing_more_is_taken(void **state)
     struct stage *stage = *state;
     struct front front;
     if (!front_start(&front, FRONT_NGINX, &stage->daemon))
-        skip();
+        skip(); /* front_start has said why */
     struct exchange *exchange = malloc(sizeof *exchange);
     struct bytes *bytes = malloc(sizeof *bytes);
     assert_true(exchange != NULL && bytes != NULL);

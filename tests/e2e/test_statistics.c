@@ -63,7 +63,7 @@ static size_t read_people(char **text)
 {
     char path[1024], line[512];
     size_t count = 0, used = 0;
-    shared_path(path, "adult/adult.data.gz");
+    shared_path(path, "data/adult/adult.data.gz");
     gzFile file = gzopen(path, "rb");
     assert_non_null(file);
     *text = malloc((size_t)PEOPLE_MAX * 64);

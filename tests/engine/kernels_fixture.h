@@ -42,7 +42,7 @@ static inline bool kernels_chosen(char **argv, int *result)
         return true;
     for (size_t k = 0; k < 2; k++) {
         int status = 0;
-        if (!kernels_have(kernels[k]))
+        if (!processor_has(kernels[k], kernels_have(kernels[k])))
             continue;
         ran++;
         pid_t child = fork();

@@ -59,7 +59,7 @@ static void check(const struct workload *workload)
 {
     struct mnist mnist;
     if (SANITIZED)
-        skip(); /* nothing runs here that test_trainer does not run, and this is slow */
+        skip_because("slow under a sanitizer, and test_trainer runs the same code");
     mnist_open(&mnist);
     assert_true(accuracy_of(&mnist, workload) >= workload->accuracy_min);
     mnist_close(&mnist);

@@ -216,7 +216,7 @@ static void parameters_that_do_not_fit_are_refused(void **state)
     struct predictor *predictor = NULL;
     (void)state;
     if (SANITIZED)
-        skip(); /* their allocators abort */
+        skip_because("a sanitizer's allocator aborts");
     struct rlimit before, small;
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     small = before;

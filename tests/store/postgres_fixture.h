@@ -89,7 +89,7 @@ static inline bool postgres_make(struct postgres_server *server, bool in_memory)
         server->bin[0] = '\0';
     }
     if (server->bin[0] == '\0') {
-        printf("SKIPPED: there is no server of PostgreSQL here\n");
+        skip_part("there is no server of PostgreSQL");
         return false;
     }
     snprintf(server->folder, sizeof server->folder, "%s/epsilond-test-XXXXXX",

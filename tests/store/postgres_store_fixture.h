@@ -17,7 +17,7 @@ static inline bool postgres_make_for_stores(struct postgres_server *server,
     store_open_server_read(&store, &(struct store_server){.url = "none"}, &error);
     if (strstr(error.text, "without PostgreSQL") == NULL)
         return postgres_make(server, in_memory);
-    printf("SKIPPED: %s\n", error.text);
+    skip_part("%s", error.text);
     return false;
 }
 

@@ -184,7 +184,7 @@ static void a_file_comes_to_a_server_and_back_whole(void **state)
 {
     (void)state;
     if (server.folder[0] == '\0')
-        skip();
+        skip_because("there is no server of PostgreSQL");
     struct place here = place_make(), there = place_make();
     struct postgres_database database = postgres_schema(&server);
     struct store *from = filled(&here), *middle = postgres_store(&database), *to = NULL;

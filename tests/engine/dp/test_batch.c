@@ -123,7 +123,7 @@ static void memory_that_cannot_be_had_is_refused(void **state)
     struct batch batch;
     struct error error = {0};
     if (SANITIZED)
-        skip(); /* their allocators abort */
+        skip_because("a sanitizer's allocator aborts");
     assert_int_equal(batch_init(&batch, SIZE_MAX / 4, 1, &error), ST_NO_MEMORY);
     assert_int_equal(error.status, ST_NO_MEMORY);
 }

@@ -176,7 +176,7 @@ static void state_that_cannot_be_had_is_refused(void **state)
     struct optimizer *optimizer = NULL;
     struct error error = {0};
     if (SANITIZED)
-        skip(); /* their allocators abort */
+        skip_because("a sanitizer's allocator aborts");
     assert_int_equal(
         optimizer_create(&optimizer, &specs[3], SIZE_MAX / 8, STEPS, &error),
         ST_NO_MEMORY);

@@ -144,10 +144,8 @@ static void python_sees_the_same(void **state)
     struct file_seal seal;
     (void)state;
 
-    if (system("python3 -c 'import numpy' 2>/dev/null") != 0) {
-        print_message("SKIPPED, proves nothing: python3 with numpy is absent\n");
-        skip();
-    }
+    if (system("python3 -c 'import numpy' 2>/dev/null") != 0)
+        skip_because("python3 with numpy is absent");
     scratch_path(path);
     assert_int_equal(safetensors_write(path, &content, &seal, NULL), ST_OK);
     snprintf(command, sizeof command,

@@ -332,7 +332,7 @@ static void a_record_is_what_it_is_alone(void **state)
     (void)state;
     for (size_t k = 0; product_choice_at(k) != NULL; k++) {
         product_chosen = product_choice_at(k);
-        if (!product_chosen->available())
+        if (!processor_has(product_chosen->name, product_chosen->available()))
             continue;
         struct trial t;
         trial_make(&t, &demand, (struct image){4, 4, 48}, 40, &random);

@@ -303,8 +303,11 @@ static void the_best_kernel_is_one_that_this_processor_runs(void **state)
     while (product_choice_at(k) != NULL)
         k++;
     assert_ptr_equal(product_choice_at(k - 1), &product_portable);
-    for (size_t i = 0; i < k; i++)
-        assert_true(PANEL_COLUMNS % product_choice_at(i)->columns == 0);
+    for (size_t i = 0; i < k; i++) {
+        const struct product_kernel *kernel = product_choice_at(i);
+        processor_has(kernel->name, kernel->available()); /* no test runs the others */
+        assert_true(PANEL_COLUMNS % kernel->columns == 0);
+    }
 }
 
 int main(void)

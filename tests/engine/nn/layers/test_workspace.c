@@ -344,7 +344,7 @@ static void buffers_that_cannot_be_had_are_refused(void **state)
     struct rlimit before, small;
     (void)state;
     if (SANITIZED)
-        skip(); /* their allocators abort */
+        skip_because("a sanitizer's allocator aborts");
     batch_layers(&model, "d1");
     assert_int_equal(network_create(&network, &model, shape, NULL), ST_OK);
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
