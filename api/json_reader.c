@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "api/fault.h"
+#include "api/json_wide.h"
 #include "base/check.h"
 
 enum {
@@ -162,6 +163,21 @@ static void refuse_depth(struct json_reader *reader)
     reader->status = fault_add(reader->error, &fault);
 }
 
+/* Reads text that has a whole number beyond an int64, which jansson would refuse. */
+static void read_wide(struct json_reader *reader, const char *body, size_t size)
+{
+    struct json_wide wide;
+    json_error_t at;
+    json_wide_init(&wide, body, size);
+    reader->root = json_loadb(wide.text, wide.size, JSON_REJECT_DUPLICATES, &at);
+    if (reader->root == NULL) {
+        size_t place = at.position > 0 ? (size_t)at.position : 0;
+        at.column -= (int)json_wide_inserted(body, size, place);
+        refuse_text(reader, wide.text, wide.size, &at);
+    }
+    json_wide_fini(&wide);
+}
+
 enum status json_reader_open(struct json_reader *reader, struct json_node *root,
                              const char *body, size_t size, struct error *error)
 {
@@ -174,7 +190,9 @@ enum status json_reader_open(struct json_reader *reader, struct json_node *root,
         return reader->status;
     }
     reader->root = json_loadb(body, size, JSON_REJECT_DUPLICATES, &at);
-    if (reader->root == NULL)
+    if (reader->root == NULL && json_error_code(&at) == json_error_numeric_overflow)
+        read_wide(reader, body, size);
+    else if (reader->root == NULL)
         refuse_text(reader, body, size, &at);
     root->value = reader->root;
     return reader->status;
@@ -436,23 +454,28 @@ double json_read_real(struct json_node node, struct json_range range)
     return value;
 }
 
-/* 20, 20.0 and 2e1 are one number (JSON Schema's integer). From 2^53 on a real may stand
- * for its neighbours, and is none. */
+/* 20, 20.0 and 2e1 are one number (JSON Schema's integer). */
 static bool is_whole(const json_t *value)
 {
-    double real = json_number_value(value);
     return json_is_integer(value) ||
-           (json_is_real(value) && fabs(real) < (double)LIMIT_COUNT &&
-            trunc(real) == real);
+           (json_is_real(value) && trunc(json_real_value(value)) == json_real_value(value));
+}
+
+/* Answers the count, or -1 where none can be as large: from 2^53 on a real may stand for
+ * its neighbours. */
+static json_int_t count_of(const json_t *value)
+{
+    if (json_is_integer(value))
+        return json_integer_value(value);
+    double real = json_real_value(value);
+    return fabs(real) < (double)LIMIT_COUNT ? (json_int_t)real : -1;
 }
 
 uint64_t json_read_count(struct json_node node, uint64_t low, uint64_t high)
 {
     if (!expect(node, is_whole(node.value), "a whole number"))
         return 0;
-    json_int_t value = json_is_integer(node.value)
-                           ? json_integer_value(node.value)
-                           : (json_int_t)json_real_value(node.value);
+    json_int_t value = count_of(node.value);
     if (value < 0 || (uint64_t)value < low || (uint64_t)value > high) {
         refuse_as(node, FAULT_OUT_OF_RANGE,
                   "must be a whole number from %" PRIu64 " to %" PRIu64, low, high);

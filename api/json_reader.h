@@ -22,8 +22,9 @@
  *   (5) Recursion is bounded by LIMIT_JSON_DEPTH: deeper text is refused unparsed.
  *
  * Refused by json_reader_open, with line, column and the pointer to where reading
- * stopped: what is not JSON, duplicate members, NaN, numbers beyond a double or an
- * int64, NUL characters, nesting beyond LIMIT_JSON_DEPTH.
+ * stopped: what is not JSON, duplicate members, NaN, numbers beyond a double, NUL
+ * characters, nesting beyond LIMIT_JSON_DEPTH. A whole number beyond an int64 is read as
+ * a real.
  */
 #ifndef API_JSON_READER_H
 #define API_JSON_READER_H

@@ -172,28 +172,49 @@ static ssize_t read_kept(struct connection_gate *gate, char *to, size_t room,
     return got;
 }
 
-/* Reads as recv does. It returns less than room only after the socket had less,
- * because libmicrohttpd takes that as a sign that the socket is empty and waits for
- * it to fill. TLS comes in records, each of which may have less and be followed by
- * more. */
+/* Makes the socket readable once more. libmicrohttpd waits for the next change of the
+ * socket after it was given less than it had room for; an end that came together with
+ * the last bytes is no change any more, and would be seen at the next time-out. */
+static void announce_end(const struct connection_gate *gate)
+{
+    shutdown(gate->socket, SHUT_RD);
+}
+
+/* Reads once behind what was given already. Answers what read_source did. */
+static ssize_t read_once(struct connection_gate *gate, char *to, size_t room,
+                         size_t *given)
+{
+    size_t taken = 0;
+    ssize_t got = gate->kept_size == 0
+                      ? read_direct(gate, to + *given, room - *given, &taken)
+                      : read_kept(gate, to + *given, room - *given, &taken);
+    *given += taken;
+    if (framing_stand_in(&gate->framing) != NULL) {
+        take_stand_in(gate);
+        *given += hand_on(gate, to + *given, room - *given);
+    }
+    return got;
+}
+
+static bool has_ended(const struct connection_gate *gate, ssize_t got)
+{
+    bool waits = gate->tls != NULL ? got == GNUTLS_E_AGAIN || got == GNUTLS_E_INTERRUPTED
+                                   : errno == EAGAIN || errno == EINTR;
+    return got == 0 || (got < 0 && !waits);
+}
+
+/* Reads as recv does, until the room is full or the socket has no more: libmicrohttpd
+ * takes less than room as a sign that the socket is empty. */
 static ssize_t gate_read(struct connection_gate *gate, char *to, size_t room)
 {
     size_t given = hand_on(gate, to, room);
-    bool more = true;
-    while (more && given < room && framing_stand_in(&gate->framing) == NULL) {
-        size_t asked = room - given, taken = 0;
-        ssize_t got = gate->kept_size == 0
-                          ? read_direct(gate, to + given, asked, &taken)
-                          : read_kept(gate, to + given, asked, &taken);
-        if (got <= 0)
-            return given > 0 ? (ssize_t)given : got;
-        given += taken;
-        more = (size_t)got == asked || gate->tls != NULL;
-        if (framing_stand_in(&gate->framing) != NULL) {
-            take_stand_in(gate);
-            given += hand_on(gate, to + given, room - given);
-        }
-    }
+    ssize_t got = 1;
+    while (got > 0 && given < room && framing_stand_in(&gate->framing) == NULL)
+        got = read_once(gate, to, room, &given);
+    if (got <= 0 && given == 0)
+        return got;
+    if (got <= 0 && has_ended(gate, got))
+        announce_end(gate);
     if (framing_stand_in(&gate->framing) != NULL && gate->kept_size == 0)
         drop_the_rest(gate);
     if (given > 0)

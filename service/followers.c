@@ -242,7 +242,8 @@ static void wake(struct followers *followers, bool all)
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < followers->waiting_count; i++) {
         struct follower *follower = followers->waiting[i];
-        if (all || is_quiet(follower) || has_news(follower))
+        if (all || is_quiet(follower) || has_news(follower) ||
+            !followers->hooks.may_stay(follower->waiting))
             due[count++] = follower;
         else
             followers->waiting[kept++] = follower;

@@ -19,8 +19,8 @@
  *       when it has room, which is no tick, but what it is then given was shown at one: a
  *       step, an evaluation or an end that a run has come to since is in no job's `now`
  *       (job.h) before the next.
- *   (3) Before a stream is given anything it is asked whether its principal may stay; if
- *       not, it ends.
+ *   (3) A stream ends at the first tick at which its principal may not stay any more,
+ *       and before it is given anything else.
  *   (4) Nobody misses a change: whether there is one is asked once more under the lock
  *       that the tick takes.
  *

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "service/authentication.h"
 #include "service/session.h"
 #include "service/unix_socket.h"
 
@@ -20,6 +21,7 @@ enum {
     POOL_MAX = 4,
     CONNECTIONS_MAX =
         4096, /* LIMIT_FOLLOWERS, LONG_POLLS_MAX, and some that do not wait */
+    CONNECTIONS_PARTS = 4, /* one client network may have one part of them */
     CONNECTION_MEMORY = 32 << 10, /* cleared after every request */
     BACKLOG = 1024,
     FILES_MAX = 16384,
@@ -35,6 +37,8 @@ static const char tls_priorities[] =
 struct server {
     struct sessions sessions;
     struct certificates *certificates; /* NULL: plain HTTP */
+    struct connection_shares *shares;
+    unsigned connections_max;
     int unix_socket;                   /* -1: it listens on an address, or not yet */
     struct MHD_Daemon *daemon;
 };
@@ -67,6 +71,39 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     *held = NULL;
 }
 
+static const struct sockaddr *peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    CHECK(info != NULL && info->client_addr != NULL);
+    return info->client_addr;
+}
+
+/* Whether many people share this address, so that no share of it says anything about one
+ * of them: a proxy's, a socket in the file system, and this host's while it asks nobody
+ * for a key. */
+static bool is_shared(const struct server *server, const struct sockaddr *peer)
+{
+    const struct context *context = server->sessions.context;
+    const struct config *config = context->config;
+    return peer->sa_family == AF_UNIX || config->behind_proxy ||
+           proxy_trust_holds(&config->trust_proxy, peer) ||
+           !authentication_asks(context);
+}
+
+/* libmicrohttpd closes what is not accepted. Its threads ask at once, so each of them may
+ * let in one connection too many. */
+static enum MHD_Result on_accept(void *context, const struct sockaddr *peer,
+                                 socklen_t size)
+{
+    const struct server *server = context;
+    (void)size;
+    bool room = is_shared(server, peer) ||
+                connection_shares_count(server->shares, peer) <
+                    server->connections_max / CONNECTIONS_PARTS;
+    return room ? MHD_YES : MHD_NO;
+}
+
 static struct connection *connection_begin(struct server *server,
                                            struct MHD_Connection *connection)
 {
@@ -84,11 +121,13 @@ static struct connection *connection_begin(struct server *server,
     }
     mine->deadline = connection_deadline_add(server->sessions.deadlines, socket);
     mine->gate = connection_gate_open(socket, tls);
+    mine->share = connection_share_take(server->shares, peer_of(connection));
     return mine;
 }
 
-static void connection_end(struct connection *connection)
+static void connection_end(struct server *server, struct connection *connection)
 {
+    connection_share_give_back(server->shares, connection->share);
     connection_gate_close(connection->gate);
     connection_deadline_remove(connection->deadline);
     certificate_release(connection->certificate);
@@ -106,7 +145,7 @@ static void on_connection(void *context, struct MHD_Connection *connection,
         atomic_fetch_add(&counters->connections, 1);
     } else {
         atomic_fetch_sub(&counters->connections, 1);
-        connection_end(*socket_context);
+        connection_end(server, *socket_context);
     }
 }
 
@@ -207,10 +246,10 @@ static struct MHD_Daemon *daemon_start(struct server *server)
                      MHD_USE_ERROR_LOG | (six ? MHD_USE_IPv6 : 0u) |
                      (tls ? MHD_USE_TLS : 0u);
     return MHD_start_daemon(
-        flags, config->port, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
+        flags, config->port, on_accept, server, on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
         on_log, NULL, MHD_OPTION_SOCK_ADDR, &address.any, MHD_OPTION_LISTEN_SOCKET,
         server->unix_socket, MHD_OPTION_THREAD_POOL_SIZE, pool_size(),
-        MHD_OPTION_CONNECTION_LIMIT, connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT,
+        MHD_OPTION_CONNECTION_LIMIT, server->connections_max, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)DEADLINE_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)BACKLOG,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_uri, server,
@@ -262,6 +301,8 @@ enum status server_open(struct server **out, struct context *context,
     struct server *server = calloc(1, sizeof *server);
     CHECK(server != NULL);
     server->unix_socket = -1;
+    server->shares = connection_shares_create();
+    server->connections_max = connection_limit();
     sessions_init(&server->sessions, context);
     enum status status = open_certificates(server, context->config, error);
     if (status == ST_OK)
@@ -303,6 +344,8 @@ void server_close(struct server *server)
     MHD_socket listening = server->unix_socket;
     if (server->daemon != NULL)
         listening = MHD_quiesce_daemon(server->daemon);
+    if (listening != MHD_INVALID_SOCKET) /* it may be closed only after the threads end */
+        shutdown(listening, SHUT_RD);
     if (server->unix_socket >= 0)
         unlink(server->sessions.context->config->socket_path);
     sessions_close(&server->sessions);
@@ -313,5 +356,6 @@ void server_close(struct server *server)
         close(listening);
     sessions_fini(&server->sessions);
     certificates_close(server->certificates);
+    connection_shares_destroy(server->shares);
     free(server);
 }

@@ -29,7 +29,7 @@ enum status server_open(struct server **out, struct context *context,
  * it. Where one cannot be used, what was read before stays in force. */
 void server_reload(struct server *server);
 
-/* Accepts nothing more, answers what is under way, ends. NULL is allowed. */
+/* Refuses new connections at once, answers what is under way, ends. NULL is allowed. */
 void server_close(struct server *server);
 
 #endif

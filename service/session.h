@@ -24,6 +24,7 @@
 #include "service/certificates.h"
 #include "service/connection_deadlines.h"
 #include "service/connection_gate.h"
+#include "service/connection_shares.h"
 #include "service/request.h"
 #include "service/sessions.h"
 
@@ -34,6 +35,7 @@ struct connection {
     struct connection_deadline *deadline;
     struct connection_gate *gate;
     struct certificate *certificate; /* NULL: it speaks plain HTTP */
+    struct connection_share *share;
 };
 
 struct session; /* opaque */

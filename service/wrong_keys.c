@@ -1,13 +1,12 @@
 #include "service/wrong_keys.h"
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/limits.h"
 #include "base/check.h"
 #include "base/random.h"
+#include "service/client_network.h"
 
 enum {
     WAYS = 8,
@@ -16,13 +15,8 @@ enum {
 
 static const int64_t minute_ns = INT64_C(60000000000);
 
-struct address {
-    uint64_t network; /* what of the address is told apart */
-    uint64_t family;
-};
-
 struct entry {
-    struct address address;
+    struct client_network network;
     int64_t since_ns;
     unsigned count; /* 0: the entry is free */
 };
@@ -50,36 +44,18 @@ void wrong_keys_destroy(struct wrong_keys *wrong)
     free(wrong);
 }
 
-static struct address address_of(const struct sockaddr *from)
+static size_t set_of(const struct wrong_keys *wrong, const struct client_network *from)
 {
-    struct address address = {.family = from->sa_family};
-    if (from->sa_family == AF_INET) {
-        const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)from;
-        address.network = four->sin_addr.s_addr;
-    } else if (from->sa_family == AF_INET6) {
-        const struct sockaddr_in6 *six =
-            (const struct sockaddr_in6 *)(const void *)from;
-        memcpy(&address.network, &six->sin6_addr, sizeof address.network);
-    }
-    return address;
+    return (size_t)(client_network_hash(from, wrong->salt) % SETS);
 }
 
-/* Spreads addresses over the sets (the finish of MurmurHash3, by Appleby). */
-static size_t set_of(const struct wrong_keys *wrong, const struct address *address)
-{
-    uint64_t x = (address->network ^ address->family << 56) + wrong->salt;
-    x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return (size_t)((x ^ x >> 33) % SETS);
-}
-
-/* The entry of the address, or the one to be had for it: a free one, or the oldest. */
-static struct entry *find(struct entry *set, const struct address *address)
+/* The entry of the network, or the one to be had for it: a free one, or the oldest. */
+static struct entry *find(struct entry *set, const struct client_network *network)
 {
     struct entry *oldest = &set[0];
     for (size_t i = 0; i < WAYS; i++) {
         struct entry *entry = &set[i];
-        if (entry->count > 0 && memcmp(&entry->address, address, sizeof *address) == 0)
+        if (entry->count > 0 && client_network_equal(&entry->network, network))
             return entry;
         if (oldest->count > 0 &&
             (entry->count == 0 || entry->since_ns < oldest->since_ns))
@@ -92,11 +68,11 @@ static struct entry *find(struct entry *set, const struct address *address)
 bool wrong_keys_add(struct wrong_keys *wrong, const struct sockaddr *from,
                     int64_t now_ns)
 {
-    const struct address address = address_of(from);
+    const struct client_network network = client_network_of(from);
     pthread_mutex_lock(&wrong->lock);
-    struct entry *entry = find(wrong->entries[set_of(wrong, &address)], &address);
+    struct entry *entry = find(wrong->entries[set_of(wrong, &network)], &network);
     if (entry->count == 0 || now_ns - entry->since_ns >= minute_ns)
-        *entry = (struct entry){.address = address, .since_ns = now_ns};
+        *entry = (struct entry){.network = network, .since_ns = now_ns};
     if (entry->count <= LIMIT_WRONG_KEYS)
         entry->count++;
     bool too_many = entry->count > LIMIT_WRONG_KEYS;

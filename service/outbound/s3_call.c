@@ -24,6 +24,7 @@ enum {
     HEADER_SIZE = 8192,
     URL_SIZE = 8192,
     HOST_SIZE = 256,
+    PORT_DIGITS = 5,
 };
 
 struct s3_server {
@@ -43,6 +44,16 @@ static bool is_loopback(const char *host)
            (host_address_parse(&address, host) && host_address_is_loopback(&address));
 }
 
+/* Whether text is nothing, or a colon and a port that a server may have. */
+static bool is_port(const char *text)
+{
+    size_t digits = text[0] == ':' ? strspn(text + 1, "0123456789") : 0;
+    if (text[0] == '\0')
+        return true;
+    return digits > 0 && text[1 + digits] == '\0' && digits <= PORT_DIGITS &&
+           strtoul(text + 1, NULL, 10) > 0 && strtoul(text + 1, NULL, 10) <= UINT16_MAX;
+}
+
 static enum status check_endpoint(const char *endpoint, struct error *error)
 {
     static const char tls[] = "https://", plain[] = "http://";
@@ -50,13 +61,16 @@ static enum status check_endpoint(const char *endpoint, struct error *error)
     bool is_tls = strncmp(endpoint, tls, strlen(tls)) == 0;
     bool is_plain = strncmp(endpoint, plain, strlen(plain)) == 0;
     const char *at = endpoint + (is_tls ? strlen(tls) : strlen(plain));
-    if ((!is_tls && !is_plain) || strpbrk(at, "/?#@ ") != NULL || at[0] == '\0')
+    bool in_brackets = at[0] == '[';
+    at += in_brackets;
+    size_t size = strcspn(at, in_brackets ? "]" : ":");
+    const char *behind = at + size + (in_brackets && at[size] == ']');
+    if ((!is_tls && !is_plain) || strpbrk(at, "/?#@ ") != NULL || size == 0 ||
+        !is_port(behind))
         return error_set(error, ST_INVALID,
                          "the endpoint \"%.100s\" is not https://HOST[:PORT]",
                          endpoint);
-    bool in_brackets = at[0] == '[';
-    at += in_brackets;
-    snprintf(host, sizeof host, "%.*s", (int)strcspn(at, in_brackets ? "]" : ":"), at);
+    snprintf(host, sizeof host, "%.*s", (int)size, at);
     if (is_plain && !is_loopback(host))
         return error_set(
             error, ST_INVALID,

@@ -1,5 +1,6 @@
 #include "service/outbound/target.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <curl/curl.h>
 
@@ -37,6 +38,18 @@ static enum status check_host(const char *host, bool plain,
     return ST_OK;
 }
 
+/* libcurl takes https:///a and https:/a for a host a, and port 0, which no server has. */
+static bool names_server(CURLU *parsed, const char *url)
+{
+    char *port = NULL;
+    const char *slashes = strstr(url, "://");
+    bool named = slashes != NULL && slashes[3] != '/';
+    if (curl_url_get(parsed, CURLUPART_PORT, &port, 0) == CURLUE_OK)
+        named = named && strtoul(port, NULL, 10) > 0;
+    curl_free(port);
+    return named;
+}
+
 static bool has_part(CURLU *parsed, CURLUPart part)
 {
     char *text = NULL;
@@ -45,7 +58,8 @@ static bool has_part(CURLU *parsed, CURLUPart part)
     return has;
 }
 
-static enum status check_parts(CURLU *parsed, const struct host_address_list *allowed,
+static enum status check_parts(CURLU *parsed, const char *url,
+                               const struct host_address_list *allowed,
                                const char *pointer, struct error *error)
 {
     char *scheme = NULL, *host = NULL;
@@ -56,6 +70,9 @@ static enum status check_parts(CURLU *parsed, const struct host_address_list *al
     if (!read || (strcmp(scheme, "https") != 0 &&
                   !(plain && host_address_list_has_loopback(allowed))))
         status = error_set_at(error, ST_INVALID, pointer, "must be https");
+    else if (!names_server(parsed, url))
+        status = error_set_at(error, ST_INVALID, pointer,
+                              "must name a host, and a port above 0 where it has one");
     else if (has_part(parsed, CURLUPART_USER) || has_part(parsed, CURLUPART_PASSWORD))
         status = error_set_at(error, ST_INVALID, pointer,
                               "must not hold a user or a password");
@@ -82,7 +99,7 @@ enum status target_check(const char *url, const struct host_address_list *allowe
     CHECK(parsed != NULL);
     enum status status =
         curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK
-            ? check_parts(parsed, allowed, pointer, error)
+            ? check_parts(parsed, url, allowed, pointer, error)
             : error_set_at(error, ST_INVALID, pointer, "must be an absolute URL");
     curl_url_cleanup(parsed);
     return status;

@@ -13,9 +13,9 @@
 
 enum { TARGET_SIZE_MAX = 2048 }; /* bytes of a URL, its end counted */
 
-/* Checks a URL: absolute, https, without a user, a password or a fragment, and where its
- * host is an address, one that may be connected to. http is taken where the operator has
- * named a loopback address (allowed), and goes there alone.
+/* Checks a URL: absolute, https, with a host, without port 0, a user, a password or a
+ * fragment, and if its host is an address, one that may be connected to. http is taken if
+ * the operator has named a loopback address (allowed), and goes only there.
  *   ST_INVALID  it is not so; error names pointer */
 enum status target_check(const char *url, const struct host_address_list *allowed,
                          const char *pointer, struct error *error);

@@ -3,6 +3,7 @@
  * end of a socket pair behind a gate, read as libmicrohttpd does. */
 #include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "tests/expect.h"
@@ -178,6 +179,37 @@ static void the_end_of_a_connection_is_seen(void **state)
     end(scene);
 }
 
+/* libmicrohttpd waits for a change of the socket, edge by edge, once it was given less
+ * than it had room for. */
+static void an_end_that_came_with_the_last_bytes_is_announced(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sent;
+        size_t passes;
+    } cases[] = {
+        {POST "abc", sizeof POST - 1 + 3}, /* in the middle of a body */
+        {GET "GET /li", sizeof GET - 1},   /* in the middle of a head */
+        {GET, sizeof GET - 1},             /* behind a whole request */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *scene = begin();
+        struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET};
+        int epoll = epoll_create1(EPOLL_CLOEXEC);
+        assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, scene->near, &event), 0);
+        give(scene, cases[i].sent, strlen(cases[i].sent));
+        assert_int_equal(shutdown(scene->far, SHUT_WR), 0);
+        assert_int_equal(epoll_wait(epoll, &event, 1, 0), 1);
+        read_on(scene, 4096);
+        assert_int_equal(scene->size, cases[i].passes);
+        assert_int_equal(epoll_wait(epoll, &event, 1, 0), 1);
+        assert_int_equal(recv(scene->near, scene->read, 4096, 0), 0);
+        assert_int_equal(send(scene->near, "answer", 6, MSG_NOSIGNAL), 6);
+        close(epoll);
+        end(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +220,7 @@ int main(void)
         cmocka_unit_test(what_did_not_come_through_the_gate_is_not_believed),
         cmocka_unit_test(a_socket_without_a_gate_is_read_as_ever),
         cmocka_unit_test(the_end_of_a_connection_is_seen),
+        cmocka_unit_test(an_end_that_came_with_the_last_bytes_is_announced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

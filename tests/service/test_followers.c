@@ -162,6 +162,23 @@ static void whose_key_has_ended_is_told_nothing_more(void **state)
     end(&scene, 1);
 }
 
+/* Nothing happens to what the stream follows. */
+static void a_quiet_stream_ends_at_the_tick_at_which_its_key_has_ended(void **state)
+{
+    (void)state;
+    struct scene scene = {.followers = make(), .subjects = {{.version = 3}}};
+    assert_int_equal(follow(&scene, 0, &scene.subjects[0], 1), ST_OK);
+    assert_gives(&scene.streams[0], "retry: 3000\n\n0-3;", STREAM_WAITS);
+    followers_tick(scene.followers);
+    assert_true(scene.clients[0].suspended);
+    told_to_leave = true;
+    followers_tick(scene.followers);
+    assert_false(scene.clients[0].suspended);
+    assert_gives(&scene.streams[0], "", STREAM_END);
+    told_to_leave = false;
+    end(&scene, 1);
+}
+
 static void nobody_is_woken_between_ticks_or_for_nothing(void **state)
 {
     (void)state;
@@ -327,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_gives_what_is_newer_and_waits),
         cmocka_unit_test(whose_key_has_ended_is_told_nothing_more),
+        cmocka_unit_test(a_quiet_stream_ends_at_the_tick_at_which_its_key_has_ended),
         cmocka_unit_test(nobody_is_woken_between_ticks_or_for_nothing),
         cmocka_unit_test(a_comment_comes_after_fifteen_quiet_ticks),
         cmocka_unit_test(one_tick_wakes_in_order_of_submission),

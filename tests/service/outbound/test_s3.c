@@ -319,6 +319,13 @@ static void urls_and_endpoints_are_looked_at(void **state)
                                       "https://",
                                       "https://h/path",
                                       "https://u:p@h",
+                                      "https://:9000",
+                                      "https://[]:9000",
+                                      "https://h:",
+                                      "https://h:0",
+                                      "https://h:65536",
+                                      "https://h:9x",
+                                      "https://[::1]0",
                                       "http://127.0.0.1.nip.io"};
     static const char *const good[] = {"https://s3.example.org:9000",
                                        "http://localhost", "http://127.0.0.1:9000",
