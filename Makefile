@@ -183,6 +183,7 @@ $(BUILD)/tests/service/test_upload: wrapped := -Wl,--wrap=dataset_read,--wrap=st
 $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise
 $(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=public_clock_wait
 $(BUILD)/tests/engine/test_equal_work: wrapped := -Wl,--wrap=matrix_gather,--wrap=stream_read,--wrap=stored_column_number,--wrap=stored_column_value
+$(BUILD)/tests/service/test_interrupted_start: wrapped := -Wl,--wrap=surveys_open
 $(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create_of_units,--wrap=network_destroy
 $(e2e) $(BUILD)/tests/faults/test_daemon_failover $(BUILD)/tests/slurm/test_slurm_ranks: $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer

@@ -232,9 +232,10 @@ static enum status read_past(struct telling *telling, struct store_tx *tx,
     return status;
 }
 
-/* The next of the entries, in a transaction of their own. */
+/* Reads the next entries in a transaction of their own. *again: its connection was lost, and
+ * the telling is of no use. */
 static enum status read_some(struct telling *telling, struct store *store,
-                             const char *dataset, struct error *error)
+                             const char *dataset, bool *again, struct error *error)
 {
     struct store_tx *tx;
     enum status status = store_begin(store, STORE_READ, &tx, error);
@@ -247,8 +248,8 @@ static enum status read_some(struct telling *telling, struct store *store,
         status = ledger_rows_walk(
             tx, &(struct ledger_range){.dataset = dataset, .after = telling->last},
             take_entry, telling, error);
-    store_rollback(tx);
-    if (status == ST_OK && !telling->sound)
+    *again = store_again(tx, &status, error);
+    if (!*again && status == ST_OK && !telling->sound)
         return error_set(error, ST_CORRUPT,
                          "ledger entry %" PRIu64 ": is not of its form", telling->last);
     return status;
@@ -259,14 +260,20 @@ enum status budget_history_read(struct budget_history *history, struct store *st
                                 struct error *error)
 {
     struct budget_history told = {0};
-    struct telling telling = {
-        .history = &told, .part = part->part, .wanted = points, .sound = true};
     enum status status = ST_OK;
-    do
-        status = read_some(&telling, store, part->dataset->text, error);
-    while (status == ST_OK && telling.read < told.entries && telling.rows > 0);
-    epochs_fini(&telling.epochs);
-    free(telling.open);
+    bool again;
+    do {
+        struct telling telling = {
+            .history = &told, .part = part->part, .wanted = points, .sound = true};
+        again = false;
+        budget_history_fini(&told);
+        do
+            status = read_some(&telling, store, part->dataset->text, &again, error);
+        while (status == ST_OK && !again && telling.read < told.entries &&
+               telling.rows > 0);
+        epochs_fini(&telling.epochs);
+        free(telling.open);
+    } while (again);
     if (status == ST_OK)
         *history = told;
     else

@@ -43,11 +43,13 @@ static enum status open_in(struct ledger **out, struct store *store, bool leaves
 enum status ledger_open(struct ledger **out, struct store *store, struct error *error)
 {
     struct store_tx *tx;
-    enum status status = store_begin(store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = ledger_open_in(out, store, tx, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = ledger_open_in(out, store, tx, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 
@@ -99,11 +101,13 @@ enum status ledger_follow(struct ledger *ledger, struct error *error)
     struct store_tx *tx = NULL;
     if (!store_shared(ledger->store))
         return ST_OK;
-    enum status status = store_begin(ledger->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = ledger_follow_in(ledger, tx, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(ledger->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = ledger_follow_in(ledger, tx, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 

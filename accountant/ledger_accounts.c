@@ -3,13 +3,33 @@
 #include "accountant/ledger_replay.h"
 #include "base/log.h"
 
-/* Nothing may be decided by what is not known. */
+/* Nothing may be decided by what is not known. A store that is not poisoned by ST_IO has lost
+ * its connection, and the transaction is repeated (store_again). */
 static enum status fail(struct ledger *ledger, enum status status,
                         const struct error *error)
 {
+    if (status == ST_IO)
+        return status;
     if (!store_poisoned(ledger->store))
         log_event(LOG_ERROR, "account_corrupt", "detail", error->text, (char *)NULL);
     store_poison(ledger->store);
+    return status;
+}
+
+static enum status read_beside(struct store *store, const struct seal *seal,
+                               const struct dataset_id *dataset,
+                               struct ledger_state *loaded, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status;
+    do {
+        ledger_state_fini(loaded);
+        ledger_state_init(loaded);
+        status = store_begin(store, STORE_SEALED, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = ledger_replay_sealed(loaded, seal, dataset, tx, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 
@@ -21,16 +41,10 @@ static enum status read_aside(struct ledger *ledger, struct store_tx *tx,
                               struct ledger_state *loaded, struct error *error)
 {
     const struct seal seal = ledger->state.seal;
-    struct store_tx *own = NULL;
-    enum status status = ST_OK;
     pthread_mutex_unlock(&ledger->lock);
-    if (tx == NULL)
-        status = store_begin(ledger->store, STORE_SEALED, &own, error);
-    if (status == ST_OK)
-        status = ledger_replay_sealed(loaded, &seal, dataset, tx != NULL ? tx : own,
-                                      error);
-    if (own != NULL)
-        store_rollback(own);
+    enum status status =
+        tx != NULL ? ledger_replay_sealed(loaded, &seal, dataset, tx, error)
+                   : read_beside(ledger->store, &seal, dataset, loaded, error);
     pthread_mutex_lock(&ledger->lock);
     return status;
 }
@@ -66,7 +80,8 @@ enum status ledger_account_glance(struct ledger *ledger,
     if (*out != NULL || !ledger->state.partial)
         return ST_OK;
     enum status status = read_aside(ledger, NULL, dataset, loaded, error);
-    *out = ledger_state_account(&ledger->state, dataset); /* it may have come meanwhile */
+    *out =
+        ledger_state_account(&ledger->state, dataset); /* it may have come meanwhile */
     if (*out == NULL && status == ST_OK)
         *out = ledger_state_account(loaded, dataset);
     return status == ST_OK ? ST_OK : fail(ledger, status, error);

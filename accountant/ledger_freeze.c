@@ -63,8 +63,8 @@ static bool compare_entry(void *context, const struct ledger_row *row)
 {
     struct search *search = context;
     search->found = row->seq == search->wanted->seq;
-    search->same = search->found &&
-                   memcmp(row->hash, search->wanted->hash, SHA256_SIZE) == 0;
+    search->same =
+        search->found && memcmp(row->hash, search->wanted->hash, SHA256_SIZE) == 0;
     return false;
 }
 
@@ -77,15 +77,15 @@ static enum status look_behind(struct search *search, const struct seal *seal,
     if (search->found || wanted->seq >= seal->entry.seq)
         return ST_OK;
     search->found = wanted->seq == seal->last;
-    search->same =
-        search->found && memcmp(seal->prev, wanted->hash, SHA256_SIZE) == 0;
+    search->same = search->found && memcmp(seal->prev, wanted->hash, SHA256_SIZE) == 0;
     if (search->found)
         return ST_OK;
-    return error_set(error, ST_INVALID,
-                     "the head kept elsewhere, entry %" PRIu64 ", is of a part that was "
-                     "archived since (up to %" PRIu64 "): epsilond verify --from-genesis "
-                     "--archive FOLDER compares it; where it is well, put the file away",
-                     wanted->seq, seal->last);
+    return error_set(
+        error, ST_INVALID,
+        "the head kept elsewhere, entry %" PRIu64 ", is of a part that was "
+        "archived since (up to %" PRIu64 "): epsilond verify --from-genesis "
+        "--archive FOLDER compares it; where it is well, put the file away",
+        wanted->seq, seal->last);
 }
 
 struct comparison { /* of a head kept elsewhere with the store */
@@ -205,13 +205,15 @@ static enum status compare_head(struct ledger *ledger, const char *path,
 static enum status take_receipts(struct ledger *ledger, struct error *error)
 {
     struct store_tx *tx;
-    enum status status = store_begin(ledger->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    pthread_mutex_lock(&ledger->lock);
-    status = receipts_own(&ledger->now.receipts, ledger->store, tx, error);
-    pthread_mutex_unlock(&ledger->lock);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(ledger->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        pthread_mutex_lock(&ledger->lock);
+        status = receipts_own(&ledger->now.receipts, ledger->store, tx, error);
+        pthread_mutex_unlock(&ledger->lock);
+    } while (store_again(tx, &status, error));
     return status;
 }
 

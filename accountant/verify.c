@@ -48,7 +48,8 @@ static bool audit_mark(void *context, const char *job, uint64_t authorised)
     struct audit *audit = context;
     struct item *item = item_of(audit, job);
     if (item == NULL)
-        return audit_wrong_row(audit, "mark", job, "authorised steps of no reservation");
+        return audit_wrong_row(audit, "mark", job,
+                               "authorised steps of no reservation");
     uint64_t seq = item->entry.seq;
     if (item->committed_at != 0 && item->committed_at < audit->seal.entry.seq)
         return audit_wrong_row(audit, "mark", job,
@@ -73,7 +74,7 @@ static bool audit_freeze(void *context, const struct freeze_row *row)
     }
     return is_known ||
            audit_wrong_row(audit, "freeze", row->dataset,
-                     "a freeze of an unknown epoch, or one that was replaced");
+                           "a freeze of an unknown epoch, or one that was replaced");
 }
 
 /* Checks what only the end of the ledger can tell. */
@@ -93,7 +94,7 @@ static void audit_end(struct audit *audit)
         for (size_t e = 0; e + 1 < epochs->count; e++) {
             if (!epochs->items[e].frozen) {
                 audit_wrong_row(audit, "freeze", audit->budgets[i].dataset,
-                          "an epoch was opened without a freeze");
+                                "an epoch was opened without a freeze");
                 return;
             }
         }
@@ -170,10 +171,12 @@ enum status verify_store(struct store *store, struct verify_report *report,
 {
     struct store_tx *tx;
     *report = (struct verify_report){0};
-    enum status status = store_begin(store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = verify_budgets(tx, report, NULL, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = verify_budgets(tx, report, NULL, error);
+    } while (store_again(tx, &status, error));
     return status;
 }

@@ -65,13 +65,15 @@ enum status handle_audit_list(struct context *context, struct request *request,
         status = entries_parse(&wanted, request, error);
     if (status == ST_OK)
         status = read_range(&range, &wanted, request, error);
-    if (status == ST_OK)
-        status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     struct entries *entries = entries_create(&wanted);
-    status = audit_rows_walk(tx, &range, visit, entries, error);
-    store_rollback(tx);
+    do {
+        status = store_begin(context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            break;
+        status = audit_rows_walk(tx, &range, visit, entries, error);
+    } while (store_again(tx, &status, error));
     if (status == ST_OK)
         entries_reply(request, entries, "acts");
     else

@@ -19,7 +19,7 @@ enum {
     WHOLE_MS = 10000,
     ANSWER_SIZE_MAX = 65536,
     SHARED_WAIT_MS = 1000, /* between looks where others share the store */
-    WAIT_MAX_MS = 60000, /* so that a wall clock that was set is noticed */
+    WAIT_MAX_MS = 60000,   /* so that a wall clock that was set is noticed */
     MS_PER_S = 1000,
 };
 
@@ -155,6 +155,21 @@ static struct parcel *take_due(struct courier *courier, struct store_tx *tx,
     return NULL;
 }
 
+/* Takes what is due of each webhook. */
+static void take_all_due(struct courier *courier, const struct webhook *webhooks,
+                         size_t count, struct parcel **due)
+{
+    struct store_tx *tx = NULL;
+    enum status status;
+    do {
+        status = store_begin(courier->base.store, STORE_READ, &tx, NULL);
+        for (size_t i = 0; i < count; i++) {
+            destroy(due[i]);
+            due[i] = status == ST_OK ? take_due(courier, tx, &webhooks[i].id) : NULL;
+        }
+    } while (status == ST_OK && store_again(tx, &status, NULL));
+}
+
 /* What waits for a webhook whose owner has no key any more is not sent. */
 static void give_up(struct courier *courier, struct parcel *parcel)
 {
@@ -201,17 +216,13 @@ static void drop_deleted(struct courier *courier, const struct webhook *webhooks
 static void look(struct courier *courier)
 {
     size_t count;
-    struct store_tx *tx = NULL;
     struct parcel *due[WEBHOOKS_HELD_MAX] = {NULL};
     struct webhook *webhooks = webhooks_copy(courier->base.webhooks, &count);
     CHECK(count <= WEBHOOKS_HELD_MAX);
     drop_deleted(courier, webhooks, count);
     courier->next_ms = INT64_MAX;
-    if (count > 0 && store_begin(courier->base.store, STORE_READ, &tx, NULL) == ST_OK) {
-        for (size_t i = 0; i < count; i++)
-            due[i] = take_due(courier, tx, &webhooks[i].id);
-        store_rollback(tx);
-    }
+    if (count > 0)
+        take_all_due(courier, webhooks, count, due);
     for (size_t i = 0; i < count; i++) {
         if (due[i] == NULL)
             continue;

@@ -70,13 +70,15 @@ enum status idempotency_find(struct context *context, struct request *request,
     struct finding finding = {.request = request, .fingerprint = fingerprint};
     struct store_tx *tx = NULL;
     enum status status = fingerprint_of(request, fingerprint, error);
-    if (status == ST_OK)
-        status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     route_name(request, route);
-    status = idempotency_row_find(tx, &name, visit, &finding, error);
-    store_rollback(tx);
+    do {
+        status = store_begin(context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = idempotency_row_find(tx, &name, visit, &finding, error);
+    } while (store_again(tx, &status, error));
     if (status == ST_OK && finding.found && !finding.same)
         return error_set(error, ST_IDEMPOTENCY_KEY_REUSED,
                          "this key was used with another body");

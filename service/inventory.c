@@ -339,8 +339,7 @@ static enum status check_charge(const struct inventory *inventory,
     bool found = ledger_reservation(ledger, &holder, &entry);
     if (!found && info.state != CHARGE_OPEN && ledger_sealed(ledger).entry.seq > 0)
         return ST_OK;
-    if (!found ||
-        ledger_balance(ledger, &request->dataset, &balance, NULL) != ST_OK)
+    if (!found || ledger_balance(ledger, &request->dataset, &balance, NULL) != ST_OK)
         return wrong("charge", charge_id(charge)->text,
                      "the ledger has no such reservation", error);
     uint64_t authorised = ledger_authorised(ledger, &holder);
@@ -441,77 +440,97 @@ static enum status check_file(const struct blobs *blobs, const struct sealed_blo
                         blob->name.id, file_name);
 }
 
-/* Whether the dataset is still imported. The daemon beside changes its row first and
- * removes its file then, so a file that is gone is no damage if the row has changed. */
-static bool is_ready_now(struct store *store, const struct dataset_id *id)
+/* What the rows say now of something whose file is damaged. The daemon next to this program
+ * changes a row first and removes its file then, so a file that is gone is no damage if the
+ * row has changed. A read that fails says nothing of the file. */
+struct asked_again {
+    const char *id;
+    enum status (*ask)(struct store_tx *tx, const char *id, bool *there,
+                       struct error *error);
+};
+
+static enum status ask_again(const struct asked_again *asked, struct store *store,
+                             bool *there, struct error *error)
+{
+    struct store_tx *tx;
+    enum status status;
+    do {
+        *there = false;
+        status = store_begin(store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = asked->ask(tx, asked->id, there, error);
+    } while (store_again(tx, &status, error));
+    return status;
+}
+
+/* Checks the file of something. ST_OK too if its row says now that it has none. */
+static enum status check_file_of(const struct asked_again *asked, struct store *store,
+                                 const struct blobs *blobs,
+                                 const struct sealed_blob *blob, struct error *error)
+{
+    struct error found = {0};
+    bool there = false;
+    enum status of_file = check_file(blobs, blob, &found);
+    if (of_file == ST_OK)
+        return ST_OK;
+    enum status status = ask_again(asked, store, &there, error);
+    if (status != ST_OK || !there)
+        return status;
+    return error_set(error, of_file, "%s", found.text);
+}
+
+static enum status is_imported(struct store_tx *tx, const char *id, bool *there,
+                               struct error *error)
 {
     struct dataset_info info = {.state = DATASET_READY};
     struct datasets *datasets = NULL;
-    struct store_tx *tx;
-    if (store_begin(store, STORE_READ, &tx, NULL) != ST_OK)
-        return true;
-    if (datasets_open(&datasets, tx, NULL) == ST_OK) {
-        const struct dataset *dataset = datasets_find(datasets, id->text);
-        if (dataset != NULL)
-            dataset_read(datasets, dataset, &info);
-    }
+    enum status status = datasets_open(&datasets, tx, error);
+    const struct dataset *dataset =
+        status == ST_OK ? datasets_find(datasets, id) : NULL;
+    if (dataset != NULL)
+        dataset_read(datasets, dataset, &info);
     datasets_close(datasets);
-    store_rollback(tx);
-    return info.state == DATASET_READY;
+    *there = info.state == DATASET_READY;
+    return status;
 }
 
-/* Whether the model still has a row, likewise. */
-static bool is_published_now(struct store *store, const struct model_id *id)
+static enum status is_published(struct store_tx *tx, const char *id, bool *there,
+                                struct error *error)
 {
-    bool published = true;
     struct models *models = NULL;
-    struct store_tx *tx;
-    if (store_begin(store, STORE_READ, &tx, NULL) != ST_OK)
-        return true;
-    if (models_open(&models, tx, NULL) == ST_OK)
-        published = models_find(models, id->text) != NULL;
+    enum status status = models_open(&models, tx, error);
+    *there = status == ST_OK && models_find(models, id) != NULL;
     models_close(models);
-    store_rollback(tx);
-    return published;
+    return status;
 }
 
 static enum status check_model_file(struct store *store, const struct blobs *blobs,
                                     const struct model_row *row, struct error *error)
 {
-    struct error found = {0};
+    const struct asked_again asked = {row->id.text, is_published};
     const struct sealed_blob blob = {"model", blob_of_model(&row->id),
                                      model_row_seal(row)};
-    enum status status = check_file(blobs, &blob, &found);
-    if (status == ST_OK || !is_published_now(store, &row->id))
-        return ST_OK;
-    return error_set(error, status, "%s", found.text);
+    return check_file_of(&asked, store, blobs, &blob, error);
 }
 
-/* Whether the weights still have a row, likewise. */
-static bool are_there_now(struct store *store, const struct file_id *id)
+static enum status has_weights(struct store_tx *tx, const char *id, bool *there,
+                               struct error *error)
 {
-    bool there = true;
     struct weight_files *files = NULL;
-    struct store_tx *tx;
-    if (store_begin(store, STORE_READ, &tx, NULL) != ST_OK)
-        return true;
-    if (weight_files_open(&files, tx, NULL) == ST_OK)
-        there = weight_files_find(files, id->text) != NULL;
+    enum status status = weight_files_open(&files, tx, error);
+    *there = status == ST_OK && weight_files_find(files, id) != NULL;
     weight_files_close(files);
-    store_rollback(tx);
-    return there;
+    return status;
 }
 
 static enum status check_weights(struct store *store, const struct blobs *blobs,
                                  const struct weights_row *row, struct error *error)
 {
-    struct error found = {0};
+    const struct asked_again asked = {row->id.text, has_weights};
     const struct sealed_blob blob = {"weights", blob_of_weights(&row->id),
                                      weights_row_seal(row)};
-    enum status status = check_file(blobs, &blob, &found);
-    if (status == ST_OK || !are_there_now(store, &row->id))
-        return ST_OK;
-    return error_set(error, status, "%s", found.text);
+    return check_file_of(&asked, store, blobs, &blob, error);
 }
 
 static enum status check_matrix(const struct inventory *inventory, struct store *store,
@@ -519,7 +538,6 @@ static enum status check_matrix(const struct inventory *inventory, struct store 
                                 struct error *error)
 {
     struct dataset_info info;
-    struct error found = {0};
     const struct dataset *dataset = datasets_at(inventory->datasets, index);
     const struct dataset_id *id = &dataset_spec(dataset)->id;
     dataset_read(inventory->datasets, dataset, &info);
@@ -527,10 +545,8 @@ static enum status check_matrix(const struct inventory *inventory, struct store 
         return ST_OK;
     const struct sealed_blob blob = {"dataset", blob_of_dataset(id, BLOB_MATRIX),
                                      dataset_info_seal(&info)};
-    enum status status = check_file(blobs, &blob, &found);
-    if (status == ST_OK || !is_ready_now(store, id))
-        return ST_OK;
-    return error_set(error, status, "%s", found.text);
+    const struct asked_again asked = {id->text, is_imported};
+    return check_file_of(&asked, store, blobs, &blob, error);
 }
 
 enum status inventory_check_files(const struct inventory *inventory,

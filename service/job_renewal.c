@@ -42,7 +42,8 @@ static void swap(void *one, void *other)
     *b = kept;
 }
 
-static void keep_greater(struct job_progress *progress, const struct job_progress *known)
+static void keep_greater(struct job_progress *progress,
+                         const struct job_progress *known)
 {
     if (known->step > progress->step)
         progress->step = known->step;
@@ -167,12 +168,14 @@ static enum status make(const struct job_attempt *attempt, struct error *error)
 static enum status renew_all(const struct job_attempt *attempt, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(attempt->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    for (size_t i = 0; i < attempt->count && status == ST_OK; i++)
-        status = job_renew(attempt->jobs, tx, attempt->all[i], error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(attempt->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        for (size_t i = 0; i < attempt->count && status == ST_OK; i++)
+            status = job_renew(attempt->jobs, tx, attempt->all[i], error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 
@@ -222,8 +225,7 @@ static enum status save(void *context, struct store_tx *tx, struct error *error)
 enum status job_save(struct jobs *jobs, struct store *store, struct job *job,
                      struct error *error)
 {
-    struct saving saving = {
-        .jobs = jobs, .job = job, .shown = store_shared(store)};
+    struct saving saving = {.jobs = jobs, .job = job, .shown = store_shared(store)};
     const struct job_attempt attempt = {.jobs = jobs,
                                         .store = store,
                                         .all = &job,

@@ -121,15 +121,17 @@ static enum status read_entries(struct context *context, const struct dataset_id
                                        .after = wanted->after,
                                        .before = wanted->before,
                                        .newest_first = wanted->newest_first};
-    enum status status = store_begin(context->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    if (walk->view == 1)
-        status = ledger_epochs(context->ledger, id, &walk->epochs, &unused, error);
-    if (status == ST_OK)
-        status = ledger_rows_walk(tx, &range, visit, walk, error);
-    store_rollback(tx);
-    epochs_fini(&walk->epochs);
+    enum status status;
+    do {
+        status = store_begin(context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        if (walk->view == 1)
+            status = ledger_epochs(context->ledger, id, &walk->epochs, &unused, error);
+        if (status == ST_OK)
+            status = ledger_rows_walk(tx, &range, visit, walk, error);
+        epochs_fini(&walk->epochs);
+    } while (store_again(tx, &status, error));
     return status;
 }
 

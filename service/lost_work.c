@@ -99,11 +99,13 @@ static bool see_lost(void *argument, const struct job_id *id)
 static enum status find_shared(struct lost_jobs *lost, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(lost->context->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = claim_rows_walk_lost(tx, see_lost, lost, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(lost->context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = claim_rows_walk_lost(tx, see_lost, lost, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 
@@ -171,8 +173,9 @@ static enum status end_imports(struct context *context, struct error *error)
     struct visit visit;
     enum status status = ST_OK;
     datasets_enter(context->datasets, &visit);
-    size_t count =
-        datasets_importing(context->datasets) > 0 ? datasets_count(context->datasets) : 0;
+    size_t count = datasets_importing(context->datasets) > 0
+                       ? datasets_count(context->datasets)
+                       : 0;
     for (size_t i = 0; i < count && status == ST_OK; i++)
         status = end_import(context, datasets_at(context->datasets, i), error);
     datasets_leave(context->datasets, &visit);

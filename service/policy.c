@@ -193,17 +193,21 @@ static enum status take_committed(const struct asking *asking, struct taken *tak
                                   struct error *error)
 {
     struct store_tx *tx = NULL;
+    const struct taken before = *taken;
     /* An entry of the period may stand before one that looks older: the clock was set back
      * between them. */
     const struct ledger_range range = {.dataset = asking->asked->dataset->text,
                                        .since_ms = taken->since_ms};
-    enum status status = store_begin(asking->context->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = ledger_rows_walk(tx, &range, take_entry, taken, error);
-    if (status == ST_OK)
-        status = take_sealed(asking, taken, tx, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        *taken = before;
+        status = store_begin(asking->context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = ledger_rows_walk(tx, &range, take_entry, taken, error);
+        if (status == ST_OK)
+            status = take_sealed(asking, taken, tx, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 

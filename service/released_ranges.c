@@ -57,11 +57,13 @@ enum status released_ranges_find(struct context *context,
                               false,   ST_OK,     error};
     if (id[0] == '\0')
         return ST_OK;
-    enum status status = store_begin(context->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = survey_row_find(tx, id, visit, &finding, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = survey_row_find(tx, id, visit, &finding, error);
+    } while (store_again(tx, &status, error));
     if (status != ST_OK)
         return status;
     return finding.found

@@ -8,7 +8,7 @@
 
 /* --- this daemon's --- */
 
-struct told { /* what is to be written */
+struct told {                   /* what is to be written */
     struct claim_progress *all; /* (count), owned */
     size_t count;
 };
@@ -98,10 +98,10 @@ static bool take(void *argument, const struct claim_progress *said)
         said->authorised > plan->request.train.steps)
         return true; /* no run of ours has come to that */
     const struct job_progress known = job_recorded(context->jobs, job);
-    const struct job_progress now = {
-        .step = said->step,
-        .authorised_steps = said->authorised,
-        .epsilon_spent = job_plan_spent(plan, said->authorised)};
+    const struct job_progress now = {.step = said->step,
+                                     .authorised_steps = said->authorised,
+                                     .epsilon_spent =
+                                         job_plan_spent(plan, said->authorised)};
     if (now.step > known.step && now.authorised_steps >= known.authorised_steps)
         job_record(context->jobs, job, &now, NULL);
     return true;
@@ -110,10 +110,13 @@ static bool take(void *argument, const struct claim_progress *said)
 enum status run_progress_look(struct context *context, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = claim_rows_walk_said(tx, store_daemon(context->store), take, context, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = claim_rows_walk_said(tx, store_daemon(context->store), take, context,
+                                      error);
+    } while (store_again(tx, &status, error));
     return status;
 }

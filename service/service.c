@@ -68,18 +68,24 @@ static void dataset_changed(void *context, const struct dataset_id *dataset)
 static enum status read_books(struct context *context, struct inventory *inventory,
                               struct error *error)
 {
-    struct store_tx *tx = NULL;
+    struct store_tx *tx;
     struct error of_rows = {0};
     const struct jobs_base base = {.long_polls = context->long_polls};
     struct ledger_opening *opening = ledger_opening_begin(context->store);
-    enum status rows = store_begin(context->store, STORE_READ, &tx, &of_rows);
-    if (rows == ST_OK)
-        rows = inventory_open(inventory, tx, &base, &of_rows);
-    enum status status = ledger_opening_end(opening, &context->ledger, error);
-    if (status == ST_OK && rows == ST_OK)
-        rows = ledger_follow_all_in(context->ledger, tx, &of_rows);
-    if (tx != NULL)
-        store_rollback(tx);
+    enum status rows, status = ST_OK;
+    do {
+        tx = NULL;
+        inventory_close(inventory);
+        *inventory = (struct inventory){0};
+        rows = store_begin(context->store, STORE_READ, &tx, &of_rows);
+        if (rows == ST_OK)
+            rows = inventory_open(inventory, tx, &base, &of_rows);
+        if (opening != NULL)
+            status = ledger_opening_end(opening, &context->ledger, error);
+        opening = NULL;
+        if (status == ST_OK && rows == ST_OK)
+            rows = ledger_follow_all_in(context->ledger, tx, &of_rows);
+    } while (tx != NULL && store_again(tx, &rows, &of_rows));
     if (status == ST_OK && rows != ST_OK)
         status = error_set(error, rows, "%s", of_rows.text);
     return status;
@@ -177,8 +183,8 @@ static enum status open_store(struct context *context, struct error *error)
         status =
             blob_choice_open(context->blobs, context->store, context->config, error);
     if (status == ST_OK)
-        context->lease_keeper = lease_keeper_create(
-            context->store, context->config->role, guard, context);
+        context->lease_keeper =
+            lease_keeper_create(context->store, context->config->role, guard, context);
     return status;
 }
 

@@ -382,11 +382,13 @@ enum status handle_statistics_get(struct context *context, struct request *reque
     const struct access_question question = access_question_of(request);
     const struct access_object nothing = {0};
     struct finding finding = {context, &question, false, ST_OK, error, NULL};
-    enum status status = store_begin(context->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = survey_row_find(tx, id, visit_found, &finding, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = survey_row_find(tx, id, visit_found, &finding, error);
+    } while (store_again(tx, &status, error));
     if (status != ST_OK)
         return status;
     if (!finding.found)
@@ -426,16 +428,18 @@ enum status handle_statistics_list(struct context *context, struct request *requ
     if (range.dataset != NULL && !dataset_id_parse(&id, range.dataset))
         return query_refuse("dataset", "must be the id of a dataset", error);
     enum status status = entries_parse(&wanted, request, error);
-    if (status == ST_OK)
-        status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     range.after = wanted.after;
     range.before = wanted.before;
     range.newest_first = wanted.newest_first;
     struct listing listing = {context, request, entries_create(&wanted)};
-    status = survey_rows_walk(tx, &range, visit_listed, &listing, error);
-    store_rollback(tx);
+    do {
+        status = store_begin(context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            break;
+        status = survey_rows_walk(tx, &range, visit_listed, &listing, error);
+    } while (store_again(tx, &status, error));
     if (status == ST_OK)
         entries_reply(request, listing.entries, "statistics");
     else

@@ -119,11 +119,13 @@ enum status store_choice_read(struct store *store, struct migration_row *row,
                               struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = migration_row_read(tx, row, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = migration_row_read(tx, row, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 

@@ -169,11 +169,13 @@ static enum status find_shared(struct context *context, struct lost_surveys *los
                                struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = hold_rows_walk_lost(tx, adopt, lost, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = hold_rows_walk_lost(tx, adopt, lost, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 
@@ -187,9 +189,8 @@ static enum status end_some(struct context *context, size_t *ended, struct error
     if (store_shared(context->store))
         status = find_shared(context, &lost, error);
     else
-        while (lost.count < LOST_MOST &&
-               (lost.all[lost.count] = surveys_at(context->surveys, lost.count)) !=
-                   NULL)
+        while (lost.count < LOST_MOST && (lost.all[lost.count] = surveys_at(
+                                              context->surveys, lost.count)) != NULL)
             lost.count++;
     for (size_t i = 0; status == ST_OK && i < lost.count; i++) {
         log_event(LOG_WARNING, "survey_lost", "survey", lost.all[i]->id.text,

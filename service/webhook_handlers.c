@@ -244,16 +244,18 @@ enum status handle_webhook_deliveries(struct context *context, struct request *r
     struct json_writer writer;
     struct store_tx *tx = NULL;
     enum status status = find(context, request, &webhook, error);
-    if (status == ST_OK)
-        status = store_begin(context->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
     json_writer_open(&writer, JSON_SHOWN);
     json_write_object(&writer, NULL);
     json_write_array(&writer, "deliveries");
-    status = delivery_rows_walk(tx, &webhook.id, LIMIT_DELIVERIES, write_delivery,
-                                &writer, error);
-    store_rollback(tx);
+    do {
+        status = store_begin(context->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            break;
+        status = delivery_rows_walk(tx, &webhook.id, LIMIT_DELIVERIES, write_delivery,
+                                    &writer, error);
+    } while (store_again(tx, &status, error));
     json_write_array_end(&writer);
     json_write_object_end(&writer);
     char *text = json_writer_close(&writer);

@@ -293,12 +293,14 @@ static enum status sweep(const struct blobs *blobs,
     unwanted.before_ms = clock_wall_ms() - (int64_t)GARBAGE_AGE_S * 1000;
     /* What is made of records is kept in a folder all the same, and goes. */
     enum status status = blob_folder.sweep(blobs, keep, context, error);
-    if (status == ST_OK)
-        status = store_begin(blobs->objects->store, STORE_READ, &tx, error);
     if (status != ST_OK)
         return status;
-    status = blob_names_walk(tx, see_unwanted, &unwanted, error);
-    store_rollback(tx);
+    do {
+        status = store_begin(blobs->objects->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = blob_names_walk(tx, see_unwanted, &unwanted, error);
+    } while (store_again(tx, &status, error));
     for (size_t i = 0; status == ST_OK && i < unwanted.count; i++)
         status = remove_blob(blobs, &unwanted.names[i], error);
     free(unwanted.names);
@@ -329,26 +331,37 @@ static enum status drop_gone(const struct blob_objects *objects, struct store_tx
     return status;
 }
 
+static enum status drop_all_gone(const struct blob_objects *objects,
+                                 const struct cached_object *cached, size_t count,
+                                 struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status;
+    do {
+        status = store_begin(objects->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        for (size_t at = 0; status == ST_OK && at < count; at += BLOB_OBJECTS_AT_ONCE) {
+            size_t left = count - at;
+            status = drop_gone(
+                objects, tx, cached + at,
+                left < BLOB_OBJECTS_AT_ONCE ? left : BLOB_OBJECTS_AT_ONCE, error);
+        }
+    } while (store_again(tx, &status, error));
+    return status;
+}
+
 /* A file is kept once its row is there, and no row comes back: one without a row is of an
  * object that is no more. */
 static enum status forget_gone(const struct blobs *blobs, struct error *error)
 {
     const struct blob_objects *objects = blobs->objects;
-    struct store_tx *tx = NULL;
     size_t count = 0;
     if (objects->cache == NULL)
         return ST_OK;
     struct cached_object *cached = blob_cache_objects(objects->cache, &count);
     enum status status =
-        count > 0 ? store_begin(objects->store, STORE_READ, &tx, error) : ST_OK;
-    for (size_t at = 0; status == ST_OK && at < count; at += BLOB_OBJECTS_AT_ONCE) {
-        size_t left = count - at;
-        status = drop_gone(objects, tx, cached + at,
-                           left < BLOB_OBJECTS_AT_ONCE ? left : BLOB_OBJECTS_AT_ONCE,
-                           error);
-    }
-    if (tx != NULL)
-        store_rollback(tx);
+        count > 0 ? drop_all_gone(objects, cached, count, error) : ST_OK;
     free(cached);
     return status;
 }

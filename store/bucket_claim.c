@@ -26,11 +26,13 @@ static enum status read_row(struct claim *claim, struct store *store,
                             struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = blob_row_find(tx, OBJECT_MARKER, see, claim, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = blob_row_find(tx, OBJECT_MARKER, see, claim, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 
@@ -47,11 +49,13 @@ static enum status find_others(struct store *store, bool *others, struct error *
 {
     struct store_tx *tx = NULL;
     *others = false;
-    enum status status = store_begin(store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = blob_names_walk(tx, see_other, others, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = blob_names_walk(tx, see_other, others, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 

@@ -7,6 +7,10 @@
  * transactions, statement.c those of statements, and nobody else any, so the rows are
  * written in one copy of SQL that both understand.
  *
+ * DB_LOST: a connection to a server broke after the open transaction had read, and the
+ * driver cannot show that the next connection sees the same rows. The transaction reads and
+ * writes nothing more; its beginner rolls it back and repeats all of it (store_again).
+ *
  * Threads: one at a time; poison may be asked for and given by any.
  */
 #ifndef STORE_DATABASE_H
@@ -29,6 +33,7 @@ enum database_class {
     DB_MISFIT,    /* the SQL does not fit the tables, or is none */
     DB_BUSY,      /* another connection is in the way */
     DB_DAMAGED,   /* the file is damaged, or is no database */
+    DB_LOST,      /* the connection broke, and the transaction must be repeated whole */
     DB_FAILED,    /* the disk or the server failed, or memory ran out */
 };
 
@@ -112,12 +117,13 @@ struct database { /* what every driver's own struct begins with */
      * the oldest transaction that this may not see (follow.h). */
     char *position;
     _Atomic uint64_t follows;
-    bool renewed;         /* the open transaction has renewed memory */
-    uint64_t begun;       /* counts how often a transaction was begun, or begun again */
+    bool renewing; /* the open transaction is renewing memory; it wrote nothing */
+    bool renewed;  /* the open transaction has renewed memory */
     atomic_bool poisoned; /* of the first: all of its connections are */
-    /* The first constraint that stood in the way of the open transaction. What it did
+    /* The first constraint that the open transaction has violated, or DB_LOST. What it did
      * before is lost, and it can only be rolled back (statement.h). */
     enum database_class refused;
+    unsigned losses; /* transactions in a row that ended by DB_LOST */
 };
 
 /* Closes the connection; NULL is allowed, a transaction may not be open. */

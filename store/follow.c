@@ -12,12 +12,18 @@
 #include "store/statement.h"
 
 static const char *const names[FOLLOW_KINDS] = {
-    [FOLLOW_LEDGER] = "ledger",   [FOLLOW_AUDIT] = "audit",
-    [FOLLOW_DATASET] = "dataset", [FOLLOW_WEIGHTS] = "weights",
-    [FOLLOW_JOB] = "job",         [FOLLOW_MODEL] = "model",
-    [FOLLOW_SURVEY] = "survey",   [FOLLOW_CHARGE] = "charge",
-    [FOLLOW_WEBHOOK] = "webhook", [FOLLOW_ACCESS_KEY] = "access_key",
-    [FOLLOW_CAPTION] = "caption", [FOLLOW_LOGIN] = "login",
+    [FOLLOW_LEDGER] = "ledger",
+    [FOLLOW_AUDIT] = "audit",
+    [FOLLOW_DATASET] = "dataset",
+    [FOLLOW_WEIGHTS] = "weights",
+    [FOLLOW_JOB] = "job",
+    [FOLLOW_MODEL] = "model",
+    [FOLLOW_SURVEY] = "survey",
+    [FOLLOW_CHARGE] = "charge",
+    [FOLLOW_WEBHOOK] = "webhook",
+    [FOLLOW_ACCESS_KEY] = "access_key",
+    [FOLLOW_CAPTION] = "caption",
+    [FOLLOW_LOGIN] = "login",
     [FOLLOW_POLICY_PROPOSAL] = "policy_proposal",
 };
 
@@ -81,24 +87,19 @@ static enum status ask(struct database *database, struct seen *seen,
     return statement_end(&statement, error);
 }
 
-/* A connection that was lost meanwhile has begun again behind what others may have
- * committed, so all is asked for once more. */
 enum status follow_renew(struct database *database, struct store_tx *tx,
                          const struct follow_hook *hook, struct error *error)
 {
     struct seen seen = {0};
-    enum status status = ST_OK;
-    uint64_t begun;
     if (!database->shared || hook->renew == NULL)
         return ST_OK;
-    do {
-        begun = database->begun;
-        status = ask(database, &seen, error);
-        if (status == ST_OK && seen.count > 0)
-            qsort(seen.changes, seen.count, sizeof *seen.changes, order);
-        if (status == ST_OK)
-            status = hook->renew(hook->context, tx, seen.changes, seen.count, error);
-    } while (status == ST_OK && begun != database->begun);
+    database->renewing = true;
+    enum status status = ask(database, &seen, error);
+    if (status == ST_OK && seen.count > 0)
+        qsort(seen.changes, seen.count, sizeof *seen.changes, order);
+    if (status == ST_OK)
+        status = hook->renew(hook->context, tx, seen.changes, seen.count, error);
+    database->renewing = false;
     free(seen.changes);
     if (status != ST_OK) {
         free(seen.position);

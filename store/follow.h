@@ -80,7 +80,8 @@ struct follow_hook {
 };
 
 /* Inside store only. Renews by the hook in tx, which has just begun on the database.
- *   ST_IO, and those of the hook; the caller poisons */
+ *   ST_IO, and those of the hook: the caller repeats tx if its connection was lost
+ *   (DB_LOST), and poisons the store if not */
 enum status follow_renew(struct database *database, struct store_tx *tx,
                          const struct follow_hook *hook, struct error *error);
 

@@ -42,11 +42,13 @@ enum status found_object_find(struct found_object *found,
 {
     struct store_tx *tx = NULL;
     *found = (struct found_object){.operator_key = objects->operator_key};
-    enum status status = store_begin(objects->store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = found_object_find_in(found, tx, objects, name, error);
-    store_rollback(tx);
+    enum status status;
+    do {
+        status = store_begin(objects->store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            return status;
+        status = found_object_find_in(found, tx, objects, name, error);
+    } while (store_again(tx, &status, error));
     return status;
 }
 

@@ -43,18 +43,24 @@ static enum status keep_garbage(struct store *store, struct bucket_listed *liste
 {
     struct store_tx *tx = NULL;
     size_t kept = 0;
-    enum status status = store_begin(store, STORE_READ, &tx, error);
-    if (status != ST_OK)
-        return status;
-    for (size_t i = 0; status == ST_OK && i < *count; i++) {
-        bool wanted =
-            !is_ours(listed[i].name) || now_s - listed[i].modified_s <= GARBAGE_AGE_S;
-        if (!wanted)
-            status = blob_rows_have_object(tx, listed[i].name, &wanted, error);
-        if (status == ST_OK && !wanted)
+    bool *wanted = calloc(*count, sizeof *wanted);
+    CHECK(wanted != NULL);
+    enum status status;
+    do {
+        status = store_begin(store, STORE_READ, &tx, error);
+        if (status != ST_OK)
+            break;
+        for (size_t i = 0; status == ST_OK && i < *count; i++) {
+            wanted[i] = !is_ours(listed[i].name) ||
+                        now_s - listed[i].modified_s <= GARBAGE_AGE_S;
+            if (!wanted[i])
+                status = blob_rows_have_object(tx, listed[i].name, &wanted[i], error);
+        }
+    } while (store_again(tx, &status, error));
+    for (size_t i = 0; status == ST_OK && i < *count; i++)
+        if (!wanted[i])
             listed[kept++] = listed[i];
-    }
-    store_rollback(tx);
+    free(wanted);
     *count = kept;
     return status;
 }

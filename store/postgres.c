@@ -146,7 +146,8 @@ static uint64_t changed(struct prepared *prepared)
     return strtoull(PQcmdTuples(prepared->answer), NULL, 10);
 }
 
-/* Sends it, and once more where the connection broke or another stood in the way. */
+/* Sends it, and again after the connection broke or another transaction was in the way, if
+ * the transaction may go on (postgres_session_again). */
 static enum database_class execute(struct prepared *prepared)
 {
     struct postgres *postgres = prepared->postgres;
@@ -156,7 +157,9 @@ static enum database_class execute(struct prepared *prepared)
         enum wire_end said =
             postgres_session_say(postgres, prepared->text, &values, &prepared->answer);
         if (said == WIRE_DONE) {
-            if (PQresultStatus(prepared->answer) == PGRES_COMMAND_OK)
+            if (PQresultStatus(prepared->answer) != PGRES_COMMAND_OK)
+                postgres->has_read = true;
+            else
                 postgres_session_remember(postgres, prepared->text, &values,
                                           changed(prepared));
             return DB_OK;
@@ -166,8 +169,9 @@ static enum database_class execute(struct prepared *prepared)
             if (!is_passing(wire_sqlstate(postgres->wire)))
                 return class_of(wire_sqlstate(postgres->wire));
         }
-        if (postgres_session_again(postgres, said == WIRE_LOST) != DB_OK)
-            return DB_FAILED;
+        enum database_class class = postgres_session_again(postgres, said == WIRE_LOST);
+        if (class != DB_OK)
+            return class;
     }
     return DB_FAILED;
 }
@@ -259,8 +263,7 @@ static const char columns[] =
     "'change','duty','daemon','hold')"
     " ORDER BY c.oid,a.attnum";
 
-static const char next_number[] =
-    "SELECT nextval(pg_get_serial_sequence(?,'number'))";
+static const char next_number[] = "SELECT nextval(pg_get_serial_sequence(?,'number'))";
 
 static struct database *beside(struct database *first, unsigned number);
 static struct database *reader(struct database *first);

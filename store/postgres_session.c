@@ -195,21 +195,29 @@ static bool come_back(struct postgres *postgres, bool doubt, bool *done)
 
 /* --- transactions --- */
 
+static bool only_reads(const struct postgres *postgres)
+{
+    return postgres->scope == STORE_READ || postgres->read_only;
+}
+
+/* A transaction that only reads may be idle for longer than the session allows: it locks no
+ * row, and a start computes while it reads. */
 static enum wire_end send_begin(struct postgres *postgres, uint64_t *changed)
 {
     if (postgres->wire == NULL)
         return WIRE_LOST;
-    if (postgres->scope == STORE_READ || postgres->read_only)
+    if (only_reads(postgres))
         return wire_run(postgres->wire,
-                        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", changed);
+                        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+                        "SET LOCAL idle_in_transaction_session_timeout='10min'",
+                        changed);
     if (postgres->base.first == NULL && !postgres->locked)
         postgres->locked = writer_lock(postgres->wire, postgres->server.shared);
-    return postgres_turn_begin(postgres->wire,
-                               &(struct postgres_turn){&postgres->base,
-                                                       postgres->writers,
-                                                       postgres->writer,
-                                                       postgres->scope},
-                               changed);
+    return postgres_turn_begin(
+        postgres->wire,
+        &(struct postgres_turn){&postgres->base, postgres->writers, postgres->writer,
+                                postgres->scope},
+        changed);
 }
 
 static uint64_t rows_changed(struct pg_result *answer)
@@ -239,16 +247,26 @@ static bool send_written(struct postgres *postgres)
     return end == WIRE_DONE;
 }
 
+/* Whether other daemons may have changed what the open transaction has read, without a trace
+ * that postgres_turn_same would find. */
+static bool reads_unguarded(const struct postgres *postgres)
+{
+    const struct database *base = &postgres->base;
+    return postgres->has_read && base->shared && base->first == NULL && !base->renewed;
+}
+
 /* Begins the open transaction, or begins it again with all that it has written. Not DB_OK
  * where the server does not come back or does not let it. */
 static enum database_class begin_anew(struct postgres *postgres)
 {
-    postgres->base.begun++;
+    if (reads_unguarded(postgres))
+        return postgres_session_fail(
+            postgres, "another daemon may have written what the transaction read");
     for (int tries = 0; tries < POSTGRES_TRIES; tries++) {
         bool done = false, same = true;
         uint64_t changed = 0;
         enum wire_end end = send_begin(postgres, &changed);
-        bool writes = postgres->scope != STORE_READ && !postgres->read_only;
+        bool writes = !only_reads(postgres);
         if (end == WIRE_DONE && writes && changed == 1)
             end = postgres_turn_same(postgres->wire, &postgres->base, &same);
         if (!same)
@@ -265,9 +283,22 @@ static enum database_class begin_anew(struct postgres *postgres)
                                  "the store does not let a transaction begin");
 }
 
+/* Another snapshot may show other rows, and a transaction that reads, or that renews memory,
+ * must see those of one moment. */
+static bool must_be_repeated(const struct postgres *postgres)
+{
+    return postgres->has_read && !postgres->read_only &&
+           (postgres->scope == STORE_READ || postgres->base.renewing);
+}
+
 enum database_class postgres_session_again(struct postgres *postgres, bool lost)
 {
     bool done = false;
+    if (must_be_repeated(postgres)) {
+        if (lost)
+            drop_wire(postgres);
+        return DB_LOST;
+    }
     if (!lost && wire_run(postgres->wire, "ROLLBACK", NULL) != WIRE_DONE)
         drop_wire(postgres);
     if (lost && !come_back(postgres, false, &done))
@@ -280,6 +311,7 @@ enum database_class postgres_session_begin(struct postgres *postgres,
 {
     postgres_session_forget(postgres);
     postgres->scope = scope;
+    postgres->has_read = false;
     postgres->base.renewed = false;
     enum database_class class = begin_anew(postgres);
     postgres->open = class == DB_OK;
@@ -304,7 +336,7 @@ static enum database_class send_commit(struct postgres *postgres, bool *doubt)
 /* A transaction that was not done, and never will be, is written once more. */
 enum database_class postgres_session_commit(struct postgres *postgres)
 {
-    bool writes = postgres->scope != STORE_READ && !postgres->read_only;
+    bool writes = !only_reads(postgres);
     for (int tries = 0; tries < POSTGRES_TRIES; tries++) {
         bool doubt = false, done = false;
         enum database_class class = send_commit(postgres, &doubt);

@@ -38,7 +38,8 @@ struct postgres {
     struct writer *writer;      /* this connection's of them */
     bool locked;                /* the first connection holds the daemon's lock */
     enum store_scope scope;
-    bool open; /* a transaction is */
+    bool open;     /* a transaction is */
+    bool has_read; /* the open transaction has been answered rows */
     struct text *texts;
     size_t text_count;
     struct written *written;
@@ -62,9 +63,11 @@ enum wire_end postgres_session_say(struct postgres *postgres, size_t at,
 void postgres_session_remember(struct postgres *postgres, size_t at,
                                const struct wire_values *values, uint64_t changed);
 
-/* Begins the open transaction once more, with all that it has written: on a new connection
- * where lost says that the old one is gone. Not DB_OK where the server does not come back
- * or does not let it. */
+/* Begins the open transaction again and repeats what it has written. lost says that the
+ * connection is gone, and a new one is made.
+ *   DB_LOST    the transaction has read something, and nothing keeps other daemons from
+ *              changing those rows before it begins again: the caller repeats all of it
+ *   DB_FAILED  the server does not come back, or refuses */
 enum database_class postgres_session_again(struct postgres *postgres, bool lost);
 
 /* As in struct driver. */

@@ -135,6 +135,7 @@ static struct consequence consequence_of(enum database_class answer)
     case DB_KEY_USED: return (struct consequence){ST_ALREADY_EXISTS, false};
     case DB_NO_PARENT: return (struct consequence){ST_NOT_FOUND, false};
     case DB_REFUSED: return (struct consequence){ST_CORRUPT, false};
+    case DB_LOST: return (struct consequence){ST_IO, false};
     case DB_DAMAGED: return (struct consequence){ST_CORRUPT, true};
     case DB_MISFIT:
     case DB_BUSY:

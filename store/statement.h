@@ -15,6 +15,7 @@
  *   DB_KEY_USED   ST_ALREADY_EXISTS   the transaction can only be rolled back
  *   DB_NO_PARENT  ST_NOT_FOUND        likewise
  *   DB_REFUSED    ST_CORRUPT          likewise
+ *   DB_LOST       ST_IO               the transaction is repeated whole (store_again)
  *   DB_DAMAGED    ST_CORRUPT          the database is poisoned
  *   the others    ST_IO               the database is poisoned
  *

@@ -262,6 +262,47 @@ static enum status failed(const struct database *database, struct error *error)
     return error_set(error, ST_IO, "database: %s", database->driver->message(database));
 }
 
+static void forget_error(struct error *error)
+{
+    if (error != NULL)
+        *error = (struct error){.faults = error->faults};
+}
+
+/* Whether the transaction that ends on the database was lost and may be repeated; one that
+ * was lost too often poisons. */
+static bool may_repeat(struct database *database)
+{
+    if (database->refused != DB_LOST) {
+        database->losses = 0;
+        return false;
+    }
+    if (++database->losses <= STORE_LOSSES_MAX)
+        return true;
+    database_poison(database);
+    return false;
+}
+
+/* Begins on the connection, and renews memory if it is the first. */
+static enum status begin_on(struct store_tx *tx, enum store_scope scope,
+                            struct error *error)
+{
+    struct store *store = tx->store;
+    struct database *database = tx->database;
+    database->refused = DB_OK;
+    if (store_poisoned(store))
+        return error_set(error, ST_IO, "the database failed earlier");
+    if (database->driver->begin(database, scope) != DB_OK) {
+        store_poison(store);
+        return failed(database, error);
+    }
+    if (tx != &store->tx || follow_renew(database, tx, &store->follow, error) == ST_OK)
+        return ST_OK;
+    if (database->refused != DB_LOST)
+        store_poison(store);
+    database->driver->rollback(database);
+    return ST_IO;
+}
+
 enum status store_begin(struct store *store, enum store_scope scope,
                         struct store_tx **tx, struct error *error)
 {
@@ -269,30 +310,18 @@ enum status store_begin(struct store *store, enum store_scope scope,
     if (!reads && store->check != NULL && store_await_check(store, error) != ST_OK)
         return ST_CORRUPT;
     struct store_tx *taken = take_connection(store, scope);
-    bool beside = taken != &store->tx;
-    struct database *database = taken->database;
-    CHECK(database != NULL);
-    enum status status = ST_OK;
-    *taken = (struct store_tx){.store = store, .database = database};
-    if (store_poisoned(store)) {
-        status = error_set(error, ST_IO, "the database failed earlier");
-    } else if (database->driver->begin(database, reads ? STORE_READ : scope) != DB_OK) {
-        status = failed(database, error);
-        store_poison(store);
+    CHECK(taken->database != NULL);
+    *taken = (struct store_tx){.store = store, .database = taken->database};
+    enum status status = begin_on(taken, reads ? STORE_READ : scope, error);
+    while (status != ST_OK && may_repeat(taken->database)) {
+        forget_error(error);
+        status = begin_on(taken, reads ? STORE_READ : scope, error);
     }
-    if (status != ST_OK) {
+    if (status == ST_OK)
+        *tx = taken;
+    else
         give_back(taken);
-        return status;
-    }
-    database->refused = DB_OK;
-    if (!beside && follow_renew(database, taken, &store->follow, error) != ST_OK) {
-        store_poison(store);
-        database->driver->rollback(database);
-        give_back(taken);
-        return ST_IO;
-    }
-    *tx = taken;
-    return ST_OK;
+    return status;
 }
 
 static void finish(struct store_tx *tx, bool durable)
@@ -330,11 +359,32 @@ enum status store_commit(struct store_tx *tx, struct error *error)
     return durable ? ST_OK : ST_IO;
 }
 
-void store_rollback(struct store_tx *tx)
+static void undo(struct store_tx *tx)
 {
     if (tx->database->driver->rollback(tx->database) != DB_OK)
         database_poison(tx->database);
     finish(tx, false);
+}
+
+void store_rollback(struct store_tx *tx)
+{
+    if (tx->database->refused == DB_LOST)
+        database_poison(tx->database);
+    undo(tx);
+}
+
+bool store_again(struct store_tx *tx, enum status *status, struct error *error)
+{
+    bool lost = tx->database->refused == DB_LOST, again = may_repeat(tx->database);
+    undo(tx);
+    if (again) {
+        forget_error(error);
+        *status = ST_OK;
+    } else if (lost) {
+        *status =
+            error_set(error, ST_IO, "database: the connection breaks again and again");
+    }
+    return again;
 }
 
 enum status store_end(struct store_tx *tx, enum status status, struct error *error)
@@ -373,7 +423,7 @@ enum status store_look(struct store *store, struct error *error)
         return ST_OK;
     enum status status = store_begin(store, STORE_READ, &tx, error);
     if (status == ST_OK)
-        store_rollback(tx);
+        store_rollback(tx); /* the beginning has looked */
     return status;
 }
 

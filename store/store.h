@@ -14,7 +14,9 @@
  *   (3) The first failure inside a transaction that is not a constraint poisons the
  *       store: an I/O error, a full disk, damage, a failed allocation. Every later call
  *       answers ST_IO and nothing more is written, not even at close. A failed fsync is
- *       never retried. The owner of the process ends it with 75 (store/README.md).
+ *       never retried. The owner of the process ends it with 75 (store/README.md). Only a
+ *       connection that broke under a transaction that reads is no such failure: the
+ *       transaction fails whole and is repeated whole (store_again).
  *   (4) The schema only moves forward. An older database is copied and moved forward
  *       when it is opened (sqlite_tables.h); one that is newer than this program is refused.
  *
@@ -126,6 +128,23 @@ enum status store_end(struct store_tx *tx, enum status status, struct error *err
  * for calls. */
 void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(void *),
                      void *context);
+
+/* Ends a transaction that only reads (STORE_READ, STORE_SEALED). True: the connection to the
+ * server broke after tx had read something. All of it is void, because the next connection
+ * sees the rows of another moment: *status is ST_OK again, error is empty, and the caller
+ * forgets what it has read and begins again:
+ *
+ *   do {
+ *       status = store_begin(store, STORE_READ, &tx, error);
+ *       if (status != ST_OK)
+ *           return status;
+ *       status = read_rows(tx, out, error);   (which empties out first)
+ *   } while (store_again(tx, &status, error));
+ *
+ * After STORE_LOSSES_MAX such ends in a row *status is ST_IO and the store is poisoned. It is
+ * poisoned too if a transaction that was lost ends in any other way. */
+enum { STORE_LOSSES_MAX = 8 };
+bool store_again(struct store_tx *tx, enum status *status, struct error *error);
 
 struct follow_hook; /* follow.h */
 
