@@ -152,6 +152,16 @@ char *upload_render(const struct upload_view *view)
     return json_writer_close(&writer);
 }
 
+static void write_act(struct json_writer *writer, const struct import_act *act)
+{
+    json_write_object(writer, "act");
+    json_write_text(writer, "key", act->key);
+    json_write_text(writer, "via", act->via);
+    json_write_text(writer, "address", act->address);
+    json_write_text(writer, "request", act->request);
+    json_write_object_end(writer);
+}
+
 char *dataset_detail_render(const struct dataset_detail *detail)
 {
     struct json_writer writer;
@@ -162,6 +172,8 @@ char *dataset_detail_render(const struct dataset_detail *detail)
     json_write_count(&writer, "import_ms", (uint64_t)detail->import_ms);
     json_write_text(&writer, "rows_sha256", detail->rows_sha256);
     write_failure(&writer, &detail->failure);
+    if (detail->act.request[0] != '\0')
+        write_act(&writer, &detail->act);
     if (detail->proposal.state != PROPOSAL_NONE)
         proposal_write(&writer, &detail->proposal);
     if (detail->regrant.state != PROPOSAL_NONE)
@@ -206,6 +218,23 @@ static void read_failure(struct import_failure *failure, struct json_node node)
     failure->column = count_or_zero(json_member(&node, "column"));
 }
 
+static void read_word(char *out, size_t size, struct json_node node)
+{
+    const char *text = json_read_text(node);
+    if (strlen(text) < size)
+        snprintf(out, size, "%s", text);
+    else
+        json_refuse(node, "is too long");
+}
+
+static void read_act(struct import_act *act, struct json_node node)
+{
+    read_word(act->key, sizeof act->key, json_member(&node, "key"));
+    read_word(act->via, sizeof act->via, json_member(&node, "via"));
+    read_word(act->address, sizeof act->address, json_member(&node, "address"));
+    read_word(act->request, sizeof act->request, json_member(&node, "request"));
+}
+
 static void read_digest(char hex[SHA256_HEX_SIZE], struct json_node node)
 {
     const char *text = json_present(node) ? json_read_text(node) : "";
@@ -241,6 +270,9 @@ enum status dataset_detail_parse(struct dataset_detail *detail, const char *text
             read_reason(&read.failure, json_member(&root, "reason"));
         else if (is_there(failure))
             read_failure(&read.failure, failure);
+        struct json_node act = json_member(&root, "act");
+        if (json_present(act))
+            read_act(&read.act, act);
         struct json_node grant = json_member(&root, "grant");
         if (json_present(grant))
             proposal_read(&read.proposal, grant);

@@ -62,11 +62,17 @@ struct upload_view { /* what is there of an uploaded file, for whoever sent it *
  * is complete: its sender has no use for its size, and nobody else may know it. */
 char *upload_render(const struct upload_view *view);
 
+struct
+    import_act { /* who asked for an import that is under way; "": nobody has to be named */
+    char key[PRINCIPAL_KEY_SIZE], via[16], address[46], request[65];
+};
+
 struct dataset_detail {
     uint64_t records, size;
     int64_t import_ms;
     char rows_sha256[SHA256_HEX_SIZE]; /* of the matrix's rows alone; "": not known */
     struct import_failure failure;
+    struct import_act act;    /* while it is IMPORTING */
     struct proposal proposal; /* that its grant waits for, or came from */
     struct proposal regrant;  /* the last of a further epoch; zeroed: there was none */
 };

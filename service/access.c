@@ -73,6 +73,26 @@ enum status access_find_dataset(struct context *context,
     return access_check_thing(question, "dataset", id, &object, error);
 }
 
+enum status access_find_own_dataset(struct context *context,
+                                    const struct access_question *question,
+                                    const char *id, struct dataset **out,
+                                    struct error *error)
+{
+    enum status status = access_find_dataset(context, question, id, out, error);
+    if (status != ST_OK || principal_equal(dataset_owner(*out), question->principal))
+        return status;
+    return error_set_at(
+        error, ST_FORBIDDEN, question->pointer,
+        "only the owner of dataset \"%s\" declares it again, brings its "
+        "files or imports them: declare the records under another id",
+        id);
+}
+
+bool access_owns_dataset(const struct request *request, const struct dataset *dataset)
+{
+    return principal_equal(dataset_owner(dataset), &request->principal);
+}
+
 enum status access_read_dataset(struct context *context, const struct request *request,
                                 struct dataset **out, struct dataset_info *info,
                                 struct error *error)

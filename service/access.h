@@ -41,6 +41,16 @@ enum status access_find_dataset(struct context *context,
 enum status access_read_dataset(struct context *context, const struct request *request,
                                 struct dataset **out, struct dataset_info *info,
                                 struct error *error);
+/* Find a dataset whose declaration or files the request changes or imports. Until records
+ * are imported nobody knows anything of them, and a refusal would tell, so this is for the
+ * dataset's owner only.
+ *   ST_FORBIDDEN  somebody else registered it */
+enum status access_find_own_dataset(struct context *context,
+                                    const struct access_question *question,
+                                    const char *id, struct dataset **out,
+                                    struct error *error);
+/* Whether the principal that makes the request is the one who registered the dataset. */
+bool access_owns_dataset(const struct request *request, const struct dataset *dataset);
 /* The same of a job, whose body can be read.
  *   ST_INTERNAL  as job_check */
 enum status access_find_job(struct context *context,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <microhttpd.h>
 
 #include "api/trace_context.h"
 #include "base/clock.h"
@@ -48,6 +49,8 @@ static void log_access(const struct request *request, int64_t duration_ns)
 
 void access_log_note(struct context *context, const struct request *request)
 {
+    if (request->hides_outcome && request->reply.status != MHD_HTTP_OK)
+        return;
     const struct answer answer = {.route = request->match.route,
                                   .http_status = request->reply.status,
                                   .status = request->refused,

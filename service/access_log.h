@@ -19,7 +19,8 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Tells and counts an answer. The request's reply is made. */
+/* Tells and counts an answer. The request's reply is made. The answer to an import that
+ * others may not know of is told and counted only if the dataset is READY by it. */
 void access_log_note(struct context *context, const struct request *request);
 
 #endif

@@ -116,7 +116,7 @@ void act_refused(struct context *context, const struct request *request)
 {
     struct act act;
     const struct route *route = request->match.route;
-    if (request->refused == ST_OK || route == NULL)
+    if (request->refused == ST_OK || route == NULL || request->hides_outcome)
         return;
     bool denied = is_denial(request);
     if (!denied && route->act[0] == '\0')

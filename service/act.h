@@ -38,7 +38,8 @@ void act_begin(struct act *act, const struct context *context,
 enum status act_keep(struct context *context, const struct act *act,
                      struct error *error);
 
-/* Notes that the request was refused, where it is an act or access was denied. */
+/* Notes that the request was refused, where it is an act or access was denied; but not how
+ * an import ended that its sender only may know of. */
 void act_refused(struct context *context, const struct request *request);
 
 #endif

@@ -27,15 +27,17 @@ enum status handle_dataset_patch(struct context *context, struct request *reques
         access_find_dataset(context, &question, request->match.id, &dataset, error);
     if (status != ST_OK)
         return status;
-    char *text = dataset_text(context->datasets, dataset, context->ledger);
+    char *text =
+        dataset_text(context->datasets, dataset, context->ledger, &request->principal);
     request_tag(tag, text);
     free(text);
     struct renaming renaming = {tag, dataset_caption(context->datasets, dataset),
                                 put_of_dataset, dataset};
     status = renaming_run(context, request, &renaming, error);
     if (status == ST_OK)
-        request_answer_changed(
-            request, dataset_text(context->datasets, dataset, context->ledger));
+        request_answer_changed(request,
+                               dataset_text(context->datasets, dataset, context->ledger,
+                                            &request->principal));
     return status;
 }
 

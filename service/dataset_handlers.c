@@ -20,7 +20,7 @@
 
 /* --- create --- */
 
-/* This is all that is said of another project's dataset, whose id cannot be had. */
+/* Another project's or another owner's dataset is refused by these words alone. */
 static enum status refuse_used(const struct dataset_spec *spec, struct error *error)
 {
     return error_set_at(error, ST_ALREADY_EXISTS, "/id",
@@ -36,7 +36,8 @@ static enum status check_anew(struct context *context, struct declaration *decla
 {
     const struct dataset *known = declaration->known;
     const enum dataset_state state = declaration->info.state;
-    if (!access_sees_dataset(declaration->request, known))
+    if (!access_sees_dataset(declaration->request, known) ||
+        !access_owns_dataset(declaration->request, known))
         return refuse_used(spec, error);
     if (state == DATASET_IMPORTING)
         return error_set_at(error, ST_DATASET_BUSY, "/id", "\"%s\" is being imported",
@@ -72,7 +73,8 @@ static enum status remember(struct context *context, struct store_tx *tx,
                             struct error *error)
 {
     char location[128];
-    char *body = dataset_text(context->datasets, dataset, context->ledger);
+    char *body =
+        dataset_text(context->datasets, dataset, context->ledger, &request->principal);
     snprintf(location, sizeof location, "/v1/datasets/%s",
              dataset_spec(dataset)->id.text);
     enum status status = idempotency_keep(context, request, tx, location, body, error);
@@ -174,14 +176,16 @@ enum status handle_dataset_put(struct context *context, struct request *request,
     struct declaration declaration = {.request = request};
     struct dataset_spec spec;
     struct dataset *dataset;
+    const struct access_question question = access_question_of(request);
     enum status status =
-        access_read_dataset(context, request, &dataset, &declaration.info, error);
+        access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     if (status == ST_OK)
         status = dataset_spec_parse(&spec, request->body != NULL ? request->body : "",
                                     request->body_size, error);
     if (status != ST_OK)
         return status;
     declaration.known = dataset;
+    dataset_read(context->datasets, dataset, &declaration.info);
     status = check_put(context, &declaration, &spec, error);
     bool changes = declaration.info.state == DATASET_FAILED ||
                    declaration.promise != PROMISE_STANDS ||
@@ -192,8 +196,9 @@ enum status handle_dataset_put(struct context *context, struct request *request,
     else
         dataset_spec_fini(&spec);
     if (status == ST_OK)
-        request_answer_changed(
-            request, dataset_text(context->datasets, dataset, context->ledger));
+        request_answer_changed(request,
+                               dataset_text(context->datasets, dataset, context->ledger,
+                                            &request->principal));
     return status;
 }
 
@@ -223,8 +228,8 @@ enum status handle_dataset_get(struct context *context, struct request *request,
     if (status == ST_OK && closed_account_awaits(context, request, dataset))
         status = closed_account_status(request, error);
     if (status == ST_OK)
-        request_answer(request,
-                       dataset_text(context->datasets, dataset, context->ledger));
+        request_answer(request, dataset_text(context->datasets, dataset,
+                                             context->ledger, &request->principal));
     return status;
 }
 
@@ -264,16 +269,20 @@ static enum status delete_files(struct context *context, const struct dataset_id
     return ST_OK;
 }
 
-enum status handle_dataset_delete(struct context *context, struct request *request,
-                                  struct error *error)
+/* Whether the request may delete the dataset. While it has no content only its owner may,
+ * because anybody else would learn whether an import is under way. Nobody is `local` any
+ * more where there are keys, so what `local` declared is deleted by any data owner. */
+static enum status check_delete(struct context *context, const struct request *request,
+                                const struct dataset *dataset,
+                                const struct dataset_info *info, struct error *error)
 {
-    struct dataset *dataset;
-    struct dataset_info info;
-    enum status status = access_read_dataset(context, request, &dataset, &info, error);
-    if (status != ST_OK)
-        return status;
     const struct dataset_id *id = &dataset_spec(dataset)->id;
-    if (info.state == DATASET_IMPORTING)
+    bool has_content = info->state == DATASET_READY || info->state == DATASET_DELETED;
+    if (!has_content && !access_owns_dataset(request, dataset) &&
+        !principal_equal(dataset_owner(dataset), &principal_local))
+        return error_set(error, ST_FORBIDDEN,
+                         "it is not imported: only its owner deletes it");
+    if (info->state == DATASET_IMPORTING)
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
     if (jobs_active_on(context->jobs, id) > 0)
         return error_set(error, ST_DATASET_IN_USE, "a job on it is queued or running");
@@ -281,6 +290,20 @@ enum status handle_dataset_delete(struct context *context, struct request *reque
         return error_set(error, ST_DATASET_IN_USE, "statistics of it are under way");
     if (charges_open_on(context->charges, id))
         return error_set(error, ST_DATASET_IN_USE, "a charge on it is open");
+    return ST_OK;
+}
+
+enum status handle_dataset_delete(struct context *context, struct request *request,
+                                  struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    if (status == ST_OK)
+        status = check_delete(context, request, dataset, &info, error);
+    if (status != ST_OK)
+        return status;
+    const struct dataset_id *id = &dataset_spec(dataset)->id;
     if (info.state != DATASET_DELETED)
         status = delete_row(context, request, dataset, &info, error);
     if (status == ST_OK)

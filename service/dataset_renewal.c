@@ -36,14 +36,17 @@ static void add(struct datasets *datasets, struct dataset *fresh_take)
     pthread_rwlock_unlock(&datasets->lock);
 }
 
-/* What may change of a dataset that is declared as it was. */
-static void take_info(struct datasets *datasets, struct dataset *known,
+/* Takes what may change of a dataset that is declared as it was. Returns whether everybody
+ * finds it the same as before. */
+static bool take_info(struct datasets *datasets, struct dataset *known,
                       const struct dataset *fresh)
 {
     pthread_rwlock_wrlock(&datasets->lock);
+    bool same = dataset_shows_same(known, &known->info, &fresh->info);
     known->info = fresh->info;
-    datasets->version++;
+    datasets->version += !same;
     pthread_rwlock_unlock(&datasets->lock);
+    return same;
 }
 
 static void declare_anew(struct datasets *datasets, const struct dataset *known,
@@ -58,12 +61,13 @@ static void declare_anew(struct datasets *datasets, const struct dataset *known,
  * process has left. */
 static bool is_lost_here(struct dataset *known, const struct dataset *fresh)
 {
-    return atomic_load(&known->here) && (fresh->info.state != DATASET_IMPORTING ||
-                                         !declares_same(known, fresh));
+    return atomic_load(&known->here) &&
+           (fresh->info.state != DATASET_IMPORTING || !declares_same(known, fresh));
 }
 
 static void take_over(struct datasets *datasets, struct dataset *fresh_take)
 {
+    bool same = false;
     struct dataset_info info = {0};
     const struct dataset_id id = fresh_take->spec.id;
     struct dataset *known = datasets_find(datasets, id.text);
@@ -76,12 +80,13 @@ static void take_over(struct datasets *datasets, struct dataset *fresh_take)
         dataset_record_destroy(fresh_take);
         return;
     } else if (declares_same(known, fresh_take)) {
-        take_info(datasets, known, fresh_take);
+        same = take_info(datasets, known, fresh_take);
         dataset_record_destroy(fresh_take);
     } else {
         declare_anew(datasets, known, fresh_take);
     }
-    datasets_tell(datasets, &id);
+    if (!same)
+        datasets_tell(datasets, &id);
 }
 
 enum status dataset_renew(struct datasets *datasets, struct store_tx *tx,

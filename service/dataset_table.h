@@ -31,6 +31,12 @@ void datasets_list(struct datasets *datasets, struct dataset *dataset);
  * lock. */
 void datasets_replace_take(struct datasets *datasets, struct dataset *dataset_take);
 
+/* Whether everybody finds the dataset the same after a change (dataset_read_as of NULL):
+ * then the change makes no version and no event. */
+bool dataset_shows_same(const struct dataset *dataset,
+                        const struct dataset_info *before,
+                        const struct dataset_info *after);
+
 /* Tells who watches that a dataset has changed. No lock is held. */
 void datasets_tell(struct datasets *datasets, const struct dataset_id *id);
 

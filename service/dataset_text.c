@@ -56,7 +56,7 @@ static char *compose_line(struct datasets *datasets, const struct dataset *datas
     struct dataset_info info;
     struct balance balance;
     struct caption caption = dataset_caption(datasets, dataset);
-    dataset_read(datasets, dataset, &info);
+    dataset_read_as(datasets, dataset, NULL, &info);
     struct dataset_view view = view_of(dataset, &info, &caption);
     if (!dataset_spec(dataset)->is_public && !proposal_bars(&info.detail.proposal) &&
         ledger_balance(ledger, &dataset_spec(dataset)->id, &balance, NULL) == ST_OK)
@@ -81,12 +81,12 @@ char *dataset_summary_text(struct context *context, const struct dataset *datase
 }
 
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
-                   struct ledger *ledger)
+                   struct ledger *ledger, const struct principal *reader)
 {
     struct dataset_info info;
     struct epochs epochs = {0};
     struct caption caption = dataset_caption(datasets, dataset);
-    dataset_read(datasets, dataset, &info);
+    dataset_read_as(datasets, dataset, reader, &info);
     if (!proposal_bars(&info.detail.proposal))
         epochs = epochs_of(dataset_spec(dataset), ledger);
     struct dataset_view view = view_of(dataset, &info, &caption);

@@ -11,10 +11,10 @@
 #include "service/context.h"
 #include "service/datasets.h"
 
-/* The dataset as it is answered to whoever may read budgets, with what ledger says of its
+/* The dataset as the reader may know it (dataset_read_as), with what ledger says of its
  * epochs. */
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
-                   struct ledger *ledger);
+                   struct ledger *ledger, const struct principal *reader);
 
 /* Its line of a list, with its balance: composed anew where any dataset has changed, or
  * that balance. */

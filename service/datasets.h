@@ -45,8 +45,8 @@ enum status datasets_open(struct datasets **out, struct store_tx *tx,
                           struct error *error);
 void datasets_close(struct datasets *datasets); /* NULL is allowed */
 
-/* Has changed(context, id) called whenever a dataset was added, declared anew, moved or
- * decided, once that is durable. Before the first thread that does. */
+/* Has changed(context, id) called when what everybody may know of a dataset has changed
+ * (dataset_read_as of NULL) and that is durable. Before the first thread that does. */
 void datasets_watch(struct datasets *datasets,
                     void (*changed)(void *context, const struct dataset_id *id),
                     void *context);
@@ -66,6 +66,15 @@ const struct dataset_spec *dataset_spec(const struct dataset *dataset);
 const struct principal *dataset_owner(const struct dataset *dataset);
 void dataset_read(struct datasets *datasets, const struct dataset *dataset,
                   struct dataset_info *info);
+/* The same, as the reader may know it. That an import is under way or was refused is known
+ * to the dataset's owner only (privacy.md P6): anybody else finds the dataset CREATED. NULL
+ * is for lists and event streams, which show the same to everybody, the owner too. Datasets
+ * of `local` hide nothing: without keys everybody is `local`. */
+void dataset_read_as(struct datasets *datasets, const struct dataset *dataset,
+                     const struct principal *reader, struct dataset_info *info);
+
+/* Whether there is anybody from whom its imports are hidden: its owner is not `local`. */
+bool dataset_hides_imports(const struct dataset *dataset);
 
 /* A copy of what it is called, to be released; and whether that fits a search. */
 struct caption dataset_caption(struct datasets *datasets,
@@ -147,7 +156,7 @@ enum status dataset_caption_put(struct datasets *datasets, struct store_tx *tx,
                                 struct dataset *dataset, struct caption *caption_take,
                                 struct error *error);
 
-/* Whatever changes of any dataset makes a greater one. */
+/* Whatever changes of what everybody may know of any dataset makes a greater one. */
 uint64_t datasets_version(struct datasets *datasets);
 
 /* Datasets by the order in which they were made. */

@@ -14,7 +14,7 @@ static enum status find(struct context *context, const struct request *request,
     struct dataset *dataset;
     const struct access_question question = access_question_of(request);
     enum status status =
-        access_find_dataset(context, &question, request->match.id, &dataset, error);
+        access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     if (status != ST_OK)
         return status;
     *place = (struct fetch_place){.dataset = dataset_spec(dataset)->id,

@@ -62,8 +62,9 @@ enum status handle_dataset_file_get(struct context *context, struct request *req
 {
     struct upload_view view;
     struct dataset *dataset;
-    struct dataset_info info;
-    enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     if (status == ST_OK)
         status =
             upload_read(context, &request->match, &request->principal, &view, error);
@@ -91,16 +92,20 @@ static enum status refuse_import(struct request *request,
 enum status handle_dataset_import(struct context *context, struct request *request,
                                   struct error *error)
 {
+    bool begun = false;
     struct dataset *dataset;
-    struct dataset_info info;
     struct import_failure failure = {0};
     struct act act;
-    enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     act_begin(&act, context, request);
     if (status == ST_OK)
-        status = importer_start(context, dataset, &act.row, &failure, error);
+        status = importer_start(context, dataset, &act.row, &begun, &failure, error);
     if (status == ST_OK) /* here it may be asked for; poll_dataset_import may not ask */
         ledger_touched(context->ledger, &dataset_spec(dataset)->id);
+    if (status == ST_OK)
+        request->hides_outcome = begun && dataset_hides_imports(dataset);
     if (status != ST_OK && failure.status != ST_OK)
         return refuse_import(request, &failure, error);
     return status;
@@ -112,7 +117,7 @@ enum status poll_dataset_import(struct context *context, struct request *request
     struct dataset_info info;
     struct dataset *dataset = datasets_find(context->datasets, request->match.id);
     CHECK(dataset != NULL);
-    dataset_read(context->datasets, dataset, &info);
+    dataset_read_as(context->datasets, dataset, &request->principal, &info);
     const struct import_failure failure = importer_told(
         &info.detail.failure, dataset_owner(dataset), &request->principal);
     if (request->deadline_ns == 0)
@@ -130,9 +135,10 @@ enum status poll_dataset_import(struct context *context, struct request *request
         return error_set(
             error, ST_DRAINING,
             "the import was ended by the service's stop, or the dataset declared anew");
-    reply_json(&request->reply,
-               info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
-               dataset_text(context->datasets, dataset, context->ledger));
+    reply_json(
+        &request->reply,
+        info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
+        dataset_text(context->datasets, dataset, context->ledger, &request->principal));
     return ST_OK;
 }
 
@@ -141,9 +147,12 @@ enum status handle_dataset_import_get(struct context *context, struct request *r
 {
     struct dataset *dataset;
     struct dataset_info info;
-    enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, &dataset, error);
     if (status != ST_OK)
         return status;
+    dataset_read_as(context->datasets, dataset, &request->principal, &info);
     const struct import_failure failure = importer_told(
         &info.detail.failure, dataset_owner(dataset), &request->principal);
     reply_header_add(&request->reply, "Cache-Control", "no-store");

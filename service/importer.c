@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "service/audit_trail.h"
 #include "service/claims.h"
+#include "service/import_act.h"
 #include "service/import_pace.h"
 #include "service/notice.h"
 #include "service/twins.h"
@@ -40,24 +41,20 @@ static enum status check_uploads(struct context *context,
     return ST_OK;
 }
 
-/* Moves the dataset, by an act of somebody's. */
 static enum status move(struct context *context, struct dataset *dataset,
-                        const struct dataset_info *info, const struct audit_row *act,
-                        struct error *error)
+                        const struct dataset_info *info, struct error *error)
 {
     struct store_tx *tx = NULL;
     enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
-    status = dataset_move(context->datasets, tx, dataset, info, error);
-    if (status == ST_OK)
-        status = audit_trail_append(tx, act, error);
-    return store_end(tx, status, error);
+    return store_end(tx, dataset_move(context->datasets, tx, dataset, info, error),
+                     error);
 }
 
 enum status importer_start(struct context *context, struct dataset *dataset,
-                           const struct audit_row *act, struct import_failure *failure,
-                           struct error *error)
+                           const struct audit_row *act, bool *begun,
+                           struct import_failure *failure, struct error *error)
 {
     struct dataset_info info;
     dataset_read(context->datasets, dataset, &info);
@@ -82,10 +79,11 @@ enum status importer_start(struct context *context, struct dataset *dataset,
     if (datasets_importing(context->datasets) >= IMPORTS_MAX)
         return error_set(error, ST_QUEUE_FULL, "too many imports wait");
     info.state = DATASET_IMPORTING;
-    info.detail = (struct dataset_detail){0};
-    status = move(context, dataset, &info, act, error);
+    info.detail = (struct dataset_detail){.act = import_act_of(act)};
+    status = move(context, dataset, &info, error);
     if (status != ST_OK)
         return status;
+    *begun = true;
     if (!store_shared(context->store)) /* else a worker takes it (importer_take) */
         CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
     return ST_OK;
@@ -235,22 +233,14 @@ struct import_failure importer_told(const struct import_failure *failure,
 {
     if (principal_equal(owner, reader))
         return *failure;
-    if (failure->status == ST_IMPORT_FAILED && principal_equal(owner, &principal_local))
+    if (failure->status != ST_OK && principal_equal(owner, &principal_local))
         return (struct import_failure){
             .status = ST_IMPORT_FAILED,
             .text =
                 "the files are not as declared; whoever has them reads where and why "
                 "once they declare them under another id, as this one was declared "
                 "before there were keys"};
-    if (failure->status == ST_IMPORT_FAILED)
-        return (struct import_failure){
-            .status = ST_IMPORT_FAILED,
-            .text = "the files are not as declared; the dataset's "
-                    "owner may read where and why"};
-    if (failure->status == ST_DUPLICATE_CONTENT)
-        return (struct import_failure){.status = ST_DATASET_UNAVAILABLE,
-                                       .text = "the dataset cannot be used"};
-    return *failure;
+    return (struct import_failure){0};
 }
 
 /* Whether how long the import took could tell more of private records than n does: of
@@ -313,14 +303,18 @@ static enum status settle(struct context *context, struct dataset *dataset,
     bool ready = info->state == DATASET_READY;
     const struct twins_search search = {context->datasets, context->ledger,
                                         dataset_owner(dataset), ""};
+    struct dataset_info before;
     enum status status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
+    dataset_read(context->datasets, dataset, &before);
     status = claims_end_held(context, tx, HELD_DATASET, id, true, error);
     if (status == ST_OK && ready && store_shared(context->store))
         status = twins_check(&search, dataset, info, error);
     if (status == ST_OK)
         status = dataset_move(context->datasets, tx, dataset, info, error);
+    if (status == ST_OK && ready)
+        status = import_act_append(tx, dataset, &before.detail.act, error);
     if (status == ST_OK && ready)
         status =
             notice_imported(context, tx, dataset, info->detail.import_ms / 1000, error);
@@ -341,6 +335,13 @@ static enum status settle_duplicate(struct context *context, struct dataset *dat
     return settle(context, dataset, &info, error);
 }
 
+/* Whether what the files hold has ended the import, and not this service. */
+static bool is_refused(enum status status)
+{
+    return status == ST_IMPORT_FAILED || status == ST_DUPLICATE_CONTENT ||
+           status == ST_DISK_FULL;
+}
+
 /* Shows what the import came to. From then on a dataset that is FAILED may be declared
  * anew: this is a visit. */
 static void show(struct context *context, struct dataset *dataset,
@@ -359,9 +360,10 @@ static void show(struct context *context, struct dataset *dataset,
     else if (settled == ST_OK && status == ST_OK)
         remove_uploads(context, spec);
     /* Texts of a failed import may speak of private rows: they are the owner's. */
-    log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
-              status_wire(status), "detail", status == ST_IO ? failure->text : "",
-              (char *)NULL);
+    if (!is_refused(status) || !dataset_hides_imports(dataset))
+        log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
+                  status_wire(status), "detail", status == ST_IO ? failure->text : "",
+                  (char *)NULL);
     atomic_store(dataset_here_flag(dataset), false);
     long_polls_wake(context->long_polls, dataset);
     datasets_leave(context->datasets, &visit);

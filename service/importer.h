@@ -19,9 +19,12 @@
 /* Imports that have been asked for and have not ended, the one under way among them. */
 enum { IMPORTS_MAX = 65 };
 
-/* Moves the dataset to IMPORTING, appends the act in the same transaction, and hands the
- * dataset to the importer's thread, or leaves it to whichever worker takes it; long polls on it are woken when the import has ended.
- * Where the dataset is READY nothing is done.
+/* Moves the dataset to IMPORTING, and hands it to the importer's thread, or leaves it to
+ * the worker that takes it; long polls on it are woken when the import has ended. The act is
+ * kept with the dataset, and appended to the audit trail when the dataset is READY: a row of
+ * an import that is refused would tell of the refusal. If the dataset is READY nothing is
+ * done.
+ *   begun             set where an import has begun
  *   ST_DATASET_BUSY   it is being imported
  *   ST_NOT_FOUND      it was deleted
  *   ST_GRANT_PENDING  its grant is not approved
@@ -32,18 +35,17 @@ enum { IMPORTS_MAX = 65 };
  *   ST_IO             the store is poisoned
  * On failure nothing has changed. */
 enum status importer_start(struct context *context, struct dataset *dataset,
-                           const struct audit_row *act, struct import_failure *failure,
-                           struct error *error);
+                           const struct audit_row *act, bool *begun,
+                           struct import_failure *failure, struct error *error);
 
 /* Where others share the store: takes the import that was asked for first and that no daemon
  * has, if none is under way here. Threads: the clock's. */
 void importer_take(struct context *context);
 
-/* What reader may know of why an import failed. The owner of the dataset may know all of
- * it (privacy.md P6). Anybody else reads neither where a file is bad nor what stands there;
- * and of records that are another dataset's, which has the same owner, that the dataset
- * cannot be used. A dataset of the local principal, whom nobody is once there are keys, has
- * no owner who could ask: the text says how to find out all the same. */
+/* What reader may know of why an import failed. The dataset's owner may know all of it;
+ * anybody else does not learn that it failed (privacy.md P6), and the answer is zeroed. A
+ * dataset of the local principal, whom nobody is once there are keys, has no owner who could
+ * ask: the text says how to find out all the same. */
 struct import_failure importer_told(const struct import_failure *failure,
                                     const struct principal *owner,
                                     const struct principal *reader);

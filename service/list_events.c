@@ -131,7 +131,7 @@ static void write_datasets(struct composing *composing)
         if (dataset == NULL || !is_wanted(feed->dataset.text, id) ||
             !is_wanted(feed->project, dataset_owner(dataset)->project))
             continue;
-        dataset_read(datasets, dataset, &info);
+        dataset_read_as(datasets, dataset, NULL, &info);
         event_write(&composing->writer, "dataset",
                     event_dataset_render(id, dataset_state_names[info.state]));
     }

@@ -287,7 +287,7 @@ static bool dataset_wanted(void *context, size_t place)
         return false;
     if (list->states == every_dataset_state)
         return true;
-    dataset_read(datasets, dataset, &info);
+    dataset_read_as(datasets, dataset, NULL, &info);
     return has_bit(list->states, info.state);
 }
 
@@ -300,7 +300,7 @@ static char *dataset_line(void *context, size_t place)
         return NULL;
     return list->view == VIEW_SUMMARY
                ? dataset_summary_text(list->context, dataset)
-               : dataset_text(datasets, dataset, list->context->ledger);
+               : dataset_text(datasets, dataset, list->context->ledger, NULL);
 }
 
 /* What has no budget is never used up. */

@@ -147,6 +147,7 @@ static enum status end_import_in(struct context *context, struct store_tx *tx,
     if (status != ST_OK || info.state != DATASET_IMPORTING || !hold.lost)
         return status;
     info.state = DATASET_CREATED;
+    info.detail.act = (struct import_act){0};
     status = claims_end_held(context, tx, HELD_DATASET, id, false, error);
     return status == ST_OK ? dataset_move(context->datasets, tx, dataset, &info, error)
                            : status;

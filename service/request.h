@@ -49,6 +49,7 @@ struct request {
     enum request_ask ask;
     uint64_t followed;   /* how much of other daemons was known when it was handled */
     enum status refused; /* what the reply is a problem of; ST_OK: it is none */
+    bool hides_outcome;  /* only its sender may know that it did not succeed */
     bool waited;         /* for a change, before it was answered */
     const void *awaited; /* what it waits for, while it waits */
     int64_t deadline_ns;

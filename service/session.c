@@ -296,7 +296,7 @@ static enum status begin_upload(struct context *context, struct request *request
     struct dataset *dataset;
     const struct access_question question = access_question_of(request);
     enum status status =
-        access_find_dataset(context, &question, request->match.id, &dataset, error);
+        access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     return status == ST_OK ? upload_begin(context, &request->upload, &start, error)
                            : status;
 }
@@ -389,7 +389,7 @@ static void check_body(struct session *session)
 /* Who writes what the request wants written, or waits for what it wants read: a file that goes
  * to a bucket has threads of its own, and so has what is in the store alone. */
 static struct pool *pool_of(const struct context *context,
-                               const struct request *request)
+                            const struct request *request)
 {
     bool sends = context->senders != NULL && request->match.route->body == BODY_FILE;
     if (request->ask == ASK_DUE)
@@ -407,11 +407,10 @@ static enum MHD_Result hand_over(struct session *session)
         error_set(&error, ST_DRAINING, "the service is stopping");
         return session_refuse(session, &error);
     }
-    enum status status =
-        request->match.route->run == RUN_ON_PREDICTORS
-            ? predictors_submit(context->predictors, request,
-                                handler_cost(context, request), &error)
-            : pool_submit(pool_of(context, request), request, &error);
+    enum status status = request->match.route->run == RUN_ON_PREDICTORS
+                             ? predictors_submit(context->predictors, request,
+                                                 handler_cost(context, request), &error)
+                             : pool_submit(pool_of(context, request), request, &error);
     if (status != ST_OK) {
         request_refuse(request, &error, NULL);
         resume(session);

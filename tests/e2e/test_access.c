@@ -118,6 +118,20 @@ static void expect_absent(const struct reply *reply, const struct route *route,
     assert_string_equal(reply_text(missing, "detail"), expected);
 }
 
+/* What only the owner of a dataset does before it is imported (docs/access.md). */
+static bool is_owners_alone(const struct route *route)
+{
+    static const char *const names[] = {
+        "dataset_put",        "dataset_file_put",  "dataset_file_get",
+        "dataset_file_fetch", "dataset_fetch_get", "dataset_fetch_delete",
+        "dataset_import",     "dataset_delete",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(route->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static void try_route(const struct row *row, enum role role)
 {
     const struct route *route = &row->route;
@@ -136,6 +150,10 @@ static void try_route(const struct row *row, enum role role)
     if (own == NULL || route->scope == SCOPE_EVERYBODY)
         return;
     bool has_end = strstr(route->types, "event-stream") == NULL;
+    if (is_owners_alone(route)) { /* the key is of another data owner of the project */
+        assert_problem(ask(route, own), 403, "forbidden");
+        access_show(access_scene.own.owner);
+    }
     if (has_end)
         expect_allowed(ask(route, own), route);
     if (!has_id)
@@ -349,15 +367,10 @@ static void a_refused_line_is_named_to_who_declared_the_dataset_alone(void **sta
 
     access_show(second);
     told = client_get(client, "/v1/datasets/torn/import");
-    assert_string_equal(reply_text(told, "failure.code"), "import_failed");
-    assert_true(json_is_null(reply_at(told, "failure.file")));
-    assert_true(json_is_null(reply_at(told, "failure.line")));
-    assert_true(json_is_null(reply_at(told, "failure.column")));
+    assert_string_equal(reply_text(told, "state"), "CREATED");
+    assert_true(json_is_null(reply_at(told, "failure")));
     assert_null(strstr(told->body, why));
-    refused = client_act(client, "/v1/datasets/torn:import");
-    assert_problem(refused, 422, "import_failed");
-    assert_null(json_object_get(refused->json, "line"));
-    assert_null(strstr(refused->body, why));
+    assert_problem(client_act(client, "/v1/datasets/torn:import"), 403, "forbidden");
 }
 
 int main(void)

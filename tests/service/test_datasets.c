@@ -1,6 +1,7 @@
 /* Goal: what a dataset was declared as before stays for whoever still reads it, and for
  * nobody else. Method: a service on a directory of its own. */
 #include "service/datasets.h"
+#include "service/dataset_renewal.h"
 
 #include <malloc.h>
 
@@ -94,11 +95,127 @@ static void many_declarations_take_the_memory_of_one(void **state)
     scene_close(&scene);
 }
 
+static unsigned told; /* changes that everybody was told of */
+
+static void note(void *context, const struct dataset_id *id)
+{
+    (void)context, (void)id;
+    told++;
+}
+
+static void move_to(struct scene *scene, const char *id, enum dataset_state state)
+{
+    struct dataset_info info = {.state = state};
+    struct datasets *datasets = scene->context.datasets;
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx,
+                 dataset_move(datasets, tx, datasets_find(datasets, id), &info, NULL));
+}
+
+static enum dataset_state shown_to(struct scene *scene, const char *id,
+                                   const struct principal *reader)
+{
+    struct dataset_info info;
+    struct datasets *datasets = scene->context.datasets;
+    dataset_read_as(datasets, datasets_find(datasets, id), reader, &info);
+    return info.state;
+}
+
+static void add_of(struct scene *scene, const char *id, const struct principal *owner)
+{
+    struct dataset *dataset;
+    struct dataset_spec spec = wide_spec(id, 0);
+    const struct dataset_addition addition = {&spec, owner, false};
+    struct store_tx *tx = scene_begin(scene);
+    scene_commit(tx,
+                 datasets_add(scene->context.datasets, tx, &addition, &dataset, NULL));
+}
+
+static const struct principal ward = {.name = "ward", .project = "fraud"},
+                              mallory = {.name = "mallory", .project = "fraud"};
+
+static void an_import_that_is_refused_changes_nothing_for_others(void **state)
+{
+    (void)state;
+    static const enum dataset_state moves[] = {DATASET_IMPORTING, DATASET_FAILED,
+                                               DATASET_IMPORTING, DATASET_CREATED,
+                                               DATASET_IMPORTING};
+    struct scene scene;
+    scene_open(&scene);
+    add_of(&scene, "points", &ward);
+    datasets_watch(scene.context.datasets, note, NULL);
+    uint64_t version = datasets_version(scene.context.datasets);
+    told = 0;
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        move_to(&scene, "points", moves[i]);
+        assert_int_equal(shown_to(&scene, "points", &ward), moves[i]);
+        assert_int_equal(shown_to(&scene, "points", &mallory), DATASET_CREATED);
+        assert_int_equal(shown_to(&scene, "points", NULL), DATASET_CREATED);
+        assert_int_equal(datasets_version(scene.context.datasets), version);
+        assert_int_equal(told, 0);
+    }
+    move_to(&scene, "points", DATASET_READY);
+    assert_int_equal(shown_to(&scene, "points", NULL), DATASET_READY);
+    assert_true(datasets_version(scene.context.datasets) > version);
+    assert_int_equal(told, 1);
+    scene_close(&scene);
+}
+
+/* As another daemon of the store reads it. */
+static void a_refused_import_of_another_daemon_changes_nothing_for_others(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct datasets *elsewhere;
+    scene_open(&scene);
+    add_of(&scene, "points", &ward);
+    struct store_tx *tx = scene_begin(&scene);
+    assert_int_equal(datasets_open(&elsewhere, tx, NULL), ST_OK);
+    store_rollback(tx);
+    datasets_watch(elsewhere, note, NULL);
+    uint64_t version = datasets_version(elsewhere);
+    told = 0;
+    static const enum dataset_state moves[] = {DATASET_IMPORTING, DATASET_FAILED,
+                                               DATASET_IMPORTING, DATASET_READY};
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        move_to(&scene, "points", moves[i]);
+        tx = scene_begin(&scene);
+        assert_int_equal(dataset_renew(elsewhere, tx, "points", NULL), ST_OK);
+        store_rollback(tx);
+        bool is_seen = moves[i] == DATASET_READY;
+        assert_int_equal(told, is_seen);
+        assert_true((datasets_version(elsewhere) > version) == is_seen);
+        struct dataset_info info;
+        dataset_read(elsewhere, datasets_find(elsewhere, "points"), &info);
+        assert_int_equal(info.state, moves[i]);
+    }
+    datasets_close(elsewhere);
+    scene_close(&scene);
+}
+
+/* Without keys everybody is local, who follows imports in lists and streams. */
+static void an_import_without_keys_is_shown_to_everybody(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_open(&scene);
+    add_of(&scene, "points", &principal_local);
+    datasets_watch(scene.context.datasets, note, NULL);
+    told = 0;
+    move_to(&scene, "points", DATASET_IMPORTING);
+    assert_int_equal(shown_to(&scene, "points", NULL), DATASET_IMPORTING);
+    assert_int_equal(told, 1);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whoever_reads_a_declaration_goes_on_reading_it),
         cmocka_unit_test(many_declarations_take_the_memory_of_one),
+        cmocka_unit_test(an_import_that_is_refused_changes_nothing_for_others),
+        cmocka_unit_test(a_refused_import_of_another_daemon_changes_nothing_for_others),
+        cmocka_unit_test(an_import_without_keys_is_shown_to_everybody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,9 +252,9 @@ static void only_the_owner_reads_where_and_why_an_import_failed(void **state)
     assert_int_equal(importer_told(&bad, &ward, &ward).line, 3);
     assert_string_equal(importer_told(&bad, &ward, &ward).text, bad.text);
     struct import_failure told = importer_told(&bad, &ward, &mallory);
-    assert_int_equal(told.status, ST_IMPORT_FAILED);
+    assert_int_equal(told.status, ST_OK);
     assert_true(told.line == 0 && told.column == 0 && told.file[0] == '\0');
-    assert_null(strstr(told.text, bad.text));
+    assert_string_equal(told.text, "");
     told = importer_told(&bad, &principal_local, &mallory);
     assert_true(told.line == 0 && told.column == 0 && told.file[0] == '\0');
     assert_null(strstr(told.text, bad.text));
@@ -263,9 +263,9 @@ static void only_the_owner_reads_where_and_why_an_import_failed(void **state)
 
     assert_string_equal(importer_told(&clash, &ward, &ward).text, clash.text);
     told = importer_told(&clash, &ward, &mallory);
-    assert_int_equal(told.status, ST_DATASET_UNAVAILABLE);
-    assert_null(strstr(told.text, "patients"));
-    assert_string_equal(importer_told(&full, &ward, &mallory).text, full.text);
+    assert_int_equal(told.status, ST_OK);
+    assert_string_equal(told.text, "");
+    assert_int_equal(importer_told(&full, &ward, &mallory).status, ST_OK);
 }
 
 int main(void)

@@ -142,8 +142,8 @@ static void show_and_end(struct scene *scene)
     if (reopen(scene, &error) != ST_OK)
         fail_msg("%s", error.text);
     struct datasets *datasets = scene->context.datasets;
-    char *text =
-        dataset_text(datasets, datasets_find(datasets, "a"), scene->context.ledger);
+    char *text = dataset_text(datasets, datasets_find(datasets, "a"),
+                              scene->context.ledger, &principal_local);
     if (strstr(text, "\"epochs\":null") == NULL)
         _exit(1);
     free(text);

@@ -260,9 +260,7 @@ class DatasetSummary(TypedDict):
 class ImportFailure(TypedDict):
     """Of FAILED."""
 
-    code: Literal[
-        "import_failed", "duplicate_content", "dataset_unavailable", "disk_full", "internal"
-    ]
+    code: Literal["import_failed", "duplicate_content", "disk_full", "internal"]
     detail: str
     file: DatasetFile | None
     line: int | None

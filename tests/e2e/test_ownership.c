@@ -1,0 +1,291 @@
+/* Goal: until records are imported, a dataset is its owner's only: no other data owner of
+ * the project brings its files, declares it again, imports or deletes it, and nobody but the
+ * owner can tell that an import was refused. Method: a table of attempts by a second data
+ * owner; every surface that other roles read, before and after imports that are refused. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/access_fixture.h"
+#include "tests/e2e/declaration_fixture.h"
+#include "tests/e2e/sample_fixture.h"
+
+/* --- what another data owner may not do --- */
+
+static const struct attempt {
+    const char *method, *path;
+    const char *headers[2];
+    const char *body;
+    long status;
+    const char *code;
+} attempts[] = {
+    {"POST",
+     "/v1/datasets",
+     {"Idempotency-Key: a"},
+     TABLE("held", RIGHT, "'public'"),
+     409,
+     "already_exists"},
+    {"POST",
+     "/v1/datasets",
+     {"Idempotency-Key: b"},
+     TABLE("held", WRONG, SAMPLE_BUDGET(1)),
+     409,
+     "already_exists"},
+    {"POST",
+     "/v1/datasets:check",
+     {0},
+     TABLE("held", WRONG, SAMPLE_BUDGET(1)),
+     409,
+     "already_exists"},
+    {"PUT",
+     "/v1/datasets/held",
+     {0},
+     TABLE("held", WRONG, SAMPLE_BUDGET(1)),
+     403,
+     "forbidden"},
+    {"PUT",
+     "/v1/datasets/held",
+     {0},
+     TABLE("held", RIGHT, "'public'"),
+     403,
+     "forbidden"},
+    {"PUT", "/v1/datasets/held/files/data", {0}, "0,0,no\n", 403, "forbidden"},
+    {"PUT",
+     "/v1/datasets/held/files/data",
+     {"Upload-Offset: 0", "Upload-Length: 70"},
+     "0,0,no\n",
+     403,
+     "forbidden"},
+    {"PUT",
+     "/v1/datasets/held/files/data",
+     {"Upload-Offset: 7", "Upload-Length: 70"},
+     "0,0,no\n",
+     403,
+     "forbidden"},
+    {"GET", "/v1/datasets/held/files/data", {0}, NULL, 403, "forbidden"},
+    {"HEAD", "/v1/datasets/held/files/data", {0}, NULL, 403, NULL},
+    {"POST",
+     "/v1/datasets/held/files/data:fetch",
+     {0},
+     "{'url':'https://files.invalid/'}",
+     403,
+     "forbidden"},
+    {"GET", "/v1/datasets/held/files/data/fetch", {0}, NULL, 403, "forbidden"},
+    {"DELETE", "/v1/datasets/held/files/data/fetch", {0}, NULL, 403, "forbidden"},
+    {"POST", "/v1/datasets/held:import", {0}, NULL, 403, "forbidden"},
+    {"DELETE", "/v1/datasets/held", {0}, NULL, 403, "forbidden"},
+};
+
+static const struct reply *try_it(const struct attempt *attempt)
+{
+    char body[1024];
+    bool is_file =
+        strstr(attempt->path, "/files/") != NULL && attempt->method[1] == 'U';
+    snprintf(body, sizeof body, "%s", attempt->body != NULL ? attempt->body : "");
+    for (char *c = body; *c != '\0'; c++)
+        *c = *c == '\'' ? '"' : *c;
+    return client_send(
+        access_client(),
+        &(struct request){.method = attempt->method,
+                          .path = attempt->path,
+                          .headers = {is_file ? "Content-Type: text/csv"
+                                              : "Content-Type: application/json",
+                                      attempt->headers[0], attempt->headers[1]},
+                          .body = attempt->body != NULL ? body : NULL,
+                          .size = strlen(body)});
+}
+
+static void put_points(const char *id, unsigned salt)
+{
+    char path[96], *points = sample_points(300, salt);
+    snprintf(path, sizeof path, "/v1/datasets/%s/files/data", id);
+    assert_status(client_put(access_client(), path, points, strlen(points)), 204);
+    free(points);
+}
+
+static void no_other_data_owner_touches_a_dataset_that_is_not_imported(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"second", "owner-of-fraud2"};
+    struct client *client = access_client();
+    access_show(access_scene.own.owner);
+    assert_status(
+        client_create(client, "/v1/datasets", TABLE("held", RIGHT, SAMPLE_BUDGET(1))),
+        201);
+    put_points("held", 31);
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        char second[KEY_SIZE];
+        access_make_key(second, names[n], "data_owner", "fraud");
+        access_show(second);
+        for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+            const struct reply *reply = try_it(&attempts[i]);
+            if (reply->status != attempts[i].status)
+                fail_msg("%s %s (%zu): %ld %s", attempts[i].method, attempts[i].path, i,
+                         reply->status, reply->body);
+            if (attempts[i].code != NULL)
+                assert_string_equal(reply_text(reply, "code"), attempts[i].code);
+        }
+        assert_string_equal(
+            reply_text(client_get(client, "/v1/datasets/held"), "state"), "CREATED");
+    }
+    access_show(access_scene.own.owner);
+    assert_status(client_act(client, "/v1/datasets/held:import"), 200);
+    assert_true(reply_number(client_get(client, "/v1/datasets/held"), "records") ==
+                300);
+}
+
+/* A public dataset too: its import is compared with its owner's private records. */
+static void a_guess_in_anothers_public_dataset_is_refused_unread(void **state)
+{
+    (void)state;
+    struct client *client = access_client();
+    char second[KEY_SIZE], *guess = sample_points(300, 1);
+    access_make_key(second, "second", "data_owner", "fraud");
+    access_show(access_scene.own.owner);
+    assert_status(declare_points(client, "open", SAMPLE_PUBLIC), 201);
+    access_show(second);
+    assert_problem(
+        client_put(client, "/v1/datasets/open/files/data", guess, strlen(guess)), 403,
+        "forbidden");
+    assert_problem(client_act(client, "/v1/datasets/open:import"), 403, "forbidden");
+    /* Under an id of their own the guess is nobody's twin. */
+    ready_points(client, "own-guess", 300, 1, SAMPLE_PUBLIC);
+    free(guess);
+}
+
+/* --- what others see of an import that was refused --- */
+
+static const char *const surfaces[] = {
+    "/v1/datasets/$",
+    "/v1/datasets/$/import",
+    "/v1/datasets?view=full",
+    "/v1/datasets?view=summary",
+    "/v1/datasets?state=CREATED",
+    "/v1/datasets?state=FAILED,IMPORTING",
+    "/v1/grants",
+    "/v1/jobs",
+    "/v1/status",
+    "/v1/audit?action=dataset.import",
+    "/v1/webhooks",
+    "/v1/job-schema?dataset=$",
+    "/v1/models",
+};
+enum { SURFACES = sizeof surfaces / sizeof *surfaces };
+
+struct seen { /* by one reader: an answer and its ETag */
+    long status;
+    char *body, tag[256];
+};
+
+static void look(struct seen *seen, const char *surface, const char *id)
+{
+    char path[128];
+    size_t before = strcspn(surface, "$");
+    bool names_it = surface[before] == '$';
+    snprintf(path, sizeof path, "%.*s%s%s", (int)before, surface, names_it ? id : "",
+             names_it ? surface + before + 1 : "");
+    const struct reply *reply = client_get(access_client(), "%s", path);
+    seen->status = reply->status;
+    /* A refusal names its request, and is of the reader's role. */
+    seen->body = strdup(reply->status == 200 ? reply->body : "");
+    if (!reply_header(reply, "etag", seen->tag))
+        seen->tag[0] = '\0';
+}
+
+/* How many answers of that route had this status. */
+static double counted(const char *status)
+{
+    char sample[160];
+    access_show(access_scene.keys[ROLE_OPERATOR]);
+    const struct reply *metrics = client_get(access_client(), "/metrics");
+    snprintf(sample, sizeof sample,
+             "route=\"/v1/datasets/{id}:import\",method=\"POST\",status=\"%s\"} ",
+             status);
+    const char *at = strstr(metrics->body, sample);
+    return at != NULL ? strtod(at + strlen(sample), NULL) : 0;
+}
+
+/* The readers: each role of the project; the data owner among them is another one. */
+static void look_all(struct seen seen[ROLE_COUNT][SURFACES], const char *id)
+{
+    for (unsigned role = ROLE_ANALYST; role < ROLE_COUNT; role++) {
+        access_show(access_scene.keys[role]);
+        for (size_t i = 0; i < SURFACES; i++)
+            look(&seen[role][i], surfaces[i], id);
+    }
+}
+
+static void expect_same(struct seen before[ROLE_COUNT][SURFACES],
+                        struct seen after[ROLE_COUNT][SURFACES])
+{
+    for (unsigned role = ROLE_ANALYST; role < ROLE_COUNT; role++)
+        for (size_t i = 0; i < SURFACES; i++) {
+            if (before[role][i].status != after[role][i].status ||
+                strcmp(before[role][i].tag, after[role][i].tag) != 0 ||
+                strcmp(before[role][i].body, after[role][i].body) != 0)
+                fail_msg("role %u, %s: %s %s, then %s %s", role, surfaces[i],
+                         before[role][i].tag, before[role][i].body, after[role][i].tag,
+                         after[role][i].body);
+            free(before[role][i].body);
+            free(after[role][i].body);
+        }
+}
+
+static void a_refused_import_is_seen_by_the_owner_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id, *privacy, *bad, *code;
+    } cases[] = {{"torn", SAMPLE_BUDGET(1), "torn\n", "import_failed"},
+                 {"torn-open", SAMPLE_PUBLIC, "torn\n", "import_failed"},
+                 {"again", SAMPLE_BUDGET(1), NULL, "duplicate_content"}};
+    static struct seen before[ROLE_COUNT][SURFACES], after[ROLE_COUNT][SURFACES];
+    struct client *client = access_client();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[64];
+        access_show(access_scene.own.owner);
+        assert_status(declare_points(client, cases[i].id, cases[i].privacy), 201);
+        snprintf(path, sizeof path, "/v1/datasets/%s/files/data", cases[i].id);
+        if (cases[i].bad != NULL)
+            assert_status(client_put(client, path, cases[i].bad, strlen(cases[i].bad)),
+                          204);
+        else
+            put_points(cases[i].id, 1); /* the records of "calls" */
+        double answers = counted("422") + counted("409") + counted("202");
+        look_all(before, cases[i].id);
+        access_show(access_scene.own.owner);
+        const struct reply *refused =
+            client_act(client, "/v1/datasets/%s:import", cases[i].id);
+        assert_string_equal(reply_text(refused, "code"), cases[i].code);
+        look_all(after, cases[i].id);
+        expect_same(before, after);
+        assert_true(counted("422") + counted("409") + counted("202") == answers);
+        access_show(access_scene.own.owner);
+        assert_string_equal(
+            reply_text(client_get(client, "/v1/datasets/%s", cases[i].id), "state"),
+            "FAILED");
+        assert_string_equal(
+            reply_text(client_get(client, "/v1/datasets/%s/import", cases[i].id),
+                       "failure.code"),
+            cases[i].code);
+        char logged[64];
+        snprintf(logged, sizeof logged, "\"dataset\":\"%s\"", cases[i].id);
+        assert_false(daemon_logged(&access_scene.stage->daemon, logged));
+    }
+    static const char *const answered[] = {"422", "409", "202"};
+    for (size_t i = 0; i < sizeof answered / sizeof *answered; i++) {
+        char logged[64];
+        snprintf(logged, sizeof logged, ":import\",\"status\":\"%s\"", answered[i]);
+        assert_false(daemon_logged(&access_scene.stage->daemon, logged));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_other_data_owner_touches_a_dataset_that_is_not_imported),
+        cmocka_unit_test(a_guess_in_anothers_public_dataset_is_refused_unread),
+        cmocka_unit_test(a_refused_import_is_seen_by_the_owner_alone),
+    };
+    return cmocka_run_group_tests(tests, access_begin_keys, stage_end);
+}
