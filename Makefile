@@ -174,14 +174,14 @@ $(BUILD)/tests/engine/nn/layers/test_scatter: wrapped := -Wl,--wrap=wavelet_spec
 # Those that run with each kernel of engine/product.
 $(call programs,$(shell grep -l product_fixture.h -r tests/engine --include=test_*.c)): wrapped := -Wl,--wrap=product_choice_best
 $(BUILD)/tests/accountant/test_ledger_accounts: wrapped := -Wl,--wrap=sealed_row_up_to
-$(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take
+$(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take,--wrap=reveal_delay_draw,--wrap=sealed_matrix_open,--wrap=public_clock_wait_until,--wrap=publication_write,--wrap=job_hand_over
 $(BUILD)/tests/service/outbound/test_s3: wrapped := -Wl,--wrap=curl_easy_setopt
 $(BUILD)/tests/store/test_object_garbage: wrapped := -Wl,--wrap=clock_gettime
 $(BUILD)/tests/service/test_desk: wrapped := -Wl,--wrap=request_header,--wrap=idempotency_find
 $(BUILD)/tests/service/test_page: wrapped := -Wl,--wrap=request_query
 $(BUILD)/tests/service/test_upload: wrapped := -Wl,--wrap=dataset_read,--wrap=store_shared
 $(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise
-$(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=public_clock_wait
+$(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=public_clock_wait,--wrap=reveal_delay_wait
 $(BUILD)/tests/engine/test_equal_work: wrapped := -Wl,--wrap=matrix_gather,--wrap=stream_read,--wrap=stored_column_number,--wrap=stored_column_value
 $(BUILD)/tests/service/test_interrupted_start: wrapped := -Wl,--wrap=surveys_open
 $(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create_of_units,--wrap=network_destroy

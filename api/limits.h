@@ -81,6 +81,7 @@ enum {
     LIMIT_SIGN_ON_STREAM_S = 900,  /* of single sign-on, before it is opened anew */
     LIMIT_QUEUE_LENGTH = 1000,     /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,   /* --drain-timeout */
+    LIMIT_REVEAL_DELAY_MS = 4000,  /* --reveal-delay */
     LIMIT_METRICS_DATASETS = 1000, /* --metrics-datasets-max */
     LIMIT_URI = 8192,              /* bytes of path and query */
     LIMIT_KEY_DAYS = 3650,         /* that a key may last */

@@ -37,6 +37,7 @@ struct config {
     unsigned ranks_max;     /* of one job */
     uint64_t ranks_network; /* bytes a second, from and to each rank; for estimates */
     unsigned drain_timeout_s;
+    unsigned reveal_delay_ms; /* width of the waits of private runs (reveal_delay.h) */
     char metrics_address[CONFIG_ADDRESS_SIZE]; /* like address; "" for none */
     uint16_t metrics_port;
     size_t metrics_datasets_max; /* budgets that /metrics shows */

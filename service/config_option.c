@@ -235,6 +235,24 @@ static enum status set_drain(struct config *config, const char *text,
     return small_count(&config->drain_timeout_s, text, 0, 86400, error);
 }
 
+/* Seconds, with decimals. There is no zero: without a delay the end of a job shows how long
+ * private work took. */
+static enum status set_reveal_delay(struct config *config, const char *text,
+                                    struct error *error)
+{
+    enum { MS_PER_S = 1000 };
+    static const double low_s = 0.01, high_s = 600;
+    char *end = NULL;
+    double read = strtod(text, &end);
+    if (!isdigit((unsigned char)text[0]) || *end != '\0' ||
+        !(read >= low_s && read <= high_s))
+        return error_set(error, ST_INVALID,
+                         "\"%s\" is not a number of seconds in [%g, %g]", text, low_s,
+                         high_s);
+    config->reveal_delay_ms = (unsigned)(read * MS_PER_S);
+    return ST_OK;
+}
+
 /* Takes what --listen takes of addresses, and loopback alone. */
 static enum status set_metrics_listen(struct config *config, const char *text,
                                       struct error *error)
@@ -360,6 +378,7 @@ const struct config_option config_options[] = {
     {"ranks-max", set_ranks_max},
     {"ranks-network", set_ranks_network},
     {"drain-timeout", set_drain},
+    {"reveal-delay", set_reveal_delay},
     {"log-level", set_log_level},
     {"head-file", set_head_file},
     {"store", set_store},

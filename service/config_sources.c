@@ -29,6 +29,7 @@ static void config_defaults(struct config *config)
         .ranks_network = UINT64_C(1100000000), /* 10 Gbit/s, of which a little is lost */
         .cache_size = LIMIT_CACHE_SIZE,
         .drain_timeout_s = LIMIT_DRAIN_TIMEOUT_S,
+        .reveal_delay_ms = LIMIT_REVEAL_DELAY_MS,
         .metrics_datasets_max = LIMIT_METRICS_DATASETS,
         .ui = true,
         .audit_ip = true,

@@ -7,11 +7,13 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "service/audit_trail.h"
 #include "service/claims.h"
 #include "service/import_act.h"
 #include "service/import_pace.h"
 #include "service/notice.h"
+#include "service/reveal_delay.h"
 #include "service/twins.h"
 #include "service/upload.h"
 #include "service/upload_kind.h"
@@ -269,7 +271,8 @@ static bool await_last_second(struct context *context, const struct dataset_spec
 }
 
 /* Imports the dataset, and returns when the tick has come at which it is seen. Whoever keeps
- * the files sees when the matrix comes, so it is published no earlier than that second. */
+ * the files sees when the matrix comes, so it is published no earlier than that second. How
+ * long private records took to read is hidden by a random wait. */
 static enum status import(struct context *context, const struct dataset *dataset,
                           struct dataset_info *info, struct import_failure *failure)
 {
@@ -278,8 +281,12 @@ static enum status import(struct context *context, const struct dataset *dataset
     int64_t begin = clock_wall_s();
     const struct dataset_spec *spec = dataset_spec(dataset);
     const struct blob_name matrix = blob_of_dataset(&spec->id, BLOB_MATRIX);
+    struct reveal_delay delay;
+    reveal_delay_draw(&delay, context->config->reveal_delay_ms, random_bytes);
     blob_draft_init(&draft, &matrix);
     enum status status = convert(context, dataset, &draft, info, failure);
+    if (!spec->is_public)
+        reveal_delay_wait(&delay, context->clock, &context->import_cancel);
     if (!await_last_second(context, spec, begin, info, status))
         status = ST_CANCELLED;
     if (status == ST_OK) {

@@ -73,6 +73,8 @@ struct job {
     struct caption caption;
     struct job_now now;
     struct job_made recorded;
+    /* Points and releases that the run has kept. Those beyond recorded wait for a mark. */
+    size_t kept_points, kept_released;
     bool unshown; /* recorded is not what now.made shows */
     struct ending *ending;     /* was handed over and not yet taken; or NULL */
     struct job_answer *answer; /* of the last version asked for; NULL: none is kept */

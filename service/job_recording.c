@@ -1,5 +1,6 @@
-/* What a run records of a job, and what of that is shown: job_record, job_released and
- * job_record_quality write the first, job_show copies it to the second at a tick. */
+/* What a run keeps and records of a job, and what of that is shown. job_keep_point and
+ * job_keep_released only keep; job_record records all that was kept; job_show copies what
+ * is recorded to what is shown, at a tick. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,32 +25,45 @@ struct job_now job_as_shown(struct jobs *jobs, const struct job *job)
     return now;
 }
 
+/* The lock is held, for writing. */
+static void keep(struct job *job, const struct evaluation_point *point)
+{
+    struct job_body *body = job_body(job);
+    if (body->points == NULL) {
+        body->points = calloc(LIMIT_HISTORY, sizeof *body->points);
+        CHECK(body->points != NULL);
+    }
+    CHECK(job->kept_points < LIMIT_HISTORY);
+    body->points[job->kept_points++] = *point;
+}
+
 void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
                 const struct evaluation_point *point)
 {
     pthread_rwlock_wrlock(&jobs->lock);
-    job->recorded.progress = *progress;
+    if (point != NULL)
+        keep(job, point);
+    job->recorded = (struct job_made){*progress, job->kept_points, job->kept_released};
     job->unshown = true;
-    if (point != NULL && job_body(job)->points == NULL) {
-        job_body(job)->points = calloc(LIMIT_HISTORY, sizeof *job_body(job)->points);
-        CHECK(job_body(job)->points != NULL);
-    }
-    if (point != NULL) {
-        CHECK(job->recorded.point_count < LIMIT_HISTORY);
-        job_body(job)->points[job->recorded.point_count++] = *point;
-    }
     pthread_rwlock_unlock(&jobs->lock);
 }
 
-void job_released(struct jobs *jobs, struct job *job, uint64_t step,
-                  const struct released_value *values, size_t count)
+void job_keep_point(struct jobs *jobs, struct job *job,
+                    const struct evaluation_point *point)
+{
+    pthread_rwlock_wrlock(&jobs->lock);
+    keep(job, point);
+    pthread_rwlock_unlock(&jobs->lock);
+}
+
+void job_keep_released(struct jobs *jobs, struct job *job, uint64_t step,
+                       const struct released_value *values, size_t count)
 {
     pthread_rwlock_wrlock(&jobs->lock);
     if (job_body(job)->released == NULL)
         job_body(job)->released = released_create(values, count);
     released_append(job_body(job)->released, step, values);
-    job->recorded.released_count = job_body(job)->released->point_count;
-    job->unshown = true;
+    job->kept_released = job_body(job)->released->point_count;
     pthread_rwlock_unlock(&jobs->lock);
 }
 

@@ -61,6 +61,8 @@ static void take_recorded(struct job *job, struct job *fresh)
     if (is_further(&fresh->recorded, &job->recorded)) {
         const struct job_progress known = job->recorded.progress;
         job->recorded = fresh->recorded;
+        job->kept_points = fresh->kept_points;
+        job->kept_released = fresh->kept_released;
         keep_greater(&job->recorded.progress, &known);
         swap(&body->points, &read->points);
         swap(&body->released, &read->released);

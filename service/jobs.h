@@ -113,14 +113,18 @@ struct job_move {
 enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
                      const struct job_move *move, struct error *error);
 
-/* Remembers progress, and an evaluation (or NULL), without showing them. */
+/* Records progress, an evaluation (or NULL), and all that was kept before. The next tick
+ * shows what is recorded. */
 void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
                 const struct evaluation_point *point);
 
-/* Remembers what the step released beside the gradient. Names and their number are the
- * same at every step of a job. */
-void job_released(struct jobs *jobs, struct job *job, uint64_t step,
-                  const struct released_value *values, size_t count);
+/* Keep an evaluation, and what a step released next to the gradient, until the next
+ * job_record. No tick and no end of the job shows them before. Names of what is released,
+ * and their number, are the same at every step of a job. */
+void job_keep_point(struct jobs *jobs, struct job *job,
+                    const struct evaluation_point *point);
+void job_keep_released(struct jobs *jobs, struct job *job, uint64_t step,
+                       const struct released_value *values, size_t count);
 
 /* Remembers what was measured on a holdout, which the move to SUCCEEDED shows. */
 void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take);

@@ -248,7 +248,7 @@ static void write_free(struct exposition *out, const struct scrape *scrape)
 
 static void write_features(struct exposition *out, const struct scrape *scrape)
 {
-    write_one(out, (double)feature_cache_size(scrape->context->feature_cache));
+    write_one(out, value_of(&scrape->context->process_figures.features));
 }
 
 static void write_processor(struct exposition *out, const struct scrape *scrape)
@@ -289,7 +289,7 @@ static const struct family {
      write_queue_oldest},
     {"epsilond_workers", EXPOSE_GAUGE, "Room for running jobs.", write_workers},
     {"epsilond_train_steps_total", EXPOSE_COUNTER,
-     "Steps that running and ended jobs show, in hundredths of a job.", write_steps},
+     "Steps that running and ended jobs show, in quarters of a private job.", write_steps},
     {"epsilond_train_examples_expected_total", EXPOSE_COUNTER,
      "What those steps draw in expectation.", write_examples},
     {"epsilond_charges", EXPOSE_GAUGE,
@@ -332,14 +332,16 @@ static const struct family {
     {"epsilond_daemons", EXPOSE_GAUGE,
      "Daemons that share the database and are alive, by their role.", write_daemons},
     {"epsilond_features_bytes", EXPOSE_GAUGE,
-     "Files of features that are kept for later jobs, as of the last tick.",
+     "Files of features that are kept for later jobs, as of the last tick; stands "
+     "still during private work.",
      write_features},
     {"process_cpu_seconds_total", EXPOSE_COUNTER,
-     "Processor time, in whole seconds as of the last tick. It stands still while "
-     "private files are imported.",
+     "Processor time, in whole seconds as of the last tick. It stands still during "
+     "private work, which it leaves out.",
      write_processor},
     {"process_resident_memory_bytes", EXPOSE_GAUGE,
-     "Resident memory but that of files, in steps of 16 MiB as of the last tick.",
+     "Resident memory but that of files, in steps of 16 MiB as of the last tick; "
+     "stands still during private work.",
      write_resident},
     {"process_start_time_seconds", EXPOSE_GAUGE, "When the process began.",
      write_start},

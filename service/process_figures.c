@@ -38,21 +38,33 @@ void process_figures_pause(struct process_figures *figures)
 
 void process_figures_resume(struct process_figures *figures)
 {
-    atomic_fetch_sub(&figures->pauses, 1);
+    atomic_fetch_add(&figures->endings, 1);
 }
 
-void process_figures_measure(struct process_figures *figures)
+/* Microseconds of processors that the process has used; the last figure if they cannot be
+ * read. */
+static uint64_t used_us(const struct process_figures *figures)
 {
     enum { US_PER_S = 1000000 };
     struct rusage usage;
-    measure_resident(figures);
     if (getrusage(RUSAGE_SELF, &usage) != 0)
-        return;
+        return figures->used_us;
     int64_t us = (int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
     int64_t s = (int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
-    uint64_t used = (uint64_t)(s * US_PER_S + us);
-    if (atomic_load(&figures->pauses) == 0)
+    return (uint64_t)(s * US_PER_S + us);
+}
+
+void process_figures_measure(struct process_figures *figures, uint64_t features)
+{
+    enum { US_PER_S = 1000000 };
+    unsigned ended = atomic_exchange(&figures->endings, 0);
+    uint64_t used = used_us(figures);
+    if (atomic_load(&figures->pauses) == 0) {
         figures->told_us += used - figures->used_us;
+        atomic_store(&figures->features, features);
+        measure_resident(figures);
+    }
     figures->used_us = used;
     atomic_store(&figures->processor_s, figures->told_us / US_PER_S);
+    atomic_fetch_sub(&figures->pauses, ended);
 }

@@ -170,3 +170,15 @@ void public_clock_wait(struct public_clock *clock)
         pthread_cond_wait(&clock->change, &clock->lock);
     pthread_mutex_unlock(&clock->lock);
 }
+
+void public_clock_wait_until(struct public_clock *clock, int64_t end_ns,
+                             const atomic_bool *stop)
+{
+    const struct timespec end = {.tv_sec = end_ns / NS_PER_S,
+                                 .tv_nsec = end_ns % NS_PER_S};
+    pthread_mutex_lock(&clock->lock);
+    while (clock->going && (stop == NULL || !atomic_load(stop)) &&
+           clock_monotonic_ns() < end_ns)
+        pthread_cond_timedwait(&clock->change, &clock->lock, &end);
+    pthread_mutex_unlock(&clock->lock);
+}

@@ -29,6 +29,7 @@
 #ifndef SERVICE_PUBLIC_CLOCK_H
 #define SERVICE_PUBLIC_CLOCK_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct public_clock; /* opaque */
@@ -50,5 +51,11 @@ void public_clock_leave(struct public_clock *clock);
 /* Returns when a tick has run whose second began after the call, or at once where the
  * clock does not go. */
 void public_clock_wait(struct public_clock *clock);
+
+/* Returns at end_ns of the monotonic clock, or earlier after a tick that finds *stop set,
+ * or if *stop is set already. Returns at once if the clock does not go, and when it stops.
+ *   stop  NULL: nothing but the clock's own stop ends the wait */
+void public_clock_wait_until(struct public_clock *clock, int64_t end_ns,
+                             const atomic_bool *stop);
 
 #endif

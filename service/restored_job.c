@@ -32,6 +32,8 @@ static void restore_outline(struct job *job, const struct job_row *row,
 {
     restore_now(&job->now, row, outline);
     job->recorded = job->now.made;
+    job->kept_points = job->recorded.point_count;
+    job->kept_released = job->recorded.released_count;
     job->dataset = outline->dataset;
     job->algorithm = outline->algorithm;
     job->is_measured = outline->is_measured;

@@ -1,4 +1,4 @@
-/* A run is a loop of blocks: authorise a block in the ledger, step through it, and
+/* A run is a loop of blocks: authorise a block in the ledger, step through it, wait, and
  * write down what may be shown of it. Below, the parts stand in this order: opening the
  * matrices and the trainer; the clock's gate, which whatever depends on how long steps
  * took has to go through; authorising; points and evaluations; steps; and the end.
@@ -13,32 +13,31 @@
 
 #include "accountant/run_filter.h"
 #include "accountant/figures.h"
-#include "accountant/ledger_view.h"
-#include "api/quality_view.h"
 #include "base/check.h"
+#include "base/random.h"
 #include "engine/trainer.h"
 #include "service/context.h"
 #include "service/ending.h"
 #include "service/public_clock.h"
 #include "service/rank_company.h"
-#include "service/sealed_matrix.h"
-#include "service/start_weights.h"
+#include "service/reveal_delay.h"
+#include "service/run_inputs.h"
+#include "service/run_quality.h"
 
-/* A job has so many blocks, evaluations and points of what is released, at most. */
-enum { PARTS = 100 };
+/* The most evaluations and points of what is released that a job has. */
+enum { POINTS = 100 };
 
 struct run {
     struct context *context;
     struct job *job;
     const struct train_spec *train;
     bool is_private;
-    struct sealed_matrix data,
-        evaluation;               /* evaluation: a public one, or the holdout */
-    struct rescaling rescaling;   /* of both, where the job names ranges */
-    struct start_weights weights; /* where the model starts from any */
+    struct reveal_delay delay; /* of a private run */
+    struct run_inputs inputs;
     struct trainer *trainer;
     struct rank_company *company; /* that takes its steps; NULL: the trainer does */
     uint64_t authorised;      /* steps */
+    uint64_t block_end;       /* the step at which it waits next */
     double spent;             /* what they cost, an epsilon */
     uint64_t evaluated;       /* the step of the last evaluation */
     struct run_filter filter; /* only a filtered run has one */
@@ -47,68 +46,28 @@ struct run {
 
 /* --- opening --- */
 
-/* Has the records read over the ranges that the job names. */
-static void rescale(struct run *run)
-{
-    const struct job_request *request = &job_plan(run->job)->request;
-    const struct dataset *dataset =
-        datasets_find(run->context->datasets, request->dataset.text);
-    column_ranges_rescale(&run->rescaling, &request->scaling.ranges,
-                          &dataset_spec(dataset)->schema);
-    run->data.rows.rescaling = &run->rescaling;
-    run->evaluation.rows.rescaling = &run->rescaling;
-}
-
-/* Opens what is trained on and what the model is evaluated on. */
-static enum status open_data(struct run *run, struct error *error)
-{
-    const struct job_plan *plan = job_plan(run->job);
-    const struct job_request *request = &plan->request;
-    const atomic_bool *cancel = job_stop_flag(run->job);
-    enum status status =
-        sealed_matrix_open(run->context, &request->dataset, cancel, &run->data, error);
-    if (status == ST_OK)
-        matrix_select(&run->data.rows, &plan->division, PART_TRAIN);
-    if (status == ST_OK && request->measurement.is_asked) {
-        status = sealed_matrix_open(run->context, &request->dataset, cancel,
-                                    &run->evaluation, error);
-        if (status == ST_OK)
-            matrix_select(&run->evaluation.rows, &plan->division, PART_HOLDOUT);
-    }
-    if (status == ST_OK && request->has_evaluation)
-        status = sealed_matrix_open(run->context, &request->evaluation, cancel,
-                                    &run->evaluation, error);
-    if (status == ST_OK && request->scaling.ranges.count > 0)
-        rescale(run);
-    return status;
-}
-
 static enum status run_open(struct run *run, struct error *error)
 {
     const struct job_request *request = &job_plan(run->job)->request;
     const atomic_bool *cancel = job_stop_flag(run->job);
-    const char *id = run->train->model.start.weights;
-    enum status status = ST_OK;
-    /* Weights that are gone end the job before anything of the data is read. */
-    run->weights.loan.cancel = cancel;
-    if (id[0] != '\0')
-        status = start_weights_find(&run->weights, run->context, id, error);
-    if (status == ST_OK)
-        status = open_data(run, error);
+    struct run_inputs *inputs = &run->inputs;
+    bool has_weights = run->train->model.start.weights[0] != '\0';
+    enum status status = run_inputs_open(inputs, run->context, run->job, error);
     if (status != ST_OK)
         return status;
-    const struct weights_source weights = {run->weights.loan.path, run->weights.seal};
+    const struct weights_source weights = {inputs->weights.loan.path,
+                                           inputs->weights.seal};
     char folder[BLOB_PATH_SIZE];
     blobs_features_path(run->context->blobs, folder);
     struct trainer_options options = {
         .spec = run->train,
-        .data = &run->data.rows,
-        .evaluation = request->has_evaluation ? &run->evaluation.rows : NULL,
+        .data = &inputs->data.rows,
+        .evaluation = request->has_evaluation ? &inputs->evaluation.rows : NULL,
         .threads = run->context->config->threads,
         .cancel = cancel,
         .features = {folder, run->context->feature_cache, request->dataset.text},
         .evaluation_name = request->evaluation.text,
-        .weights = id[0] != '\0' ? &weights : NULL,
+        .weights = has_weights ? &weights : NULL,
     };
     if (train_spec_ranks(run->train) > 1) /* which make no features: nor does it */
         options.features = (struct feature_place){0};
@@ -118,7 +77,7 @@ static enum status run_open(struct run *run, struct error *error)
         status = trainer_create(&run->trainer, &options, error);
     if (status != ST_OK || train_spec_ranks(run->train) == 1)
         return status;
-    const struct rank_company_setup setup = {run->data.loan.path, options.weights,
+    const struct rank_company_setup setup = {inputs->data.loan.path, options.weights,
                                              run->trainer, cancel};
     return rank_company_open(&run->company, run->context, run->job, &setup, error);
 }
@@ -128,16 +87,19 @@ static void run_close(struct run *run)
     rank_company_close(run->company);
     trainer_destroy(run->trainer);
     run_filter_fini(&run->filter);
-    sealed_matrix_close(&run->evaluation, run->context);
-    sealed_matrix_close(&run->data, run->context);
-    start_weights_release(&run->weights, run->context);
-    rescaling_fini(&run->rescaling);
+    run_inputs_close(&run->inputs, run->context);
 }
 
-/* The length of a block: a hundredth of the job's steps, rounded up. */
+/* A hundredth of the job's steps, rounded up. */
 static uint64_t hundredth(const struct train_spec *train)
 {
-    return (train->steps + PARTS - 1) / PARTS;
+    return (train->steps + POINTS - 1) / POINTS;
+}
+
+/* The length of a block: a quarter of the job's steps, rounded up. */
+static uint64_t quarter(const struct train_spec *train)
+{
+    return (train->steps + REVEAL_QUARTERS - 1) / REVEAL_QUARTERS;
 }
 
 /* --- the gate: whatever depends on how long the steps took --- */
@@ -158,12 +120,30 @@ static enum status stopped(struct error *error)
     return error_set(error, ST_CANCELLED, "stopped");
 }
 
-/* The step that is shown: the last whole hundredth, or the last step of all. */
+static uint64_t steps_done(const struct run *run)
+{
+    return run->trainer != NULL ? trainer_steps_done(run->trainer) : 0;
+}
+
+static bool is_last(const struct run *run)
+{
+    return steps_done(run) == run->train->steps || run->used_up;
+}
+
+/* The step that is shown: the last whole hundredth, of a private run the last whole quarter,
+ * or the last step of all. */
 static uint64_t shown_step(const struct run *run)
 {
-    uint64_t done = run->trainer != NULL ? trainer_steps_done(run->trainer) : 0;
-    bool is_last = done == run->train->steps || run->used_up;
-    return is_last ? done : done - done % hundredth(run->train);
+    uint64_t done = steps_done(run);
+    uint64_t part = run->is_private ? quarter(run->train) : hundredth(run->train);
+    return is_last(run) ? done : done - done % part;
+}
+
+/* Waits at a mark of a private run, until a stop takes effect at most. */
+static void wait_for_mark(struct run *run)
+{
+    if (run->is_private)
+        reveal_delay_wait(&run->delay, run->context->clock, job_stop_flag(run->job));
 }
 
 /* To be called inside the gate. */
@@ -179,27 +159,29 @@ static void record(struct run *run, const struct evaluation_point *point)
 
 /* --- authorising --- */
 
-/* The step at which the next block ends, a function of what was planned alone. */
+/* The step at which the next block ends, a function of the plan. */
 static uint64_t block_end(const struct run *run)
 {
-    uint64_t steps = run->train->steps, block = hundredth(run->train);
-    if (!job_plan(run->job)->mechanism.prefixes_priced)
-        return steps;
-    return steps - run->authorised < block ? steps : run->authorised + block;
+    uint64_t steps = run->train->steps, end = steps_done(run) + quarter(run->train);
+    return run->is_private && end < steps ? end : steps;
 }
 
+/* Authorises the next block, or all steps if their prefixes have no price, and records what
+ * the block before has come to. */
 static enum status authorise(struct run *run, struct error *error)
 {
+    bool is_whole = !job_plan(run->job)->mechanism.prefixes_priced;
+    uint64_t end = is_whole ? run->train->steps : block_end(run);
     if (!run->is_private) {
-        run->authorised = run->train->steps;
+        run->authorised = end;
         return ST_OK;
     }
-    uint64_t end = block_end(run);
     double spent = job_plan_spent(job_plan(run->job), end);
     if (!enter(run))
         return stopped(error);
-    enum status status =
-        ledger_authorise(run->context->ledger, job_id(run->job), end, error);
+    enum status status = ST_OK;
+    if (end > run->authorised)
+        status = ledger_authorise(run->context->ledger, job_id(run->job), end, error);
     if (status == ST_OK) {
         run->authorised = end;
         run->spent = spent;
@@ -217,6 +199,26 @@ static uint64_t evaluation_period(const struct train_spec *train)
 {
     uint64_t epoch = (train->records + train->batch_size - 1) / train->batch_size;
     return epoch > hundredth(train) ? epoch : hundredth(train);
+}
+
+/* Records the evaluation of a public run, also in the job's row; keeps that of a private run
+ * until its next mark. */
+static enum status keep_evaluation(struct run *run, const struct evaluation_point *point,
+                                   struct error *error)
+{
+    struct context *context = run->context;
+    run->evaluated = point->step;
+    if (run->is_private) {
+        job_keep_point(context->jobs, run->job, point);
+        return ST_OK;
+    }
+    if (!enter(run))
+        return stopped(error);
+    record(run, point);
+    public_clock_leave(context->clock);
+    if (store_shared(context->store)) /* the row is written once the point is shown */
+        return ST_OK;
+    return job_save(context->jobs, context->store, run->job, error);
 }
 
 static enum status evaluate(struct run *run, struct error *error)
@@ -239,21 +241,14 @@ static enum status evaluate(struct run *run, struct error *error)
                              (schema_target(schema, 1) - schema_target(schema, -1)) / 2
                        : evaluation.accuracy,
     };
-    if (!enter(run))
-        return stopped(error);
-    run->evaluated = point.step;
-    record(run, &point);
-    public_clock_leave(run->context->clock);
-    if (store_shared(run->context->store)) /* it is written once it is shown */
-        return ST_OK;
-    return job_save(run->context->jobs, run->context->store, run->job, error);
+    return keep_evaluation(run, &point, error);
 }
 
-/* Whether the last step is a point, at which progress moves and what was released is
- * kept: there is one every 1 % of the steps, and one at the end. */
+/* Whether the last step is a point, at which what was released is kept, and progress of a
+ * public run moves: there is one every 1 % of the steps, and one at the end. */
 static bool is_point(const struct run *run)
 {
-    return trainer_steps_done(run->trainer) == shown_step(run);
+    return is_last(run) || steps_done(run) % hundredth(run->train) == 0;
 }
 
 static enum status keep_point(struct run *run, struct error *error)
@@ -262,10 +257,12 @@ static enum status keep_point(struct run *run, struct error *error)
     uint64_t done = trainer_steps_done(run->trainer);
     size_t count = run->company == NULL ? trainer_released(run->trainer, values)
                                         : rank_company_released(run->company, values);
+    if (count > 0)
+        job_keep_released(run->context->jobs, run->job, done, values, count);
+    if (run->is_private) /* its next mark records it */
+        return ST_OK;
     if (!enter(run))
         return stopped(error);
-    if (count > 0)
-        job_released(run->context->jobs, run->job, done, values, count);
     record(run, NULL);
     public_clock_leave(run->context->clock);
     return ST_OK;
@@ -296,10 +293,10 @@ static bool is_evaluation(const struct run *run)
 }
 
 /* Where ranks stop for what is to be shown, or asked: at the next point or evaluation, at the
- * end of what is authorised, or, of a filtered run, after one step. */
+ * end of the block, or, of a filtered run, after one step. */
 static uint64_t next_stop(const struct run *run)
 {
-    uint64_t done = trainer_steps_done(run->trainer), stop = run->authorised;
+    uint64_t done = trainer_steps_done(run->trainer), stop = run->block_end;
     uint64_t point = (done / hundredth(run->train) + 1) * hundredth(run->train);
     uint64_t period = evaluation_period(run->train);
     uint64_t look = (done / period + 1) * period;
@@ -333,9 +330,11 @@ static enum status step(struct run *run, struct error *error)
 static enum status run_block(struct run *run, struct error *error)
 {
     enum status status = authorise(run, error);
-    while (status == ST_OK && trainer_steps_done(run->trainer) < run->authorised &&
-           may_step(run))
+    run->block_end = block_end(run);
+    while (status == ST_OK && steps_done(run) < run->block_end && may_step(run))
         status = step(run, error);
+    if (status == ST_OK && !is_last(run))
+        wait_for_mark(run);
     return status;
 }
 
@@ -372,39 +371,19 @@ static enum status train(struct run *run, struct error *error)
 /* --- the look at the holdout --- */
 
 /* Authorises it, durably, before it reads a record. A run that is lost from here on is not
- * made again, so a charge buys one look at most. */
+ * made again, so a charge buys one look at most. A cancellation finds it authorised or not,
+ * so the end of the training is a mark. */
 static enum status authorise_measurement(struct run *run, struct error *error)
 {
     const struct job_id id = job_evaluation_id(job_id(run->job));
+    wait_for_mark(run);
     if (!enter(run))
         return stopped(error);
     enum status status = ledger_authorise(run->context->ledger, &id, 1, error);
+    if (status == ST_OK)
+        record(run, NULL);
     public_clock_leave(run->context->clock);
     return status;
-}
-
-/* What was measured, as jobs and certificates show it. */
-static char *quality_text(const struct run *run, const double *released)
-{
-    const struct job_plan *plan = job_plan(run->job);
-    const struct job_id id = job_evaluation_id(job_id(run->job));
-    const struct schema *schema =
-        &dataset_spec(datasets_find(run->context->datasets, plan->request.dataset.text))
-             ->schema;
-    char *mechanism = mechanism_render(&plan->measurement);
-    struct quality_view view = {
-        .plan = &plan->quality,
-        .released = released,
-        .unit = plan->request.train.unit,
-        .epsilon = plan->request.measurement.epsilon,
-        .delta = plan->request.delta,
-        .mechanism = mechanism,
-        .half_range = schema_half_range(schema),
-    };
-    CHECK(ledger_reservation(run->context->ledger, &id, &view.reserve));
-    char *text = quality_render(&view);
-    free(mechanism);
-    return text;
 }
 
 /* Measures the trained model on the records held out, where that was asked for. */
@@ -417,10 +396,10 @@ static enum status measure(struct run *run, struct error *error)
     CHECK(released != NULL);
     enum status status = authorise_measurement(run, error);
     if (status == ST_OK)
-        status = trainer_measure(run->trainer, quality, &run->evaluation.rows, released,
+        status = trainer_measure(run->trainer, quality, &run->inputs.evaluation.rows, released,
                                  error);
     if (status == ST_OK)
-        job_record_quality(run->context->jobs, run->job, quality_text(run, released));
+        job_record_quality(run->context->jobs, run->job, run_quality_text(run->context, run->job, released));
     free(released);
     return status;
 }
@@ -449,8 +428,23 @@ static enum job_reason reason_of(const struct run *run, enum status status)
                                                          : REASON_INTERNAL;
 }
 
+/* Waits at the mark that is the end of a private run, and then records what its last block
+ * has come to. Of a run that failed nothing more is recorded: what it had kept would show
+ * how far it was. */
+static void reveal_end(struct run *run, bool failed)
+{
+    if (!run->is_private)
+        return;
+    reveal_delay_end(&run->delay, run->context->clock, job_stop_flag(run->job));
+    if (failed || !enter(run))
+        return;
+    record(run, NULL);
+    public_clock_leave(run->context->clock);
+}
+
 /* Trains, puts the model's file in place, and says how the run ended. Only the model's
- * row, which the tick inserts, publishes the file. */
+ * row, which the tick inserts, publishes the file. Whoever keeps the files sees when the
+ * model's comes, so it is written after the wait. */
 static struct ending *end(struct run *run)
 {
     struct ending *ending = ending_create();
@@ -458,11 +452,12 @@ static struct ending *end(struct run *run)
     rank_company_end(run->company, ending->status == ST_OK);
     if (ending->status == ST_OK)
         ending->status = measure(run, &ending->error);
+    reveal_end(run, ending->status != ST_OK);
     if (ending->status == ST_OK) {
         const struct trained trained = {
             .trainer = run->trainer,
             .ran = run->filter.ran.run_count > 0 ? &run->filter.ran : NULL,
-            .ancestry = &run->weights.ancestry,
+            .ancestry = &run->inputs.weights.ancestry,
             .noise = run->company != NULL ? rank_company_report(run->company)->noise
                                           : NULL,
             .quality = job_recorded_quality(run->context->jobs, run->job)};
@@ -479,12 +474,18 @@ void runner_run(void *argument, void *item)
     struct run run = {.context = context, .job = item};
     run.train = &job_plan(run.job)->request.train;
     run.is_private = job_plan(run.job)->is_private;
+    if (run.is_private) {
+        process_figures_pause(&context->process_figures);
+        reveal_delay_draw(&run.delay, context->config->reveal_delay_ms, random_bytes);
+    }
 
     struct ending *ending = end(&run);
     run_close(&run);
     public_clock_enter(context->clock);
     ending->stopped = atomic_load(job_stop_flag(run.job));
     job_hand_over(context->jobs, run.job, ending);
+    if (run.is_private)
+        process_figures_resume(&context->process_figures);
     public_clock_leave(context->clock);
     context_guard(context);
 }

@@ -282,7 +282,8 @@ enum status service_open(struct context *context, const struct config *config,
     context->fetchers =
         pool_create(FETCHER_THREADS, LIMIT_FETCHES, fetcher_run, context);
     disk_room_measure(&context->disk_room);
-    process_figures_measure(&context->process_figures);
+    process_figures_measure(&context->process_figures,
+                            feature_cache_size(context->feature_cache));
     return ST_OK;
 }
 

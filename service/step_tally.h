@@ -5,8 +5,8 @@
  *   steps    = sum over jobs of the step that is shown
  *   examples = sum over jobs of step x batch_size, the expected batch size
  *
- * Both are counted at ticks of the public clock, from what a job shows then: multiples of a
- * hundredth of its steps. What a batch really drew is private (privacy.md P6) and is not
+ * Both are counted at ticks of the public clock, from what a job shows then: quarters of its
+ * steps, on public data hundredths. What a batch really drew is private (privacy.md P6) and is not
  * known here.
  *
  * Threads: the tick's counts; any may read.

@@ -6,9 +6,11 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "service/claims.h"
 #include "service/notice.h"
 #include "service/public_clock.h"
+#include "service/reveal_delay.h"
 #include "service/sealed_matrix.h"
 
 /* --- the run --- */
@@ -67,12 +69,17 @@ void surveyor_run(void *argument, void *item)
 {
     struct context *context = argument;
     struct survey *survey = item;
+    struct reveal_delay delay;
     struct survey_ending *ending = calloc(1, sizeof *ending);
     CHECK(ending != NULL);
+    process_figures_pause(&context->process_figures);
+    reveal_delay_draw(&delay, context->config->reveal_delay_ms, random_bytes);
     ending->status = run(context, survey, &ending->answers, &ending->error);
+    reveal_delay_end(&delay, context->clock, &survey->stop);
     public_clock_enter(context->clock);
     ending->stopped = atomic_load(&survey->stop);
     survey_hand_over(context->surveys, survey, ending);
+    process_figures_resume(&context->process_figures);
     public_clock_leave(context->clock);
     context_guard(context);
 }

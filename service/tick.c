@@ -173,7 +173,8 @@ void tick_run(void *argument, int64_t second)
     disk_room_measure(&context->disk_room);
     feature_cache_trim(context->feature_cache, clock_monotonic_ns() / 1000000000,
                        disk_room_free(&context->disk_room));
-    process_figures_measure(&context->process_figures);
+    process_figures_measure(&context->process_figures,
+                            feature_cache_size(context->feature_cache));
     service_manager_tell(context->manager, "WATCHDOG=1");
     if (disk_room_check(&context->disk_room, NULL) == ST_OK)
         refusals_write(context->refusals, context->store, second, NULL);

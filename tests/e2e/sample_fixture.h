@@ -45,13 +45,14 @@ const struct reply *declare_points(struct client *client, const char *id,
                                    const char *privacy);
 
 /* A job on points that takes next to nothing of a budget and, with SAMPLE_ENDLESS
- * steps, outlasts any test. With SAMPLE_LONG steps it is one whose progress, a hundredth
- * at a time, moves every second; it outlasts a test that cancels it after a few. A step
- * takes some ten times as long where races are sought, and such a job a tenth of them. */
+ * steps, outlasts any test. With SAMPLE_LONG steps it is one whose progress, a quarter at a
+ * time, moves every few seconds; it outlasts a test that cancels it after two quarters. A
+ * step takes some ten times as long where races are sought, and such a job a tenth of them. */
 enum {
     SAMPLE_SHORTER = RACES_SOUGHT ? 10 : 1,
     SAMPLE_ENDLESS = 10000000,
-    SAMPLE_LONG = 2000000 / SAMPLE_SHORTER
+    SAMPLE_LONG = 400000 / SAMPLE_SHORTER,
+    SAMPLE_QUARTER = SAMPLE_LONG / 4
 };
 #define SAMPLE_JOB                                                                     \
     "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"        \
@@ -77,7 +78,7 @@ const struct reply *model_of(struct client *client, const struct reply *job);
  * end before. */
 const struct reply *await_training(struct client *client, const char *job);
 /* The job once its step is at least this; it must not end before. What is shown of it moves
- * in whole hundredths of its steps. */
+ * in whole quarters of its steps. */
 const struct reply *await_step(struct client *client, const char *job, uint64_t step);
 
 #endif

@@ -80,7 +80,7 @@ static void a_job_is_taken_by_one_run_by_another_and_shown_by_all(void **state)
     char path[128];
     ready_at_both(daemons);
     const char *job = submit(one, SAMPLE_JOB, "points", STEPS, 1000.0);
-    await_step(other, job, STEPS / 100); /* as the worker shows it */
+    await_step(other, job, STEPS / 4); /* as the worker shows it */
     assert_string_equal(reply_text(client_get(one, "/v1/jobs/%s", job), "state"),
                         "RUNNING");
     const struct reply *ended = await_success(other, job);

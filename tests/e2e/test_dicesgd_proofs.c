@@ -210,8 +210,8 @@ static void no_file_holds_the_error(void **state)
     struct client *client = &stage->client;
     char *directory = stage->daemon.directory;
     ready_alike(client);
-    const char *job = submit(client, ALIKE_JOB, "m2r", 100000, 1e4);
-    await_step(client, job, 1000);
+    const char *job = submit(client, ALIKE_JOB, "m2r", 20000, 1e4);
+    await_step(client, job, 5000);
     search(directory, 0);
     cancel(client, job);
     await_end(client, job);

@@ -96,7 +96,7 @@ static void a_log_is_never_ahead_of_the_job(void **state)
     for (int i = 0; i < 2; i++) {
         const struct reply *before = log_of(job, "");
         const struct reply *shown =
-            await_step(client, job, (uint64_t)(i + 1) * SAMPLE_LONG / 100);
+            await_step(client, job, (uint64_t)(i + 1) * SAMPLE_QUARTER);
         const struct reply *after = log_of(job, "");
         double steps = reply_number(shown, "privacy.authorised_steps");
         if (count_of(before, "authorised", &last) > 0)

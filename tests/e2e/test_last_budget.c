@@ -188,7 +188,7 @@ static void two_jobs_on_one_dataset_run_at_once(void **state)
         submit(client, SAMPLE_JOB, "both", SAMPLE_LONG, 7000.0)};
     for (int i = 0; i < 2; i++)
         await_training(client, jobs[i]);
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 2; i++)
             await_step(client, jobs[i], (uint64_t)step_of(client, jobs[i]) + 1);
         account_read(&account, client, "both");

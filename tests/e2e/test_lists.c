@@ -423,7 +423,7 @@ static void the_queue_is_counted_and_moves_up(void **state)
     while (position_of(queued[2]) != 2)
         client_get(client, "/v1/jobs/%s?wait=1", queued[2]);
     assert_true(position_of(queued[1]) == 1);
-    const struct reply *progress = await_step(client, running, SAMPLE_LONG / 100);
+    const struct reply *progress = await_step(client, running, SAMPLE_QUARTER);
     assert_true(json_is_null(reply_at(progress, "progress.queue_position")));
     assert_true(reply_number(progress, "progress.seconds_left") >= 1);
     for (size_t i = 3; i-- > 1;)

@@ -69,7 +69,7 @@ static void a_killed_job_is_charged_what_it_was_authorised(void **state)
     const char *beside = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 100000.0);
     const char *queued = submit(client, SAMPLE_JOB, "points", 10, 1000.0);
     await_training(client, beside);
-    const struct reply *seen = await_step(client, running, SAMPLE_LONG / 100);
+    const struct reply *seen = await_step(client, running, SAMPLE_QUARTER);
     double step_seen = reply_number(seen, "progress.step");
     double spent_seen = reply_number(seen, "privacy.epsilon_spent");
     assert_true(spent_seen > 0);

@@ -30,7 +30,7 @@ static const struct reply *begin_long(struct client *client)
         "{" SWEEP_RUNS ",'runs':[{'/steps':%d},{'/steps':30},{'/steps':40}]}",
         SAMPLE_LONG);
     assert_status(sweep, 201);
-    await_step(client, reply_text(sweep, "runs.0.job"), SAMPLE_LONG / 100);
+    await_step(client, reply_text(sweep, "runs.0.job"), SAMPLE_QUARTER);
     return sweep;
 }
 

@@ -1,8 +1,8 @@
-/* What the time that a run took can be read off: whole seconds, and nothing finer. Two jobs
- * of different private speed are compared byte by byte from outside, and everything that
- * carries or could carry a time is taken apart: ids, hashes, progress, versions, the order
- * of entries, the moments at which waiting clients are answered. A slow run is one whose
- * daemon is stopped for moments at a time. */
+/* What the time that a run took can be read off: few marks, each behind a random wait, at
+ * whole seconds. Two jobs of different private speed are compared byte by byte from outside,
+ * and everything that carries or could carry a time is taken apart: ids, hashes, progress,
+ * versions, the order of entries, the moments at which waiting clients are answered. A slow
+ * run is one whose daemon is stopped for moments at a time. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include "tests/e2e/stage_fixture.h"
 #include "tests/e2e/stream_fixture.h"
 
-enum { STEPS = 150000 / SAMPLE_SHORTER, HUNDREDTH = STEPS / 100, WORKERS = 6 };
+enum { STEPS = 150000 / SAMPLE_SHORTER, QUARTER = STEPS / 4, WORKERS = 6 };
 
 #define LEARNING                                                                       \
     "{'dataset':'%s','evaluation':'open','model':{'preset':'linear'},'algorithm':"     \
@@ -84,6 +84,7 @@ struct seen { /* all that can be seen of a job from its submission to its end */
     unsigned long first_version, last_version;
     size_t count;
     double steps[SHOWN_MAX], authorised[SHOWN_MAX], spent[SHOWN_MAX];
+    double evaluated[SHOWN_MAX]; /* the step of the last evaluation that is shown */
 };
 
 /* What the stream of its events counts: changes of any job, and of datasets. */
@@ -114,6 +115,9 @@ static void note(struct seen *seen, const struct reply *job)
 {
     assert_true(seen->count < SHOWN_MAX);
     seen->steps[seen->count] = reply_number(job, "progress.step");
+    const json_t *history = reply_at(job, "metrics.history");
+    const json_t *last = json_array_get(history, json_array_size(history) - 1);
+    seen->evaluated[seen->count] = json_number_value(json_object_get(last, "step"));
     seen->authorised[seen->count] = reply_number(job, "privacy.authorised_steps");
     seen->spent[seen->count++] = reply_number(job, "privacy.epsilon_spent");
     seen->job = job;
@@ -246,14 +250,16 @@ static void expect_alike(const char *name, const json_t *a, const json_t *b)
     }
 }
 
-/* Authorised in blocks that were fixed beforehand, shown in hundredths; what was spent is
- * a function of what was authorised. */
-static void expect_hundredths(const struct seen *seen)
+/* Authorised in blocks that were fixed beforehand, shown in quarters; what was spent is a
+ * function of what was authorised. */
+static void expect_quarters(const struct seen *seen)
 {
     for (size_t i = 0; i < seen->count; i++) {
-        assert_true(fmod(seen->steps[i], HUNDREDTH) == 0);
-        assert_true(fmod(seen->authorised[i], HUNDREDTH) == 0);
-        assert_true(seen->authorised[i] >= seen->steps[i]);
+        assert_true(fmod(seen->steps[i], QUARTER) == 0);
+        assert_true(fmod(seen->authorised[i], QUARTER) == 0);
+        /* What is authorised follows from the mark that is shown. */
+        assert_true(seen->authorised[i] == fmin(seen->steps[i] + QUARTER, STEPS) ||
+                    (seen->authorised[i] == 0 && seen->steps[i] == 0));
         for (size_t k = 0; k < i; k++)
             assert_true((seen->spent[i] == seen->spent[k]) ==
                         (seen->authorised[i] == seen->authorised[k]));
@@ -266,15 +272,13 @@ static void expect_id_of(const struct seen *seen, const char *id)
     assert_true(ulid_time(id) <= seen->after);
 }
 
-/* Submitted, begun, and one version a second: by what polls are answered, and by what is
- * counted for whoever follows, where the first is of the submission or later. */
-static void expect_one_version_a_second(const struct seen *seen)
+/* Submitted, begun, and then one version for what is authorised first, each quarter but the
+ * last, and the end: by what polls are answered, and by what is counted for followers. */
+static void expect_a_version_a_mark(const struct seen *seen)
 {
-    time_t start = time_of(reply_text(seen->job, "start_time"));
-    time_t end = time_of(reply_text(seen->job, "end_time"));
-    unsigned long changes = 1 + (unsigned long)(end - start);
-    assert_true(seen->count <= 1 + changes);
-    assert_true(seen->last_version - seen->first_version <= changes);
+    enum { CHANGES = 1 + 1 + 3 + 1 };
+    assert_true(seen->count <= 1 + CHANGES);
+    assert_true(seen->last_version - seen->first_version <= CHANGES);
 }
 
 /* Whoever reads the entry may try all thousand. */
@@ -296,18 +300,30 @@ static uint64_t count_of(const json_t *entry, const char *name)
 
 /* --- what is said of both --- */
 
-static void steps_are_shown_in_hundredths(void **state)
+static void steps_are_shown_in_quarters(void **state)
 {
     const struct scene *scene = scene_of(state);
     for (int i = 0; i < 2; i++)
-        expect_hundredths(&scene->seen[i]);
+        expect_quarters(&scene->seen[i]);
 }
 
-static void a_second_makes_one_version(void **state)
+static void a_mark_makes_one_version(void **state)
 {
     const struct scene *scene = scene_of(state);
     for (int i = 0; i < 2; i++)
-        expect_one_version_a_second(&scene->seen[i]);
+        expect_a_version_a_mark(&scene->seen[i]);
+}
+
+/* Its evaluations are one for each hundredth or so, which come with the quarters. */
+static void evaluations_come_with_the_quarters(void **state)
+{
+    const struct scene *scene = scene_of(state);
+    for (int i = 0; i < 2; i++) {
+        const struct seen *seen = &scene->seen[i];
+        for (size_t k = 0; k < seen->count; k++)
+            assert_true(seen->evaluated[k] <= seen->steps[k]);
+        assert_true(seen->evaluated[seen->count - 1] == STEPS);
+    }
 }
 
 static void ids_tell_when_the_job_was_submitted(void **state)
@@ -433,11 +449,61 @@ static void who_waits_is_answered_when_a_second_begins(void **state)
     assert_true(mean < 0.5 - 5 / sqrt(12.0 * COUNT));
 }
 
+/* --- the random waits --- */
+
+/* Seconds of a job between its start and its end, as shown. */
+static double shown_seconds(const struct reply *job)
+{
+    return (double)(time_of(reply_text(job, "end_time")) -
+                    time_of(reply_text(job, "start_time")));
+}
+
+/* A wait of its own at each quarter, up to WIDTH: the sum of four has the mean 2 WIDTH and
+ * the deviation WIDTH / sqrt 3. The mean of n such sums lies five deviations below with a
+ * chance of 3e-7, and a busy machine only makes it longer; had they one phase, or only the
+ * end a wait, it would lie below that by far. The jobs have ten steps. */
+static void the_end_of_a_private_job_is_shown_after_its_waits(void **state)
+{
+    (void)state;
+    enum { WIDTH = 3, JOBS = 8 };
+    void *stage;
+    const char *jobs[JOBS];
+    double sum = 0;
+    stage_begin_with(&stage, (const char *const[]){"--workers", "8", "--threads", "1",
+                                                   "--reveal-delay", "3", NULL});
+    struct client *client = &((struct stage *)stage)->client;
+    ready_points(client, "few", 500, 4, SAMPLE_BUDGET(4));
+    for (int i = 0; i < JOBS; i++)
+        jobs[i] = submit(client, SAMPLE_JOB, "few", 10, 3e4);
+    for (int i = 0; i < JOBS; i++)
+        sum += shown_seconds(await_success(client, jobs[i]));
+    assert_true(sum / JOBS > 2 * WIDTH - 5 * WIDTH / sqrt(3.0 * JOBS));
+    stage_end(&stage);
+}
+
+/* What a cancellation finds authorised is what the mark that is shown says. */
+static void a_cancellation_finds_no_more_than_is_shown(void **state)
+{
+    struct client *client = client_of(state);
+    const char *job = submit(client, SAMPLE_JOB, "quick", SAMPLE_LONG, 1e5);
+    double shown = reply_number(await_step(client, job, SAMPLE_QUARTER),
+                                "privacy.authorised_steps");
+    assert_true(shown == 2 * SAMPLE_QUARTER);
+    cancel(client, job);
+    const struct reply *ended = await_end(client, job);
+    assert_string_equal(reply_text(ended, "state"), "CANCELLED");
+    assert_true(reply_number(ended, "privacy.authorised_steps") == shown);
+    assert_true(reply_number(ended, "progress.step") == SAMPLE_QUARTER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_shown_in_hundredths),
-        cmocka_unit_test(a_second_makes_one_version),
+        cmocka_unit_test(steps_are_shown_in_quarters),
+        cmocka_unit_test(a_mark_makes_one_version),
+        cmocka_unit_test(evaluations_come_with_the_quarters),
+        cmocka_unit_test(the_end_of_a_private_job_is_shown_after_its_waits),
+        cmocka_unit_test(a_cancellation_finds_no_more_than_is_shown),
         cmocka_unit_test(ids_tell_when_the_job_was_submitted),
         cmocka_unit_test(a_hash_tells_a_whole_second),
         cmocka_unit_test(everything_else_is_the_same),

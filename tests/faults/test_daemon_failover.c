@@ -182,7 +182,7 @@ static void a_daemon_goes_on_with_a_synchronous_standby(void **state)
     static const char mark[] = "SELECT authorised FROM mark WHERE job='%s'";
     begin(true);
     struct client *client = &scene.client;
-    const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 1000000.0);
+    const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_LONG, 1000000.0);
     const struct reply *seen = await_training(client, job);
     begin_to_come(&comers, &scene.daemon, "job");
     await_comers(&comers, BEFORE);
@@ -220,7 +220,7 @@ static void daemons_that_share_it_go_on_with_a_synchronous_standby(void **state)
     struct daemons *daemons = *state;
     struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
     ready_points(one, "points", 500, 1, SAMPLE_BUDGET(8));
-    const char *job = submit(one, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 1000000.0);
+    const char *job = submit(one, SAMPLE_JOB, "points", SAMPLE_LONG, 1000000.0);
     await_training(other, job);
     double daemon = daemons_ask(claim, job);
     for (size_t i = 0; i < 2; i++)

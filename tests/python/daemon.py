@@ -38,7 +38,8 @@ class Daemon:
         with open(log, "w") as stderr:
             self.process = subprocess.Popen(
                 [self.binary, "--data-dir", os.path.join(self.directory, "data"),
-                 "--listen", "127.0.0.1:0", *self.options], stderr=stderr)
+                 "--listen", "127.0.0.1:0", *self.options], stderr=stderr,
+                env={"EPSILOND_REVEAL_DELAY": "0.05", **os.environ})
         self.base = f"http://127.0.0.1:{self._port(log)}"
 
     def _port(self, log):

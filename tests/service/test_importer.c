@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "service/import_pace.h"
+#include "service/reveal_delay.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 
@@ -24,6 +25,7 @@ static struct faked { /* an import that reads nothing, by a clock that stands */
     unsigned waits, stop_at; /* ticks; the one at which the service is stopped */
     unsigned pauses;         /* ticks at which processor time stood still */
     unsigned published, publish_waits; /* how often, and after how many ticks */
+    unsigned reveals; /* random waits, before any tick is waited for */
 } faked;
 
 enum status __real_import_run(const struct import *import, struct import_result *result,
@@ -36,6 +38,8 @@ enum status __wrap_blob_publish(const struct blobs *blobs,
                                 const struct blob_draft *draft, struct error *error);
 int64_t __real_clock_wall_s(void);
 int64_t __wrap_clock_wall_s(void);
+void __wrap_reveal_delay_wait(struct reveal_delay *delay, struct public_clock *clock,
+                              const atomic_bool *stop);
 void __real_public_clock_wait(struct public_clock *clock);
 void __wrap_public_clock_wait(struct public_clock *clock);
 
@@ -68,6 +72,17 @@ enum status __wrap_blob_publish(const struct blobs *blobs,
 int64_t __wrap_clock_wall_s(void)
 {
     return faked.is_on ? faked.now : __real_clock_wall_s();
+}
+
+void __wrap_reveal_delay_wait(struct reveal_delay *delay, struct public_clock *clock,
+                              const atomic_bool *stop)
+{
+    (void)clock;
+    assert_ptr_equal(stop, &scene.context.import_cancel);
+    assert_true(delay->wait_ns[0] <
+                UINT64_C(1000000) * scene.config.reveal_delay_ms);
+    assert_int_equal(faked.waits, 0);
+    faked.reveals++;
 }
 
 void __wrap_public_clock_wait(struct public_clock *clock)
@@ -220,6 +235,8 @@ static void how_long_persons_take_and_where_a_file_is_bad_is_not_seen(void **sta
         if (faked.published > 0)
             assert_int_equal(faked.publish_waits, faked.waits - 1);
         assert_int_equal(faked.pauses, cases[i].privacy == budget ? faked.waits : 0);
+        assert_int_equal(faked.reveals, cases[i].privacy == budget);
+        process_figures_measure(&scene.context.process_figures, 0);
         assert_int_equal(atomic_load(&scene.context.process_figures.pauses), 0);
     }
 }

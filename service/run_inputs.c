@@ -1,0 +1,59 @@
+#include "service/run_inputs.h"
+
+#include "service/job_facts.h"
+
+/* Makes both matrices read their records over the ranges that the job names. */
+static void rescale(struct run_inputs *inputs, struct context *context,
+                    const struct job_request *request)
+{
+    const struct dataset *dataset =
+        datasets_find(context->datasets, request->dataset.text);
+    column_ranges_rescale(&inputs->rescaling, &request->scaling.ranges,
+                          &dataset_spec(dataset)->schema);
+    inputs->data.rows.rescaling = &inputs->rescaling;
+    inputs->evaluation.rows.rescaling = &inputs->rescaling;
+}
+
+static enum status open_data(struct run_inputs *inputs, struct context *context,
+                             struct job *job, struct error *error)
+{
+    const struct job_plan *plan = job_plan(job);
+    const struct job_request *request = &plan->request;
+    const atomic_bool *cancel = job_stop_flag(job);
+    enum status status =
+        sealed_matrix_open(context, &request->dataset, cancel, &inputs->data, error);
+    if (status == ST_OK)
+        matrix_select(&inputs->data.rows, &plan->division, PART_TRAIN);
+    if (status == ST_OK && request->measurement.is_asked) {
+        status = sealed_matrix_open(context, &request->dataset, cancel,
+                                    &inputs->evaluation, error);
+        if (status == ST_OK)
+            matrix_select(&inputs->evaluation.rows, &plan->division, PART_HOLDOUT);
+    }
+    if (status == ST_OK && request->has_evaluation)
+        status = sealed_matrix_open(context, &request->evaluation, cancel,
+                                    &inputs->evaluation, error);
+    if (status == ST_OK && request->scaling.ranges.count > 0)
+        rescale(inputs, context, request);
+    return status;
+}
+
+/* Weights that are gone end the job before any record is read. */
+enum status run_inputs_open(struct run_inputs *inputs, struct context *context,
+                            struct job *job, struct error *error)
+{
+    const char *weights = job_plan(job)->request.train.model.start.weights;
+    enum status status = ST_OK;
+    inputs->weights.loan.cancel = job_stop_flag(job);
+    if (weights[0] != '\0')
+        status = start_weights_find(&inputs->weights, context, weights, error);
+    return status == ST_OK ? open_data(inputs, context, job, error) : status;
+}
+
+void run_inputs_close(struct run_inputs *inputs, struct context *context)
+{
+    sealed_matrix_close(&inputs->evaluation, context);
+    sealed_matrix_close(&inputs->data, context);
+    start_weights_release(&inputs->weights, context);
+    rescaling_fini(&inputs->rescaling);
+}

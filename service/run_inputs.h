@@ -1,0 +1,30 @@
+/*
+ * run_inputs.h - what the run of a job reads: the records to train on, the records that the
+ * model is evaluated on, and the weights that it starts from.
+ *
+ * Threads: the run's.
+ */
+#ifndef SERVICE_RUN_INPUTS_H
+#define SERVICE_RUN_INPUTS_H
+
+#include "service/context.h"
+#include "service/sealed_matrix.h"
+#include "service/start_weights.h"
+
+struct run_inputs { /* zeroed: nothing is open */
+    struct sealed_matrix data;
+    struct sealed_matrix evaluation; /* a public dataset, or the holdout */
+    struct rescaling rescaling;      /* of both, if the job names ranges */
+    struct start_weights weights;    /* if the model starts from any */
+};
+
+/* Opens what the job's plan names. The stop flag of the job ends it early. On failure what
+ * was opened stays open: run_inputs_close is due either way.
+ *   ST_MODEL_CORRUPT    the weights are gone, or not what they were
+ *   ST_DATASET_CORRUPT  a matrix is not what was imported
+ *   ST_CANCELLED        the job was stopped */
+enum status run_inputs_open(struct run_inputs *inputs, struct context *context,
+                            struct job *job, struct error *error);
+void run_inputs_close(struct run_inputs *inputs, struct context *context);
+
+#endif
