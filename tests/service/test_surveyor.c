@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "accountant/ledger_view.h"
+#include "service/reveal_delay.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 #include "tests/service/webhook_fixture.h"
@@ -18,7 +19,7 @@ static struct watched {
     struct survey *survey;
     struct survey_id id;
     struct curve charge; /* of what was reserved */
-    unsigned measured;
+    unsigned measured, waits;
     bool refuses; /* the ledger does */
 } run;
 
@@ -36,10 +37,25 @@ enum status __wrap_measurement_run(const struct measurement *measurement,
                                    const struct noise_key *seed,
                                    const atomic_bool *cancel, double *released,
                                    struct error *error);
+void __wrap_reveal_delay_end(struct reveal_delay *delay, struct public_clock *clock,
+                             const atomic_bool *stop);
 enum status __real_ledger_authorise(struct ledger *ledger, const struct job_id *job,
                                     uint64_t steps, struct error *error);
 enum status __wrap_ledger_authorise(struct ledger *ledger, const struct job_id *job,
                                     uint64_t steps, struct error *error);
+
+/* The figures of the process stand still, and the end is not handed over yet. */
+void __wrap_reveal_delay_end(struct reveal_delay *delay, struct public_clock *clock,
+                             const atomic_bool *stop)
+{
+    assert_ptr_equal(clock, run.scene.context.clock);
+    assert_ptr_equal(stop, &run.survey->stop);
+    assert_int_equal(delay->used, 0);
+    assert_null(run.survey->ending);
+    const struct process_figures *figures = &run.scene.context.process_figures;
+    assert_int_equal(atomic_load(&figures->pauses) - atomic_load(&figures->endings), 1);
+    run.waits++;
+}
 
 enum status __wrap_measurement_run(const struct measurement *measurement,
                                    const struct statistics *statistics,
@@ -133,6 +149,14 @@ static void end(void)
     scene_close(&run.scene);
 }
 
+/* Runs it as its worker would; however the run ends, it waits once. */
+static void run_survey(void)
+{
+    unsigned before = run.waits;
+    surveyor_run(&run.scene.context, run.survey);
+    assert_int_equal(run.waits, before + 1);
+}
+
 /* --- what is on disk, and in the ledger --- */
 
 struct seen {
@@ -187,7 +211,7 @@ static void answers_come_with_their_charge_at_a_tick(void **state)
     (void)state;
     begin();
     expect_charged(0, 1);
-    surveyor_run(&run.scene.context, run.survey);
+    run_survey();
     assert_int_equal(run.measured, 1);
     assert_string_equal(row_now().state, "RUNNING");
     assert_string_equal(row_now().answers, "");
@@ -217,7 +241,7 @@ static void nothing_is_measured_that_was_not_authorised(void **state)
     (void)state;
     begin();
     run.refuses = true;
-    surveyor_run(&run.scene.context, run.survey);
+    run_survey();
     assert_int_equal(run.measured, 0);
     surveyor_tick(&run.scene.context, SECOND);
     expect_failed("internal", 0);
@@ -230,7 +254,7 @@ static void a_stop_before_the_run_costs_nothing(void **state)
     begin();
     atomic_store(&run.scene.context.stop_training, true);
     surveyor_tick(&run.scene.context, SECOND);
-    surveyor_run(&run.scene.context, run.survey);
+    run_survey();
     surveyor_tick(&run.scene.context, SECOND + 1);
     assert_int_equal(run.measured, 0);
     expect_failed("shutdown", 0);
@@ -241,7 +265,7 @@ static void a_stop_that_comes_too_late_drops_the_answers(void **state)
 {
     (void)state;
     begin();
-    surveyor_run(&run.scene.context, run.survey);
+    run_survey();
     struct survey_ending *ending =
         survey_ending_take(run.scene.context.surveys, run.survey);
     ending->stopped = true;
@@ -260,7 +284,7 @@ static void damaged_records_are_not_measured(void **state)
     assert_int_equal(fseek(file, 70, SEEK_SET), 0);
     assert_int_equal(fputc(1, file), 1);
     assert_int_equal(fclose(file), 0);
-    surveyor_run(&run.scene.context, run.survey);
+    run_survey();
     surveyor_tick(&run.scene.context, SECOND);
     assert_int_equal(run.measured, 0);
     expect_failed("dataset_corrupt", 0);
@@ -271,7 +295,7 @@ static void what_a_dead_process_measured_is_charged_and_never_answered(void **st
 {
     (void)state;
     begin();
-    surveyor_run(&run.scene.context, run.survey); /* and then the process is gone */
+    run_survey(); /* and then the process is gone */
     assert_int_equal(run.measured, 1);
     assert_int_equal(surveyor_recover(&run.scene.context, NULL), ST_OK);
     expect_failed("worker_lost", 1);
@@ -295,7 +319,7 @@ static char low_message[] = "{\"type\":\"budget.low\",\"timestamp\":"
 
 static void measure_one(void)
 {
-    surveyor_run(&run.scene.context, run.survey);
+    run_survey();
     surveyor_tick(&run.scene.context, SECOND);
     assert_string_equal(row_now().state, "SUCCEEDED");
 }
@@ -345,7 +369,7 @@ static void a_lost_survey_is_settled_where_a_webhook_wants_budgets(void **state)
         hook_keep_outbox(&run.scene);
         const struct webhook webhook = hook_make(&run.scene, HOOK_BUDGET);
         if (begun > 0)
-            surveyor_run(&run.scene.context, run.survey);
+            run_survey();
         assert_int_equal(surveyor_recover(&run.scene.context, NULL), ST_OK);
         expect_failed("worker_lost", begun);
         assert_int_equal(hook_waiting(&run.scene, &webhook), 0);
@@ -364,7 +388,7 @@ static void no_more_than_the_limit_are_under_way(void **state)
     }
     assert_int_equal(surveys_check_room(surveys, NULL), ST_QUEUE_FULL);
     assert_int_equal(surveys_on(surveys, &run.survey->dataset), LIMIT_SURVEYS);
-    surveyor_run(&run.scene.context, run.survey);
+    run_survey();
     surveyor_tick(&run.scene.context, SECOND);
     assert_int_equal(surveys_check_room(surveys, NULL), ST_OK);
     end();
@@ -374,7 +398,7 @@ static void a_row_ends_once(void **state)
 {
     (void)state;
     begin();
-    surveyor_run(&run.scene.context, run.survey);
+    run_survey();
     surveyor_tick(&run.scene.context, SECOND);
     const struct survey_row again = {
         .id = run.id, .state = "SUCCEEDED", .reason = "", .answers = "[1]"};
