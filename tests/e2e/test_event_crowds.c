@@ -63,7 +63,7 @@ static void streams_beyond_the_limit_are_told_so_and_left_ones_make_room(void **
     struct client *client = client_of(state);
     static int clients[LIMIT_FOLLOWERS];
     char after[256];
-    const char *job = submit(client, SAMPLE_JOB, "points", SAMPLE_LONG, 1e6);
+    const char *job = submit(client, SAMPLE_JOB, "points", 2 * SAMPLE_LONG, 1e6);
     for (int i = 0; i < LIMIT_FOLLOWERS; i++) {
         clients[i] = stream_ask(client->daemon, events_of(job), NULL);
         assert_true(clients[i] >= 0);
