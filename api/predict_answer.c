@@ -1,5 +1,9 @@
 #include "api/predict_answer.h"
 
+#include <math.h>
+#include <stdio.h>
+
+#include "api/fault.h"
 #include "api/limits.h"
 
 /* Writes the class as it is declared: as a text in a column, otherwise as a number. */
@@ -34,17 +38,53 @@ static void write_output(struct json_writer *writer, const struct schema *schema
 void predict_answer_open(struct predict_answer *answer, const struct schema *schema)
 {
     answer->schema = schema;
+    answer->rows = 0;
     json_writer_open(&answer->writer, JSON_SHOWN);
     json_write_object(&answer->writer, NULL);
     json_write_array(&answer->writer, "outputs");
 }
 
-void predict_answer_add(struct predict_answer *answer, const double *outputs,
-                        size_t rows)
+static bool all_finite(const double *outputs, size_t count)
+{
+    size_t finite = 0;
+    while (finite < count && isfinite(outputs[finite]))
+        finite++;
+    return finite == count;
+}
+
+static void refuse_row(const struct predict_answer *answer, size_t row,
+                       struct error *error)
+{
+    struct fault fault = {.kind = FAULT_INVALID,
+                          .text = "the model's outputs for this row are not finite"};
+    snprintf(fault.pointer, sizeof fault.pointer, "/inputs/%zu", answer->rows + row);
+    error_set_at(error, ST_NO_ANSWER, fault.pointer, "%s", fault.text);
+    fault_add(error, &fault);
+}
+
+/* Whether there is an answer for each row; the error names those without. */
+static bool are_answered(const struct predict_answer *answer, const double *outputs,
+                         size_t rows, struct error *error)
+{
+    size_t width = predict_answer_width(answer->schema), refused = 0;
+    for (size_t i = 0; i < rows && refused < LIMIT_FAULTS; i++)
+        if (!all_finite(outputs + i * width, width)) {
+            refuse_row(answer, i, error);
+            refused++;
+        }
+    return refused == 0;
+}
+
+enum status predict_answer_add(struct predict_answer *answer, const double *outputs,
+                               size_t rows, struct error *error)
 {
     size_t width = predict_answer_width(answer->schema);
+    if (!are_answered(answer, outputs, rows, error))
+        return ST_NO_ANSWER;
     for (size_t i = 0; i < rows; i++)
         write_output(&answer->writer, answer->schema, outputs + i * width);
+    answer->rows += rows;
+    return ST_OK;
 }
 
 char *predict_answer_finish(struct predict_answer *answer)

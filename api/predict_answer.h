@@ -10,11 +10,13 @@
 #define API_PREDICT_ANSWER_H
 
 #include "api/json_writer.h"
+#include "base/status.h"
 #include "engine/data/schema.h"
 
 struct predict_answer {
     struct json_writer writer;
     const struct schema *schema; /* borrowed */
+    size_t rows;                 /* so far */
 };
 
 /* Answers how many outputs a row has: the number of classes, or 1 for a regression. */
@@ -22,9 +24,12 @@ size_t predict_answer_width(const struct schema *schema);
 
 void predict_answer_open(struct predict_answer *answer, const struct schema *schema);
 
-/* Adds rows. outputs is (rows, predict_answer_width), as predictor_run writes them. */
-void predict_answer_add(struct predict_answer *answer, const double *outputs,
-                        size_t rows);
+/* Adds rows. outputs is (rows, predict_answer_width), as predictor_run writes them.
+ *   ST_NO_ANSWER  outputs of a row are not finite. The error names each such row of these,
+ *                 up to LIMIT_FAULTS, by its place among all rows that were added; none of
+ *                 these was added */
+enum status predict_answer_add(struct predict_answer *answer, const double *outputs,
+                               size_t rows, struct error *error);
 
 /* Answers the text, to be freed; NULL if there was no memory for it. */
 char *predict_answer_finish(struct predict_answer *answer);

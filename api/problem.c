@@ -43,7 +43,7 @@ unsigned problem_http_status(enum status status)
     case ST_UNSUPPORTED_MEDIA_TYPE: return 415;
     case ST_RANGE_NOT_SATISFIABLE: return 416;
     case ST_EXPECTATION_FAILED: return 417;
-    case ST_IDEMPOTENCY_KEY_REUSED: case ST_IMPORT_FAILED:
+    case ST_IDEMPOTENCY_KEY_REUSED: case ST_IMPORT_FAILED: case ST_NO_ANSWER:
         return 422;
     case ST_PRECONDITION_REQUIRED: return 428;
     case ST_WRONG_KEYS: return 429;

@@ -95,6 +95,8 @@ struct faults;
     X(IDEMPOTENCY_KEY_REUSED, "idempotency_key_reused",                                \
       "use a new key for a new body")                                                  \
     X(IMPORT_FAILED, "import_failed", "mend the file, upload it and import again")     \
+    X(NO_ANSWER, "no_answer",                                                          \
+      "leave out the rows that are named, or train a model that does not diverge")     \
     X(INTERNAL, "internal", "report the request id")                                   \
     X(MODEL_CORRUPT, "model_corrupt", "restore the model's file from a backup")        \
     X(DATASET_CORRUPT, "dataset_corrupt", "restore the dataset's file from a backup")  \

@@ -41,7 +41,8 @@ struct evaluation {
 };
 
 /* Evaluates the model of these parameters.
- *   ST_CANCELLED  the flag was seen */
+ *   ST_CANCELLED  the flag was seen
+ *   ST_INTERNAL   the loss is not finite: the model has no answer for some record */
 enum status evaluator_run(struct evaluator *evaluator, const float *parameters,
                           struct evaluation *evaluation, struct error *error);
 

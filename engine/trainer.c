@@ -8,6 +8,7 @@
  * carry it, so that it refuses what trainer_create would. */
 #include "engine/trainer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -384,6 +385,16 @@ void trainer_adopt(struct trainer *trainer, uint64_t steps_done, const float *va
     if (values != NULL)
         memcpy(trainer->parameters, values,
                network_floats(trainer->network) * sizeof *values);
+}
+
+enum status trainer_check(const struct trainer *trainer, struct error *error)
+{
+    size_t count;
+    const float *values = trainer_model(trainer, &count);
+    for (size_t j = 0; j < count; j++)
+        if (!isfinite(values[j]))
+            return error_set(error, ST_INTERNAL, "a parameter is not finite");
+    return ST_OK;
 }
 
 enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,

@@ -106,9 +106,15 @@ const float *trainer_model(const struct trainer *trainer, size_t *count);
 void trainer_adopt(struct trainer *trainer, uint64_t steps_done, const float *values);
 
 /* Runs the model as it stands, the average where the spec asks for one, on options->evaluation, which must not be NULL.
- *   ST_CANCELLED  the flag was seen */
+ *   ST_CANCELLED  the flag was seen
+ *   ST_INTERNAL   the loss is not finite */
 enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluation,
                              struct error *error);
+
+/* Checks the model as it is saved: a finite number for each parameter. An average of finite
+ * numbers may not be one.
+ *   ST_INTERNAL  one is not */
+enum status trainer_check(const struct trainer *trainer, struct error *error);
 
 /* Measures the model as it is saved, on the records held out (measurer.h); the caller has
  * authorised that, durably.

@@ -87,7 +87,7 @@ static enum status answer_rows(struct predict_request *rows,
         status = predict_request_next(rows, &block, error);
         if (status == ST_OK && block.rows > 0) {
             predictor_run(predictor, outputs, block.rows);
-            predict_answer_add(answer, outputs, block.rows);
+            status = predict_answer_add(answer, outputs, block.rows, error);
         }
     } while (status == ST_OK && block.rows > 0);
     return status;

@@ -365,7 +365,7 @@ static enum status train(struct run *run, struct error *error)
         status = run_block(run, error);
     if (status == ST_OK && run->used_up)
         status = close_short(run, error);
-    return status;
+    return status == ST_OK ? trainer_check(run->trainer, error) : status;
 }
 
 /* --- the look at the holdout --- */
@@ -423,7 +423,7 @@ static enum job_reason reason_of(const struct run *run, enum status status)
     if (status == ST_NOT_FLOAT_SAFE)
         return REASON_NOT_FLOAT_SAFE;
     /* After its creation a trainer answers ST_INTERNAL for one reason alone: parameters
-     * are no longer finite. */
+     * are no longer finite, or the loss on public records is not. */
     return status == ST_INTERNAL && run->trainer != NULL ? REASON_DIVERGED
                                                          : REASON_INTERNAL;
 }

@@ -51,7 +51,7 @@ static const struct sweep_line *best_of(const struct sweep_line *lines, size_t c
     const struct sweep_line *best = NULL;
     for (size_t i = 0; i < count; i++) {
         double score = score_of(&lines[i], regression);
-        if (!isnan(score) && (best == NULL || score > score_of(best, regression)))
+        if (isfinite(score) && (best == NULL || score > score_of(best, regression)))
             best = &lines[i];
     }
     return best;

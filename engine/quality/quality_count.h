@@ -1,7 +1,9 @@
 /*
  * quality_count.h - what one record adds to the vector of quality_plan.h. It depends on the
  * record and the model's outputs for it alone, and is within the plan's distance of nothing
- * and of what any other record adds, whatever those outputs are: NaN adds to no bin.
+ * and of what any other record adds, whatever those outputs are. A record for which the model
+ * has no finite output counts as wrong, so that a model without answers does not look good:
+ * as the class after its own, or with the largest error; it adds to no bin of scores.
  *
  * A person adds k of their rows, each of weight floor(QUALITY_ONE / k), which together are
  * within the same distance: what they add to a histogram has a norm of at most QUALITY_ONE

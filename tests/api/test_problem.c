@@ -72,6 +72,7 @@ static const struct {
     {"job_has_model", 409},
     {"idempotency_key_reused", 422},
     {"import_failed", 422},
+    {"no_answer", 422},
     {"internal", 500},
     {"model_corrupt", 500},
     {"dataset_corrupt", 500},

@@ -505,6 +505,44 @@ static void a_cancelled_job_leaves_no_model(void **state)
                      json_array_size(reply_at(after, "models")));
 }
 
+/* --- models that diverge --- */
+
+/* Deep, and with steps so long that its parameters stay finite and its outputs do not. */
+#define DIVERGING                                                                      \
+    "{'dataset':'points',%s'model':{'preset':'mlp','hidden':[64,64,64,64,64,64,64,64]}," \
+    "'algorithm':{'name':'dpsgd','clip_norm':1.0},'privacy':{'epsilon':0.05},"         \
+    "'optimizer':{'name':'sgd','learning_rate':1000000.0},'batch_size':100,'steps':30}"
+
+static void a_run_whose_public_evaluation_is_not_finite_has_diverged(void **state)
+{
+    struct client *client = client_of(state);
+    double before =
+        reply_number(client_get(client, "/v1/datasets/points/budget"), "epsilon_spent");
+    const struct reply *job = await_end(
+        client, submit(client, DIVERGING, "'evaluation':'open',"));
+    assert_string_equal(reply_text(job, "state"), "FAILED");
+    assert_string_equal(reply_text(job, "state_reason"), "diverged");
+    assert_true(json_is_null(reply_at(job, "model")));
+    assert_true(json_is_null(reply_at(job, "metrics.evaluation")));
+    assert_true(reply_number(job, "privacy.epsilon_spent") > 0);
+    assert_true(reply_number(client_get(client, "/v1/datasets/points/budget"),
+                             "epsilon_spent") > before);
+}
+
+/* Nobody has looked at what it answers until then. */
+static void rows_without_an_answer_are_named(void **state)
+{
+    struct client *client = client_of(state);
+    const struct reply *job = train(client, DIVERGING, "");
+    char path[128];
+    snprintf(path, sizeof path, "/v1/models/%s/predict", reply_text(job, "model"));
+    const struct reply *refused =
+        client_post(client, path, NULL, "{'inputs':[[0.5,-0.25],[-1,1],[1,1]]}");
+    assert_problem(refused, 422, "no_answer");
+    assert_string_equal(reply_text(refused, "errors.0.pointer"), "/inputs/0");
+    assert_string_equal(reply_text(refused, "errors.2.pointer"), "/inputs/2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,6 +559,8 @@ int main(void)
         cmocka_unit_test(nothing_private_is_in_a_job_without_evaluation),
         cmocka_unit_test(a_regression_answers_in_the_units_of_its_label),
         cmocka_unit_test(a_cancelled_job_leaves_no_model),
+        cmocka_unit_test(a_run_whose_public_evaluation_is_not_finite_has_diverged),
+        cmocka_unit_test(rows_without_an_answer_are_named),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

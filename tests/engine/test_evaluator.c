@@ -86,6 +86,33 @@ static void a_regression_has_an_error_in_mapped_units(void **state)
     world_destroy(world);
 }
 
+/* Its parameters are finite, and what it answers is not. */
+static void a_loss_that_is_not_finite_is_refused(void **state)
+{
+    (void)state;
+    struct world *world = world_create("dpsgd");
+    set_model(&world->spec.model, 0, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
+    struct trainer_options options = options_of(world, 2);
+    struct trainer *trainer = trainer_of(&options);
+    struct evaluation evaluation = {.loss = 7};
+    size_t count;
+    trainer_model(trainer, &count);
+    float *huge = calloc(count, sizeof *huge);
+    assert_non_null(huge);
+    for (size_t j = 0; j < count; j++)
+        huge[j] = 3e38F;
+    trainer_adopt(trainer, 1, huge);
+    assert_int_equal(trainer_check(trainer, NULL), ST_OK);
+    assert_int_equal(trainer_evaluate(trainer, &evaluation, NULL), ST_INTERNAL);
+    assert_true(evaluation.loss == 7);
+    huge[count - 1] = INFINITY;
+    trainer_adopt(trainer, 2, huge);
+    assert_int_equal(trainer_check(trainer, NULL), ST_INTERNAL);
+    free(huge);
+    trainer_destroy(trainer);
+    world_destroy(world);
+}
+
 int main(int argc, char **argv)
 {
     int result;
@@ -96,6 +123,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(evaluation_drops_nothing),
         cmocka_unit_test(evaluation_is_three_loops),
         cmocka_unit_test(a_regression_has_an_error_in_mapped_units),
+        cmocka_unit_test(a_loss_that_is_not_finite_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

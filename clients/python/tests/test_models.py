@@ -81,6 +81,18 @@ class Predicting(unittest.TestCase):
             with self.subTest(rows), self.assertRaisesRegex(ValueError, "list of records"):
                 self.model.predict(rows)
 
+    def test_rows_without_an_answer_are_named(self):
+        """A model whose steps were too long has parameters, and no finite output."""
+        layers = [{"type": "dense", "out": 64}, {"type": "relu"}] * 8 + [{"type": "dense", "out": 10}]
+        model = trained("digits", layers, epsilon=0.05,
+                        optimizer={"name": "sgd", "learning_rate": 1e6})
+        with self.assertRaises(epsilond.NoAnswer) as caught:
+            model.predict(self.rows[:3])
+        self.assertEqual(caught.exception.rows, [0, 1, 2])
+        self.assertIn("row 0, 1, 2", str(caught.exception))
+        with self.assertRaises(epsilond.NoAnswer):
+            model.predict_proba(self.rows[:1])
+
     def test_the_file_of_onnx_names_the_model_and_is_compared_with_its_digest(self):
         content = self.model.onnx()
         for word in (self.model.id, self.model.data["sha256"], "certificate_sha256", "probabilities"):

@@ -198,6 +198,29 @@ static void a_value_counts_its_clipped_square_and_its_moments(void **state)
     assert_int_equal(counts[QUALITY_MOMENTS + 19], QUALITY_ONE);
 }
 
+/* A model that answers nothing is right about nothing, whatever class it would have named. */
+static void a_record_without_an_answer_counts_as_wrong(void **state)
+{
+    (void)state;
+    static const double odd[] = {NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < 3; i++)
+        for (uint32_t truth = 0; truth < 3; truth++) {
+            const struct quality_plan classes = {.classes = 3}, value = {.error_clip = .5};
+            int64_t counts[COUNTS_MAX] = {0}, values[COUNTS_MAX] = {0}, scores = 0;
+            quality_count_class(&(struct quality_tally){&classes, counts, QUALITY_ONE},
+                                truth, (const double[]){.5, odd[i], .5}, truth);
+            assert_int_equal(counts[truth * 3 + truth], 0);
+            assert_int_equal(counts[truth * 3 + (truth + 1) % 3], QUALITY_ONE);
+            for (size_t j = 9; j < quality_counts(&classes); j++)
+                scores += counts[j];
+            assert_int_equal(scores, 0);
+            quality_count_value(&(struct quality_tally){&value, values, QUALITY_ONE}, 0,
+                                odd[i]);
+            assert_int_equal(values[0], QUALITY_ONE);
+            assert_int_equal(values[QUALITY_MOMENTS + QUALITY_BINS - 1], QUALITY_ONE);
+        }
+}
+
 static void noise_that_the_sampler_has_no_room_for_is_refused(void **state)
 {
     (void)state;
@@ -219,6 +242,7 @@ int main(void)
         cmocka_unit_test(a_record_counts_once_among_the_scores),
         cmocka_unit_test(two_classes_are_scored_by_the_second),
         cmocka_unit_test(a_value_counts_its_clipped_square_and_its_moments),
+        cmocka_unit_test(a_record_without_an_answer_counts_as_wrong),
         cmocka_unit_test(noise_that_the_sampler_has_no_room_for_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,26 @@ class InvalidArgument(Problem):
     """A request that cannot be meant (400, 413 and their like); ``errors`` lists each fault."""
 
 
+class NoAnswer(InvalidArgument):
+    """The model has no finite output for some rows; ``errors`` names them, ``rows`` has their numbers.
+
+    The numbers count the rows that were given, from 0. Of many such rows the first are named.
+    """
+
+    first_row = 0  # of the rows that were given, the first that this request had
+
+    @property
+    def rows(self) -> list[int]:
+        return [self.first_row + int(fault["pointer"].rsplit("/", 1)[1]) for fault in self.errors]
+
+    def _message(self) -> str:
+        named = ", ".join(str(row) for row in self.rows)
+        return plain(f"no finite output for row {named} ({self.code}: {self.advice})")
+
+    def __str__(self) -> str:
+        return self._message()
+
+
 class Forbidden(Problem):
     """Not from here, or not with this key (401, 403)."""
 
@@ -158,6 +178,7 @@ BY_CODE: dict[str, type[Problem]] = {
     "budget_exhausted": BudgetExhausted,
     "budget_held": BudgetHeld,
     "import_failed": ImportFailed,
+    "no_answer": NoAnswer,
 }
 BY_STATUS: dict[int, type[Problem]] = {
     400: InvalidArgument, 401: Forbidden, 403: Forbidden, 404: NotFound, 409: Conflict,

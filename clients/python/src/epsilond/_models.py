@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _types
 from ._caption import KEEP, Name, TagChanges, rename
-from ._errors import InvalidArgument, ModelFileError, NotFound, Unsupported
+from ._errors import InvalidArgument, ModelFileError, NoAnswer, NotFound, Unsupported
 from ._figures import plain, up
 from ._model_file import ModelFile
 from ._rows import rows_of
@@ -118,18 +118,21 @@ class Model:
         count = max(1, min(ROWS, CELLS // max(1, width)))
         found: list[Any] = []
         for start in range(0, len(rows), count):
-            found += self._ask(rows[start : start + count])
+            found += self._ask(rows[start : start + count], start)
         return found
 
-    def _ask(self, rows: list[list[Any]]) -> list[Any]:
+    def _ask(self, rows: list[list[Any]], first: int) -> list[Any]:
         try:
             answer = self._transport.post(f"/v1/models/{segment(self.id)}/predict", {"inputs": rows})
+        except NoAnswer as problem:
+            problem.first_row = first
+            raise
         except InvalidArgument as problem:
             # The work of so many rows may be more than one request may ask of a large model.
             if len(rows) == 1 or problem.pointer != "/inputs":
                 raise
             half = len(rows) // 2
-            return self._ask(rows[:half]) + self._ask(rows[half:])
+            return self._ask(rows[:half], first) + self._ask(rows[half:], first + half)
         outputs: list[Any] = answer.json()["outputs"]
         return outputs
 

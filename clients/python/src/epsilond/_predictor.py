@@ -43,6 +43,18 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
+NAMED = 10  # rows that an error names
+
+
+def _finite(found: Floats) -> Floats:
+    """What was found, if it is finite in every row; a model may have no answer for some."""
+    bad = np.flatnonzero(~np.isfinite(found.reshape(len(found), -1)).all(axis=1))
+    if bad.size:
+        rows = ", ".join(str(row) for row in bad[:NAMED])
+        raise ValueError(f"the model has no finite output for row {rows}")
+    return found
+
+
 class Predictor:
     """predict, predict_proba, score and classes_, as scikit-learn's estimators have them after fit.
 
@@ -77,19 +89,18 @@ class Predictor:
             found: np.ndarray[Any, Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
             return found
         low, high = self._records.target_range
-        values: Floats = low + (self.decision_function(X)[:, 0] + 1) / 2 * (high - low)
-        return values
+        return _finite(low + (self.decision_function(X)[:, 0] + 1) / 2 * (high - low))
 
     def predict_proba(self, X: Any) -> Floats:
         """One row a record, one column a class, in the order of classes_."""
         if not self._is_classifier:
             raise Unsupported("a regression has no probabilities: use predict")
         z = self.decision_function(X)
-        if z.shape[1] == 1:
-            return np.hstack([_sigmoid(-z), _sigmoid(z)])
-        powers = np.exp(z - z.max(axis=1, keepdims=True))
-        shares: Floats = powers / powers.sum(axis=1, keepdims=True)
-        return shares
+        with np.errstate(invalid="ignore"):
+            if z.shape[1] == 1:
+                return _finite(np.hstack([_sigmoid(-z), _sigmoid(z)]))
+            powers = np.exp(z - z.max(axis=1, keepdims=True))
+            return _finite(powers / powers.sum(axis=1, keepdims=True))
 
     def score(self, X: Any, y: Any) -> float:
         """The share of right classes, or R^2 of a regression."""

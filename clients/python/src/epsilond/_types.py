@@ -2268,8 +2268,9 @@ ProblemCode = Literal[
     "dataset_public", "dataset_frozen", "dataset_not_frozen", "dataset_unavailable", "charge_ended",
     "block_granted", "block_out_of_order", "duplicate_content", "upload_busy", "upload_offset",
     "upload_length", "webhook_limit", "job_terminal", "job_active", "job_has_model",
-    "idempotency_key_reused", "import_failed", "internal", "model_corrupt", "dataset_corrupt",
-    "queue_full", "disk_full", "draining", "cancelled", "no_memory", "ledger_unavailable"
+    "idempotency_key_reused", "import_failed", "no_answer", "internal", "model_corrupt",
+    "dataset_corrupt", "queue_full", "disk_full", "draining", "cancelled", "no_memory",
+    "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"
