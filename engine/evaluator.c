@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/rounding/small_floats.h"
 
 struct portion {          /* what one micro-batch of the matrix gave */
     double loss, squares; /* squares: of the errors of a regression */
@@ -122,9 +123,11 @@ static void evaluate_member(void *context, unsigned member)
     unsigned size = team_size(evaluator->setup.team);
     size_t end = evaluator->portion_count * (member + 1) / size;
     struct workspace *workspace = stepper_workspace(evaluator->setup.stepper, member);
+    struct small_floats before = small_floats_drop();
     for (size_t p = evaluator->portion_count * member / size;
          p < end && !cancelled(evaluator); p++)
         evaluator->portions[p] = evaluate_portion(evaluator, workspace, p);
+    small_floats_restore(before);
 }
 
 enum status evaluator_run(struct evaluator *evaluator, const float *parameters,

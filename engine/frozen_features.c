@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "engine/frozen_prefix.h"
 #include "engine/nn/workspace.h"
+#include "engine/rounding/small_floats.h"
 
 struct work {
     const struct frozen_features_setup *setup;
@@ -47,6 +48,7 @@ static void compute_member(void *context, unsigned member)
     struct workspace *workspace = stepper_workspace(work->setup->stepper, member);
     uint32_t *indices = calloc(work->step, sizeof *indices);
     CHECK(indices != NULL);
+    struct small_floats before = small_floats_drop();
     for (size_t first; (first = atomic_fetch_add(&work->next, work->step)) < records;) {
         size_t left = records - first;
         struct row_range range = {first, left < work->step ? left : work->step};
@@ -55,6 +57,7 @@ static void compute_member(void *context, unsigned member)
         if (!write_block(work, workspace, indices, range))
             atomic_store(&work->failed, true);
     }
+    small_floats_restore(before);
     free(indices);
 }
 

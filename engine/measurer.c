@@ -7,6 +7,7 @@
 #include "engine/dp/unit_rows.h"
 #include "engine/noise/noise.h"
 #include "engine/quality/quality_count.h"
+#include "engine/rounding/small_floats.h"
 
 struct measuring {
     const struct measurer_setup *setup;
@@ -113,10 +114,12 @@ static void measure_member(void *context, unsigned member)
                             .taken = measuring->taken + member * measuring->units,
                             .stream = stream_create()};
     size_t end = measuring->portions * (member + 1) / size;
+    struct small_floats before = small_floats_drop();
     for (size_t p = measuring->portions * member / size;
          p < end && !cancelled(measuring); p++)
         measure_portion(measuring, &placed,
                         measuring->sums + member * measuring->counts, p);
+    small_floats_restore(before);
     stream_destroy(placed.stream);
     explicit_bzero(placed.rows, sizeof placed.rows);
 }

@@ -7,6 +7,7 @@
 #include "engine/model_file/model_file.h"
 #include "engine/nn/network.h"
 #include "engine/nn/workspace.h"
+#include "engine/rounding/small_floats.h"
 
 struct predictor {
     struct network *network;
@@ -96,8 +97,10 @@ float *predictor_input(struct predictor *predictor, size_t *stride)
 void predictor_run(struct predictor *predictor, double *outputs, size_t count)
 {
     CHECK(count <= PREDICTOR_ROWS);
+    struct small_floats before = small_floats_drop();
     workspace_forward(predictor->workspace, predictor->parameters, count);
     workspace_predict(predictor->workspace, outputs);
+    small_floats_restore(before);
 }
 
 enum status predictor_header(char **header, const char *path, struct error *error)

@@ -16,6 +16,7 @@
 #include "engine/dp/piece_plan.h"
 #include "engine/dp/stepper_state.h"
 #include "engine/parallel/span.h"
+#include "engine/rounding/small_floats.h"
 
 static struct micro_batch_room room_of(const struct stepper_setup *setup)
 {
@@ -219,6 +220,9 @@ struct sum_work {
     struct task task;
     unsigned shares;  /* how many the batch has, each about a micro-batch */
     atomic_uint next; /* the first share that nobody has taken */
+    /* Whether floats below the normal range are zeros. Not of gradient differences: of two
+     * terms the smaller may vanish, which makes their difference longer (noise.md 2.4). */
+    bool drops_small;
 };
 
 /* The number of shares is a multiple of the members, so that they end together; a member
@@ -247,6 +251,9 @@ static void sum_member(void *context, unsigned member)
     const struct stepper *stepper = work->stepper;
     unsigned size = team_size(stepper->setup.team);
     size_t tiles = network_tile_count(stepper->setup.network);
+    struct small_floats before = small_floats_drop();
+    if (!work->drops_small)
+        small_floats_restore(before);
     for (unsigned k; (k = atomic_fetch_add(&work->next, 1)) < work->shares;) {
         struct micro_batch_share share = {
             .first = batch_share(&stepper->batch, k, work->shares),
@@ -255,6 +262,7 @@ static void sum_member(void *context, unsigned member)
         };
         micro_batch_run(stepper->micro_batches[member], &work->task, share);
     }
+    small_floats_restore(before);
 }
 
 /* What a batch of the expected size costs: the realised size is for nobody to see. */
@@ -299,6 +307,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
     else
         batch_cut_evenly(&stepper->batch, piece_plan_even_rows(setup));
     work.shares = share_count(stepper);
+    work.drops_small = sum->parameter_step == NULL;
     team_run(setup->team,
              &(struct team_work){.run = sum_member,
                                  .context = &work,

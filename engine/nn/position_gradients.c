@@ -220,12 +220,12 @@ static double gram_error(const struct position_layer *layer)
 }
 
 /* How far the float32 matrix may be from b^T a, whose spread is at most M: T roundings of
- * each term, and below the normal range half a step for each. */
+ * each term, and below the normal range all that is written as zero (small_floats.h). */
 static double matrix_error(const struct position_layer *layer, double spread)
 {
     double t = (double)positions_of_unit(layer);
     double floats = (double)layer->rows.outputs * (double)layer->rows.inputs;
-    return roundings(t, 0x1p-24) * spread + t * sqrt(floats) * 0x1p-149;
+    return roundings(t, 0x1p-24) * spread + t * sqrt(floats) * 0x1p-126;
 }
 
 /* The square of the norm of the matrix in float32, of which a cell's sum makes the rows

@@ -2,6 +2,7 @@
  * three loops over the parameters of a linear model, and steps too small to be seen. */
 #include "tests/expect.h"
 
+#include "engine/rounding/blas.h"
 #include "tests/engine/product_fixture.h"
 #include "tests/engine/trainer_fixture.h"
 
@@ -86,6 +87,45 @@ static void a_regression_has_an_error_in_mapped_units(void **state)
     world_destroy(world);
 }
 
+/* Of a model without biases. Times weights of 1e37 a feature of 1e-39 would count, if it were
+ * not read as zero. */
+static struct evaluation evaluation_of(float feature, unsigned threads)
+{
+    struct world *world = world_create("dpsgd");
+    struct evaluation evaluation;
+    model_spec_fini(&world->spec.model);
+    world->spec.model = (struct model_spec){
+        .preset = PRESET_LINEAR, .loss = LOSS_SOFTMAX_CROSS_ENTROPY, .init_seed = 11};
+    preset_expand(&world->spec.model, CLASSES);
+    for (size_t j = 0; j < RECORDS * FEATURES; j++)
+        world->x[j] = feature;
+    struct trainer_options options = options_of(world, threads);
+    struct trainer *trainer = trainer_of(&options);
+    size_t count;
+    trainer_model(trainer, &count);
+    float *large = calloc(count, sizeof *large);
+    assert_non_null(large);
+    for (size_t j = 0; j < count; j++)
+        large[j] = j % 3 == 0 ? 1e37F : -1e37F;
+    trainer_adopt(trainer, 1, large);
+    assert_int_equal(trainer_evaluate(trainer, &evaluation, NULL), ST_OK);
+    assert_true(blas_rounding_is_exact()); /* of the caller, who is a member of the team */
+    free(large);
+    trainer_destroy(trainer);
+    world_destroy(world);
+    return evaluation;
+}
+
+static void a_row_of_subnormals_is_a_row_of_zeros(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        struct evaluation small = evaluation_of(1e-39F, threads);
+        struct evaluation zero = evaluation_of(0.0F, threads);
+        assert_true(small.loss == zero.loss && small.accuracy == zero.accuracy);
+    }
+}
+
 /* Its parameters are finite, and what it answers is not. */
 static void a_loss_that_is_not_finite_is_refused(void **state)
 {
@@ -123,6 +163,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(evaluation_drops_nothing),
         cmocka_unit_test(evaluation_is_three_loops),
         cmocka_unit_test(a_regression_has_an_error_in_mapped_units),
+        cmocka_unit_test(a_row_of_subnormals_is_a_row_of_zeros),
         cmocka_unit_test(a_loss_that_is_not_finite_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
