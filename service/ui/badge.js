@@ -18,7 +18,7 @@ const reasons = {
   user_cancel: 'asked for by a user',
   worker_lost: 'the daemon stopped while it ran',
   shutdown: 'the daemon was shut down',
-  diverged: 'the loss grew without bound',
+  diverged: 'its parameters, or its loss on public records, became infinite',
   no_memory: 'there was not enough memory',
   dataset_corrupt: 'the stored records were damaged; no step ran',
   model_corrupt: 'the weights it starts from were deleted or damaged; no step ran',

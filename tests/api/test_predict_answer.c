@@ -8,13 +8,15 @@
 #include <string.h>
 
 #include "api/fault.h"
+#include "engine/data/readers/reader_registry.h"
 #include "tests/expect.h"
 
 static const double odd[] = {NAN, INFINITY, -INFINITY};
 
-static const struct schema classes = {.task = TASK_CLASSIFICATION, .classes = 2};
+static const struct schema classes = {
+    .reader = &idx_reader, .task = TASK_CLASSIFICATION, .classes = 2};
 static const struct schema values = {
-    .task = TASK_REGRESSION, .has_target_range = true, .target_low = 0, .target_high = 10};
+    .reader = &idx_reader, .task = TASK_REGRESSION, .has_target_range = true, .target_low = 0, .target_high = 10};
 
 static void rows_are_answered_in_their_order(void **state)
 {

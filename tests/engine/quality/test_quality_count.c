@@ -24,11 +24,11 @@ static double draw(void)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* Scores at the ends, between, and not numbers. */
-static double any_score(void)
+/* Scores at the ends and between; of a record without an answer, also no numbers. */
+static double any_score(bool is_answered)
 {
     static const double odd[] = {0, 1, -3, 7, NAN, INFINITY, -INFINITY};
-    return draw() < .3 ? odd[(size_t)(draw() * 7)] : draw();
+    return draw() < .3 ? odd[(size_t)(draw() * (is_answered ? 4 : 7))] : draw();
 }
 
 static void add_any(const struct quality_tally *tally)
@@ -42,8 +42,9 @@ static void add_any(const struct quality_tally *tally)
                             draw() < .5 ? odd[(size_t)(draw() * 6)] : 4 * draw() - 2);
         return;
     }
+    bool is_answered = draw() < .7;
     for (size_t k = 0; k < classes; k++)
-        probabilities[k] = any_score();
+        probabilities[k] = any_score(is_answered);
     quality_count_class(tally, (uint32_t)(draw() * (double)classes), probabilities,
                         (uint32_t)(draw() * (double)classes));
 }
