@@ -78,7 +78,31 @@ enum status key_request_parse(struct key_request *request, const char *body,
     return status;
 }
 
-enum status key_request_check(const struct key_request *request,
+/* Nobody gives what they do not have: whoever makes a key has its secret. So the key
+ * reaches no further than its maker, scope by scope. */
+static enum status check_reach(const struct principal *made,
+                               const struct principal *minter, struct error *error)
+{
+    if (minter->via == VIA_CLI)
+        return ST_OK;
+    for (unsigned i = SCOPE_EVERYBODY + 1; i < SCOPE_COUNT; i++) {
+        const enum scope scope = (enum scope)i;
+        const enum reach own = principal_reach(minter, scope);
+        if (role_reach(made->role, scope) > own)
+            return error_set_at(error, ST_FORBIDDEN, "/role",
+                                "a %s reaches further with %s than this key: make the "
+                                "key on the host, by epsilond key create",
+                                role_name(made->role), scope_name(scope));
+        if (principal_reach(made, scope) > own)
+            return error_set_at(error, ST_FORBIDDEN, "/scopes",
+                                "this key gives no scope that it does not have, such "
+                                "as %s",
+                                scope_name(scope));
+    }
+    return ST_OK;
+}
+
+static enum status check_kind(const struct key_request *request,
                               const struct principal *minter, struct error *error)
 {
     static const uint64_t grants =
@@ -99,19 +123,29 @@ enum status key_request_check(const struct key_request *request,
                             "a %s has grants:..., and keys with it are made on the "
                             "host: epsilond key create",
                             role_name(made->role));
-    if (principal_reach(minter, SCOPE_KEYS_ADMIN) == REACH_EVERYWHERE)
-        return ST_OK;
-    if (strcmp(made->project, minter->project) != 0)
+    if (principal_reach(minter, SCOPE_KEYS_ADMIN) != REACH_EVERYWHERE &&
+        strcmp(made->project, minter->project) != 0)
         return error_set_at(error, ST_FORBIDDEN, "/project",
-                            "this key makes keys of its own project alone");
-    if (principal_is_everywhere(made))
-        return error_set_at(error, ST_FORBIDDEN, "/role",
-                            "a %s reaches other projects, which this key does not",
-                            role_name(made->role));
-    if ((made->scopes & ~principal_scopes(minter)) != 0)
-        return error_set_at(error, ST_FORBIDDEN, "/scopes",
-                            "this key gives no scope that it has not");
+                            "this key makes keys of its own project only");
     return ST_OK;
+}
+
+enum status key_request_check(const struct key_request *request,
+                              const struct principal *minter, struct error *error)
+{
+    enum status status = check_kind(request, minter, error);
+    return status == ST_OK ? check_reach(&request->principal, minter, error) : status;
+}
+
+enum status key_request_check_policy(const struct key_request *request,
+                                     const struct principal *changer,
+                                     struct error *error)
+{
+    enum status status = check_kind(request, changer, error);
+    if (status != ST_OK ||
+        principal_reach(changer, SCOPE_KEYS_ADMIN) == REACH_EVERYWHERE)
+        return status;
+    return check_reach(&request->principal, changer, error);
 }
 
 bool key_scopes_parse(uint64_t *scopes, const char *text)

@@ -19,13 +19,21 @@ struct key_request {
 enum status key_request_parse(struct key_request *request, const char *body,
                               size_t size, struct error *error);
 
-/* Whether the minter may make such a key. What may make keys may not approve grants, so
- * keys with a scope grants:... are made on the host alone (VIA_CLI); whoever reaches its
- * project with keys:admin makes keys of that project that reach no further, with scopes
- * that it has itself.
- *   ST_FORBIDDEN  it may not; the error names the member */
+/* Checks whether the minter may make such a key. What may make keys may not approve grants,
+ * so keys with a scope grants:... are made on the host only (VIA_CLI). Elsewhere a key
+ * reaches no further than its minter with any scope, and if the minter reaches one project
+ * with keys:admin, the key is of that project.
+ *   ST_INVALID    it makes keys and has a policy
+ *   ST_FORBIDDEN  the minter may not; the error names the member */
 enum status key_request_check(const struct key_request *request,
                               const struct principal *minter, struct error *error);
+
+/* Checks whether the changer may give such a key its policy. That gives nobody the key, so
+ * whoever reaches all projects with keys:admin may, though it could not make the key. The
+ * statuses are the same. */
+enum status key_request_check_policy(const struct key_request *request,
+                                     const struct principal *changer,
+                                     struct error *error);
 
 /* The same two for the scopes as stored and told on a command line: names, with a blank or
  * comma between them. Answers false where one is none. */

@@ -98,7 +98,7 @@ enum access access_decide(const struct principal *principal, enum scope scope,
         return ACCESS_FORBIDDEN;
     if (!is_there || (reach != REACH_EVERYWHERE && !here))
         return ACCESS_NOT_FOUND;
-    if (reach == REACH_OWN && strcmp(object->owner, principal->name) != 0)
+    if (reach == REACH_OWN && !person_equal(object->owner, principal->name))
         return ACCESS_FORBIDDEN;
     return ACCESS_ALLOWED;
 }

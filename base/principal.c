@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 const struct principal principal_local = {
     .name = "local", .project = "default", .role = ROLE_LOCAL, .via = VIA_LOCAL};
@@ -16,9 +17,14 @@ bool principal_parse(struct principal *principal, const char *name)
     return true;
 }
 
+bool person_equal(const char *a, const char *b)
+{
+    return strcasecmp(a, b) == 0;
+}
+
 bool principal_equal(const struct principal *a, const struct principal *b)
 {
-    return strcmp(a->name, b->name) == 0;
+    return person_equal(a->name, b->name);
 }
 
 const char *via_name(enum via via)

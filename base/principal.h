@@ -51,7 +51,11 @@ extern const struct principal principal_local;
  * names one. False, and principal untouched, where name is empty or has no room. */
 bool principal_parse(struct principal *principal, const char *name);
 
-/* Whether both are the same owner, in whatever project. */
+/* Whether two names are one person's: letters are compared without regard to case, since
+ * most places that name people do. Whoever comes as "Ana" and as "ana" is one person, who
+ * agrees to nothing that it proposed itself. */
+bool person_equal(const char *a, const char *b);
+/* The same of the names of two principals, in whatever project. */
 bool principal_equal(const struct principal *a, const struct principal *b);
 
 /* What is said of how a request came: "local", "bearer", "session", "proxy", "cli". */

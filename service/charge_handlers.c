@@ -314,7 +314,7 @@ static enum status find_own(struct context *context, const struct request *reque
     const struct principal *principal = &request->principal;
     *charge = charges_find(context->charges, request->match.id);
     const struct access_object object = object_of(*charge);
-    if (*charge == NULL || strcmp(object.owner, principal->name) != 0 ||
+    if (*charge == NULL || !person_equal(object.owner, principal->name) ||
         strcmp(object.project, principal->project) != 0)
         return error_set(error, ST_NOT_FOUND, "no charge \"%s\"", request->match.id);
     return ST_OK;

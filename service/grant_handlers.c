@@ -239,7 +239,7 @@ static bool is_repeated(const struct decision *decision,
     const struct proposal *before = &decision->found.proposal;
     const struct proposal *again = &decision->decided;
     return before->state == again->state &&
-           strcmp(before->decision.approved_by, principal->name) == 0 &&
+           person_equal(before->decision.approved_by, principal->name) &&
            strcmp(before->decision.reason, again->decision.reason) == 0;
 }
 

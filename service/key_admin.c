@@ -42,7 +42,7 @@ static const char *read_option(struct key_request *request, const char *name,
 {
     struct principal *principal = &request->principal;
     if (strcmp(name, "--owner") == 0) {
-        if (!principal_name_is_good(value) || strcmp(value, principal_local.name) == 0)
+        if (!principal_name_is_good(value) || person_equal(value, principal_local.name))
             return "--owner must be 1 to 63 letters, digits or . _ @ + -, and not "
                    "local";
         snprintf(principal->name, sizeof principal->name, "%s", value);

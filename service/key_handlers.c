@@ -9,6 +9,7 @@
 #include "service/act.h"
 #include "service/handlers.h"
 #include "service/key_text.h"
+#include "service/known_names.h"
 #include "service/page.h"
 #include "service/second_look.h"
 
@@ -60,7 +61,7 @@ static enum status make(struct context *context, const struct request *request,
                         struct access_key_made *made, struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
+    enum status status = second_look_open(context, request, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
     status = access_keys_add(context->keys, tx, asked, made, error);
@@ -81,6 +82,9 @@ enum status handle_key_create(struct context *context, struct request *request,
         &asked, request->body != NULL ? request->body : "", request->body_size, error);
     if (status == ST_OK)
         status = key_request_check(&asked, &request->principal, error);
+    if (status == ST_OK)
+        status = known_names_check_new(context, &request->principal,
+                                       asked.principal.name, error);
     if (status == ST_OK)
         status = make(context, request, &asked, NULL, &made, error);
     if (status == ST_OK)
@@ -107,6 +111,8 @@ enum status handle_key_rotate(struct context *context, struct request *request,
         .policy = key.policy,
     };
     status = key_request_check(&asked, &request->principal, error);
+    if (status == ST_OK)
+        status = known_names_check_rotation(context, &request->principal, &key, error);
     if (status == ST_OK)
         status = make(context, request, &asked, key.id, &made, error);
     if (status == ST_OK)

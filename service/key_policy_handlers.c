@@ -97,8 +97,9 @@ static enum status read_asked(const struct request *request,
         &proposal->policy, request->body != NULL ? request->body : "",
         request->body_size, error);
     asked.policy = proposal->policy;
-    return status == ST_OK ? key_request_check(&asked, &request->principal, error)
-                           : status;
+    return status == ST_OK
+               ? key_request_check_policy(&asked, &request->principal, error)
+               : status;
 }
 
 enum status handle_key_policy(struct context *context, struct request *request,
@@ -115,8 +116,8 @@ enum status handle_key_policy(struct context *context, struct request *request,
     memcpy(proposal.proposed_by, request->principal.name, sizeof proposal.proposed_by);
     bool waits = second_person_is_asked(context, request) &&
                  !key_policy_is_within(&proposal.policy, &key.policy);
-    status = commit(context, request, &proposal,
-                    waits ? OUTCOME_WAITS : OUTCOME_HOLDS, "", error);
+    status = commit(context, request, &proposal, waits ? OUTCOME_WAITS : OUTCOME_HOLDS,
+                    "", error);
     if (status == ST_OK)
         reply(context, request, waits ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK);
     return status;
@@ -129,7 +130,7 @@ static enum status check_second(const struct access_key *key,
                                 const struct policy_proposal *proposal,
                                 const struct principal *principal, struct error *error)
 {
-    if (strcmp(proposal->proposed_by, principal->name) == 0 ||
+    if (person_equal(proposal->proposed_by, principal->name) ||
         principal_equal(&key->principal, principal))
         return error_set(error, ST_SECOND_PERSON,
                          "neither who proposed it nor the key's owner decides it");

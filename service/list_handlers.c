@@ -118,7 +118,7 @@ static bool job_wanted(void *context, size_t place)
     if (list->algorithm != NULL &&
         strcmp(job_algorithm(job)->name, list->algorithm) != 0)
         return false;
-    if (list->owner != NULL && strcmp(job_owner(job), list->owner) != 0)
+    if (list->owner != NULL && !person_equal(job_owner(job), list->owner))
         return false;
     if (job_create_ms(job) <= list->after_ms)
         return false;

@@ -62,7 +62,7 @@ static bool allows_algorithm(const struct key_policy *policy,
 /* Whether who asks is that owner in that project. */
 static bool is_of(const struct asking *asking, const char *owner, const char *project)
 {
-    return strcmp(owner, asking->principal->name) == 0 &&
+    return person_equal(owner, asking->principal->name) &&
            strcmp(project, asking->principal->project) == 0;
 }
 
@@ -151,7 +151,7 @@ static bool take_entry(void *context, const struct ledger_row *row)
 {
     struct taken *taken = context;
     struct curve curve;
-    if (strcmp(row->kind, "COMMIT") != 0 || strcmp(row->actor, taken->owner) != 0 ||
+    if (strcmp(row->kind, "COMMIT") != 0 || !person_equal(row->actor, taken->owner) ||
         row->epoch != taken->balance->epoch || row->curve_size != sizeof curve.at)
         return true;
     memcpy(curve.at, row->curve, sizeof curve.at);
@@ -165,7 +165,7 @@ static bool take_entry(void *context, const struct ledger_row *row)
 static void take_spending(struct taken *taken, const struct sealed_spending *spending)
 {
     const int64_t end_ms = ((int64_t)spending->day + 1) * MS_PER_DAY;
-    if (end_ms <= taken->since_ms || strcmp(spending->owner, taken->owner) != 0 ||
+    if (end_ms <= taken->since_ms || !person_equal(spending->owner, taken->owner) ||
         !is_charged(taken, spending->parts))
         return;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++)

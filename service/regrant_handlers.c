@@ -53,7 +53,7 @@ static bool is_repeated(const struct asking *asking)
     const struct proposal *before = &asking->info.detail.regrant;
     const struct grant *a = &before->further, *b = &asking->proposal.further;
     return is_pending(asking) &&
-           strcmp(before->proposed_by, asking->proposal.proposed_by) == 0 &&
+           person_equal(before->proposed_by, asking->proposal.proposed_by) &&
            a->epsilon == b->epsilon && a->delta == b->delta && a->order == b->order;
 }
 

@@ -93,7 +93,7 @@ enum status sign_on_read(struct sign_on *sign_on, const struct sign_on_headers *
     const char *groups = headers->groups != NULL ? headers->groups : "";
     struct principal read = {.via = VIA_PROXY};
     if (name == NULL || !principal_name_is_good(name) ||
-        strcmp(name, principal_local.name) == 0)
+        person_equal(name, principal_local.name))
         return error_set(
             error, ST_INVALID,
             "X-Forwarded-Email or -User must be a name of 1 to %d letters, "

@@ -11,6 +11,8 @@ import {logIn, may, principal} from './who.js';
 const SIZE = 50;
 const roles = [['analyst', 'analyst: trains and predicts'], ['operator', 'operator: keeps it running, makes keys'],
   ['auditor', 'auditor: reads ledgers and certificates']];
+// Nobody gives what they do not have: the daemon refuses the other roles.
+const offered = () => roles.filter(([role]) => principal()?.via === 'local' || role === (principal()?.role === 'operator' ? 'operator' : 'analyst'));
 const makers = ['operator', 'data_owner']; // of keys, by their role
 const states = {ACTIVE: ['✓', 'Active', 'good'], EXPIRED: ['◌', 'Expired', 'calm'], REVOKED: ['✕', 'Revoked', 'bad']};
 
@@ -24,7 +26,7 @@ const day = (time) => time?.slice(0, 10) ?? '–';
 class Page {
   constructor(view) {
     this.view = view;
-    this.form = {owner: '', project: principal()?.project ?? '', role: principal()?.via === 'local' ? 'operator' : 'analyst', days: ''};
+    this.form = {owner: '', project: principal()?.project ?? '', role: principal()?.via === 'local' ? 'operator' : offered()[0][0], days: ''};
     this.policy = policyForm(); // of the key to be made
     this.limiting = null; // {key, form}: whose policy is being changed
     this.tokens = [null]; // of the pages up to the one that is shown
@@ -136,8 +138,8 @@ class Page {
       With the first one it begins to ask everybody, for ever. Begin with an operator's, which can make the others.</div>` : nothing}<form @submit=${(event) => this.create(event)}><div class="fields">
       ${text('owner', 'Owner', 'Who it is for: their jobs carry this name.', 'ana')}
       ${text('project', 'Project', 'What it reaches lies in this project.')}
-      ${field({id: '/role', label: 'Role', hint: 'Keys of data owners and privacy officers are made on the host: epsilond key create.', errors,
-        control: choice({id: '/role', value: this.form.role, options: roles, changed: this.set('role')})})}
+      ${field({id: '/role', label: 'Role', hint: 'Other keys, and further ones in a name that was used, are made on the host: epsilond key create.', errors,
+        control: choice({id: '/role', value: this.form.role, options: offered(), changed: this.set('role')})})}
       ${text('days', 'Days', 'How long it lasts.', '90', 'number')}</div>
       <details ?open=${!this.limiting && errors.some(({pointer}) => pointer.startsWith('/policy'))}><summary>Limit what it may spend</summary>${this.limiting ? nothing
         : policyFields(this.policy, {errors, changed: () => this.draw()})}</details>

@@ -134,6 +134,36 @@ static void who_makes_keys_has_no_policy(void **state)
     assert_int_equal(key_request_check(&request, &host, &error), ST_OK);
 }
 
+/* Every role makes every role with every further scope. */
+static void no_key_reaches_further_than_its_maker(void **state)
+{
+    (void)state;
+    size_t made_count = 0;
+    for (unsigned minting = ROLE_ANALYST; minting < ROLE_COUNT; minting++)
+        for (unsigned role = ROLE_ANALYST; role < ROLE_COUNT; role++)
+            for (unsigned extra = SCOPE_EVERYBODY; extra < SCOPE_COUNT; extra++) {
+                const struct principal minter = {.project = "p",
+                                                 .role = (enum role)minting,
+                                                 .via = VIA_BEARER,
+                                                 .scopes = SCOPE_BIT(SCOPE_KEYS_ADMIN)};
+                const struct key_request request = {
+                    .principal = {.project = "p",
+                                  .role = (enum role)role,
+                                  .scopes =
+                                      extra == SCOPE_EVERYBODY ? 0 : SCOPE_BIT(extra)}};
+                if (key_request_check(&request, &minter, NULL) != ST_OK)
+                    continue;
+                made_count++;
+                for (unsigned i = SCOPE_EVERYBODY + 1; i < SCOPE_COUNT; i++)
+                    assert_true(principal_reach(&request.principal, (enum scope)i) <=
+                                principal_reach(&minter, (enum scope)i));
+            }
+    assert_true(made_count > 0);
+    const struct principal ops = {.role = ROLE_OPERATOR, .via = VIA_BEARER};
+    const struct key_request same = {.principal = {.role = ROLE_OPERATOR}};
+    assert_int_equal(key_request_check(&same, &ops, NULL), ST_OK);
+}
+
 static struct key_policy policy_of(const char *members)
 {
     char body[512];
@@ -222,6 +252,7 @@ int main(void)
         cmocka_unit_test(each_scope_may_be_asked_for_once),
         cmocka_unit_test(what_is_not_understood_is_refused_at_its_member),
         cmocka_unit_test(who_makes_keys_has_no_policy),
+        cmocka_unit_test(no_key_reaches_further_than_its_maker),
         cmocka_unit_test(what_allows_nothing_more_is_told_from_what_does),
         cmocka_unit_test(a_change_names_its_policy_or_none),
         cmocka_unit_test(scopes_are_stored_as_names),

@@ -29,11 +29,36 @@ static void principals_are_told_apart_by_name(void **state)
     assert_false(principal_equal(&principal_local, &other));
 }
 
+static void a_person_is_known_in_capitals_too(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        {"ana", "ANA", true},
+        {"Ana.B@x-y_Z+1", "aNA.b@X-Y_z+1", true},
+        {"ana", "an", false},
+        {"ana", "anb", false},
+        {"an@", "an`", false},
+        {"a_b",
+         "a\x7f"
+         "b",
+         false},
+        {"", "a", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(person_equal(cases[i].a, cases[i].b), cases[i].same);
+        assert_int_equal(person_equal(cases[i].b, cases[i].a), cases[i].same);
+    }
+}
+
 static void names_are_of_few_letters_and_a_zeroed_principal_is_nobody(void **state)
 {
     (void)state;
     static const char *const good[] = {"ana", "A.na+b@x-y_z", "7"};
-    static const char *const bad[] = {"", " ana", "-ana", "a/b", "a b", "a\n", "\xc3\xa4"};
+    static const char *const bad[] = {"",    " ana", "-ana",    "a/b",
+                                      "a b", "a\n",  "\xc3\xa4"};
     char name[PRINCIPAL_NAME_SIZE + 1] = {0};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(principal_name_is_good(good[i]));
@@ -57,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_is_kept_whole_or_refused),
         cmocka_unit_test(principals_are_told_apart_by_name),
+        cmocka_unit_test(a_person_is_known_in_capitals_too),
         cmocka_unit_test(names_are_of_few_letters_and_a_zeroed_principal_is_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -426,9 +426,9 @@ class Walk:
         check([row["seq"] for row in rows] == list(range(1, len(rows) + 1)), "the export has every row, in order")
         check(rows == self.daemon.get("/v1/audit?page_size=1000")["acts"], "and they are the rows of the trail")
 
-    def key(self, owner, role):
+    def key(self, owner, role, project="default"):
         """A key, made on the host: from the first on the daemon asks for one."""
-        made = subprocess.run([self.daemon.binary, "key", "create", "--owner", owner, "--role", role, "--project", "default",
+        made = subprocess.run([self.daemon.binary, "key", "create", "--owner", owner, "--role", role, "--project", project,
                                "--data-dir", os.path.join(self.daemon.directory, "data")], check=True, capture_output=True, text=True)
         return {"Authorization": "Bearer " + made.stdout.split()[0]}
 

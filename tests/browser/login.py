@@ -36,6 +36,7 @@ def walk(walk, check, daemon, browser):
     granted_anew(walk, check, daemon, browser)
     operator = first_key(walk, check, browser)
     ask(walk, check, browser, operator)
+    enter(browser, walk.key("dana", "data_owner", "fraud")["Authorization"].split()[1], "dana")
     analyst = keys(walk, check, browser)
     second_person(walk, check, daemon, browser, operator, analyst)
     roles(walk, check, daemon, browser, analyst)
@@ -124,6 +125,15 @@ def ask(walk, check, browser, key):
     check("dpk_" not in browser.run("location.href + document.documentElement.outerHTML"), "the key is nowhere in the page")
 
 
+def enter(browser, key, name):
+    """The browser is somebody else's from now on."""
+    browser.click_text("Log out")
+    browser.await_that("location.pathname == '/ui/login'", "the page to log in")
+    browser.type("#key", key)
+    browser.click("main form button")
+    browser.await_that(f"document.querySelector('header').innerText.includes({json.dumps(name)})", "the name in the header")
+
+
 def keys(walk, check, browser):
     browser.click_text("Keys")
     browser.type("[id='/owner']", "")
@@ -164,11 +174,7 @@ def keys(walk, check, browser):
 
 def roles(walk, check, daemon, browser, key):
     """An analyst is shown what an analyst may do."""
-    browser.click_text("Log out")
-    browser.await_that("location.pathname == '/ui/login'", "the page to log in")
-    browser.type("#key", key)
-    browser.click("main form button")
-    browser.await_that("document.querySelector('header').innerText.includes('ana')", "the name in the header")
+    enter(browser, key, "ana")
     shown = browser.run("[...document.querySelectorAll('header a')].map((e) => e.innerText.trim()).filter(Boolean).join()")
     check("Keys" not in shown and "New job" in shown, f"an analyst is shown {shown}")
     browser.await_text("No datasets yet")

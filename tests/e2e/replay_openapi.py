@@ -443,18 +443,23 @@ def rest(replay):
     replay.call("get", "/v1/datasets/{id}", id="mnist")
 
 
-def keys(replay):
+def keys(replay, data_dir):
     """An operator's key, and with it all that there is about keys; last, for without a key
     nothing is answered any more."""
     operator = {"owner": "op", "project": "default", "role": "operator"}
     made = replay.call("post", "/v1/keys", operator)[1]
     replay.call("get", "/v1/keys")
-    replay.headers = {"Authorization": f"Bearer {made['key']}"}
-    ids = [replay.call("post", "/v1/keys", body)[1]["id"]
-           for _, body in replay.examples("post", "/v1/keys")]
-    replay.call("get", "/v1/keys", query="?page_size=1")
+    admin = {"Authorization": f"Bearer {made['key']}"}
+    makers = {"analyst": key_of(data_dir, "dana", "data_owner"), "operator": admin}
+    ids = []
+    for _, body in replay.examples("post", "/v1/keys"):
+        replay.headers = makers[body["role"]]
+        ids.append(replay.call("post", "/v1/keys", body)[1]["id"])
     replay.call("get", "/v1/keys/{id}", id=ids[0])
+    replay.headers = makers["analyst"]
     replay.call("post", "/v1/keys/{id}:rotate", id=ids[0])
+    replay.headers = admin
+    replay.call("get", "/v1/keys", query="?page_size=1")
     replay.call("post", "/v1/keys/{id}:revoke", id=ids[1])
     replay.call("get", "/v1/keys/{id}", id=UNKNOWN)
     replay.call("get", "/v1/datasets/{id}/ledger", id="mnist")
@@ -534,7 +539,7 @@ def main(base, data_dir):
     fetches(replay)
     webhooks(replay)
     rest(replay)
-    keys(replay)
+    keys(replay, data_dir)
     grants(replay, data_dir)
     every_operation_succeeded(replay)
     for failure in replay.failures:

@@ -283,6 +283,12 @@ an_analyst_cancels_its_own_jobs_and_a_data_owner_all_of_the_project(void **state
     access_show(other);
     assert_status(client_get(client, "/v1/jobs/%s", job), 200);
     assert_problem(client_act(client, "/v1/jobs/%s:cancel", job), 403, "forbidden");
+    char same[KEY_SIZE];
+    access_make_key(same, "Analyst-Of-Fraud", "analyst", "fraud");
+    access_show(same);
+    const char *shouted = submit(client, SAMPLE_JOB, "calls", SAMPLE_ENDLESS, 1e4);
+    access_show(access_scene.own.analyst);
+    assert_status(client_act(client, "/v1/jobs/%s:cancel", shouted), 200);
     access_show(access_scene.foreign.owner);
     assert_problem(client_act(client, "/v1/jobs/%s:cancel", job), 404, "not_found");
     access_show(access_scene.own.owner);

@@ -395,7 +395,7 @@ static void the_policy_of_a_key_holds_for_charges(void **state)
         snprintf(client->key, sizeof client->key, "%s", owner);
         const struct reply *key = client_post(
             client, "/v1/keys", NULL,
-            "{'owner':'carl','project':'default','role':'analyst','policy':%s}",
+            "{'owner':'carl-%zu','project':'default','role':'analyst','policy':%s}", i,
             cases[i].policy);
         assert_status(key, 201);
         snprintf(client->key, sizeof client->key, "%s", reply_text(key, "key"));

@@ -155,6 +155,24 @@ static void an_approval_is_the_grant_and_names_both(void **state)
     assert_int_equal(daemon_verify(&approval_scene.stage->daemon), 0);
 }
 
+/* One person by two keys, one of them in capitals. */
+static void capitals_are_no_second_person(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ANA", "Ana"};
+    const char *grant = approval_propose("shouted", SAMPLE_BUDGET(4), 63);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char officer[KEY_SIZE], words[96];
+        snprintf(words, sizeof words,
+                 "--owner %s --role privacy_officer --project fraud", names[i]);
+        approval_make_key(officer, words);
+        assert_problem(approval_decide(officer, "approve", grant), 403,
+                       "second_person");
+        assert_problem(approval_decide(officer, "reject", grant), 403, "second_person");
+    }
+    assert_status(approval_decide(approval_scene.bob, "approve", grant), 200);
+}
+
 static void public_records_need_a_second_person_too(void **state)
 {
     (void)state;
@@ -484,6 +502,7 @@ int main(void)
         cmocka_unit_test(nobody_mints_a_second_self_to_propose),
         cmocka_unit_test(a_scope_beside_an_analyst_reads_nothing_of_all_projects),
         cmocka_unit_test(an_approval_is_the_grant_and_names_both),
+        cmocka_unit_test(capitals_are_no_second_person),
         cmocka_unit_test(public_records_need_a_second_person_too),
         cmocka_unit_test(what_is_rejected_is_never_granted),
         cmocka_unit_test(another_promise_takes_a_second_person_again),

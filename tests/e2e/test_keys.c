@@ -98,7 +98,7 @@ static void what_is_revoked_on_the_host_holds_at_once(void **state)
     assert_problem(client_get(client, "/v1/jobs"), 401, "key_revoked");
     assert_int_equal(access_run_key("revoke 00000000", out, sizeof out), 64);
     assert_int_equal(
-        access_run_key("create --owner local --role analyst", out, sizeof out), 64);
+        access_run_key("create --owner Local --role analyst", out, sizeof out), 64);
     assert_int_equal(access_run_key("create --owner x --role king", out, sizeof out),
                      64);
     assert_int_equal(access_run_key("nonsense", out, sizeof out), 64);
@@ -109,11 +109,16 @@ static void a_rotated_key_and_its_successor_are_both_good(void **state)
     (void)state;
     struct client *client = access_client();
     char key[KEY_SIZE];
-    access_make_key(key, "turner", "analyst", "fraud");
-    access_show(access_scene.keys[ROLE_OPERATOR]);
+    access_show(access_scene.own.owner);
     const struct reply *made =
-        client_act(client, "/v1/keys/%s:rotate", access_key_id(key));
+        client_post(client, "/v1/keys", NULL,
+                    "{'owner':'turner','project':'fraud','role':'analyst'}");
     assert_status(made, 201);
+    snprintf(key, sizeof key, "%s", reply_text(made, "key"));
+    made = client_act(client, "/v1/keys/%s:rotate", access_key_id(key));
+    assert_status(made, 201);
+    const char *next = reply_text(made, "key");
+    assert_status(client_act(client, "/v1/keys/%s:rotate", access_key_id(next)), 201);
     const struct reply *old = client_get(client, "/v1/keys/%s", access_key_id(key));
     assert_string_not_equal(reply_text(old, "expire_time"),
                             reply_text(made, "expire_time"));
@@ -124,8 +129,43 @@ static void a_rotated_key_and_its_successor_are_both_good(void **state)
     assert_status(client_get(client, "/v1/jobs"), 200);
     access_show(access_scene.keys[ROLE_OPERATOR]);
     assert_status(client_act(client, "/v1/keys/%s:revoke", access_key_id(key)), 200);
+    access_show(access_scene.own.owner);
     assert_problem(client_act(client, "/v1/keys/%s:rotate", access_key_id(key)), 409,
                    "key_ended");
+}
+
+/* Whoever rotates a key has its successor's secret, and with it the owner's name. */
+static void a_key_is_rotated_by_who_made_it_alone(void **state)
+{
+    (void)state;
+    struct client *client = access_client();
+    char hers[KEY_SIZE], second[KEY_SIZE];
+    access_make_key(hers, "hers", "analyst", "fraud");
+    access_make_key(second, "second-owner", "data_owner", "fraud");
+    access_show(access_scene.own.owner);
+    const struct reply *made =
+        client_post(client, "/v1/keys", NULL,
+                    "{'owner':'theirs','project':'fraud','role':'analyst'}");
+    assert_status(made, 201);
+    char theirs[KEY_SIZE];
+    snprintf(theirs, sizeof theirs, "%s", reply_text(made, "key"));
+    const struct {
+        const char *key, *rotates;
+        long status;
+    } cases[] = {
+        {access_scene.own.owner, hers, 403},
+        {access_scene.keys[ROLE_OPERATOR], hers, 403},
+        {access_scene.keys[ROLE_OPERATOR], theirs, 403},
+        {second, theirs, 403},
+        {access_scene.own.owner, theirs, 201},
+        {access_scene.keys[ROLE_OPERATOR], access_scene.keys[ROLE_OPERATOR], 201},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        access_show(cases[i].key);
+        assert_status(
+            client_act(client, "/v1/keys/%s:rotate", access_key_id(cases[i].rotates)),
+            cases[i].status);
+    }
 }
 
 static void keys_are_listed_in_either_order(void **state)
@@ -154,8 +194,23 @@ static void who_makes_keys_makes_none_that_approves_or_reaches_further(void **st
         bool operator;              /* else a data owner */
         const char *body, *pointer; /* NULL: it is made */
     } cases[] = {
-        {true, "{'owner':'x','project':'ads','role':'analyst'}", NULL},
-        {true, "{'owner':'x','project':'ads','role':'operator'}", NULL},
+        {true, "{'owner':'x','project':'ads','role':'analyst'}", "/role"},
+        {true, "{'owner':'x','project':'ads','role':'auditor'}", "/role"},
+        {true, "{'owner':'somebody','project':'ads','role':'analyst'}", "/role"},
+        {true,
+         "{'owner':'somebody','project':'ads','role':'operator','scopes':['models:read'"
+         "]}",
+         "/scopes"},
+        {true,
+         "{'owner':'x','project':'ads','role':'operator','scopes':['certificates:read']"
+         "}",
+         "/scopes"},
+        {true,
+         "{'owner':'x','project':'ads','role':'operator','scopes':['charges:submit']}",
+         "/scopes"},
+        {true, "{'owner':'y','project':'ads','role':'operator'}", NULL},
+        {true, "{'owner':'somebody','project':'ads','role':'operator'}", NULL},
+        {true, "{'owner':'SomeBody','project':'ads','role':'operator'}", NULL},
         {true, "{'owner':'x','project':'ads','role':'data_owner'}", "/role"},
         {true, "{'owner':'x','project':'ads','role':'privacy_officer'}", "/role"},
         {true,
@@ -164,7 +219,14 @@ static void who_makes_keys_makes_none_that_approves_or_reaches_further(void **st
         {false,
          "{'owner':'x','project':'fraud','role':'analyst','scopes':['budgets:audit']}",
          NULL},
-        {false, "{'owner':'x','project':'ads','role':'analyst'}", "/project"},
+        {false, "{'owner':'x','project':'fraud','role':'analyst'}", "/owner"},
+        {false, "{'owner':'X','project':'fraud','role':'analyst'}", "/owner"},
+        {false, "{'owner':'analyst-of-fraud','project':'fraud','role':'analyst'}",
+         "/owner"},
+        {false, "{'owner':'Analyst-Of-Fraud','project':'fraud','role':'analyst'}",
+         "/owner"},
+        {false, "{'owner':'owner-of-fraud','project':'fraud','role':'analyst'}", NULL},
+        {false, "{'owner':'z','project':'ads','role':'analyst'}", "/project"},
         {false, "{'owner':'x','project':'fraud','role':'auditor'}", "/role"},
         {false, "{'owner':'x','project':'fraud','role':'operator'}", "/role"},
         {false,
@@ -281,6 +343,7 @@ int main(void)
         cmocka_unit_test(who_waits_while_its_key_is_revoked_is_answered_nothing),
         cmocka_unit_test(what_is_revoked_on_the_host_holds_at_once),
         cmocka_unit_test(a_rotated_key_and_its_successor_are_both_good),
+        cmocka_unit_test(a_key_is_rotated_by_who_made_it_alone),
         cmocka_unit_test(keys_are_listed_in_either_order),
         cmocka_unit_test(who_makes_keys_makes_none_that_approves_or_reaches_further),
         cmocka_unit_test(a_key_that_has_expired_lets_nobody_in),

@@ -250,8 +250,9 @@ static void it_ends_with_its_key(void **state)
     struct client *client = &scene->client;
     const struct key_header bearer = key_header(scene->operator);
     char key[KEY_SIZE], cookie[COOKIE_SIZE], path[64];
+    const struct key_header maker = key_header(scene->owner);
     const struct reply *made =
-        ask(client, "POST", "/v1/keys", HEADERS(JSON, bearer.text),
+        ask(client, "POST", "/v1/keys", HEADERS(JSON, maker.text),
             "{\"owner\":\"eve\",\"role\":\"analyst\",\"project\":\"fraud\"}");
     assert_status(made, 201);
     snprintf(key, sizeof key, "%s", reply_text(made, "key"));

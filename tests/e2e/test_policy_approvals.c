@@ -54,7 +54,8 @@ static void assert_waits(const char *id, const char *expected)
 /* What waits goes on to wait, as it was asked for. */
 static void expect_after_a_restart(const char *id, const struct reply *before)
 {
-    assert_int_equal(daemon_stop(&approval_scene.stage->daemon, SIGKILL), 128 + SIGKILL);
+    assert_int_equal(daemon_stop(&approval_scene.stage->daemon, SIGKILL),
+                     128 + SIGKILL);
     daemon_start(&approval_scene.stage->daemon, NULL);
     const struct reply *after =
         client_get(approval_as(approval_scene.ana), "/v1/keys/%s", id);
@@ -112,6 +113,28 @@ static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
     assert_problem(change_policy(approval_scene.ana, id, "null"), 409, "key_ended");
 }
 
+/* Neither who proposed a policy nor the key's owner decides it, in whatever letters. */
+static void capitals_are_no_second_person_of_a_policy(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ANA", "Vera", "VERA"};
+    const struct reply *made =
+        client_post(approval_as(approval_scene.ana), "/v1/keys", NULL,
+                    "{'owner':'vera','project':'fraud','role':'analyst','policy':"
+                    "{'max_epsilon_per_job':1}}");
+    assert_status(made, 201);
+    const char *id = reply_text(made, "id");
+    assert_status(change_policy(approval_scene.ana, id, "null"), 202);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char officer[KEY_SIZE], words[96];
+        snprintf(words, sizeof words,
+                 "--owner %s --role privacy_officer --project fraud", names[i]);
+        approval_make_key(officer, words);
+        assert_problem(approve_policy(officer, id, "null"), 403, "second_person");
+    }
+    assert_status(approve_policy(approval_scene.bob, id, "null"), 200);
+}
+
 /* Somebody has read a mild policy, and a wide one takes its place before they agree. */
 static void a_policy_that_was_exchanged_is_not_approved(void **state)
 {
@@ -119,7 +142,7 @@ static void a_policy_that_was_exchanged_is_not_approved(void **state)
     static const char mild[] = "{'max_epsilon_per_job':2}", wide[] = "null";
     const struct reply *made =
         client_post(approval_as(approval_scene.ana), "/v1/keys", NULL,
-                    "{'owner':'dora','project':'fraud','role':'analyst','policy':"
+                    "{'owner':'dora-too','project':'fraud','role':'analyst','policy':"
                     "{'max_epsilon_per_job':1}}");
     assert_status(made, 201);
     const char *id = reply_text(made, "id");
@@ -141,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wider_policy_of_a_key_takes_a_second_person),
+        cmocka_unit_test(capitals_are_no_second_person_of_a_policy),
         cmocka_unit_test(a_policy_that_was_exchanged_is_not_approved),
     };
     return cmocka_run_group_tests(tests, approval_begin, stage_end);

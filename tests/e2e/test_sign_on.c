@@ -103,6 +103,19 @@ static void a_person_has_the_role_of_their_group(void **state)
                    403, "forbidden");
 }
 
+/* The proxy may bring anybody, so a name that nobody has used yet is not free. */
+static void a_key_in_a_name_that_the_proxy_may_bring_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    const struct reply *refused = ask(
+        &scene->client, "POST", "/v1/keys",
+        HEADERS(USER, "X-Forwarded-Groups: owners", "Content-Type: application/json"),
+        "{\"owner\":\"carl@example.org\",\"project\":\"fraud\","
+        "\"role\":\"analyst\"}");
+    assert_problem(refused, 403, "forbidden");
+    assert_string_equal(reply_text(refused, "errors.0.pointer"), "/owner");
+}
+
 static void another_projects_things_are_not_there(void **state)
 {
     static const char body[] =
@@ -389,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_person_has_the_role_of_their_group),
         cmocka_unit_test(another_projects_things_are_not_there),
+        cmocka_unit_test(a_key_in_a_name_that_the_proxy_may_bring_is_refused),
         cmocka_unit_test(whom_no_group_of_ours_names_is_refused),
         cmocka_unit_test(another_sites_page_changes_nothing),
         cmocka_unit_test(changed_groups_are_taken_and_broken_ones_are_not),

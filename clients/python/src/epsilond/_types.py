@@ -88,8 +88,9 @@ class ColumnIgnored(TypedDict):
 
 class ColumnPrivacyId(TypedDict):
     """Whose each row is: rows with the same text are one person's, and the dataset's promise is
-    made to persons. The texts are compared while the file is imported, and forgotten; no cell may
-    be empty, or longer than 256 bytes. At most one column, of private data. See `rows_kept`."""
+    made to persons. The texts are compared while the file is imported, and forgotten. No cell may
+    be empty, longer than 256 bytes, other than UTF-8, or hold a character that nobody sees. At most
+    one column, of private data. See `rows_kept`."""
 
     name: CellText
     kind: Literal["privacy_id"]
