@@ -37,16 +37,23 @@ static enum status refuse(struct charging *charging, const struct error *error)
     return ST_OK;
 }
 
+/* What the planned charge would do to the budgets of the parts that it reads. */
+static enum status look_ahead(const struct charging *charging, struct outlook *outlook,
+                              struct error *error)
+{
+    const struct ledger_question question = {&charging->declared.dataset,
+                                             &charging->mechanism, LIMIT_JOBS_LIKE_THIS,
+                                             charging->declared.parts};
+    return ledger_outlook(charging->context->ledger, &question, outlook, error);
+}
+
 static enum status estimate(struct charging *charging, struct error *error)
 {
     struct outlook outlook;
     struct charge_estimate view = {.request = &charging->declared, .outlook = &outlook};
-    const struct ledger_question question = {&charging->declared.dataset,
-                                             &charging->mechanism, LIMIT_JOBS_LIKE_THIS,
-                                             charging->declared.parts};
     enum status status = charging_plan(charging, error);
     if (status == ST_OK)
-        status = ledger_outlook(charging->context->ledger, &question, &outlook, error);
+        status = look_ahead(charging, &outlook, error);
     if (status == ST_OK)
         status = figure_room(&view.room, &charging->mechanism, &outlook.balance,
                              charging->figures.delta, error);

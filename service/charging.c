@@ -85,6 +85,7 @@ struct policy_asked charging_asked(const struct charging *charging)
     return (struct policy_asked){
         .dataset = &charging->declared.dataset,
         .mechanism = &charging->mechanism,
+        .parts = charging->declared.parts,
         .is_private = true,
         .epsilon = charging->figures.epsilon_planned,
         .delta = charging->figures.delta,

@@ -7,8 +7,7 @@
 
 struct refusal { /* everything a budget's 409 points to */
     struct problem problem;
-    struct balance balance;
-    struct curve needed;
+    struct outlook outlook; /* of the part with least left of those that are read */
     double available[LEDGER_WEIGHTED], orders[LEDGER_WEIGHTED];
 };
 
@@ -16,12 +15,12 @@ static void refusal_fill(struct context *context, const struct policy_asked *ask
                          struct refusal *refusal)
 {
     const struct mechanism *m = asked->mechanism;
-    struct balance *balance = &refusal->balance;
+    const struct ledger_question question = {asked->dataset, m, 1, asked->parts};
+    const struct balance *balance = &refusal->outlook.balance;
     struct problem *problem = &refusal->problem;
     struct figure_room room;
     problem->has_most_steps = m->run_count == 1;
-    if (ledger_balance(context->ledger, asked->dataset, balance, NULL) != ST_OK ||
-        filter_charge(&refusal->needed, m, mechanism_steps(m), NULL) != ST_OK ||
+    if (ledger_outlook(context->ledger, &question, &refusal->outlook, NULL) != ST_OK ||
         figure_room(&room, m, balance, asked->delta, NULL) != ST_OK)
         return;
     problem->largest_epsilon = room.largest_epsilon;
@@ -34,7 +33,7 @@ static void refusal_fill(struct context *context, const struct policy_asked *ask
         refusal->available[i] = left > 0 ? left : 0;
     }
     problem->has_room = true;
-    problem->needed = &refusal->needed;
+    problem->needed = &refusal->outlook.charge;
     problem->available = refusal->available;
     problem->available_orders = refusal->orders;
 }

@@ -11,7 +11,8 @@
 #include "service/policy.h"
 #include "service/request.h"
 
-/* Makes the reply to whoever asked for these, count > 0, at once. What was asked may be known
+/* Makes the reply to whoever asked for these, count > 0, at once. What is left is that of the
+ * part with least left of those that the first reads. What was asked may be known
  * in part, as far as the plan came: without a mechanism of the first nothing is said of a
  * budget. */
 void plan_refuse(struct context *context, struct request *request,

@@ -237,15 +237,13 @@ static enum status take_charges(const struct asking *asking, struct taken *taken
         charges_list_open(asking->context->charges, asking->asked->dataset, &count);
     for (size_t i = 0; i < count && status == ST_OK; i++) {
         struct mechanism m = {0};
-        struct curve charge;
+        const struct charge_request *declared = charge_declared(charges[i]);
         if (!is_own_charge(asking, charges[i]))
             continue;
-        status = charge_request_mechanism(&m, charge_declared(charges[i]),
-                                          taken->balance->relation, error);
+        status =
+            charge_request_mechanism(&m, declared, taken->balance->relation, error);
         if (status == ST_OK)
-            status = filter_charge(&charge, &m, mechanism_steps(&m), error);
-        if (status == ST_OK)
-            take(taken, &charge);
+            status = take_price(taken, &m, declared->parts, error);
         mechanism_fini(&m);
     }
     free(charges);
