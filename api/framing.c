@@ -34,7 +34,7 @@ static size_t refuse_chunk(struct framing *framing, const char *stand_in,
     return refuse(framing, stand_in);
 }
 
-static size_t pass_head(struct framing *framing, const char *bytes, size_t size)
+static size_t pass_head(struct framing *framing, char *bytes, size_t size)
 {
     struct request_head *head = &framing->head;
     if (request_head_read(head, bytes, size, &framing->refusal) != ST_OK) {
@@ -112,7 +112,7 @@ static size_t pass_chunk_size(struct framing *framing, const char *bytes, size_t
     return digits + 2;
 }
 
-static size_t pass_some(struct framing *framing, const char *bytes, size_t size)
+static size_t pass_some(struct framing *framing, char *bytes, size_t size)
 {
     switch (framing->state) {
     case FRAMING_HEAD: return pass_head(framing, bytes, size);
@@ -127,7 +127,7 @@ static size_t pass_some(struct framing *framing, const char *bytes, size_t size)
     return 0;
 }
 
-size_t framing_pass(struct framing *framing, const char *bytes, size_t size)
+size_t framing_pass(struct framing *framing, char *bytes, size_t size)
 {
     size_t passed = 0, step = 1;
     while (step > 0 && passed < size) {

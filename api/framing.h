@@ -49,8 +49,8 @@ struct framing {
 
 /* Answers how many of bytes[0..size) may pass; the first of them follows what passed
  * before. The caller gives the rest again, with more behind it. framing is {0} at
- * first. */
-size_t framing_pass(struct framing *framing, const char *bytes, size_t size);
+ * first. Blanks behind a field's value are moved in front of it (api/request_head.h). */
+size_t framing_pass(struct framing *framing, char *bytes, size_t size);
 
 /* Answers the stand-in, which is static text, or NULL where nothing is refused. */
 const char *framing_stand_in(const struct framing *framing);

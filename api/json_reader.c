@@ -166,13 +166,12 @@ static void refuse_depth(struct json_reader *reader)
 /* Reads text that has a whole number beyond an int64, which jansson would refuse. */
 static void read_wide(struct json_reader *reader, const char *body, size_t size)
 {
-    struct json_wide wide;
     json_error_t at;
+    struct json_wide wide;
     json_wide_init(&wide, body, size);
     reader->root = json_loadb(wide.text, wide.size, JSON_REJECT_DUPLICATES, &at);
     if (reader->root == NULL) {
-        size_t place = at.position > 0 ? (size_t)at.position : 0;
-        at.column -= (int)json_wide_inserted(body, size, place);
+        at.column -= (int)json_wide_inserted(body, size, (size_t)at.position);
         refuse_text(reader, wide.text, wide.size, &at);
     }
     json_wide_fini(&wide);
@@ -461,8 +460,7 @@ static bool is_whole(const json_t *value)
            (json_is_real(value) && trunc(json_real_value(value)) == json_real_value(value));
 }
 
-/* Answers the count, or -1 where none can be as large: from 2^53 on a real may stand for
- * its neighbours. */
+/* Answers -1 if it is too large: from 2^53 on a real may stand for its neighbours. */
 static json_int_t count_of(const json_t *value)
 {
     if (json_is_integer(value))

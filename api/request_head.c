@@ -19,8 +19,8 @@ enum {
     LENGTH_DIGITS = 18, /* below 2^63 */
 };
 
-/* These are the fields that this server or its library reads. Two of one name, or two
- * readings of one, would be two requests. */
+/* These are the fields that this server or its library reads, and that are no lists of
+ * which lines are joined (service/request.c). Two of one name would be two requests. */
 #define ONCE_LIST(X)                                                                   \
     X(HOST, "Host")                                                                    \
     X(CONTENT_LENGTH, "Content-Length")                                                \
@@ -38,10 +38,6 @@ enum {
     X(IDEMPOTENCY_KEY, "Idempotency-Key")                                              \
     X(REQUEST_ID, "X-Request-Id")                                                      \
     X(TRACEPARENT, "traceparent")                                                      \
-    X(ACCEPT, "Accept")                                                                \
-    X(ACCEPT_ENCODING, "Accept-Encoding")                                              \
-    X(IF_MATCH, "If-Match")                                                            \
-    X(IF_NONE_MATCH, "If-None-Match")                                                  \
     X(IF_RANGE, "If-Range")                                                            \
     X(RANGE, "Range")                                                                  \
     X(UPLOAD_OFFSET, "Upload-Offset")                                                  \
@@ -140,7 +136,11 @@ static enum status read_request_line(struct request_head *head, struct span line
     if (!head->old && (version.size != 8 || memcmp(version.text, "HTTP/1.1", 8) != 0))
         return error_set(error, ST_INVALID, "only HTTP/1.1 and HTTP/1.0 are spoken");
     struct span asked = {target, (size_t)(blank - target)};
+    struct span authority = {head->bytes, 0};
     enum status status = request_target_check(asked.text, asked.size, error);
+    request_target_authority(asked.text, asked.size, &authority.text, &authority.size);
+    head->authority_at = (size_t)(authority.text - head->bytes);
+    head->authority_size = authority.size;
     head->parts += count_of(asked, '&');
     return status == ST_OK ? check_parts(head, error) : status;
 }
@@ -169,15 +169,31 @@ static enum status read_once(struct request_head *head, enum once field,
         return error_set(error, ST_INVALID, "more than one %s header",
                          once_names[field].text);
     head->once |= 1u << field;
-    if (value.size > 0 && is_blank(value.text[value.size - 1]))
-        return error_set(error, ST_INVALID, "a blank at the end of %s",
-                         once_names[field].text);
+    if (field == ONCE_HOST) {
+        head->host_at = (size_t)(value.text - head->bytes);
+        head->host_size = value.size;
+    }
     if (field == ONCE_CONTENT_LENGTH)
         return read_length(head, value, error);
     if (field == ONCE_TRANSFER_ENCODING && !span_is(value, chunked))
         return error_set(error, ST_INVALID, "Transfer-Encoding other than chunked");
     head->chunked |= field == ONCE_TRANSFER_ENCODING;
     return ST_OK;
+}
+
+/* Moves the blanks behind a value in front of it, and answers the value alone. */
+static struct span move_blanks(struct request_head *head, struct span value)
+{
+    char *text = head->bytes + (value.text - head->bytes);
+    size_t size = value.size;
+    while (size > 0 && is_blank(text[size - 1]))
+        size--;
+    size_t blanks = value.size - size;
+    if (blanks > 0) {
+        memmove(text + blanks, text, size);
+        memset(text, ' ', blanks);
+    }
+    return (struct span){text + blanks, size};
 }
 
 static enum status read_field(struct request_head *head, struct span line,
@@ -194,6 +210,7 @@ static enum status read_field(struct request_head *head, struct span line,
         value.text++;
         value.size--;
     }
+    value = move_blanks(head, value);
     if (span_is(name, cookie))
         head->parts += count_of(value, ',') + count_of(value, ';');
     head->parts++;
@@ -211,6 +228,12 @@ static enum status check_fields(const struct request_head *head, struct error *e
     bool encoded = (head->once & 1u << ONCE_TRANSFER_ENCODING) != 0;
     if (!head->old && (head->once & 1u << ONCE_HOST) == 0)
         return error_set(error, ST_INVALID, "HTTP/1.1 needs a Host header");
+    const struct span host = {head->bytes + head->host_at, head->host_size};
+    const struct span authority = {head->bytes + head->authority_at,
+                                   head->authority_size};
+    if (authority.size > 0 && host.size > 0 && !span_is(authority, host))
+        return error_set(error, ST_INVALID,
+                         "the target names another host than the Host header");
     if (encoded && (head->once & 1u << ONCE_CONTENT_LENGTH) != 0)
         return error_set(error, ST_INVALID, "Transfer-Encoding beside Content-Length");
     if (encoded && head->old)
@@ -251,10 +274,11 @@ static enum status check_unfinished(struct request_head *head, const char *bytes
     return status;
 }
 
-enum status request_head_read(struct request_head *head, const char *bytes, size_t size,
+enum status request_head_read(struct request_head *head, char *bytes, size_t size,
                               struct error *error)
 {
     enum status status = ST_OK;
+    head->bytes = bytes;
     head->head_only = size >= 5 && memcmp(bytes, "HEAD ", 5) == 0;
     while (status == ST_OK && head->size == 0) {
         const char *start = bytes + head->next;

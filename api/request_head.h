@@ -26,18 +26,23 @@ struct request_head {
     size_t next;   /* the first line that is not checked begins here */
     size_t looked; /* no line ends before this */
     unsigned parts;
-    unsigned once; /* bits of the fields below that have been there */
-    bool old;      /* HTTP/1.0 */
+    unsigned once;             /* bits of the fields below that have been there */
+    bool old;                  /* HTTP/1.0 */
+    char *bytes;               /* of the call that reads on */
+    size_t host_at, host_size; /* the value of Host, by its place */
+    size_t authority_at, authority_size; /* the host of an absolute target; 0: none */
 };
 
-/* Reads on: bytes[0..size) are the head from its first byte on, what was given before
- * included. head is {0} at first. ST_OK: head->size tells whether it is complete.
+/* Reads on, and moves the blanks behind each field's value in front of it, where every
+ * reader skips them (RFC 9110, 5.5): bytes[0..size) are the head from its first byte on, what was given before
+ * included, as it was left. head is {0} at first. ST_OK: head->size tells whether it is complete.
  *   ST_INVALID         the first line is not `METHOD /target HTTP/1.1` or `1.0` with one
  *                      blank in between, or its target is none
  *                      (api/request_target.h); a line ends without CR; a control character (NUL too) anywhere, but a
  *                      tab in a value; a line begins with a blank (a folded field); a
  *                      field without a name or with a blank in it; HTTP/1.1 without Host.
- *                      A field that this server reads stands twice or ends in a blank.
+ *                      A field that this server reads, and that is no list, stands twice.
+ *                      An absolute target names another host than Host.
  *                      Content-Length that is not digits; Transfer-Encoding other than
  *                      `chunked`, beside Content-Length, or in HTTP/1.0
  *   ST_URI_TOO_LONG    api/request_target.h
@@ -45,7 +50,7 @@ struct request_head {
  *   ST_HEAD_TOO_LARGE  more than LIMIT_HEAD bytes, or more than LIMIT_HEAD_PARTS fields,
  *                      cookies and query parameters together
  * No text of a refusal repeats what was sent. */
-enum status request_head_read(struct request_head *head, const char *bytes, size_t size,
+enum status request_head_read(struct request_head *head, char *bytes, size_t size,
                               struct error *error);
 
 #endif

@@ -2,9 +2,12 @@
 
 #include <ctype.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/limits.h"
+#include "base/check.h"
 
 struct utf8 { /* what may follow inside a character; nothing where left is 0 */
     unsigned left;
@@ -95,18 +98,68 @@ static enum status check_segment(size_t size, size_t dots, bool last,
     return ST_OK;
 }
 
-enum status request_target_check(const char *text, size_t size, struct error *error)
+static bool is_host_letter(char c)
+{
+    return isalnum((unsigned char)c) || (c != '\0' && strchr("-._~[]:", c) != NULL);
+}
+
+bool request_target_authority(const char *text, size_t size, const char **authority,
+                              size_t *authority_size)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t skipped = strlen(schemes[i]), end = skipped;
+        if (size < skipped || strncasecmp(text, schemes[i], skipped) != 0)
+            continue;
+        while (end < size && is_host_letter(text[end]))
+            end++;
+        *authority = text + skipped;
+        *authority_size = end - skipped;
+        return true;
+    }
+    return false;
+}
+
+/* Answers how many bytes stand in front of the path. */
+static size_t path_start(const char *text, size_t size)
+{
+    const char *authority;
+    size_t length;
+    if (!request_target_authority(text, size, &authority, &length))
+        return 0;
+    return (size_t)(authority - text) + length;
+}
+
+char *request_target_path(const char *target)
+{
+    const char *at = target + path_start(target, strlen(target));
+    const char *end = at + strcspn(at, "?");
+    char *path = calloc(1, (size_t)(end - at) + 2), *to = path;
+    CHECK(path != NULL);
+    if (at == end)
+        *to++ = '/';
+    while (at < end) {
+        struct letter letter = letter_at(at, end);
+        bool same = letter.size == 3 && letter.value < 0x80 &&
+                    (isalnum(letter.value) || strchr("-._~", letter.value) != NULL);
+        size_t size = letter.size > 0 ? letter.size : 1;
+        if (same)
+            *to++ = (char)letter.value;
+        else
+            memcpy(to, at, size), to += size;
+        at += size;
+    }
+    return path;
+}
+
+/* Checks what follows the first slash, or the question mark of a target without a path. */
+static enum status check_letters(const char *at, const char *end, bool in_path,
+                                 struct error *error)
 {
     struct utf8 utf8 = {0};
-    const char *end = text + size;
     size_t segment = 0, dots = 0; /* characters of the segment, and dots among them */
-    bool in_path = true;
     enum status status = ST_OK;
-    if (size > LIMIT_URI)
-        return error_set(error, ST_URI_TOO_LONG, "at most %d bytes", LIMIT_URI);
-    if (size == 0 || *text != '/')
-        return error_set(error, ST_INVALID, "a request's target must begin with /");
-    for (const char *at = text + 1; at < end && status == ST_OK;) {
+    while (at < end && status == ST_OK) {
         if (utf8.left == 0 && is_plain(*at)) {
             segment++;
             at++;
@@ -130,6 +183,23 @@ enum status request_target_check(const char *text, size_t size, struct error *er
     if (status == ST_OK && utf8.left > 0)
         status = error_set(error, ST_INVALID, "the path or query is not UTF-8");
     return status;
+}
+
+enum status request_target_check(const char *text, size_t size, struct error *error)
+{
+    size_t start = path_start(text, size), host_size;
+    const char *at = text + start, *end = text + size, *host;
+    if (size > LIMIT_URI)
+        return error_set(error, ST_URI_TOO_LONG, "at most %d bytes", LIMIT_URI);
+    if (request_target_authority(text, size, &host, &host_size) && host_size == 0)
+        return error_set(error, ST_INVALID, "the target names no host");
+    if (start > 0 && (at == end || *at == '?')) /* of the path / */
+        return check_letters(at == end ? end : at + 1, end, at == end, error);
+    if (at == end || *at != '/')
+        return error_set(error, ST_INVALID,
+                         "a request's target must begin with /, or be "
+                         "http://HOST/PATH");
+    return check_letters(at + 1, end, true, error);
 }
 
 bool request_target_decode(char *to, size_t room, const char *piece, size_t size)

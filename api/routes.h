@@ -302,8 +302,9 @@ struct route_match {
     char allow[64]; /* ST_METHOD_NOT_ALLOWED: what the path takes, "GET, POST" */
 };
 
-/* HEAD matches GET. path is as it came (api/request_target.h), without its query: what of
- * it is encoded is decoded in id and name, and nowhere means a / or : of the template.
+/* HEAD matches GET. path is that of request_target_path (api/request_target.h): what is
+ * still encoded in it is decoded in id and name, and nowhere means a / or : of the
+ * template.
  *   ST_NOT_FOUND           no route has this path
  *   ST_METHOD_NOT_ALLOWED  the path exists; match->allow, and nothing else of match, is
  *                          set */

@@ -13,13 +13,23 @@ struct sha256 {
     EVP_MD_CTX *context;
 };
 
+struct sha512 {
+    EVP_MD_CTX *context;
+};
+
+static EVP_MD_CTX *begin(const EVP_MD *kind)
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    CHECK(context != NULL);
+    CHECK(EVP_DigestInit_ex(context, kind, NULL) == 1);
+    return context;
+}
+
 struct sha256 *sha256_create(void)
 {
     struct sha256 *hash = malloc(sizeof *hash);
     CHECK(hash != NULL);
-    hash->context = EVP_MD_CTX_new();
-    CHECK(hash->context != NULL);
-    CHECK(EVP_DigestInit_ex(hash->context, EVP_sha256(), NULL) == 1);
+    hash->context = begin(EVP_sha256());
     return hash;
 }
 
@@ -37,6 +47,32 @@ void sha256_update(struct sha256 *hash, const void *data, size_t size)
 }
 
 void sha256_finish(struct sha256 *hash, uint8_t digest[SHA256_SIZE])
+{
+    CHECK(EVP_DigestFinal_ex(hash->context, digest, NULL) == 1);
+}
+
+struct sha512 *sha512_create(void)
+{
+    struct sha512 *hash = malloc(sizeof *hash);
+    CHECK(hash != NULL);
+    hash->context = begin(EVP_sha512());
+    return hash;
+}
+
+void sha512_destroy(struct sha512 *hash)
+{
+    if (hash == NULL)
+        return;
+    EVP_MD_CTX_free(hash->context);
+    free(hash);
+}
+
+void sha512_update(struct sha512 *hash, const void *data, size_t size)
+{
+    CHECK(EVP_DigestUpdate(hash->context, data, size) == 1);
+}
+
+void sha512_finish(struct sha512 *hash, uint8_t digest[SHA512_SIZE])
 {
     CHECK(EVP_DigestFinal_ex(hash->context, digest, NULL) == 1);
 }
@@ -82,6 +118,12 @@ void sha256_render_base64(char text[SHA256_BASE64_SIZE],
                           const uint8_t digest[SHA256_SIZE])
 {
     EVP_EncodeBlock((unsigned char *)text, digest, SHA256_SIZE);
+}
+
+void sha512_render_base64(char text[SHA512_BASE64_SIZE],
+                          const uint8_t digest[SHA512_SIZE])
+{
+    EVP_EncodeBlock((unsigned char *)text, digest, SHA512_SIZE);
 }
 
 bool hash_equal(const void *a, const void *b, size_t size)

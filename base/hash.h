@@ -1,7 +1,7 @@
 /*
- * hash.h - SHA-256, its HMAC, hexadecimal, comparison in constant time and zeroing, by libcrypto.
+ * hash.h - SHA-256, its HMAC, SHA-512, hexadecimal, comparison in constant time and zeroing, by libcrypto.
  *
- * Threads: a struct sha256 belongs to one thread at a time; the rest is pure.
+ * Threads: a running digest belongs to one thread at a time; the rest is pure.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -12,6 +12,7 @@
 
 /* Sizes of texts include their end. */
 enum { SHA256_SIZE = 32, SHA256_HEX_SIZE = 65, SHA256_BASE64_SIZE = 45 };
+enum { SHA512_SIZE = 64, SHA512_BASE64_SIZE = 89 };
 
 struct sha256; /* a running digest, opaque */
 
@@ -20,6 +21,13 @@ void sha256_destroy(struct sha256 *hash); /* NULL is allowed */
 void sha256_update(struct sha256 *hash, const void *data, size_t size);
 /* Writes the digest of all that was fed; hash may then only be destroyed. */
 void sha256_finish(struct sha256 *hash, uint8_t digest[SHA256_SIZE]);
+
+/* The same of SHA-512. */
+struct sha512;
+struct sha512 *sha512_create(void);
+void sha512_destroy(struct sha512 *hash); /* NULL is allowed */
+void sha512_update(struct sha512 *hash, const void *data, size_t size);
+void sha512_finish(struct sha512 *hash, uint8_t digest[SHA512_SIZE]);
 
 /* digest = SHA-256(data) */
 void sha256_of(uint8_t digest[SHA256_SIZE], const void *data, size_t size);
@@ -34,6 +42,8 @@ void sha256_render(char text[SHA256_HEX_SIZE], const uint8_t digest[SHA256_SIZE]
 /* text = the digest in base 64, ended (RFC 9530's form). */
 void sha256_render_base64(char text[SHA256_BASE64_SIZE],
                           const uint8_t digest[SHA256_SIZE]);
+void sha512_render_base64(char text[SHA512_BASE64_SIZE],
+                          const uint8_t digest[SHA512_SIZE]);
 
 /* Whether the bytes are equal, in a time that depends on size alone. */
 bool hash_equal(const void *a, const void *b, size_t size);

@@ -10,6 +10,7 @@
 #include "api/limits.h"
 #include "api/query.h"
 #include "base/access_key.h"
+#include "service/field_rules.h"
 
 enum { EMPTY_BODY_MAX = 64 }; /* room for `{}` and blanks */
 
@@ -113,15 +114,6 @@ static enum status check_accept(struct request *request, struct error *error)
     return ST_OK;
 }
 
-static enum status check_expect(const struct request *request, struct error *error)
-{
-    const char *expect = request_header(request, "Expect");
-    if (expect != NULL && strcasecmp(expect, "100-continue") != 0)
-        return error_set(error, ST_EXPECTATION_FAILED,
-                         "Expect may be 100-continue and nothing else");
-    return ST_OK;
-}
-
 /* Answers the type that a body must have, or NULL where it may have any. */
 static const char *body_type(enum route_body body)
 {
@@ -148,6 +140,32 @@ static bool is_type(const char *header, const char *type)
 bool admission_is_json(const char *type)
 {
     return is_type(type, "application/json");
+}
+
+/* JSON is UTF-8 (RFC 8259, 8.1), whatever its sender calls it. */
+static bool is_utf8(const char *type)
+{
+    static const char name[] = "charset=";
+    const char *at = type + strcspn(type, ";");
+    for (; *at == ';'; at += strcspn(at, ";")) {
+        at++;
+        at += strspn(at, " \t");
+        if (strncasecmp(at, name, strlen(name)) != 0)
+            continue;
+        const char *set = at + strlen(name);
+        set += *set == '"';
+        size_t size = strcspn(set, "\"; \t");
+        return (size == 5 && strncasecmp(set, "utf-8", size) == 0) ||
+               (size == 8 && strncasecmp(set, "us-ascii", size) == 0);
+    }
+    return true;
+}
+
+/* Whether what is sent is an envelope around the file. */
+static bool is_envelope(const char *type)
+{
+    return type != NULL && (strncasecmp(type, "multipart/", 10) == 0 ||
+                            strncasecmp(type, "message/", 8) == 0);
 }
 
 uint64_t admission_body_max(enum route_body body, const struct config *config)
@@ -183,8 +201,14 @@ static enum status check_body(const struct request *request,
     enum route_body body = request->match.route->body;
     uint64_t max = admission_body_max(body, config);
     const char *type = body_type(body);
-    if (type != NULL && !is_type(request_header(request, "Content-Type"), type))
+    const char *given = request_header(request, "Content-Type");
+    if (type != NULL && !is_type(given, type))
         return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE, "the body must be %s", type);
+    if (type != NULL && !is_utf8(given))
+        return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE, "the body must be UTF-8");
+    if (body == BODY_FILE && is_envelope(given))
+        return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE,
+                         "send the file itself, not a message around it");
     const char *length = request_header(request, "Content-Length");
     if (length != NULL && strtoull(length, NULL, 10) > max)
         return error_set(error, ST_BODY_TOO_LARGE,
@@ -271,7 +295,7 @@ enum status admission_check(struct request *request, const struct config *config
     if (status == ST_OK)
         status = check_accept(request, error);
     if (status == ST_OK)
-        status = check_expect(request, error);
+        status = field_rules_check(request, error);
     if (status == ST_OK)
         status = check_body(request, config, error);
     if (status == ST_OK)

@@ -30,8 +30,10 @@ enum status admission_find(struct request *request, const struct config *config,
  *                              that stands twice
  *   ST_NOT_ACCEPTABLE          Accept takes none of the route's types, and is not that
  *                              of problems alone
- *   ST_EXPECTATION_FAILED      Expect other than 100-continue
- *   ST_UNSUPPORTED_MEDIA_TYPE  a JSON route without application/json
+ *   ST_UNSUPPORTED_MEDIA_TYPE  a JSON route without application/json or in another
+ *                              charset than UTF-8; a file inside a multipart message
+ *   ST_INVALID, ST_EXPECTATION_FAILED, ST_PRECONDITION_FAILED, and the former too
+ *                              a field that is not honoured (field_rules.h)
  *   ST_BODY_TOO_LARGE          Content-Length over the route's limit, or any body where
  *                              none is taken
  *   ST_IDEMPOTENCY_KEY_MISSING a creating route without a usable key */

@@ -2,12 +2,13 @@
 
 #include "service/handlers.h"
 #include "service/job_creation.h"
+#include "service/precondition.h"
 #include "service/second_look.h"
 
 static bool may_join(const void *item)
 {
     const struct request *request = item;
-    return request->match.route->together;
+    return request->match.route->together && !precondition_stands(request);
 }
 
 size_t desk_gather(struct context *context, struct request *requests[DESK_TOGETHER_MAX])

@@ -8,6 +8,14 @@ void tag_pack(char *packed, size_t size, const char *tag)
     snprintf(packed, size, "%.*s-gzip\"", (int)strlen(tag) - 1, tag);
 }
 
+void tag_unpack(char *packed)
+{
+    static const char end[] = "-gzip\"";
+    size_t size = strlen(packed);
+    if (size >= strlen(end) && strcmp(packed + size - strlen(end), end) == 0)
+        memcpy(packed + size - strlen(end), "\"", 2);
+}
+
 /* Tells whether the entry of a list is the tag. */
 static bool is_tag(const char *entry, const char *tag)
 {
@@ -36,14 +44,37 @@ bool tag_list_holds_packed(const char *list, const char *tag)
     return false;
 }
 
-bool tag_list_holds(const char *list, const char *tag)
+static bool holds(const char *list, const char *tag, bool weakly)
 {
     char packed[PACKED_TAG_SIZE];
+    const char *entry;
     tag_pack(packed, sizeof packed, tag);
+    while (list != NULL && (entry = next_entry(list)) != NULL) {
+        bool is_weak = entry > list && entry[-1] == '/';
+        if ((weakly || !is_weak) &&
+            (*entry == '*' || is_tag(entry, tag) || is_tag(entry, packed)))
+            return true;
+        list = entry + strcspn(entry, ",");
+    }
+    return false;
+}
+
+bool tag_list_holds_any(const char *list)
+{
     while (list != NULL && (list = next_entry(list)) != NULL) {
-        if (*list == '*' || is_tag(list, tag) || is_tag(list, packed))
+        if (*list == '*')
             return true;
         list += strcspn(list, ",");
     }
     return false;
+}
+
+bool tag_list_holds(const char *list, const char *tag)
+{
+    return holds(list, tag, true);
+}
+
+bool tag_list_holds_strongly(const char *list, const char *tag)
+{
+    return holds(list, tag, false);
 }

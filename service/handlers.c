@@ -1,9 +1,13 @@
 #include "service/handlers.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/fault.h"
 #include "base/check.h"
 #include "service/act.h"
 #include "service/idempotency.h"
+#include "service/precondition.h"
 #include "service/second_look.h"
 
 struct handler {
@@ -34,7 +38,10 @@ static void call(handle_function *function, struct context *context,
     struct faults faults; /* not cleared: most requests have none */
     struct error error = {.faults = &faults};
     faults.count = 0;
-    if (function(context, request, &error) != ST_OK)
+    enum status status = function(context, request, &error);
+    if (status == ST_OK && request_reads(request))
+        status = precondition_check_reply(request, &error);
+    if (status != ST_OK)
         request_refuse(request, &error, NULL);
     request_pack(request);
     CHECK(!reply_is_streamed(&request->reply) || request->match.route->streamed);
@@ -48,10 +55,52 @@ static bool is_kept(const struct route *route)
     return says_something && route->act[0] != '\0';
 }
 
+/* Finds the ETag of the thing that a change is about: that which GET of its path would
+ * answer now. An action is about the thing whose path stands before its colon. Answers
+ * false if there is no such thing. If GET shows nothing of it, it has no ETag. */
+static bool find_tag(struct context *context, const struct request *request,
+                     char tag[PRECONDITION_TAG_SIZE])
+{
+    bool exists = true;
+    struct request read = *request;
+    char *path = strndup(request->path, strcspn(request->path, ":"));
+    CHECK(path != NULL);
+    tag[0] = '\0';
+    read.reply = (struct reply){0};
+    read.method = "GET";
+    read.body = NULL;
+    read.body_size = 0;
+    read.ask = ASK_DONE; /* this thread may wait */
+    if (route_find(&read.match, "GET", path, NULL) == ST_OK) {
+        const struct handler *handler = handler_of(&read);
+        handle_function *show = handler->poll != NULL ? handler->poll : handler->handle;
+        enum status status = show(context, &read, &(struct error){0});
+        exists = status != ST_NOT_FOUND && status != ST_GONE;
+        if (status == ST_OK)
+            precondition_tag_of(tag, &read.reply);
+        reply_fini(&read.reply);
+    }
+    free(path);
+    return exists;
+}
+
+/* The handler refuses a thing that is not there, as not found. */
+static enum status check_version(struct context *context, const struct request *request,
+                                 struct error *error)
+{
+    char tag[PRECONDITION_TAG_SIZE];
+    if (request_reads(request) || !precondition_stands(request) ||
+        !find_tag(context, request, tag))
+        return ST_OK;
+    return precondition_check(request, tag, error);
+}
+
 static enum status handle(struct context *context, struct request *request,
                           struct error *error)
 {
     const struct route *route = request->match.route;
+    if (check_version(context, request, error) != ST_OK)
+        return error->status;
     if (is_kept(route) && disk_room_check(&context->disk_room, error) != ST_OK)
         return error->status;
     return handler_of(request)->handle(context, request, error);

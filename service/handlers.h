@@ -50,7 +50,7 @@ typedef uint64_t cost_function(struct context *context, const struct request *re
 ROUTE_LIST(X)
 #undef X
 
-/* Calls handle of the request's route. A route that is keyed (api/routes.h) repeats the
+/* Calls handle of the request's route, if its preconditions hold (precondition.h). A route that is keyed (api/routes.h) repeats the
  * answer of an earlier request with the same key instead, if there was one. Where the
  * request's errand is due then there is no reply, and where its second look is due it is not
  * the last: it is to be handled anew. */

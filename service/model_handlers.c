@@ -216,7 +216,7 @@ enum status handle_model_content(struct context *context, struct request *reques
         return status;
     content_tag(tag, row, format);
     const char *match = request_header(request, "If-Match");
-    if (match != NULL && !tag_list_holds(match, tag))
+    if (match != NULL && !tag_list_holds_strongly(match, tag))
         return error_set(error, ST_PRECONDITION_FAILED, "the model has another hash");
     reply_header_add(&request->reply, "ETag", "%s", tag);
     if (tag_list_holds(request_header(request, "If-None-Match"), tag)) {

@@ -10,7 +10,7 @@ static enum status check_version(const struct request *request, const char *tag,
     if (known == NULL)
         return error_set(error, ST_PRECONDITION_REQUIRED,
                          "If-Match must name the version that is changed, or be *");
-    if (!tag_list_holds(known, tag))
+    if (!tag_list_holds_strongly(known, tag))
         return error_set(error, ST_PRECONDITION_FAILED,
                          "it has changed since that version");
     return ST_OK;

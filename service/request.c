@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <microhttpd.h>
 
 #include "base/check.h"
@@ -12,8 +13,55 @@
 #include "service/entity_tag.h"
 #include "service/packing.h"
 
+/* The fields that are lists, and that are read here. */
+static const char *const lists[REQUEST_LISTS] = {"Accept",         "Accept-Encoding",
+                                                 "If-Match",       "If-None-Match",
+                                                 "Content-Digest", "Repr-Digest"};
+
+struct joining {
+    struct request *request;
+    const char *first[REQUEST_LISTS];
+};
+
+static void join(char **joined, const char *first, const char *next)
+{
+    const char *before = *joined != NULL ? *joined : first;
+    size_t size = strlen(before) + strlen(next) + 3;
+    char *text = malloc(size);
+    CHECK(text != NULL);
+    snprintf(text, size, "%s, %s", before, next);
+    free(*joined);
+    *joined = text;
+}
+
+static enum MHD_Result join_line(void *context, enum MHD_ValueKind kind,
+                                 const char *name, const char *value)
+{
+    struct joining *joining = context;
+    (void)kind;
+    for (size_t i = 0; i < REQUEST_LISTS && value != NULL; i++) {
+        if (strcasecmp(name, lists[i]) != 0)
+            continue;
+        if (joining->first[i] != NULL)
+            join(&joining->request->joined[i], joining->first[i], value);
+        else
+            joining->first[i] = value;
+    }
+    return MHD_YES;
+}
+
+void request_join_lists(struct request *request)
+{
+    struct joining joining = {.request = request};
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, join_line,
+                              &joining);
+}
+
 const char *request_header(const struct request *request, const char *name)
 {
+    for (size_t i = 0; i < REQUEST_LISTS; i++)
+        if (request->joined[i] != NULL && strcasecmp(name, lists[i]) == 0)
+            return request->joined[i];
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
@@ -88,7 +136,7 @@ bool request_wants_packed(const struct request *request)
     return packing_is_wanted(request_header(request, "Accept-Encoding"));
 }
 
-static bool is_read(const struct request *request)
+bool request_reads(const struct request *request)
 {
     return strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
 }
@@ -98,7 +146,7 @@ void request_pack(struct request *request)
     struct reply *reply = &request->reply;
     size_t packed_size;
     if (reply->status != MHD_HTTP_OK || reply->body != REPLY_TEXT ||
-        !packing_pays(reply->of.text.size) || !is_read(request))
+        !packing_pays(reply->of.text.size) || !request_reads(request))
         return;
     reply_header_add(reply, "Vary", "Accept-Encoding");
     if (!request_wants_packed(request))
@@ -143,4 +191,6 @@ void request_fini(struct request *request)
     reply_fini(&request->reply);
     free(request->body);
     request->body = NULL;
+    for (size_t i = 0; i < REQUEST_LISTS; i++)
+        free(request->joined[i]);
 }

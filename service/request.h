@@ -30,7 +30,7 @@
 enum request_ask { ASK_NONE, ASK_DUE, ASK_DONE };     /* closed_account.h */
 enum request_look { LOOK_NONE, LOOK_DUE, LOOK_DONE }; /* second_look.h */
 
-enum { REQUEST_ID_SIZE = 65, REQUEST_TAG_SIZE = 35 };
+enum { REQUEST_ID_SIZE = 65, REQUEST_TAG_SIZE = 35, REQUEST_LISTS = 6 };
 
 struct request {
     struct MHD_Connection *connection;
@@ -38,6 +38,7 @@ struct request {
     bool named;                 /* by its sender */
     struct principal principal; /* who asks */
     const char *method, *path;
+    char *joined[REQUEST_LISTS]; /* list fields that stand in several lines; owned */
     struct route_match match;
     int type;   /* the place of the answer's type in the route's row */
     char *body; /* JSON bodies, owned; body_size bytes and an end */
@@ -60,6 +61,13 @@ struct request {
  * `?wait`). A parameter's name must stand in the route's row (api/routes.h). */
 const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);
+
+/* Joins the lines of each field that is a list (RFC 9110, 5.3): before request_header is
+ * asked for one. */
+void request_join_lists(struct request *request);
+
+/* Whether the method is GET or HEAD, which change nothing. */
+bool request_reads(const struct request *request);
 
 /* Tells whether If-None-Match names tag, which has its quotes and becomes the ETag. Then
  * the reply is 304; else it is still to be made. */

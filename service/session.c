@@ -14,12 +14,11 @@
 #include "service/session.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "api/fault.h"
+#include "api/request_target.h"
 #include "base/access_key.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -28,13 +27,13 @@
 #include "service/act.h"
 #include "service/admission.h"
 #include "service/authentication.h"
+#include "service/body_digest.h"
 #include "service/desk.h"
 #include "service/second_look.h"
 #include "service/handlers.h"
 #include "service/request_body.h"
+#include "service/request_name.h"
 #include "service/response.h"
-
-enum { NAME_DIGITS = 16 }; /* in each half of a request's name */
 
 /* A waiting connection is looked at this often, since only then is a dead peer
  * noticed. */
@@ -49,10 +48,11 @@ struct session {
     struct connection *connection;
     uint64_t number; /* among the requests of its connection, from 1 */
     enum stage stage;
-    char *path;           /* as it came, before decoding */
-    struct error refused; /* found while the body came in */
-    uint64_t dropped;     /* bytes after that */
-    uint64_t reply_bytes; /* what its reply takes of the bodies' memory */
+    char *path;                 /* request_target_path */
+    struct body_digest *digest; /* that its sender gave of the body; NULL: none */
+    struct error refused;       /* found while the body came in */
+    uint64_t dropped;           /* bytes after that */
+    uint64_t reply_bytes;       /* what its reply takes of the bodies' memory */
     bool sent;
 };
 
@@ -206,8 +206,7 @@ struct session *session_create(struct sessions *sessions,
     session->request.start_ns = clock_monotonic_ns();
     if (!authentication_asks(sessions->context))
         session->request.principal = principal_local;
-    session->path = strndup(uri, strcspn(uri, "?"));
-    CHECK(session->path != NULL);
+    session->path = request_target_path(uri);
     session->request.path = session->path;
     sessions_enter(sessions);
     return session;
@@ -221,6 +220,7 @@ void session_destroy(struct session *session)
     uint64_t body_bytes = session->request.body_capacity + session->reply_bytes;
     connection_deadline_request_done(session->connection->deadline);
     upload_abandon(sessions->context, &session->request.upload);
+    body_digest_destroy(session->digest);
     request_fini(&session->request);
     free(session->path);
     free(session);
@@ -252,31 +252,6 @@ static enum MHD_Result session_refuse(struct session *session,
 
 /* --- the stages --- */
 
-/* Writes NAME_DIGITS digits and a NUL. */
-static void render_hex(char *text, uint64_t value)
-{
-    for (int i = 0; i < NAME_DIGITS; i++)
-        text[i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
-    text[NAME_DIGITS] = '\0';
-}
-
-/* Takes the sender's name for the request. Where there is none, the name is made of
- * this start and a number. */
-static void name_request(struct sessions *sessions, struct request *request)
-{
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789-_.";
-    const char *given = request_header(request, "X-Request-Id");
-    if (given != NULL && given[0] != '\0' && strlen(given) < REQUEST_ID_SIZE &&
-        strspn(given, allowed) == strlen(given)) {
-        snprintf(request->id, sizeof request->id, "%s", given);
-        request->named = true;
-        return;
-    }
-    memcpy(request->id, sessions->context->nonce, NAME_DIGITS);
-    render_hex(request->id + NAME_DIGITS, atomic_fetch_add(&sessions->named, 1));
-}
-
 static enum status begin_upload(struct context *context, struct request *request,
                                 struct error *error)
 {
@@ -301,6 +276,15 @@ static enum status begin_upload(struct context *context, struct request *request
                            : status;
 }
 
+static enum status begin_digest(struct session *session, struct error *error)
+{
+    const struct request *request = &session->request;
+    body_digest_destroy(session->digest);
+    return body_digest_begin(&session->digest,
+                             request_header(request, "Content-Digest"),
+                             request_header(request, "Repr-Digest"), error);
+}
+
 /* Whether the request may be read on, by all that its headers say. */
 static enum status check_headers(struct session *session, struct error *error)
 {
@@ -317,8 +301,12 @@ static enum status check_headers(struct session *session, struct error *error)
         status = access_check_scope(request, error);
     if (status == ST_OK)
         status = admission_check(request, context->config, error);
+    if (status == ST_OK)
+        status = begin_digest(session, error);
     if (status == ST_OK && request->match.route->body == BODY_FILE)
         status = begin_upload(context, request, error);
+    if (status == ST_OK && session->digest != NULL)
+        upload_doubt(&request->upload);
     return status;
 }
 
@@ -330,8 +318,11 @@ static enum MHD_Result admit(struct session *session)
     struct error error = {.faults = &faults};
     faults.count = 0;
     connection_deadline_headers_done(session->connection->deadline);
-    if (!second_look_end(request))
-        name_request(session->sessions, request);
+    if (!second_look_end(request)) {
+        request_join_lists(request);
+        request_name_take(request, session->sessions->context->nonce,
+                          &session->sessions->named);
+    }
     enum status status = check_headers(session, &error);
     if (second_look_due_first(session->sessions->context, request, status) &&
         sessions_look(session->sessions, request))
@@ -356,6 +347,7 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
         connection_deadline_body_received(session->connection->deadline, size);
         return session->dropped <= SESSION_DROPPED_MAX ? MHD_YES : MHD_NO;
     }
+    body_digest_take(session->digest, data, size);
     enum status status =
         request->match.route->body == BODY_FILE
             ? upload_write(context, &request->upload, data, size, &session->refused)
@@ -379,6 +371,12 @@ static void check_body(struct session *session)
         session->refused = cut;
         request->reply.close = true;
         upload_abandon(session->sessions->context, &request->upload);
+    }
+    if (session->refused.status == ST_OK) {
+        if (body_digest_check(session->digest, &session->refused) == ST_OK)
+            upload_believe(&request->upload);
+        else
+            upload_abandon(session->sessions->context, &request->upload);
     }
     bool empty = request->match.route->body == BODY_EMPTY;
     if (session->refused.status == ST_OK && empty &&

@@ -150,9 +150,9 @@ static enum status refuse_part(uint64_t *size, struct error *error)
 /* Whether the request says at its beginning that it does not bring the whole file. */
 static bool is_part(const struct upload_start *start, const struct upload_claim *claim)
 {
-    return claim->offset > 0 || (start->content_length != NULL &&
-                                 strtoull(start->content_length, NULL, 10) <
-                                     claim->length);
+    return claim->offset > 0 ||
+           (start->content_length != NULL &&
+            strtoull(start->content_length, NULL, 10) < claim->length);
 }
 
 static enum status begin_piece(struct context *context, struct upload *upload,
@@ -172,7 +172,7 @@ static enum status begin_piece(struct context *context, struct upload *upload,
         return status;
     upload->draft = *unfinished_upload_draft(upload->unfinished);
     upload->file = unfinished_upload_file(upload->unfinished);
-    upload->size = claim.offset;
+    upload->size = upload->begun = claim.offset;
     upload->length = claim.length;
     upload->open = true;
     return ST_OK;
@@ -359,12 +359,36 @@ enum status upload_pause(struct context *context, struct upload *upload,
     return store_shared(context->store) ? refuse_part(&upload->size, error) : ST_OK;
 }
 
+void upload_doubt(struct upload *upload)
+{
+    upload->unchecked = true;
+}
+
+void upload_believe(struct upload *upload)
+{
+    upload->unchecked = false;
+}
+
+/* Cuts off what the request has brought. */
+static void rewind_draft(struct upload *upload)
+{
+    if (ftruncate(upload->file, (off_t)upload->begun) != 0 ||
+        lseek(upload->file, (off_t)upload->begun, SEEK_SET) < 0) {
+        upload->failed = true;
+        return;
+    }
+    upload->size = upload->begun;
+    unfinished_upload_grew(upload->unfinished, upload->size);
+}
+
 /* Whoever makes the dataset READY or DELETED, or another format of it, discards its
  * uploads after that, so one that rests by then goes. The dataset is asked after the upload
  * rests, so one that does not rest by then goes as well. */
 static void rest(struct context *context, struct upload *upload)
 {
     upload->open = false;
+    if (upload->unchecked)
+        rewind_draft(upload);
     if (upload->failed || store_shared(context->store)) {
         unfinished_uploads_drop(context->unfinished_uploads, upload->unfinished);
         return;

@@ -33,8 +33,10 @@
 
 struct upload {        /* a request's; zeroed: none */
     bool open, failed; /* failed: the draft is not what was sent */
+    bool unchecked;    /* its sender gave a digest, which nobody has compared yet */
     int file;          /* descriptor of the draft, while it is open */
     uint64_t size;     /* of the draft; or where a refused one would have gone on */
+    uint64_t begun;    /* size of the draft when the request began */
     uint64_t length;   /* of the whole file; 0 where unfinished is NULL */
     struct blob_draft draft;
     struct unfinished_upload
@@ -101,8 +103,12 @@ enum status upload_publish(struct context *context, struct upload *upload,
 enum status upload_pause(struct context *context, struct upload *upload,
                          const struct route_match *place, struct error *error);
 
-/* Closes it and removes what was not published; what can go on later is kept. Does
- * nothing where none is open. */
+/* The body's digest is awaited: until upload_believe nothing of it is kept. */
+void upload_doubt(struct upload *upload);
+void upload_believe(struct upload *upload);
+
+/* Closes it and removes what was not published; what can go on later is kept, without what
+ * is unchecked. Does nothing where none is open. */
 void upload_abandon(struct context *context, struct upload *upload);
 
 /* What is there of the file at place, as far as the principal may know.

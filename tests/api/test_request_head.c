@@ -15,14 +15,19 @@ static enum status read_slowly(struct request_head *head, const char *bytes,
                                size_t size, struct error *error)
 {
     enum status status = ST_OK;
+    char *kept = malloc(size);
+    assert_non_null(kept);
+    memcpy(kept, bytes, size);
     *head = (struct request_head){0};
     for (size_t some = 1; some <= size && status == ST_OK && head->size == 0; some++) {
         char *exact = malloc(some); /* so that a sanitizer sees a byte too far */
         assert_non_null(exact);
-        memcpy(exact, bytes, some);
+        memcpy(exact, kept, some);
         status = request_head_read(head, exact, some, error);
+        memcpy(kept, exact, some); /* blanks may have moved */
         free(exact);
     }
+    free(kept);
     return status;
 }
 
@@ -44,13 +49,25 @@ static void the_body_of_a_head_is_known(void **state)
         {LINE HOST "Transfer-Encoding: Chunked\r\n\r\n", 0, true, false},
         {LINE HOST "X:\r\nX: \xe9\ta b\t\r\nX-Y_Z!#$%&'*+.^`|~: :\r\n\r\n", 0, false,
          false},
+        {LINE HOST "Content-Length: 5 \t \r\n\r\n", 5, false, false},
+        {LINE HOST "Transfer-Encoding: chunked\t\r\n\r\n", 0, true, false},
+        {LINE HOST "Accept: a\r\nIf-Match: *\r\nIf-None-Match: *\r\naccept: "
+                   "b\r\nAccept-Encoding: gzip\r\nIf-None-Match: *\r\nIf-Match: *\r\n"
+                   "Accept-Encoding: br\r\n\r\n",
+         0, false, false},
+        {"GET http://127.0.0.1/a HTTP/1.1\r\n" HOST "\r\n", 0, false, false},
+        {"GET HTTPS://A:80 HTTP/1.1\r\nHost: a:80 \r\n\r\n", 0, false, false},
+        {"GET http://a/ HTTP/1.0\r\n\r\n", 0, false, false},
         {LINE HOST "Cookie: a=b; c=d\r\nVia: x\r\nVia: y\r\n\r\n", 0, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct request_head whole = {0}, slow;
         struct error error = {0};
         size_t size = strlen(cases[i].bytes);
-        if (request_head_read(&whole, cases[i].bytes, size, &error) != ST_OK ||
+        char bytes[512];
+        assert_true(size < sizeof bytes);
+        memcpy(bytes, cases[i].bytes, size);
+        if (request_head_read(&whole, bytes, size, &error) != ST_OK ||
             read_slowly(&slow, cases[i].bytes, size, &error) != ST_OK)
             fail_msg("%s: %s", cases[i].bytes, error.text);
         assert_int_equal(whole.size, size);
@@ -64,7 +81,7 @@ static void the_body_of_a_head_is_known(void **state)
 static void a_head_ends_where_it_ends(void **state)
 {
     (void)state;
-    const char bytes[] = "GET / HTTP/1.1\r\n" HOST "\r\n\0\x01 rest";
+    char bytes[] = "GET / HTTP/1.1\r\n" HOST "\r\n\0\x01 rest";
     struct request_head head = {0};
     assert_int_equal(request_head_read(&head, bytes, sizeof bytes, NULL), ST_OK);
     assert_int_equal(head.size, strlen(bytes));
@@ -91,7 +108,10 @@ static const struct refused refused[] = {
     {"GET /\tHTTP/1.1\r\n", "first line", ST_INVALID},
     {"G(T / HTTP/1.1\r\n", "first line", ST_INVALID},
     {"ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG / HTTP/1.1\r\n", "first line", ST_INVALID},
-    {"GET http://127.0.0.1/ HTTP/1.1\r\n", "begin with /", ST_INVALID},
+    {"GET http:127.0.0.1/ HTTP/1.1\r\n", "begin with /", ST_INVALID},
+    {"GET http://a/ HTTP/1.1\r\nHost: b\r\n\r\n", "another host", ST_INVALID},
+    {"GET http://a/ HTTP/1.1\r\nHost: a:80\r\n\r\n", "another host", ST_INVALID},
+    {"GET http://127.0.0.1.evil/ HTTP/1.1\r\n" HOST "\r\n", "another host", ST_INVALID},
     {"OPTIONS * HTTP/1.1\r\n", "begin with /", ST_INVALID},
     {"GET /a%2fb HTTP/1.1\r\n", "slash", ST_INVALID},
     {"GET /\x01 HTTP/1.1\r\n", "control", ST_INVALID},
@@ -122,7 +142,6 @@ static const struct refused refused[] = {
     {LINE HOST "Content-Length: 5,5\r\n", "digits", ST_INVALID},
     {LINE HOST "Content-Length: 0x5\r\n", "digits", ST_INVALID},
     {LINE HOST "Content-Length: 5 5\r\n", "digits", ST_INVALID},
-    {LINE HOST "Content-Length: 5 \r\n", "a blank at the end", ST_INVALID},
     {LINE HOST "Content-Length: 1000000000000000000\r\n", "as large",
      ST_BODY_TOO_LARGE},
     {LINE HOST "Transfer-Encoding: gzip, chunked\r\n", "than chunked", ST_INVALID},
@@ -156,7 +175,7 @@ static void an_ambiguous_head_is_refused_however_it_comes(void **state)
     }
 }
 
-static void a_field_that_is_read_stands_once_and_ends_without_a_blank(void **state)
+static void a_field_that_is_read_and_no_list_stands_once(void **state)
 {
     (void)state;
     static const struct {
@@ -172,9 +191,6 @@ static void a_field_that_is_read_stands_once_and_ends_without_a_blank(void **sta
         {"Authorization", "Bearer a"},
         {"idempotency-Key", "a"},
         {"X-Request-Id", "a"},
-        {"Accept", "*/*"},
-        {"If-Match", "*"},
-        {"If-None-Match", "*"},
         {"If-Range", "\"a\""},
         {"Range", "bytes=0-1"},
         {"upload-offset", "5"},
@@ -190,11 +206,30 @@ static void a_field_that_is_read_stands_once_and_ends_without_a_blank(void **sta
         assert_int_equal(request_head_read(&head, bytes, (size_t)size, &error),
                          ST_INVALID);
         assert_non_null(strstr(error.text, "more than one"));
-        size = snprintf(bytes, sizeof bytes, LINE "%s: %s\t\r\n", name, value);
-        head = (struct request_head){0}, error = (struct error){0};
-        assert_int_equal(request_head_read(&head, bytes, (size_t)size, &error),
-                         ST_INVALID);
-        assert_non_null(strstr(error.text, "a blank at the end"));
+    }
+}
+
+/* Every reader skips blanks there (RFC 9110, 5.5), so none reads another value. */
+static void blanks_behind_a_value_are_moved_in_front_of_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *after;
+    } cases[] = {
+        {LINE "Host: a \r\n\r\n", LINE "Host:  a\r\n\r\n"},
+        {LINE "Host:a\t \r\n\r\n", LINE "Host:  a\r\n\r\n"},
+        {LINE "Host: a b \r\nX: y\t\r\n\r\n", LINE "Host:  a b\r\nX:  y\r\n\r\n"},
+        {LINE "Host: a\r\nX: \t \r\n\r\n", LINE "Host: a\r\nX: \t \r\n\r\n"},
+        {LINE "Host: a\r\nX:\r\n\r\n", LINE "Host: a\r\nX:\r\n\r\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char bytes[256];
+        struct request_head head = {0};
+        size_t size = strlen(cases[i].before);
+        memcpy(bytes, cases[i].before, size + 1);
+        assert_int_equal(request_head_read(&head, bytes, size, NULL), ST_OK);
+        assert_int_equal(head.size, size);
+        assert_string_equal(bytes, cases[i].after);
     }
 }
 
@@ -286,7 +321,8 @@ int main(void)
         cmocka_unit_test(the_body_of_a_head_is_known),
         cmocka_unit_test(a_head_ends_where_it_ends),
         cmocka_unit_test(an_ambiguous_head_is_refused_however_it_comes),
-        cmocka_unit_test(a_field_that_is_read_stands_once_and_ends_without_a_blank),
+        cmocka_unit_test(a_field_that_is_read_and_no_list_stands_once),
+        cmocka_unit_test(blanks_behind_a_value_are_moved_in_front_of_it),
         cmocka_unit_test(a_head_may_be_so_large_and_have_so_many_parts),
         cmocka_unit_test(cookies_and_parameters_are_parts_too),
         cmocka_unit_test(a_first_line_without_end_is_refused_in_time),

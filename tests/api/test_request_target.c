@@ -23,6 +23,10 @@ static void ordinary_targets_pass(void **state)
         "/-._~!$&'()*+,;=:@",
         "/?//",
         "/%252F",
+        "http://127.0.0.1/v1/jobs",
+        "HTTPS://[::1]:8080/v1/jobs?a=b",
+        "http://a",
+        "http://a?b=/..",
     };
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (request_target_check(targets[i], strlen(targets[i]), NULL) != ST_OK)
@@ -38,7 +42,17 @@ static void a_target_with_two_readings_is_refused(void **state)
         {"", "begin"},
         {"*", "begin"},
         {"v1/jobs", "begin"},
-        {"http://127.0.0.1/v1/jobs", "begin"},
+        {"http:/127.0.0.1/v1/jobs", "begin"},
+        {"ftp://127.0.0.1/v1/jobs", "begin"},
+        {"http://u@127.0.0.1/v1/jobs", "begin"},
+        {"http://127.0.0.1*", "begin"},
+        {"http:///v1/jobs", "no host"},
+        {"http://", "no host"},
+        {"https://?a", "no host"},
+        {"http://a//v1", "empty"},
+        {"http://a/v1/../x", "segment . or"},
+        {"http://a?%", "encoded"},
+        {"http://a/%2f", "slash"},
         {"/v1/jobs#top", "encoded"},
         {"/v1/{id}", "encoded"},
         {"/v1/\"", "encoded"},
@@ -101,6 +115,31 @@ static void a_target_may_have_so_many_bytes(void **state)
                      ST_URI_TOO_LONG);
 }
 
+static void the_path_of_a_target_has_one_form(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target, *path;
+    } cases[] = {
+        {"/v1/jobs?a=%6a", "/v1/jobs"},
+        {"/v1/%6A%6fbs", "/v1/jobs"},
+        {"/%76%31/a%2D%2e%5f%7E", "/v1/a-._~"},
+        {"/v1/a%3Aimport%2F%25%C3%a9", "/v1/a%3Aimport%2F%25%C3%a9"},
+        {"/%256A", "/%256A"},
+        {"http://127.0.0.1:8080/v1/%6Aobs?x", "/v1/jobs"},
+        {"https://a", "/"},
+        {"http://a?b=/c", "/"},
+        {"*", "*"}, /* not checked: any text */
+        {"/%", "/%"},
+        {"/%g", "/%g"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *path = request_target_path(cases[i].target);
+        assert_string_equal(path, cases[i].path);
+        free(path);
+    }
+}
+
 static void a_piece_is_decoded_once_or_not_at_all(void **state)
 {
     (void)state;
@@ -123,6 +162,7 @@ int main(void)
         cmocka_unit_test(ordinary_targets_pass),
         cmocka_unit_test(a_target_with_two_readings_is_refused),
         cmocka_unit_test(a_target_may_have_so_many_bytes),
+        cmocka_unit_test(the_path_of_a_target_has_one_form),
         cmocka_unit_test(a_piece_is_decoded_once_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

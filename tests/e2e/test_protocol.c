@@ -77,7 +77,7 @@ static void an_unknown_path_is_not_found(void **state)
                            "/v1/models/mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV/content",
                            "/v1/datasets/points%3Aimport",
                            "/v1/jobs%3Aestimate",
-                           "/v1/%6Aobs"};
+                           "/v1/%256Aobs"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         const struct reply *reply = client_get(client, "%s", paths[i]);
         if (reply->status != 404 && !(reply->status == 405 && strstr(paths[i], ":")))

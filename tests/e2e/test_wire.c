@@ -58,6 +58,59 @@ static void pipelined_requests_are_answered_in_order(void **state)
     free(exchange);
 }
 
+/* Forms that RFC 9110 and 9112 give one meaning: an absolute target, letters that are
+ * encoded without need, blanks behind a value, a list in two lines. */
+static void what_the_standards_give_one_meaning_is_taken(void **state)
+{
+    static const struct {
+        const char *bytes;
+        unsigned status;
+    } cases[] = {
+        {"GET http://127.0.0.1/livez HTTP/1.1\r\n" HOST CLOSE "\r\n", 200},
+        {"GET HTTP://LOCALHOST:80/livez? HTTP/1.1\r\nHost: localhost:80\r\n" CLOSE
+         "\r\n",
+         200},
+        {"GET http://127.0.0.1/v1/datasets?page_size=1 HTTP/1.1\r\n" HOST CLOSE "\r\n",
+         200},
+        {"GET http://127.0.0.1 HTTP/1.1\r\n" HOST CLOSE "\r\n", 302},
+        {"GET http://example.org/livez HTTP/1.1\r\nHost: example.org\r\n" CLOSE "\r\n",
+         200}, /* a route that any host may ask for */
+        {"GET http://example.org/v1/jobs HTTP/1.1\r\nHost: example.org\r\n" CLOSE
+         "\r\n",
+         403},
+        {"GET /%6C%69vez HTTP/1.1\r\n" HOST CLOSE "\r\n", 200},
+        {"GET /%76%31/%64atasets HTTP/1.1\r\n" HOST CLOSE "\r\n", 200},
+        {"GET /v1%2fdatasets HTTP/1.1\r\n" HOST CLOSE "\r\n", 400},
+        {"GET /v1/jobs%3Aestimate HTTP/1.1\r\n" HOST CLOSE "\r\n", 404},
+        {"GET /livez HTTP/1.1\r\nHost: 127.0.0.1 \t \r\nConnection: close \r\n\r\n",
+         200},
+        {"POST /v1/datasets:check HTTP/1.1\r\n" HOST
+         "Content-Type: application/json \r\nContent-Length: 2 \t\r\n" CLOSE "\r\n{}",
+         400},
+        {"POST /v1/datasets/none:import HTTP/1.1\r\n" HOST
+         "Transfer-Encoding: chunked \r\n" CLOSE "\r\n2\r\n{}\r\n0\r\n\r\n",
+         404},
+        {"GET /v1/datasets HTTP/1.1\r\n" HOST CLOSE "Accept: text/html\r\n"
+         "Accept: application/json\r\n\r\n",
+         200},
+        {"GET /livez HTTP/1.1\r\n" HOST CLOSE "If-None-Match: \"a\"\r\n"
+         "If-None-Match: *\r\n\r\n",
+         304},
+    };
+    struct stage *stage = *state;
+    struct exchange *exchange = malloc(sizeof *exchange);
+    assert_non_null(exchange);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wire_exchange(exchange, stage->daemon.port, cases[i].bytes,
+                      strlen(cases[i].bytes), CLOSE_MS);
+        if (exchange->status != cases[i].status || exchange->answers != 1 ||
+            !exchange->closed)
+            fail_msg("%s: %u\n%s", cases[i].bytes, exchange->status,
+                     exchange->received);
+    }
+    free(exchange);
+}
+
 static void clients_that_go_away_while_they_wait_do_no_harm(void **state)
 {
     struct stage *stage = *state;
@@ -111,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_and_targets_have_limits),
         cmocka_unit_test(pipelined_requests_are_answered_in_order),
+        cmocka_unit_test(what_the_standards_give_one_meaning_is_taken),
         cmocka_unit_test(clients_that_go_away_while_they_wait_do_no_harm),
         cmocka_unit_test(an_early_refusal_reads_no_body),
         cmocka_unit_test(a_client_that_sends_its_headers_too_slowly_is_dropped),

@@ -37,14 +37,18 @@ static struct outcome read_in_pieces(const char *bytes, size_t size, size_t piec
 {
     struct framing framing = {0};
     size_t passed = 0, read = 0;
+    char *kept = malloc(size + 1);
+    CHECK(kept != NULL);
+    memcpy(kept, bytes, size);
     while (read < size && framing_stand_in(&framing) == NULL) {
         read += piece < size - read ? piece : size - read;
         enum framing_state before = framing.state;
         uint64_t requests = framing.requests;
         char *exact = malloc(read - passed);
         CHECK(exact != NULL);
-        memcpy(exact, bytes + passed, read - passed);
+        memcpy(exact, kept + passed, read - passed);
         size_t step = framing_pass(&framing, exact, read - passed);
+        memcpy(kept + passed, exact, read - passed); /* blanks may have moved */
         CHECK(step <= read - passed);
         /* Byte by byte, what passes at once from here is one head. */
         if (piece == 1 && before == FRAMING_HEAD && framing.requests > requests &&
@@ -53,6 +57,7 @@ static struct outcome read_in_pieces(const char *bytes, size_t size, size_t piec
         free(exact);
         passed += step;
     }
+    free(kept);
     CHECK((framing_stand_in(&framing) != NULL) == (framing.refusal.status != ST_OK));
     return (struct outcome){passed, framing.requests, framing_stand_in(&framing)};
 }

@@ -1,0 +1,34 @@
+/*
+ * precondition.h - If-Match and If-None-Match (RFC 9110, 13.1), held against the ETag of
+ * the thing as it is. An answer that is only read is checked when it was made; a change is
+ * checked before it is made (handlers.c finds the ETag).
+ *
+ * Threads: one at a time, the request's.
+ */
+#ifndef SERVICE_PRECONDITION_H
+#define SERVICE_PRECONDITION_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "service/request.h"
+
+/* Whether the request sets such a condition. */
+bool precondition_stands(const struct request *request);
+
+enum { PRECONDITION_TAG_SIZE = 128 };
+
+/* tag = the ETag of what a reply of 200, 206 or 304 shows, with its quotes; "" if it has
+ * none. */
+void precondition_tag_of(char tag[PRECONDITION_TAG_SIZE], const struct reply *reply);
+
+/* Checks a request that changes a thing which is there, and has this tag or "".
+ *   ST_PRECONDITION_FAILED  a condition does not hold */
+enum status precondition_check(const struct request *request, const char *tag,
+                               struct error *error);
+
+/* Checks a reply to a request that only reads: it becomes 304 if the client has it.
+ *   ST_PRECONDITION_FAILED  If-Match does not hold */
+enum status precondition_check_reply(struct request *request, struct error *error);
+
+#endif
