@@ -31,7 +31,7 @@ static size_t piece_size(const char *text, size_t size)
     return i;
 }
 
-/* Whether the piece is a whole number beyond an int64. */
+/* Answers whether the piece is a whole number beyond an int64. */
 static bool is_wide(const char *piece, size_t size)
 {
     bool negative = size > 0 && piece[0] == '-';

@@ -14,7 +14,7 @@ enum { FIELDS = 2 };
 static const char *const field_names[FIELDS] = {"Content-Digest", "Repr-Digest"};
 
 struct body_digest {
-    struct sha256 *sha256; /* NULL: nobody has named it */
+    struct sha256 *sha256; /* NULL: no field names it */
     struct sha512 *sha512;
     char expected256[FIELDS][SHA256_BASE64_SIZE]; /* "": the field does not name it */
     char expected512[FIELDS][SHA512_BASE64_SIZE];

@@ -56,7 +56,7 @@ static bool is_kept(const struct route *route)
 }
 
 /* Finds the ETag of the thing that a change is about: that which GET of its path would
- * answer now. An action is about the thing whose path stands before its colon. Answers
+ * answer now. An action is about the thing whose path is in front of its colon. Answers
  * false if there is no such thing. If GET shows nothing of it, it has no ETag. */
 static bool find_tag(struct context *context, const struct request *request,
                      char tag[PRECONDITION_TAG_SIZE])

@@ -1,5 +1,5 @@
-/* Goal: a connection costs others nothing: not when its client has gone, not while the
- * daemon ends, and not where one client opens all it can. Method: sockets of our own
+/* Goal: a connection costs other clients nothing: not when its client has gone, not while
+ * the daemon ends, and not when one client opens all it can. Method: sockets of our own
  * against a running daemon. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ static void say(int client, const char *text)
     assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* Waits for something to read: false where the time is up. */
+/* Waits for something to read. Answers false if the time is up. */
 static bool await(int client, int seconds)
 {
     struct pollfd ready = {.fd = client, .events = POLLIN};
@@ -130,7 +130,7 @@ static void while_it_ends_new_connections_are_refused_at_once(void **state)
             usleep(50000);
             continue;
         }
-        /* What was accepted is answered, or closed. */
+        /* A connection that was accepted is answered or closed. */
         send(client, "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 41,
              MSG_NOSIGNAL);
         hung += !await(client, 2);
@@ -143,7 +143,7 @@ static void while_it_ends_new_connections_are_refused_at_once(void **state)
     daemon_start(&stage->daemon, NULL);
 }
 
-/* Whether the other end has closed it. */
+/* Answers whether the other end has closed it. */
 static bool is_closed(int client)
 {
     char byte;
@@ -180,7 +180,7 @@ static void one_address_leaves_room_for_others(void **state)
         close(clients[i]);
     }
     assert_true(open > 0 && open <= PART + THREADS);
-    /* What is closed makes room. */
+    /* A closed connection makes room. */
     int again;
     do {
         again = dial(&daemon, 2);
