@@ -521,7 +521,7 @@ static char *predict_text(const struct schema *schema, const double *outputs,
 {
     struct predict_answer answer;
     predict_answer_open(&answer, schema);
-    predict_answer_add(&answer, outputs, rows);
+    assert_int_equal(predict_answer_add(&answer, outputs, rows, NULL), ST_OK);
     return predict_answer_finish(&answer);
 }
 

@@ -436,7 +436,10 @@ static char *answer_of(const struct schema *schema, const double *outputs, size_
     struct predict_answer answer;
     predict_answer_open(&answer, schema);
     for (size_t i = 0; i < rows; i++)
-        predict_answer_add(&answer, outputs + i * predict_answer_width(schema), 1);
+        assert_int_equal(predict_answer_add(&answer,
+                                            outputs + i * predict_answer_width(schema),
+                                            1, NULL),
+                         ST_OK);
     return predict_answer_finish(&answer);
 }
 
