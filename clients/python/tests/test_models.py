@@ -84,7 +84,7 @@ class Predicting(unittest.TestCase):
     def test_rows_without_an_answer_are_named(self):
         """A model whose steps were too long has parameters, and no finite output."""
         layers = [{"type": "dense", "out": 64}, {"type": "relu"}] * 8 + [{"type": "dense", "out": 10}]
-        model = trained("digits", layers, epsilon=0.05,
+        model = trained("digits", {"layers": layers}, epsilon=0.05,
                         optimizer={"name": "sgd", "learning_rate": 1e6})
         with self.assertRaises(epsilond.NoAnswer) as caught:
             model.predict(self.rows[:3])
