@@ -1,6 +1,7 @@
 #include "store/object_garbage.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct object_garbage {
     pthread_cond_t changed;
     size_t count;
     char waiting[WAITING][SEALED_NAME_SIZE];
-    bool stops;
+    atomic_bool stops; /* read without the lock too */
 };
 
 /* --- collecting --- */
@@ -85,7 +86,8 @@ static enum status collect_page(struct bucket *bucket, struct store *store,
 }
 
 enum status object_garbage_collect(struct bucket *bucket, struct store *store,
-                                   size_t *removed, struct error *error)
+                                   const atomic_bool *cancel, size_t *removed,
+                                   struct error *error)
 {
     char after[BUCKET_NAME_SIZE] = "";
     size_t count = PAGE;
@@ -94,7 +96,9 @@ enum status object_garbage_collect(struct bucket *bucket, struct store *store,
     CHECK(listed != NULL);
     *removed = 0;
     while (status == ST_OK && count == PAGE)
-        status = collect_page(bucket, store, listed, after, &count, removed, error);
+        status = atomic_load(cancel)
+                     ? error_set(error, ST_CANCELLED, "the service is stopping")
+                     : collect_page(bucket, store, listed, after, &count, removed, error);
     free(listed);
     return status;
 }
@@ -120,10 +124,10 @@ static void collect(struct object_garbage *garbage)
     char count[24];
     struct error error = {0};
     pthread_mutex_unlock(&garbage->lock);
-    enum status status =
-        object_garbage_collect(garbage->bucket, garbage->store, &removed, &error);
+    enum status status = object_garbage_collect(
+        garbage->bucket, garbage->store, &garbage->stops, &removed, &error);
     snprintf(count, sizeof count, "%zu", removed);
-    if (status != ST_OK)
+    if (status != ST_OK && status != ST_CANCELLED)
         log_event(LOG_WARNING, "objects_not_collected", "detail", error.text,
                   (char *)NULL);
     else if (removed > 0)

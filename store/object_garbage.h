@@ -17,6 +17,8 @@
 #ifndef STORE_OBJECT_GARBAGE_H
 #define STORE_OBJECT_GARBAGE_H
 
+#include <stdatomic.h>
+
 #include "base/bucket.h"
 #include "store/store.h"
 
@@ -36,15 +38,20 @@ struct object_garbage;
  *   ST_CORRUPT, ST_IO  as store_await_check */
 enum status object_garbage_start(struct object_garbage **out, struct bucket *bucket,
                                  struct store *store, struct error *error);
-void object_garbage_stop(struct object_garbage *garbage); /* NULL is allowed */
+/* Waits for the call of the bucket that is under way, and for no more of the list. NULL is
+ * allowed. */
+void object_garbage_stop(struct object_garbage *garbage);
 
 /* Has an object removed soon whose row is gone. Where too many wait, or nobody collects yet
  * (NULL), it is left to be collected. */
 void object_garbage_add(struct object_garbage *garbage, const char *object);
 
-/* Collects once; *removed: how many went.
+/* Collects once; *removed: how many went. A bucket may hold millions of objects, so *cancel is
+ * read before each page of the list.
+ *   ST_CANCELLED  *cancel was seen set; what was removed until then is gone
  *   ST_IO, ST_FORBIDDEN, ST_NOT_FOUND  the bucket or the store failed on the way */
 enum status object_garbage_collect(struct bucket *bucket, struct store *store,
-                                   size_t *removed, struct error *error);
+                                   const atomic_bool *cancel, size_t *removed,
+                                   struct error *error);
 
 #endif

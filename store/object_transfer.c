@@ -108,6 +108,7 @@ enum status object_send(struct bucket *bucket, const struct sealed_object *objec
         return error_set(error, ST_NO_MEMORY, "no memory to send a file");
     enum status status =
         at_once ? send_at_once(&sending, error) : send_pieces(&sending, error);
+    hash_zero(sending.buffer, size); /* a read that failed leaves what was not sealed */
     free(sending.buffer);
     return status;
 }

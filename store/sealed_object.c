@@ -193,8 +193,8 @@ bool sealed_object_unwrap(struct sealed_object *object, const struct blob_row *r
         found.padding = SEALED_STEPS;
         opened = open_key(&found, row, operator_key);
     }
-    if (!opened)
-        return false;
-    *object = found;
-    return sealed_object_chunks(object) == row->chunk_count;
+    if (opened)
+        *object = found;
+    hash_zero(found.key, sizeof found.key);
+    return opened && sealed_object_chunks(object) == row->chunk_count;
 }

@@ -12,6 +12,8 @@
 #include "tests/store/bucket_fixture.h"
 #include "tests/store/place_fixture.h"
 
+static const atomic_bool goes_on = false;
+
 /* --- a machine that sleeps --- */
 
 static atomic_long slept_s;
@@ -110,7 +112,8 @@ static size_t collect(struct scene *scene)
 {
     size_t removed = 0;
     assert_int_equal(
-        object_garbage_collect(&scene->memory.bucket, scene->store, &removed, NULL),
+        object_garbage_collect(&scene->memory.bucket, scene->store, &goes_on, &removed,
+                               NULL),
         ST_OK);
     return removed;
 }
@@ -144,6 +147,26 @@ static void collect_half_way(void *context)
     struct scene *scene = context;
     move_clock(scene, OBJECT_PUBLISH_MAX_S);
     assert_int_equal(collect(scene), 0);
+}
+
+static void a_stop_ends_the_collection_between_two_pages(void **state)
+{
+    (void)state;
+    struct scene scene;
+    size_t removed = 7;
+    const atomic_bool stops = true;
+    begin(&scene);
+    size_t before = memory_count(&scene.memory);
+    for (int i = 0; i < 450; i++)
+        put_stray(&scene, i);
+    move_clock(&scene, GARBAGE_AGE_S + 1);
+    assert_int_equal(object_garbage_collect(&scene.memory.bucket, scene.store, &stops,
+                                            &removed, NULL),
+                     ST_CANCELLED);
+    assert_int_equal(removed, 0);
+    collect(&scene); /* or the scene's own thread does, which collects as it starts */
+    assert_true(memory_count(&scene.memory) <= before);
+    end(&scene);
 }
 
 static void what_was_put_and_waits_for_its_row_is_not_taken(void **state)
@@ -273,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_old_objects_without_a_row_go),
+        cmocka_unit_test(a_stop_ends_the_collection_between_two_pages),
         cmocka_unit_test(what_was_put_and_waits_for_its_row_is_not_taken),
         cmocka_unit_test(a_publisher_that_slept_for_too_long_commits_nothing),
         cmocka_unit_test(what_is_being_published_is_never_taken),
