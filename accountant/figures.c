@@ -31,6 +31,7 @@ struct price {
     double epsilon; /* what may be spent */
     const struct balance *balance;
     double fraction;    /* of what is left in it */
+    double effort;      /* what composing losses may still take (pld.h) */
     enum status status; /* of the first composition that failed */
     struct error error; /* why it did */
     struct proof_scratch scratch;
@@ -170,8 +171,9 @@ static enum status figure_pld_of(struct figure *figure, struct price *p,
     *figure = figure_of(p);
     if (figure->epsilon == 0 || unsampled(p->m))
         return ST_OK;
-    double epsilon;
-    enum status status = pld_epsilon(&epsilon, p->m, p->steps, p->delta, error);
+    double epsilon = INFINITY;
+    enum status status = pld_epsilon_within(&epsilon, &p->effort, p->m, p->steps,
+                                            p->delta, error);
     if (status == ST_OK && epsilon < figure->epsilon)
         *figure = (struct figure){epsilon, 0};
     return status;
@@ -184,7 +186,10 @@ enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
     enum status status = figure_epsilon(&tighter, m, steps, delta, error);
     if (status != ST_OK)
         return status;
-    struct price p = {.m = m, .steps = steps, .delta = delta - LEDGER_NOISE_DELTA};
+    struct price p = {.m = m,
+                      .steps = steps,
+                      .delta = delta - LEDGER_NOISE_DELTA,
+                      .effort = PLD_EFFORT_MAX};
     status = figure_pld_of(&tighter, &p, error);
     if (status == ST_OK)
         *figure = tighter;
@@ -207,10 +212,14 @@ static double epsilon_excess(void *context, const struct mechanism *m)
     return epsilon_over(figure_of(p).epsilon, p->epsilon);
 }
 
+/* Once the effort is used up nothing fits any more, so the search ends at the least noise
+ * that was seen to fit. */
 static double pld_excess(void *context, const struct mechanism *m)
 {
     struct price *p = context;
     struct figure figure = {0};
+    if (p->effort == 0)
+        return HUGE_VAL;
     p->m = m;
     p->steps = mechanism_steps(m);
     p->status = p->status == ST_OK ? figure_pld_of(&figure, p, &p->error) : p->status;
@@ -241,7 +250,9 @@ enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m
     enum status status = figure_noise(&noise, m, epsilon, delta, error);
     if (status != ST_OK)
         return status;
-    struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
+    struct price p = {.delta = delta - LEDGER_NOISE_DELTA,
+                      .epsilon = epsilon,
+                      .effort = PLD_EFFORT_MAX};
     bool found =
         calibration_noise_near(&noise, noise, m, (struct calibration){pld_excess, &p});
     if (p.status != ST_OK)

@@ -35,7 +35,9 @@ enum status figure_delta(double *delta, const struct mechanism *m, uint64_t step
 
 /* As figure_epsilon, by composing privacy losses numerically where that is tighter
  * (order 0 then): within 0.5 % of the truth as a rule. For a job's certificate; the
- * ledger's jobs are chosen adaptively and are charged by their curves.
+ * ledger's jobs are chosen adaptively and are charged by their curves. A mechanism whose
+ * losses take more work to compose than PLD_EFFORT_MAX (pld.h), such as 64 noise levels over
+ * 1e7 steps, has the figure of figure_epsilon.
  *   ST_NO_MEMORY  some 100 MB are needed and not there */
 enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
                                uint64_t steps, double delta, struct error *error);
@@ -48,7 +50,8 @@ enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
                          double epsilon, double delta, struct error *error);
 
 /* The same by figure_epsilon_pld; the grid makes its epsilon uneven by some 1e-4, so the
- * answer, which never costs more than asked, is the least to that accuracy.
+ * answer, which never costs more than asked, is the least to that accuracy. When the work of
+ * the search reaches PLD_EFFORT_MAX, the answer is the least noise that was seen to fit.
  *   ST_INVALID, ST_NO_MEMORY  as there */
 enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m,
                              double epsilon, double delta, struct error *error);

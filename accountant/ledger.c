@@ -29,6 +29,7 @@ static enum status open_in(struct ledger **out, struct store *store, bool leaves
     CHECK(pthread_mutex_init(&ledger->head_lock, NULL) == 0);
     CHECK(pthread_cond_init(&ledger->ended, NULL) == 0);
     ledger->store = store;
+    ledger->prices = price_book_create();
     ledger_state_init(&ledger->state);
     enum status status = ledger_replay_read(&ledger->state, &ledger->now,
                                             leaves ? store : NULL, tx, error);
@@ -71,11 +72,17 @@ void ledger_close(struct ledger *ledger)
         return;
     CHECK(!ledger->changing);
     ledger_state_fini(&ledger->state);
+    price_book_destroy(ledger->prices);
     pthread_cond_destroy(&ledger->ended);
     pthread_mutex_destroy(&ledger->head_lock);
     pthread_mutex_destroy(&ledger->lock);
     free(ledger->head_path);
     free(ledger);
+}
+
+struct price_book *ledger_prices(const struct ledger *ledger)
+{
+    return ledger->prices;
 }
 
 enum status ledger_follow_in(struct ledger *ledger, struct store_tx *tx,
@@ -201,7 +208,7 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
                               claim->principal->name};
     const struct balances *balances = ledger_state_view(account);
     enum status status =
-        ledger_state_charge(&charge, balances, claim->mechanism, error);
+        ledger_state_charge(&charge, balances, claim->mechanism, ledger->prices, error);
     if (status == ST_OK)
         status = ledger_state_parts(&holding.parts, balances, claim->parts, error);
     if (status == ST_OK)

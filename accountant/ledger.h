@@ -55,6 +55,8 @@
 #include "base/status.h"
 #include "store/store.h"
 
+struct price_book; /* accountant/price_book.h */
+
 struct ledger; /* opaque */
 
 /* Verifies the chain, replays the balances, checks the invariants. (verify.h prices every
@@ -75,6 +77,11 @@ enum status ledger_open_in(struct ledger **out, struct store *store,
 enum status ledger_open_whole(struct ledger **out, struct store *store,
                               struct store_tx *tx, struct error *error);
 void ledger_close(struct ledger *ledger); /* NULL is allowed; no transaction is open */
+
+/* The prices that the ledger has worked out, for callers that ask for some before they
+ * reserve: ledger_reserve then finds the charge there, and computes nothing. It is the
+ * ledger's own, and ends with it. Threads: any; no lock of the ledger is taken. */
+struct price_book *ledger_prices(const struct ledger *ledger);
 
 /* Reads what other daemons have appended to a shared store, so that this one's views show
  * it, and its jobs may be authorised. Whoever appends does so anyway. Nothing where the

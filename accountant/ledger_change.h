@@ -45,6 +45,7 @@ struct ledger {
     pthread_cond_t ended; /* a transaction that joined, or one that had a claim */
     struct store *store;
     struct ledger_guard guard; /* its function is NULL where there is none */
+    struct price_book *prices; /* has a lock of its own */
     struct ledger_state state;
     struct head now;
     bool changing;                 /* a transaction has joined: */

@@ -489,8 +489,10 @@ enum status ledger_state_missing(const struct dataset_id *dataset, struct error 
 }
 
 enum status ledger_state_charge(struct curve *charge, const struct balances *balances,
-                                const struct mechanism *m, struct error *error)
+                                const struct mechanism *m, struct price_book *book,
+                                struct error *error)
 {
+    const struct price_terms terms = {.book = book};
     if (balances->frozen)
         return error_set(error, ST_DATASET_FROZEN,
                          "a restored backup closed the budget's epoch");
@@ -502,7 +504,7 @@ enum status ledger_state_charge(struct curve *charge, const struct balances *bal
         return error_set(error, ST_INVALID,
                          "the dataset's privacy unit is the %s, the job's the %s",
                          unit_name(balances->grant.unit), unit_name(m->unit));
-    enum status status = filter_charge(charge, m, mechanism_steps(m), error);
+    enum status status = price_charge(charge, m, &terms, error);
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {

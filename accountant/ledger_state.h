@@ -31,6 +31,7 @@
 #include "accountant/entry.h"
 #include "accountant/ledger_inspector.h"
 #include "accountant/odometer.h"
+#include "accountant/price_book.h"
 #include "accountant/sealed_sum.h"
 
 struct reservation_state {
@@ -177,10 +178,12 @@ struct epoch ledger_state_epoch(const struct balances *balances, enum part part)
 /* Whether every part has a weighted order with committed + held within its capacity. */
 bool ledger_state_sound(const struct balances *balances);
 
-/* What m would cost on an account, if it may cost anything there.
+/* What m would cost on an account, if it may cost anything there. A charge that the book
+ * knows is not computed again; book may be NULL.
  *   ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */
 enum status ledger_state_charge(struct curve *charge, const struct balances *balances,
-                                const struct mechanism *m, struct error *error);
+                                const struct mechanism *m, struct price_book *book,
+                                struct error *error);
 
 /* *all = the parts that parts stands for (part.h).
  *   ST_INVALID  there is no such part */

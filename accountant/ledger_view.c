@@ -341,7 +341,8 @@ enum status ledger_outlook(struct ledger *ledger,
     if (status != ST_OK)
         return status;
     status =
-        ledger_state_charge(&made.charge, &looking.now, question->mechanism, error);
+        ledger_state_charge(&made.charge, &looking.now, question->mechanism,
+                            ledger->prices, error);
     if (status == ST_OK)
         status =
             ledger_state_parts(&looking.parts, &looking.now, question->parts, error);

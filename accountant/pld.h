@@ -20,6 +20,9 @@
 
 enum { PLD_RUNS_MAX = 4096 };
 
+/* What one figure, or one search for a noise multiplier, may take (pld_epsilon_within). */
+#define PLD_EFFORT_MAX 500e6
+
 /* Upper bound on epsilon of the first steps steps of m at delta in (0, 1); about 0.2 %
  * above the truth where a grid of 2^20 places allows. Infinity where the bound's own
  * error is larger than delta.
@@ -29,5 +32,13 @@ enum { PLD_RUNS_MAX = 4096 };
  *   ST_NO_MEMORY  some 100 MB at most are needed, and not there */
 enum status pld_epsilon(double *epsilon, const struct mechanism *m, uint64_t steps,
                         double delta, struct error *error);
+
+/* The same, with at most *effort of work, from which the work is taken off: about a
+ * nanosecond of a core each. Where the next composition would take more than is left, the
+ * answer is what was found before it, which is infinity where nothing was, and *effort is 0;
+ * a coarse bound is a bound. The work follows from the mechanism alone, never from a clock. */
+enum status pld_epsilon_within(double *epsilon, double *effort,
+                               const struct mechanism *m, uint64_t steps, double delta,
+                               struct error *error);
 
 #endif

@@ -78,10 +78,10 @@
       .types = TYPE_JSON)                                                              \
     X(job_schema, ON_DESK, JOBS_SUBMIT, .method = "GET", .path = "/v1/job-schema",     \
       .query = "dataset", .types = TYPE_JSON)                                          \
-    X(job_estimate, ON_DESK, JOBS_SUBMIT, .method = "POST",                            \
+    X(job_estimate, ON_PRICERS, JOBS_SUBMIT, .method = "POST",                            \
       .path = "/v1/jobs:estimate", .body = BODY_JSON, .query = "runs",                 \
       .types = TYPE_JSON)                                                              \
-    X(job_create, ON_DESK, JOBS_SUBMIT, .method = "POST", .path = "/v1/jobs",          \
+    X(job_create, ON_DESK_PRICED, JOBS_SUBMIT, .method = "POST", .path = "/v1/jobs",          \
       .act = "job.create", .keyed = true, .together = true, .body = BODY_JSON,         \
       .types = TYPE_JSON)                                                              \
     X(job_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/jobs",               \
@@ -105,7 +105,7 @@
       .types = TYPE_EVENTS)                                                            \
     X(events, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/events",               \
       .query = "dataset", .streamed = true, .types = TYPE_EVENTS)                      \
-    X(statistics_estimate, ON_DESK, JOBS_SUBMIT, .method = "POST",                     \
+    X(statistics_estimate, ON_PRICERS, JOBS_SUBMIT, .method = "POST",                     \
       .path = "/v1/statistics:estimate", .body = BODY_JSON, .types = TYPE_JSON)        \
     X(statistics_create, ON_DESK, JOBS_SUBMIT, .method = "POST",                       \
       .path = "/v1/statistics", .act = "statistics.create", .keyed = true,             \
@@ -114,10 +114,10 @@
       .query = "dataset order " QUERY_PAGE, .types = TYPE_JSON)                        \
     X(statistics_get, ON_DESK, JOBS_READ, .method = "GET",                             \
       .path = "/v1/statistics/{id}", .types = TYPE_JSON)                               \
-    X(charge_create, ON_DESK, CHARGES_SUBMIT, .method = "POST",                        \
+    X(charge_create, ON_DESK_PRICED, CHARGES_SUBMIT, .method = "POST",                        \
       .path = "/v1/charges", .act = "charge.create", .keyed = true, .body = BODY_JSON, \
       .types = TYPE_JSON)                                                              \
-    X(charge_estimate, ON_DESK, CHARGES_SUBMIT, .method = "POST",                      \
+    X(charge_estimate, ON_PRICERS, CHARGES_SUBMIT, .method = "POST",                      \
       .path = "/v1/charges:estimate", .body = BODY_JSON, .types = TYPE_JSON)           \
     X(charge_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/charges",         \
       .query = "dataset state order " QUERY_PAGE, .types = TYPE_JSON)                  \
@@ -129,9 +129,9 @@
     X(charge_settle, ON_DESK, CHARGES_SUBMIT, .method = "POST",                        \
       .path = "/v1/charges/{id}:settle", .act = "charge.settle", .body = BODY_EMPTY,   \
       .types = TYPE_JSON)                                                              \
-    X(sweep_create, ON_DESK, JOBS_SUBMIT, .method = "POST", .path = "/v1/sweeps",      \
+    X(sweep_create, ON_DESK_PRICED, JOBS_SUBMIT, .method = "POST", .path = "/v1/sweeps",      \
       .act = "sweep.create", .keyed = true, .body = BODY_JSON, .types = TYPE_JSON)     \
-    X(sweep_estimate, ON_DESK, JOBS_SUBMIT, .method = "POST",                          \
+    X(sweep_estimate, ON_PRICERS, JOBS_SUBMIT, .method = "POST",                          \
       .path = "/v1/sweeps:estimate", .body = BODY_JSON, .types = TYPE_JSON)            \
     X(sweep_list, AT_ONCE, JOBS_READ, .method = "GET", .path = "/v1/sweeps",           \
       .query = "dataset order " QUERY_PAGE, .types = TYPE_JSON)                        \
@@ -257,7 +257,9 @@ enum route_run {
     RUN_AT_ONCE,                /* on the connection's own thread, from memory */
     RUN_AS_LONG_POLL,           /* there too, and may wait for a change first */
     RUN_ON_DESK,                /* on the thread that writes to the store */
+    RUN_ON_DESK_PRICED,         /* there too; a pricer works out its price before */
     RUN_ON_DESK_THEN_LONG_POLL, /* what the desk has begun is waited for */
+    RUN_ON_PRICERS,             /* on one that prices, and writes nothing */
     RUN_ON_PREDICTORS,          /* on one that computes, small before large */
 };
 

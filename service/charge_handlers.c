@@ -32,7 +32,8 @@ static const char *body_of(const struct request *request)
 static enum status refuse(struct charging *charging, const struct error *error)
 {
     const struct policy_asked asked = charging_asked(charging);
-    plan_refuse(charging->context, charging->request, &asked, 1, error);
+    if (!charging->request->errand.is_due)
+        plan_refuse(charging->context, charging->request, &asked, 1, error);
     charging_fini(charging);
     return ST_OK;
 }
@@ -206,6 +207,13 @@ enum status handle_charge_create(struct context *context, struct request *reques
     charging_fini(&charging);
     reply_json(&request->reply, MHD_HTTP_CREATED, body);
     return ST_OK;
+}
+
+void price_charge_create(struct context *context, struct request *request)
+{
+    struct charging charging = {.context = context, .request = request};
+    charging_plan(&charging, NULL);
+    charging_fini(&charging);
 }
 
 /* --- get, list --- */

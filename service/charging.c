@@ -4,6 +4,7 @@
 
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
+#include "accountant/price_book.h"
 #include "service/access.h"
 #include "service/twins.h"
 
@@ -93,6 +94,21 @@ struct policy_asked charging_asked(const struct charging *charging)
     };
 }
 
+/* Finds the epsilon of all that is declared; and its charge, so that whoever reserves it
+ * finds that in the ledger's book. */
+static enum status find_figures(const struct charging *charging, double delta,
+                                struct figure *figure, struct error *error)
+{
+    struct curve charge;
+    const struct price_terms terms = {
+        .book = ledger_prices(charging->context->ledger),
+        .known_only = errand_knows_only(&charging->request->errand),
+        .delta = delta};
+    enum status status = price_figure(figure, &charging->mechanism, &terms, error);
+    return status == ST_OK ? price_charge(&charge, &charging->mechanism, &terms, error)
+                           : status;
+}
+
 static enum status price(struct charging *charging, struct error *error)
 {
     struct balance balance;
@@ -106,7 +122,8 @@ static enum status price(struct charging *charging, struct error *error)
             charge_request_mechanism(m, &charging->declared, balance.relation, error);
     if (status != ST_OK)
         return status;
-    status = figure_epsilon(&figure, m, mechanism_steps(m), balance.delta, &inner);
+    status = find_figures(charging, balance.delta, &figure, &inner);
+    status = errand_check_price(&charging->request->errand, status, &inner);
     if (status != ST_OK)
         return error_set_at(error, status, "/mechanism", "%s", inner.text);
     charging->figures = (struct charge_figures){.epsilon_planned = figure.epsilon,

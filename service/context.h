@@ -10,6 +10,7 @@
  * Threads
  *   desk        one: whatever writes to the store on behalf of a request, so that twins
  *               of a request meet in order; and whatever syncs files
+ *   pricers     two: what jobs, sweeps and charges cost (pricers.h); they write nothing
  *   predictors  as many as there are cores, at most four, and one for small requests:
  *               predictions, and checks of the files of models
  *   importer    one import at a time
@@ -53,6 +54,7 @@
 #include "service/policy_proposals.h"
 #include "service/pool.h"
 #include "service/predictors.h"
+#include "service/pricers.h"
 #include "service/process_figures.h"
 #include "service/public_clock.h"
 #include "service/refusals.h"
@@ -96,6 +98,7 @@ struct context {
     struct pool *senders; /* of uploads to a bucket; NULL: files are in folders */
     struct public_clock *clock;
     struct predictors *predictors;
+    struct pricers *pricers;
     struct transfer_rules outbound; /* whom the service may call of its own accord */
     struct courier *courier;
     struct lookout *lookout;       /* NULL: no other daemon writes to the store */

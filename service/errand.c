@@ -24,6 +24,7 @@ enum status errand_borrow(struct errand *errand, const struct blobs *blobs,
     if (was_sought(errand, name))
         return error_set(error, errand->failure.status, "%s", errand->failure.text);
     errand->is_due = true;
+    errand->kind = ERRAND_FILE;
     errand->file = *name;
     return error_set(error, ST_QUEUE_FULL, "%s is still to be brought here", name->id);
 }
@@ -48,6 +49,36 @@ void errand_run(struct errand *errand, const struct blobs *blobs,
     CHECK(loans != NULL);
     loans[errand->count++] = loan;
     errand->loans = loans;
+}
+
+enum status errand_check_price(struct errand *errand, enum status status,
+                               struct error *error)
+{
+    if (status != ST_QUEUE_FULL || !errand_knows_only(errand))
+        return status;
+    if (errand->pricings >= ERRAND_PRICINGS_MAX)
+        return error_set(error, ST_QUEUE_FULL,
+                         "the budget changes faster than the request can be priced");
+    errand->is_due = true;
+    errand->kind = ERRAND_PRICES;
+    return status;
+}
+
+bool errand_knows_only(const struct errand *errand)
+{
+    return errand != NULL && !errand->may_price;
+}
+
+void errand_price_begin(struct errand *errand)
+{
+    errand->is_due = false;
+    errand->may_price = true;
+    errand->pricings++;
+}
+
+void errand_price_end(struct errand *errand)
+{
+    errand->may_price = false;
 }
 
 void errand_end(struct errand *errand, const struct blobs *blobs)

@@ -13,14 +13,16 @@
 struct handler {
     handle_function *handle, *poll;
     cost_function *cost;
+    price_function *price;
 };
 
 #define SET_HANDLE(name) .handle = handle_##name,
 #define SET_POLL(name)   .poll = poll_##name,
 #define SET_COST(name)   .cost = cost_##name,
+#define SET_PRICE(name)  .price = price_##name,
 
 static const struct handler handlers[ROUTE_COUNT] = {
-#define X(name, run, ...) {HANDLERS_##run(name, SET_HANDLE, SET_POLL, SET_COST)},
+#define X(name, run, ...) {HANDLERS_##run(name, SET_HANDLE, SET_POLL, SET_COST, SET_PRICE)},
     ROUTE_LIST(X)
 #undef X
 };
@@ -135,6 +137,16 @@ bool handler_poll(struct context *context, struct request *request)
     call(handler_of(request)->poll, context, request);
     second_look_due(context, request);
     return request->reply.status != 0;
+}
+
+void handler_price(struct context *context, struct request *request)
+{
+    struct visit visit;
+    errand_price_begin(&request->errand);
+    datasets_enter(context->datasets, &visit);
+    handler_of(request)->price(context, request);
+    datasets_leave(context->datasets, &visit);
+    errand_price_end(&request->errand);
 }
 
 uint64_t handler_cost(struct context *context, const struct request *request)

@@ -30,6 +30,14 @@ enum status job_creation_plan(struct context *context, struct request *request,
     return planner_plan(context, &inquiry, plan, cost, error);
 }
 
+void job_creation_price(struct context *context, struct request *request)
+{
+    struct job_plan plan = {0};
+    struct trainer_cost cost;
+    job_creation_plan(context, request, &plan, &cost, NULL);
+    job_plan_fini(&plan);
+}
+
 /* Appends that the job was submitted: on what, for which epsilon, and its entry in the
  * ledger. */
 static enum status tell_created(struct context *context, struct store_tx *tx,

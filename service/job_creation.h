@@ -21,6 +21,9 @@ enum status job_creation_plan(struct context *context, struct request *request,
                               struct job_plan *plan, struct trainer_cost *cost,
                               struct error *error);
 
+/* Plans it and throws the plan away: its prices are in the ledger's book then. */
+void job_creation_price(struct context *context, struct request *request);
+
 /* Creates the job that the request asks for, in a transaction of its own, and makes the
  * reply, also of a refusal; error gathers the faults that it tells. No reply is made where
  * the request's errand is due. */

@@ -249,6 +249,11 @@ enum status handle_job_create(struct context *context, struct request *request,
     return ST_OK;
 }
 
+void price_job_create(struct context *context, struct request *request)
+{
+    job_creation_price(context, request);
+}
+
 /* --- get, cancel --- */
 
 static enum status find(struct context *context, const struct request *request,

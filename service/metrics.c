@@ -10,7 +10,7 @@
 #include "service/job_facts.h"
 #include "service/kernel.h"
 
-enum { MS_PER_S = 1000 };
+enum { MS_PER_S = 1000, NS_PER_S = 1000000000 };
 
 struct scrape { /* what several families are written from, read once */
     struct context *context;
@@ -87,6 +87,12 @@ static void write_refused(struct exposition *out, const struct scrape *scrape)
 static void write_queue_limit(struct exposition *out, const struct scrape *scrape)
 {
     write_one(out, (double)scrape->context->config->queue_length_max);
+}
+
+/* In whole seconds: a fraction would tell how long the store was busy for a run. */
+static void write_oldest_write(struct exposition *out, const struct scrape *scrape)
+{
+    write_one(out, (double)(pool_oldest_ns(scrape->context->desk) / NS_PER_S));
 }
 
 static void write_queue_oldest(struct exposition *out, const struct scrape *scrape)
@@ -287,6 +293,9 @@ static const struct family {
     {"epsilond_queue_oldest_seconds", EXPOSE_GAUGE,
      "How long the job that is next has waited; 0 where none waits.",
      write_queue_oldest},
+    {"epsilond_write_oldest_seconds", EXPOSE_GAUGE,
+     "How long the oldest request that writes has waited for its turn, in whole seconds.",
+     write_oldest_write},
     {"epsilond_workers", EXPOSE_GAUGE, "Room for running jobs.", write_workers},
     {"epsilond_train_steps_total", EXPOSE_COUNTER,
      "Steps that running and ended jobs show, in quarters of a private job.", write_steps},

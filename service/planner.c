@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "accountant/run_filter.h"
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
+#include "accountant/price_book.h"
+#include "accountant/run_filter.h"
 #include "api/limits.h"
 #include "service/access.h"
 #include "service/policy.h"
@@ -102,25 +103,21 @@ static enum status remake(struct job_plan *plan, double noise_multiplier,
     return train_spec_mechanism(&plan->mechanism, &plan->request.train, error);
 }
 
-static enum status noise_for_epsilon(const struct job_plan *plan, double *noise,
-                                     struct error *error)
+static struct price_terms terms_of(const struct planning *planning)
 {
-    const struct job_request *request = &plan->request;
-    switch (request->accountant) {
-    case ACCOUNTANT_RDP:
-        return figure_noise(noise, &plan->mechanism, request->target_value,
-                            request->delta, error);
-    case ACCOUNTANT_PLD:
-        return figure_noise_pld(noise, &plan->mechanism, request->target_value,
-                                request->delta, error);
-    }
-    return error_set(error, ST_INVALID, "no such accountant");
+    const struct job_request *request = &planning->plan->request;
+    return (struct price_terms){.book = ledger_prices(planning->context->ledger),
+                                .known_only = errand_knows_only(planning->errand),
+                                .by_losses = request->accountant == ACCOUNTANT_PLD,
+                                .delta = request->delta};
 }
 
 /* Finds the noise multiplier that the target asks for, and the mechanism at it. */
-static enum status calibrate(struct context *context, struct job_plan *plan,
-                             struct error *error)
+static enum status calibrate(const struct planning *planning, struct error *error)
 {
+    struct context *context = planning->context;
+    struct job_plan *plan = planning->plan;
+    const struct price_terms terms = terms_of(planning);
     struct job_request *request = &plan->request;
     double *noise = &request->train.noise_multiplier;
     struct balance balance;
@@ -136,12 +133,13 @@ static enum status calibrate(struct context *context, struct job_plan *plan,
     if (status != ST_OK || request->target == TARGET_NOISE_MULTIPLIER)
         return status;
     if (request->target == TARGET_EPSILON) {
-        status = noise_for_epsilon(plan, noise, error);
+        status =
+            price_noise(noise, &plan->mechanism, request->target_value, &terms, error);
     } else {
         status = ledger_balance(context->ledger, &request->dataset, &balance, error);
         if (status == ST_OK)
-            status = figure_noise_for_fraction(noise, &plan->mechanism, &balance,
-                                               request->target_value, error);
+            status = price_noise_for_fraction(noise, &plan->mechanism, &balance,
+                                              request->target_value, &terms, error);
     }
     if (status == ST_OK)
         return remake(plan, *noise, error);
@@ -163,15 +161,31 @@ static enum status check_first_step(const struct mechanism *m, struct error *err
                         "smaller filter_order");
 }
 
-static enum status price(struct context *context, struct job_plan *plan,
-                         struct error *error)
+/* Finds the epsilon of the whole job; and its charge, so that whoever reserves it finds that
+ * in the ledger's book. */
+static enum status find_figures(const struct planning *planning, struct figure *figure,
+                                struct error *error)
 {
+    struct curve charge;
+    const struct mechanism *m = &planning->plan->mechanism;
+    const struct price_terms terms = terms_of(planning);
+    if (m->run_count == 0)
+        return ST_OK;
+    enum status status = price_figure(figure, m, &terms, error);
+    if (status == ST_OK && planning->plan->is_private)
+        status = price_charge(&charge, m, &terms, error);
+    return status;
+}
+
+static enum status price(const struct planning *planning, struct error *error)
+{
+    struct job_plan *plan = planning->plan;
     struct error inner = {0};
     struct figure figure = {0};
-    enum status status = calibrate(context, plan, &inner);
-    if (status == ST_OK && plan->mechanism.run_count > 0)
-        status =
-            job_plan_figure(plan, mechanism_steps(&plan->mechanism), &figure, &inner);
+    enum status status = calibrate(planning, &inner);
+    if (status == ST_OK)
+        status = find_figures(planning, &figure, &inner);
+    status = errand_check_price(planning->errand, status, &inner);
     if (status == ST_OK)
         status = check_first_step(&plan->mechanism, &inner);
     if (status != ST_OK)
@@ -242,7 +256,7 @@ static enum status complete(const struct planning *planning, struct trainer_cost
     if (status == ST_OK)
         status = price_measurement(plan, &facts, error);
     if (status == ST_OK)
-        status = price(context, plan, error);
+        status = price(planning, error);
     if (status == ST_OK)
         status = check_policy(planning, error);
     if (status == ST_OK && !rate_named)

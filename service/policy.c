@@ -6,6 +6,7 @@
 
 #include "accountant/entry.h"
 #include "accountant/ledger_view.h"
+#include "accountant/price_book.h"
 #include "accountant/run_filter.h"
 #include "accountant/sealed_sum.h"
 #include "base/check.h"
@@ -104,6 +105,7 @@ static size_t count_open(const struct asking *asking)
 /* --- shares --- */
 
 struct taken { /* of a part of a dataset at its weighted orders, by one owner */
+    const struct price_terms *terms; /* charges are looked up in the ledger's book */
     const struct balance *balance;
     const struct division *division;
     enum part part;
@@ -132,7 +134,7 @@ static enum status take_price(struct taken *taken, const struct mechanism *m,
     struct curve charge;
     if (m->run_count == 0 || !is_charged(taken, parts))
         return ST_OK;
-    enum status status = filter_charge(&charge, m, mechanism_steps(m), error);
+    enum status status = price_charge(&charge, m, taken->terms, error);
     if (status == ST_OK)
         take(taken, &charge);
     return status;
@@ -297,7 +299,9 @@ static enum status check_part(const struct asking *asking,
 {
     struct balance balance;
     const struct ledger_part of = {asking->asked->dataset, part};
+    const struct price_terms terms = {.book = ledger_prices(asking->context->ledger)};
     struct taken taken = {
+        .terms = &terms,
         .balance = &balance,
         .division = division,
         .part = part,

@@ -10,6 +10,11 @@
 
 enum { MS = 1000000 };
 
+struct waiting {
+    void *item;
+    int64_t since_ns;
+};
+
 struct pool {
     pthread_mutex_t lock; /* guards all below but threads and what is set at creation */
     pthread_cond_t wake;  /* there is something to take, or the pool stops */
@@ -17,7 +22,7 @@ struct pool {
     void (*run)(void *context, void *item);
     void *context;
     size_t capacity;
-    void **waiting; /* (capacity), a ring of count items from first on */
+    struct waiting *waiting; /* (capacity), a ring of count items from first on */
     size_t first, count;
     size_t running;
     bool paused, stopping;
@@ -29,7 +34,7 @@ static void *pool_pop(struct pool *pool)
 {
     if (pool->count == 0 || pool->paused)
         return NULL;
-    void *item = pool->waiting[pool->first];
+    void *item = pool->waiting[pool->first].item;
     pool->first = (pool->first + 1) % pool->capacity;
     pool->count--;
     return item;
@@ -103,7 +108,8 @@ enum status pool_submit(struct pool *pool, void *item, struct error *error)
     pthread_mutex_lock(&pool->lock);
     bool room = pool->count < pool->capacity;
     if (room) {
-        pool->waiting[(pool->first + pool->count) % pool->capacity] = item;
+        pool->waiting[(pool->first + pool->count) % pool->capacity] =
+            (struct waiting){item, clock_monotonic_ns()};
         pool->count++;
         pthread_cond_signal(&pool->wake);
     }
@@ -118,11 +124,21 @@ size_t pool_take_along(struct pool *pool, void **items, size_t max,
 {
     size_t count = 0;
     pthread_mutex_lock(&pool->lock);
-    while (count < max && pool->count > 0 && fits(pool->waiting[pool->first]) &&
+    while (count < max && pool->count > 0 && fits(pool->waiting[pool->first].item) &&
            (items[count] = pool_pop(pool)) != NULL)
         count++;
     pthread_mutex_unlock(&pool->lock);
     return count;
+}
+
+int64_t pool_oldest_ns(struct pool *pool)
+{
+    int64_t waited_ns = 0;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->count > 0)
+        waited_ns = clock_monotonic_ns() - pool->waiting[pool->first].since_ns;
+    pthread_mutex_unlock(&pool->lock);
+    return waited_ns;
 }
 
 void pool_pause(struct pool *pool)

@@ -262,6 +262,7 @@ enum status service_open(struct context *context, const struct config *config,
     }
     context->desk = pool_create(1, DESK_QUEUE, hooks->run, context);
     context->readers = pool_create(1, DESK_QUEUE, hooks->run, context);
+    context->pricers = pricers_create(hooks->run, context);
     if (config->blobs[0] != '\0') {
         context->senders = pool_create(SENDER_THREADS, DESK_QUEUE, hooks->run, context);
         context->porters = pool_create(PORTER_THREADS, DESK_QUEUE, hooks->run, context);
@@ -356,6 +357,7 @@ void service_close(struct context *context)
     pool_destroy(context->senders);
     pool_destroy(context->porters);
     pool_destroy(context->readers);
+    pricers_destroy(context->pricers);
     pool_destroy(context->desk);
     end_leftovers(context);
     courier_destroy(context->courier);

@@ -97,14 +97,45 @@ static void finish(struct context *context, struct session *session)
     resume(session);
 }
 
-/* Hands the request on, from the desk to a porter or back; or refuses it. */
-static void hand_on(struct context *context, struct pool *to, struct session *session)
+/* Who writes what the request wants written, or waits for what it wants read: a file that goes
+ * to a bucket has threads of its own, and so has what is in the store alone. */
+static struct pool *pool_of(const struct context *context,
+                               const struct request *request)
+{
+    bool sends = context->senders != NULL && request->match.route->body == BODY_FILE;
+    if (request->ask == ASK_DUE)
+        return context->readers;
+    return sends ? context->senders : context->desk;
+}
+
+static bool is_priced_alone(const struct request *request)
+{
+    return request->match.route->run == RUN_ON_PRICERS;
+}
+
+/* Hands the request to those who handle it. */
+static enum status submit(struct context *context, struct request *request,
+                          struct error *error)
+{
+    if (is_priced_alone(request))
+        return pricers_submit(context->pricers, request, &request->principal, error);
+    return pool_submit(pool_of(context, request), request, error);
+}
+
+/* Hands the request to whoever runs the errand that it is due for, or back; or refuses it. */
+static void hand_on(struct context *context, struct request *request)
 {
     struct error error = {0};
-    if (pool_submit(to, &session->request, &error) == ST_OK)
+    const struct errand *errand = &request->errand;
+    enum status status =
+        !errand->is_due ? submit(context, request, &error)
+        : errand->kind == ERRAND_PRICES
+            ? pricers_submit(context->pricers, request, &request->principal, &error)
+            : pool_submit(context->porters, request, &error);
+    if (status == ST_OK)
         return;
-    request_refuse(&session->request, &error, NULL);
-    finish(context, session);
+    request_refuse(request, &error, NULL);
+    finish(context, session_of(request));
 }
 
 static void run_on_desk(struct context *context, struct request *first)
@@ -119,7 +150,7 @@ static void run_on_desk(struct context *context, struct request *first)
         desk_handle(context, stay, stay_count);
     for (size_t i = 0; i < count; i++) {
         if (all[i]->errand.is_due)
-            hand_on(context, context->porters, session_of(all[i]));
+            hand_on(context, all[i]);
         else
             finish(context, session_of(all[i]));
     }
@@ -136,8 +167,11 @@ void session_run(void *argument, void *item)
         run_on_desk(context, request);
         return;
     }
-    errand_run(&request->errand, context->blobs, &context->draining);
-    hand_on(context, context->desk, session_of(request));
+    if (request->errand.kind == ERRAND_PRICES)
+        handler_price(context, request);
+    else
+        errand_run(&request->errand, context->blobs, &context->draining);
+    hand_on(context, request);
 }
 
 void session_late(void *context, void *item)
@@ -384,17 +418,6 @@ static void check_body(struct session *session)
         error_set(&session->refused, ST_INVALID, "this request takes no body, or {}");
 }
 
-/* Who writes what the request wants written, or waits for what it wants read: a file that goes
- * to a bucket has threads of its own, and so has what is in the store alone. */
-static struct pool *pool_of(const struct context *context,
-                            const struct request *request)
-{
-    bool sends = context->senders != NULL && request->match.route->body == BODY_FILE;
-    if (request->ask == ASK_DUE)
-        return context->readers;
-    return sends ? context->senders : context->desk;
-}
-
 /* Hands the request to another thread. */
 static enum MHD_Result hand_over(struct session *session)
 {
@@ -405,10 +428,12 @@ static enum MHD_Result hand_over(struct session *session)
         error_set(&error, ST_DRAINING, "the service is stopping");
         return session_refuse(session, &error);
     }
-    enum status status = request->match.route->run == RUN_ON_PREDICTORS
-                             ? predictors_submit(context->predictors, request,
-                                                 handler_cost(context, request), &error)
-                             : pool_submit(pool_of(context, request), request, &error);
+    request->errand.may_price = is_priced_alone(request);
+    enum status status =
+        request->match.route->run == RUN_ON_PREDICTORS
+            ? predictors_submit(context->predictors, request,
+                                handler_cost(context, request), &error)
+            : submit(context, request, &error);
     if (status != ST_OK) {
         request_refuse(request, &error, NULL);
         resume(session);
@@ -466,7 +491,9 @@ static enum MHD_Result answer(struct session *session)
         return request->ask == ASK_DUE ? hand_over(session) : reply_or_look(session);
     case RUN_AS_LONG_POLL: return poll(session) ? reply_or_look(session) : MHD_YES;
     case RUN_ON_DESK:
+    case RUN_ON_DESK_PRICED:
     case RUN_ON_DESK_THEN_LONG_POLL:
+    case RUN_ON_PRICERS:
     case RUN_ON_PREDICTORS: return hand_over(session);
     }
     return MHD_NO;

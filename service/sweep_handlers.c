@@ -187,6 +187,13 @@ enum status handle_sweep_create(struct context *context, struct request *request
     return ST_OK;
 }
 
+void price_sweep_create(struct context *context, struct request *request)
+{
+    struct sweep_plan sweep = {.context = context, .request = request};
+    sweep_plan_make(&sweep, NULL);
+    sweep_plan_fini(&sweep);
+}
+
 /* --- get, list --- */
 
 static struct access_object object_of(const struct sweep *sweep)

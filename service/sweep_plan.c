@@ -6,6 +6,8 @@
 
 #include "accountant/cost.h"
 #include "accountant/ledger_view.h"
+#include "accountant/price_book.h"
+#include "api/limits.h"
 #include "api/sweep_request.h"
 #include "base/check.h"
 #include "service/plan_refusal.h"
@@ -93,6 +95,7 @@ static enum status price_part(const struct sweep_plan *sweep, enum part part,
                               struct curve *sum, struct error *error)
 {
     enum status status = ST_OK;
+    const struct price_terms terms = {.book = ledger_prices(sweep->context->ledger)};
     *sum = (struct curve){{0}};
     for (size_t i = 0; i < sweep->count && status == ST_OK; i++) {
         struct curve charge;
@@ -100,7 +103,7 @@ static enum status price_part(const struct sweep_plan *sweep, enum part part,
         const struct mechanism *m =
             part == PART_TRAIN ? &run->mechanism : &run->measurement;
         if (m->run_count > 0)
-            status = filter_charge(&charge, m, mechanism_steps(m), error);
+            status = price_charge(&charge, m, &terms, error);
         if (status == ST_OK && m->run_count > 0)
             curve_add(sum, &charge);
     }
@@ -225,14 +228,15 @@ static bool adds_up(const struct mechanism *m, const struct mechanism *all)
 }
 
 /* *all = the mechanisms of all runs as one, whose noise can be scaled as one; false, and
- * nothing to finish, where they cannot stand in one list. */
+ * nothing to finish, where they cannot stand in one list, or where the list would be so long
+ * that a search for the noise that fits holds the desk. */
 static bool put_together(struct mechanism *all, const struct sweep_plan *sweep)
 {
     size_t count = 0;
     const struct mechanism *first = &sweep->plans[0].mechanism;
     for (size_t i = 0; i < sweep->count; i++) {
         count += sweep->plans[i].mechanism.run_count;
-        if (!adds_up(&sweep->plans[i].mechanism, first) || count > MECHANISM_RUNS_MAX)
+        if (!adds_up(&sweep->plans[i].mechanism, first) || count > LIMIT_SWEEP_RUNS)
             return false;
     }
     mechanism_copy(all, first);

@@ -7,6 +7,8 @@
 #include <jansson.h>
 
 #include "accountant/ledger_view.h"
+#include "accountant/price_book.h"
+#include "service/handlers.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 
@@ -123,11 +125,14 @@ static uint64_t entries(void)
     return head.seq;
 }
 
+/* As they come back from the pricers. */
 static void handle(struct asked *asked, size_t count)
 {
     struct request *requests[MAX];
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         requests[i] = &asked[i].request;
+        handler_price(&scene.context, requests[i]);
+    }
     desk_look(&scene.context, requests, count);
     desk_handle(&scene.context, requests, count);
 }
@@ -278,6 +283,53 @@ static void no_more_are_queued_than_there_is_room_for(void **state)
     forget(asked, 3);
 }
 
+static uint64_t computed(void)
+{
+    return price_book_computed(ledger_prices(scene.context.ledger));
+}
+
+/* The desk looks prices up. It sends away a request whose price nobody has worked out, and
+ * nothing has happened of the request then. */
+static void the_desk_computes_no_price(void **state)
+{
+    (void)state;
+    struct asked asked;
+    struct request *request = &asked.request;
+    ask(&asked, &principal_local, 3.25);
+    uint64_t before = entries(), none = computed();
+    desk_look(&scene.context, &request, 1);
+    desk_handle(&scene.context, &request, 1);
+    assert_true(request->errand.is_due);
+    assert_int_equal(request->errand.kind, ERRAND_PRICES);
+    assert_int_equal(request->reply.status, 0);
+    assert_int_equal(entries(), before);
+    assert_int_equal(computed(), none);
+    handler_price(&scene.context, request);
+    uint64_t priced = computed();
+    assert_true(priced > none);
+    desk_look(&scene.context, &request, 1);
+    desk_handle(&scene.context, &request, 1);
+    assert_int_equal(request->reply.status, 201);
+    assert_int_equal(entries(), before + 1);
+    assert_int_equal(computed(), priced);
+    forget(&asked, 1);
+}
+
+/* A price that is out of date whenever the request is back does not keep it for ever. */
+static void a_request_is_not_priced_for_ever(void **state)
+{
+    (void)state;
+    struct asked asked;
+    struct request *request = &asked.request;
+    ask(&asked, &principal_local, 3.5);
+    request->errand.pricings = ERRAND_PRICINGS_MAX;
+    desk_look(&scene.context, &request, 1);
+    desk_handle(&scene.context, &request, 1);
+    assert_false(request->errand.is_due);
+    assert_int_equal(request->reply.status, 503);
+    forget(&asked, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +340,8 @@ int main(void)
         cmocka_unit_test(what_others_changed_meanwhile_is_decided_anew),
         cmocka_unit_test(a_policy_counts_those_before),
         cmocka_unit_test(no_more_are_queued_than_there_is_room_for),
+        cmocka_unit_test(the_desk_computes_no_price),
+        cmocka_unit_test(a_request_is_not_priced_for_ever),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
