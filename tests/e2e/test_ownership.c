@@ -9,6 +9,7 @@
 #include "tests/e2e/access_fixture.h"
 #include "tests/e2e/declaration_fixture.h"
 #include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
 
 /* --- what another data owner may not do --- */
 
@@ -280,12 +281,42 @@ static void a_refused_import_is_seen_by_the_owner_alone(void **state)
     }
 }
 
+/* Nobody is local once there are keys: its datasets are left as they are, or deleted. */
+static void what_was_declared_before_there_were_keys_is_imported_by_nobody(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    char dana[KEY_SIZE];
+    access_scene.stage = stage;
+    assert_status(declare_points(client, "left", SAMPLE_BUDGET(1)), 201);
+    assert_status(client_put(client, "/v1/datasets/left/files/data", "torn\n", 5), 204);
+    assert_problem(client_act(client, "/v1/datasets/left:import"), 422,
+                   "import_failed");
+    access_make_key(dana, "dana", "data_owner", "default");
+    access_show(dana);
+    const struct reply *told = client_get(client, "/v1/datasets/left/import");
+    assert_non_null(strstr(reply_text(told, "failure.detail"), "another id"));
+    assert_true(json_is_null(reply_at(told, "failure.line")));
+    assert_problem(client_act(client, "/v1/datasets/left:import"), 403, "forbidden");
+    assert_problem(client_put(client, "/v1/datasets/left/files/data", "torn\n", 5), 403,
+                   "forbidden");
+    assert_problem(declare_points(client, "left", SAMPLE_BUDGET(1)), 409,
+                   "already_exists");
+    assert_status(client_delete(client, "/v1/datasets/left"), 204);
+}
+
 int main(void)
 {
+    const struct CMUnitTest before_keys[] = {
+        cmocka_unit_test_setup_teardown(
+            what_was_declared_before_there_were_keys_is_imported_by_nobody, stage_begin,
+            stage_end),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_other_data_owner_touches_a_dataset_that_is_not_imported),
         cmocka_unit_test(a_guess_in_anothers_public_dataset_is_refused_unread),
         cmocka_unit_test(a_refused_import_is_seen_by_the_owner_alone),
     };
-    return cmocka_run_group_tests(tests, access_begin_keys, stage_end);
+    return cmocka_run_group_tests(before_keys, NULL, NULL) +
+           cmocka_run_group_tests(tests, access_begin_keys, stage_end);
 }
