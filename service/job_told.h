@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct job_told { /* zeroed: nothing */
-    uint64_t step;
+    uint64_t step, authorised;
     size_t points; /* evaluations */
 };
 

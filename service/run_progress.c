@@ -19,11 +19,13 @@ static void note(struct told *told, struct context *context, struct job *job)
     if (!atomic_load(job_here_flag(job)))
         return;
     const struct job_progress shown = job_shown(context->jobs, job);
-    if (shown.step <= job_told(job)->step)
+    if (shown.step <= job_told(job)->step &&
+        shown.authorised_steps <= job_told(job)->authorised)
         return;
     told->all[told->count++] = (struct claim_progress){
         .job = *job_id(job), .step = shown.step, .authorised = shown.authorised_steps};
     job_told(job)->step = shown.step;
+    job_told(job)->authorised = shown.authorised_steps;
 }
 
 static struct told gather(struct context *context)
@@ -102,7 +104,10 @@ static bool take(void *argument, const struct claim_progress *said)
                                      .authorised_steps = said->authorised,
                                      .epsilon_spent =
                                          job_plan_spent(plan, said->authorised)};
-    if (now.step > known.step && now.authorised_steps >= known.authorised_steps)
+    bool is_further =
+        now.step > known.step || now.authorised_steps > known.authorised_steps;
+    if (is_further && now.step >= known.step &&
+        now.authorised_steps >= known.authorised_steps)
         job_record(context->jobs, job, &now, NULL);
     return true;
 }

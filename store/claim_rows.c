@@ -121,7 +121,8 @@ enum status claim_rows_walk_said(struct store_tx *tx, uint64_t daemon,
 {
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
-                   "SELECT job,step,authorised FROM claim WHERE daemon<>? AND step>0");
+                   "SELECT job,step,authorised FROM claim WHERE daemon<>? AND "
+                   "(step>0 OR authorised>0)");
     statement_bind_int(&statement, daemon);
     while (statement_next(&statement)) {
         struct claim_progress said = {.step = statement_int(&statement, 1),

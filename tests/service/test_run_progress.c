@@ -42,6 +42,25 @@ static void tell_and_look(struct pair *pair)
     assert_int_equal(run_progress_look(&pair->there.context, NULL), ST_OK);
 }
 
+/* The first block is authorised long before a step is shown. */
+static void what_is_authorised_first_is_told(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct job *jobs[2];
+    open_pair(&pair, jobs);
+    struct job *its = same(&pair.there, jobs[0]);
+    const struct job_progress first = {.step = 0, .authorised_steps = 3};
+    job_record(pair.here.context.jobs, jobs[0], &first, NULL);
+    tell_and_look(&pair);
+    assert_int_equal(job_recorded(pair.there.context.jobs, its).authorised_steps, 0);
+    show(&pair.here, jobs[0]);
+    tell_and_look(&pair);
+    assert_int_equal(job_recorded(pair.there.context.jobs, its).authorised_steps, 3);
+    assert_int_equal(job_recorded(pair.there.context.jobs, its).step, 0);
+    pair_close(&pair);
+}
+
 static void what_is_shown_is_told_and_shown_at_a_tick(void **state)
 {
     (void)state;
@@ -158,6 +177,7 @@ static void a_job_that_runs_here_takes_no_end_and_is_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_authorised_first_is_told),
         cmocka_unit_test(what_is_shown_is_told_and_shown_at_a_tick),
         cmocka_unit_test(an_evaluation_is_in_the_row_once_it_is_shown),
         cmocka_unit_test(an_older_row_takes_nothing_back),
