@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "cluster/mpi_memory.h"
 
 enum {
     PIECE = 1 << 16,     /* words that are exchanged at once: they stay in cache */
@@ -116,10 +117,29 @@ static bool all(void *context, bool mine)
     return vote != 0;
 }
 
+/* Every rank exchanges a word with each other one, which maps their memory, and then all
+ * remove its names. */
+static void hide_memory(const struct joined *joined)
+{
+    const struct group *group = joined->group;
+    for (unsigned k = 1; k < group->size; k++) {
+        int to = (int)((group->rank + k) % group->size);
+        int from = (int)((group->rank + group->size - k) % group->size), word = 0;
+        MPI_Sendrecv_replace(&word, 1, MPI_INT, to, EXCHANGE_TAG, from, EXCHANGE_TAG,
+                             joined->ranks, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(joined->ranks);
+    mpi_memory_hide();
+    MPI_Barrier(joined->ranks);
+}
+
 enum status mpi_group_open(struct group *group, struct error *error)
 {
     static const struct group_calls calls = {meet, collect, tell, gather, all};
     int level = MPI_THREAD_SINGLE, rank = 0, size = 0;
+    enum status status = mpi_memory_prepare(error);
+    if (status != ST_OK)
+        return status;
     struct joined *joined = calloc(1, sizeof *joined);
     CHECK(joined != NULL);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
@@ -137,12 +157,15 @@ enum status mpi_group_open(struct group *group, struct error *error)
     CHECK(joined->counts != NULL && joined->starts != NULL);
     joined->group = group;
     *group = (struct group){(unsigned)rank, (unsigned)size, &calls, joined};
+    hide_memory(joined);
     return ST_OK;
 }
 
 void mpi_group_close(struct group *group)
 {
     struct joined *joined = group->context;
+    mpi_memory_name_again();
+    MPI_Barrier(joined->ranks);
     MPI_Comm_free(&joined->ranks);
     MPI_Finalize();
     free(joined->counts);

@@ -11,6 +11,8 @@
  * there without noise. Words are added as unsigned numbers here, where they wrap
  * (noise.md 1). What has been received is wiped.
  *
+ * Ranks of one machine exchange through memory that has no name (mpi_memory.h).
+ *
  * Threads: one, the one that opened the group.
  */
 #ifndef CLUSTER_MPI_GROUP_H
@@ -21,6 +23,7 @@
 
 /* Joins the processes that were started with this one. Once in a process. Its keys must be
  * opened after it: a process that MPI starts has none from before (noise_key.h).
+ *   ST_CANCELLED  the daemon has ended the job (mpi_memory.h)
  *   ST_INVALID  this program was built without MPI
  *   ST_INTERNAL the library does not let a process have threads */
 enum status mpi_group_open(struct group *group, struct error *error);

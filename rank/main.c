@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "cluster/mpi_group.h"
+#include "rank/heartbeat.h"
 #include "rank/member.h"
 
 /* Others can read nothing of the process on disk, or as a core. It stays one that the other
@@ -41,7 +42,9 @@ int main(int argc, char **argv)
         log_event(LOG_ERROR, "rank_not_started", "detail", error.text, (char *)NULL);
         return EX_CONFIG;
     }
+    struct heartbeat *heartbeat = group.rank == 0 ? heartbeat_open() : NULL;
     status = member_run(&group, &error);
+    heartbeat_close(heartbeat);
     if (status != ST_OK)
         log_event(LOG_ERROR, "rank_ended", "detail", error.text, (char *)NULL);
     mpi_group_close(&group);

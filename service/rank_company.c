@@ -92,12 +92,13 @@ static enum status send_plan(struct rank_company *company,
 
 /* --- reports --- */
 
-/* Tells what is the ranks' own, which is ST_INTERNAL, from what any run may come to. */
+/* Tells what is the ranks' own, which is ST_INTERNAL, from what any run may come to. Ranks
+ * that say that they were cancelled, and were not, have lost their launcher. */
 static enum status lose(struct rank_company *company, enum status status)
 {
-    bool any_run = status == ST_CANCELLED || status == ST_NO_MEMORY ||
-                   status == ST_NOT_FLOAT_SAFE || status == ST_DATASET_CORRUPT ||
-                   status == ST_MODEL_CORRUPT;
+    bool any_run = (status == ST_CANCELLED && atomic_load(company->cancel)) ||
+                   status == ST_NO_MEMORY || status == ST_NOT_FLOAT_SAFE ||
+                   status == ST_DATASET_CORRUPT || status == ST_MODEL_CORRUPT;
     company->is_lost = !any_run;
     return any_run ? status : ST_INTERNAL;
 }
@@ -164,7 +165,8 @@ static bool read_all(int file, void *to, size_t size)
 }
 
 /* Makes the file, which no rank does. */
-static enum status make_model_file(const struct rank_company *company, struct error *error)
+static enum status make_model_file(const struct rank_company *company,
+                                   struct error *error)
 {
     int file = open(company->model,
                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -182,12 +184,12 @@ static enum status adopt_model(struct rank_company *company, struct error *error
     trainer_model(company->trainer, &count);
     float *values = malloc(count * sizeof *values);
     int file = open(company->model, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool is_whole = values != NULL && file >= 0 &&
-                    read_all(file, values, count * sizeof *values);
+    bool is_whole =
+        values != NULL && file >= 0 && read_all(file, values, count * sizeof *values);
     if (is_whole)
         sha256_of(digest, values, count * sizeof *values);
-    is_whole = is_whole &&
-               hash_equal(digest, company->report.model_sha256, sizeof digest);
+    is_whole =
+        is_whole && hash_equal(digest, company->report.model_sha256, sizeof digest);
     if (file >= 0)
         close(file);
     if (is_whole)
@@ -210,12 +212,12 @@ enum status rank_company_open(struct rank_company **out, struct context *context
     const struct blob_name name = blob_of_model(job_model_id(job));
     struct rank_company *company = calloc(1, sizeof *company);
     CHECK(company != NULL);
-    *company = (struct rank_company){.context = context,
-                                     .trainer = setup->trainer,
-                                     .cancel = setup->cancel,
-                                     .job = job,
-                                     .guarded =
-                                         run_filter_guards(&job_plan(job)->mechanism)};
+    *company =
+        (struct rank_company){.context = context,
+                              .trainer = setup->trainer,
+                              .cancel = setup->cancel,
+                              .job = job,
+                              .guarded = run_filter_guards(&job_plan(job)->mechanism)};
     *out = company;
     blob_draft_init(&draft, &name);
     blob_draft_path(context->blobs, draft_path, &draft);
@@ -296,7 +298,8 @@ void rank_company_end(struct rank_company *company, bool is_complete)
         rank_launcher_end(&company->launcher, is_complete ? END_MS : 0);
     if (is_complete && !by_themselves)
         log_event(LOG_WARNING, "ranks_ended", "job", job_id(company->job)->text,
-                  "detail", "after the last step, and not as they should", (char *)NULL);
+                  "detail", "after the last step, and not as they should",
+                  (char *)NULL);
     unlink(company->model);
 }
 

@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/rank_text.h"
 #include "base/check.h"
+#include "base/clock.h"
 
 extern char **environ;
 
@@ -74,27 +76,48 @@ static bool may_be_secret(const char *variable)
     return false;
 }
 
-/* The variables that it is given, to be freed; they are the process's own. */
-static char **environment(void)
+/* The variables that name the folder: for the shared memory of the ranks, and for the session
+ * files of mpirun, which passes TMPDIR to no other machine. */
+static const char *const own_variables[] = {"OMPI_MCA_btl_vader_backing_directory=",
+                                            "TMPDIR="};
+enum { OWN_VARIABLES = 2, OWN_SIZE = 48 + RANK_MEMORY_PATH_SIZE };
+
+static bool is_own(const char *variable)
+{
+    for (size_t i = 0; i < OWN_VARIABLES; i++)
+        if (strncmp(variable, own_variables[i], strlen(own_variables[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The variables that it is given, to be freed. They are the process's own, but for those of
+ * Open MPI, whose text is in own. */
+static char **environment(const char *folder, char own[OWN_VARIABLES][OWN_SIZE])
 {
     size_t count = 0, kept = 0;
     while (environ[count] != NULL)
         count++;
-    char **variables = calloc(count + 1, sizeof *variables);
+    char **variables = calloc(count + OWN_VARIABLES + 1, sizeof *variables);
     CHECK(variables != NULL);
     for (size_t i = 0; i < count; i++)
-        if (!may_be_secret(environ[i]))
+        if (!may_be_secret(environ[i]) && !is_own(environ[i]))
             variables[kept++] = environ[i];
+    for (size_t i = 0; i < OWN_VARIABLES; i++) {
+        snprintf(own[i], OWN_SIZE, "%s%s", own_variables[i], folder);
+        variables[kept++] = own[i];
+    }
     return variables;
 }
 
 /* The daemon blocks and ignores signals that the child has to take. */
-static int spawn(pid_t *pid, char *const *words, int input, int output)
+static int spawn(struct rank_launcher *launcher, char *const *words, int input,
+                 int output)
 {
+    char own[OWN_VARIABLES][OWN_SIZE];
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
     sigset_t none, all;
-    char **variables = environment();
+    char **variables = environment(launcher->memory.path, own);
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawnattr_init(&attributes);
@@ -108,20 +131,19 @@ static int spawn(pid_t *pid, char *const *words, int input, int output)
     posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
     posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-    int failed = posix_spawnp(pid, words[0], &files, &attributes, words, variables);
+    int failed =
+        posix_spawnp(&launcher->pid, words[0], &files, &attributes, words, variables);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     free(variables);
     return failed;
 }
 
-enum status rank_launcher_start(struct rank_launcher *launcher, char *const *words,
-                                struct error *error)
+/* Starts it with pipes and a folder. */
+static enum status start(struct rank_launcher *launcher, char *const *words,
+                         struct error *error)
 {
     int input[2], output[2], failed = 0;
-    *launcher = (struct rank_launcher){.to = -1, .from = -1};
-    if (words[0] == NULL)
-        return error_set(error, ST_INTERNAL, "there is no --ranks-launcher");
     if (pipe2(input, O_CLOEXEC) != 0)
         return error_set(error, ST_INTERNAL, "no pipe: %s", strerror(errno));
     if (pipe2(output, O_CLOEXEC) != 0) {
@@ -129,7 +151,7 @@ enum status rank_launcher_start(struct rank_launcher *launcher, char *const *wor
         close(input[1]);
         return error_set(error, ST_INTERNAL, "no pipe: %s", strerror(errno));
     }
-    failed = spawn(&launcher->pid, words, input[0], output[1]);
+    failed = spawn(launcher, words, input[0], output[1]);
     close(input[0]);
     close(output[1]);
     launcher->to = input[1];
@@ -148,16 +170,55 @@ enum status rank_launcher_start(struct rank_launcher *launcher, char *const *wor
                      strerror(failed));
 }
 
+enum status rank_launcher_start(struct rank_launcher *launcher, char *const *words,
+                                struct error *error)
+{
+    *launcher = (struct rank_launcher){.to = -1,
+                                       .from = -1,
+                                       .heard_ns = clock_monotonic_ns(),
+                                       .silence_s = RANK_SILENCE_S};
+    if (words[0] == NULL)
+        return error_set(error, ST_INTERNAL, "there is no --ranks-launcher");
+    rank_memory_sweep();
+    enum status status = rank_memory_make(&launcher->memory, error);
+    if (status == ST_OK)
+        status = start(launcher, words, error);
+    if (status != ST_OK)
+        rank_memory_remove(&launcher->memory);
+    return status;
+}
+
 /* --- talk --- */
 
-/* Waits a while until file is ready for events. */
-static enum status wait_for(int file, short events, const atomic_bool *cancel,
-                            struct error *error)
+/* Returns whether a signal has stopped it. */
+static bool is_stopped(const struct rank_launcher *launcher)
+{
+    siginfo_t how = {0};
+    return waitid(P_PID, (id_t)launcher->pid, &how, WSTOPPED | WNOHANG | WNOWAIT) ==
+               0 &&
+           how.si_pid == launcher->pid;
+}
+
+static bool is_silent(struct rank_launcher *launcher)
+{
+    int64_t now = clock_monotonic_ns();
+    if (!launcher->has_spoken && !is_stopped(launcher))
+        launcher->heard_ns = now;
+    return now - launcher->heard_ns > launcher->silence_s * INT64_C(1000000000);
+}
+
+/* Waits until file is ready for events. */
+static enum status wait_for(struct rank_launcher *launcher, int file, short events,
+                            const atomic_bool *cancel, struct error *error)
 {
     struct pollfd entry = {.fd = file, .events = events};
-    while (!atomic_load(cancel))
+    while (!atomic_load(cancel)) {
         if (poll(&entry, 1, LOOK_MS) > 0)
             return ST_OK;
+        if (is_silent(launcher))
+            return error_set(error, ST_INTERNAL, "the ranks were silent for %u s",
+                             launcher->silence_s);
+    }
     return error_set(error, ST_CANCELLED, "stopped");
 }
 
@@ -166,7 +227,7 @@ enum status rank_launcher_write(struct rank_launcher *launcher, const char *text
                                 struct error *error)
 {
     while (size > 0) {
-        enum status status = wait_for(launcher->to, POLLOUT, cancel, error);
+        enum status status = wait_for(launcher, launcher->to, POLLOUT, cancel, error);
         if (status != ST_OK)
             return status;
         ssize_t written = write(launcher->to, text, size);
@@ -181,12 +242,17 @@ enum status rank_launcher_write(struct rank_launcher *launcher, const char *text
     return ST_OK;
 }
 
-/* Takes the first line of what was read, where it is whole. */
+/* Takes the first line of what was read if it is whole, and empty lines before it. */
 static bool take_line(struct rank_launcher *launcher, char *line, size_t size,
                       bool *is_long)
 {
-    char *end = launcher->filled > 0 ? memchr(launcher->line, '\n', launcher->filled)
-                                     : NULL;
+    size_t empty = 0;
+    while (empty < launcher->filled && launcher->line[empty] == '\n')
+        empty++;
+    launcher->filled -= empty;
+    memmove(launcher->line, launcher->line + empty, launcher->filled);
+    char *end =
+        launcher->filled > 0 ? memchr(launcher->line, '\n', launcher->filled) : NULL;
     size_t length = end != NULL ? (size_t)(end - launcher->line) : launcher->filled;
     *is_long = length >= size;
     if (end == NULL || *is_long)
@@ -206,7 +272,7 @@ enum status rank_launcher_read(struct rank_launcher *launcher, char *line, size_
     while (!take_line(launcher, line, size, &is_long)) {
         if (is_long)
             return error_set(error, ST_INTERNAL, "the ranks wrote what is no report");
-        enum status status = wait_for(launcher->from, POLLIN, cancel, error);
+        enum status status = wait_for(launcher, launcher->from, POLLIN, cancel, error);
         if (status != ST_OK)
             return status;
         ssize_t got = read(launcher->from, launcher->line + launcher->filled,
@@ -217,7 +283,11 @@ enum status rank_launcher_read(struct rank_launcher *launcher, char *line, size_
         if (got < 0 && errno != EAGAIN && errno != EINTR)
             return error_set(error, ST_INTERNAL, "the ranks cannot be read: %s",
                              strerror(errno));
-        launcher->filled += got > 0 ? (size_t)got : 0;
+        if (got > 0) {
+            launcher->filled += (size_t)got;
+            launcher->has_spoken = true;
+            launcher->heard_ns = clock_monotonic_ns();
+        }
     }
     return ST_OK;
 }
@@ -257,6 +327,7 @@ bool rank_launcher_end(struct rank_launcher *launcher, unsigned patience_ms)
         ;
     close(launcher->from);
     free(launcher->line);
+    rank_memory_remove(&launcher->memory);
     *launcher = (struct rank_launcher){.to = -1, .from = -1};
     return by_itself;
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "service/charge_lease.h"
 #include "service/lost_work.h"
+#include "service/rank_memory.h"
 #include "service/run_progress.h"
 #include "service/settlement.h"
 
@@ -76,6 +77,7 @@ static bool is_wanted(void *argument, const struct blob_name *name)
 enum status recovery_run(struct context *context, struct error *error)
 {
     enum status status = ST_OK;
+    rank_memory_sweep();
     if (store_shared(context->store))
         status = run_progress_look(context, error); /* how far lost runs were shown */
     if (status == ST_OK)

@@ -8,7 +8,7 @@
  *   (2) A job that was QUEUED stays so, unless its dataset is frozen: then it may have
  *       run in what a restored backup lost, and ends as CANCELLED.
  *   (3) Afterwards the folders of the data directory hold what rows name, and nothing
- *       else.
+ *       else; and no memory of ranks is left whose daemon was killed (rank_memory.h).
  */
 #ifndef SERVICE_RECOVERY_H
 #define SERVICE_RECOVERY_H

@@ -13,6 +13,7 @@
 #include "service/config.h"
 #include "service/ended_charges.h"
 #include "service/inventory.h"
+#include "service/rank_memory.h"
 #include "service/store_choice.h"
 #include "store/blob_objects.h"
 
@@ -93,8 +94,8 @@ static enum status check_rows(struct inspection *inspection, struct store_tx *tx
     const struct jobs_base base = {.reads_all = true};
     struct ledger *ledger = NULL;
     inspection->report.wanted = inspection->kept.entry;
-    enum status status = verify_archived(tx, inspection->archive, &inspection->report,
-                                         &visitor, error);
+    enum status status =
+        verify_archived(tx, inspection->archive, &inspection->report, &visitor, error);
     if (status == ST_OK)
         status = ledger_open_whole(&ledger, inspection->store, tx, error);
     if (status == ST_OK)
@@ -138,9 +139,10 @@ static enum status inspect(struct inspection *inspection, struct error *error)
 static void print_sealed(const struct verify_report *report)
 {
     if (report->sealed > 0)
-        printf("epsilond verify: ok, read from the seal at entry %llu; entries before it "
-               "are archived: --from-genesis --archive FOLDER reads them\n",
-               (unsigned long long)report->sealed);
+        printf(
+            "epsilond verify: ok, read from the seal at entry %llu; entries before it "
+            "are archived: --from-genesis --archive FOLDER reads them\n",
+            (unsigned long long)report->sealed);
     if (report->archives > 0)
         printf("epsilond verify: ok, read from the first entry, through %llu archives, "
                "and their sums are what was sealed\n",
@@ -255,5 +257,6 @@ int verify_command(int argc, char **argv)
         fputs(config_help(), stdout);
         return EX_OK;
     }
+    rank_memory_sweep();
     return verify_with(&config, archive);
 }

@@ -105,6 +105,65 @@ static void it_inherits_no_file_and_no_secret(void **state)
     close(file);
 }
 
+/* What a script does before a report comes, if it may be silent for a second. */
+static enum status read_patiently(const char *script, char line[LINE_SIZE],
+                                  struct error *error)
+{
+    struct rank_launcher launcher = start(script);
+    launcher.silence_s = 1;
+    enum status status =
+        rank_launcher_read(&launcher, line, LINE_SIZE, &never, error);
+    rank_launcher_end(&launcher, 0);
+    return status;
+}
+
+static void one_that_was_heard_must_be_heard_again(void **state)
+{
+    (void)state;
+    char line[LINE_SIZE];
+    struct error error = {0};
+    assert_int_equal(read_patiently("echo; sleep 90", line, &error), ST_INTERNAL);
+    assert_string_equal(error.text, "the ranks were silent for 1 s");
+    assert_int_equal(read_patiently("for i in 1 2 3 4 5 6 7 8; do echo; sleep 0.25; done; "
+                                    "echo report; sleep 90",
+                                    line, NULL),
+                     ST_OK);
+    assert_string_equal(line, "report");
+}
+
+/* A queue of Slurm may be long; one that somebody stopped is in none. */
+static void one_that_was_not_heard_yet_may_wait_unless_it_is_stopped(void **state)
+{
+    (void)state;
+    char line[LINE_SIZE];
+    struct error error = {0};
+    assert_int_equal(read_patiently("sleep 3; echo report", line, NULL), ST_OK);
+    assert_int_equal(read_patiently("kill -STOP $$; echo report", line, &error),
+                     ST_INTERNAL);
+    assert_string_equal(error.text, "the ranks were silent for 1 s");
+}
+
+/* Its folder is there while it runs, and no longer. */
+static void it_is_given_a_folder_that_goes_with_it(void **state)
+{
+    (void)state;
+    char line[LINE_SIZE];
+    setenv("TMPDIR", "/tmp/of-somebody", 1);
+    struct rank_launcher launcher =
+        start("echo $OMPI_MCA_btl_vader_backing_directory,$TMPDIR,$(stat -c %a $TMPDIR); "
+              "echo made >$TMPDIR/segment; sleep 90");
+    assert_int_equal(rank_launcher_read(&launcher, line, sizeof line, &never, NULL),
+                     ST_OK);
+    char expected[LINE_SIZE], folder[RANK_MEMORY_PATH_SIZE];
+    memcpy(folder, launcher.memory.path, sizeof folder);
+    snprintf(expected, sizeof expected, "%s,%s,700", folder, folder);
+    assert_string_equal(line, expected);
+    assert_int_equal(access(folder, F_OK), 0);
+    rank_launcher_end(&launcher, 0);
+    assert_int_equal(access(folder, F_OK), -1);
+    unsetenv("TMPDIR");
+}
+
 static void one_that_ends_too_soon_or_babbles_is_said(void **state)
 {
     (void)state;
@@ -171,6 +230,9 @@ int main(void)
         cmocka_unit_test(one_that_is_not_there_is_said),
         cmocka_unit_test(lines_go_there_and_come_back),
         cmocka_unit_test(it_inherits_no_file_and_no_secret),
+        cmocka_unit_test(one_that_was_heard_must_be_heard_again),
+        cmocka_unit_test(one_that_was_not_heard_yet_may_wait_unless_it_is_stopped),
+        cmocka_unit_test(it_is_given_a_folder_that_goes_with_it),
         cmocka_unit_test(one_that_ends_too_soon_or_babbles_is_said),
         cmocka_unit_test(neither_reading_nor_writing_outlasts_a_cancellation),
         cmocka_unit_test(one_that_will_not_end_is_killed_with_its_group),
