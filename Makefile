@@ -119,7 +119,7 @@ fuzzers  := $(call programs,tests/fuzz/fuzz_*.c)
 # The longest begin first: one that began last would run on alone. They wait for ticks and for
 # disks, so more of them run at once than there are processors.
 long     := lost_daemons random_kills time events flipped_bits recovery webhooks upgrades server_store tutorial \
-            restored_backup logins polls sweep_ends openapi_replay last_budget lost_ranks lost_launchers
+            restored_backup logins polls sweep_ends openapi_replay last_budget lost_ranks rank_faults
 long     := $(call programs,$(long:%=tests/e2e/test_%.c))
 e2e      := $(long) $(filter-out $(long),$(call programs,tests/e2e/test_*.c))
 e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))

@@ -55,6 +55,13 @@ unsigned find_ranks(const struct daemon *daemon, pid_t *found, unsigned max)
     return count;
 }
 
+pid_t launcher_of(pid_t rank)
+{
+    char process[16], name[64];
+    snprintf(process, sizeof process, "%d", rank);
+    return parent_of(process, name);
+}
+
 unsigned find_processes(const char *program, pid_t *found, unsigned max)
 {
     unsigned count = 0;

@@ -32,6 +32,9 @@ struct client *ranks_client(struct stage *stage);
  * of at most max. */
 unsigned find_ranks(const struct daemon *daemon, pid_t *found, unsigned max);
 
+/* The process that has started a rank: mpirun. */
+pid_t launcher_of(pid_t rank);
+
 /* The same of processes of this program, an absolute path, wherever they were started. */
 unsigned find_processes(const char *program, pid_t *found, unsigned max);
 

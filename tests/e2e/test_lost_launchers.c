@@ -1,7 +1,7 @@
 /* Goal: whatever becomes of mpirun, its job ends as rank_lost, and no sum without noise is left
  * in the memory of the machine. Method: the real daemon, launcher and program, two processes on
- * this machine; mpirun is killed, ended or stopped, a rank hangs and its job is cancelled, the
- * daemon is killed with its mpirun. What a job has in memory is found through /proc: the names
+ * this machine; mpirun is killed or ended, a rank hangs and its job is cancelled, the daemon is
+ * killed with its mpirun. What a job has in memory is found through /proc: the names
  * that its ranks map, their ports, and the folder that they were given. Without mpirun it says
  * that it is skipped. */
 #include <dirent.h>
@@ -106,16 +106,11 @@ static void read_memory(struct running *running)
 static struct running begin_job(struct client *client)
 {
     struct running running;
-    char path[64], name[64];
     snprintf(running.id, sizeof running.id, "%s",
              submit(client, RANKS_JOB, ENDLESS_STEPS, 3000.0));
     await_training(client, running.id);
     assert_int_equal(find_ranks(client->daemon, running.ranks, RANKS), RANKS);
-    snprintf(path, sizeof path, "/proc/%d/stat", running.ranks[0]);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*d (%63[^)]) %*c %d", name, &running.mpirun), 2);
-    fclose(file);
+    running.mpirun = launcher_of(running.ranks[0]);
     read_folder(&running);
     read_memory(&running);
     return running;
@@ -238,16 +233,6 @@ static void a_job_that_hangs_and_is_cancelled_leaves_nothing(void **state)
     assert_nothing_is_left(&running);
 }
 
-/* The ranks would wait for its words, and the daemon for theirs. */
-static void an_mpirun_that_is_stopped_is_a_lost_rank(void **state)
-{
-    struct client *client = ranks_client(*state);
-    struct running running = begin_job(client);
-    assert_int_equal(kill(running.mpirun, SIGSTOP), 0);
-    assert_lost(client, &running);
-    assert_true(daemon_logged(client->daemon, "the ranks were silent for"));
-}
-
 /* Both that check a data directory remove what a daemon that was killed has left. */
 static void verify_and_a_start_remove_the_folder_of_a_killed_daemon(void **state)
 {
@@ -277,7 +262,6 @@ int main(void)
         cmocka_unit_test(an_mpirun_that_is_killed_or_ended_is_a_lost_rank),
         cmocka_unit_test(a_job_that_hangs_and_is_cancelled_leaves_nothing),
         cmocka_unit_test(verify_and_a_start_remove_the_folder_of_a_killed_daemon),
-        cmocka_unit_test(an_mpirun_that_is_stopped_is_a_lost_rank),
     };
     return cmocka_run_group_tests(tests, begin, finish);
 }

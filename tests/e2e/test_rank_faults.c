@@ -1,4 +1,5 @@
-/* Goal: a rank that is stopped, has another matrix or another kernel ends the job: with its
+/* Goal: a rank or an mpirun that is stopped ends the job, and so does a rank that has another
+ * matrix or another kernel: with its
  * charge standing where steps were authorised, before any is where none was, and nothing runs
  * on; `epsilond rank` is such a process, or says that there is none. Method: the real daemon,
  * launcher and program, two processes on this machine. The launcher is a script, as an operator
@@ -29,6 +30,7 @@ static const char script[] =
     "rank=('%s' rank) here='%s'\n"
     "mpirun=(" RANKS_MPIRUN ")\n"
     "case $(cat \"$here/fault\") in\n"
+    "none) exec \"${mpirun[@]}\" -n \"$1\" \"${rank[@]}\" ;;\n"
     "stopped) exec \"${mpirun[@]}\" -n \"$1\" \"${rank[@]}\" < \\\n"
     "    <(exec sed -u 's/\"patience_s\":120,/\"patience_s\":  5,/') ;;\n"
     "kernel) exec \"${mpirun[@]}\" -n 1 \"${rank[@]}\" : \\\n"
@@ -120,6 +122,21 @@ static void a_stopped_rank_ends_the_job_which_stays_charged(void **state)
     }
 }
 
+/* The ranks would wait for its words, and the daemon for theirs. */
+static void a_stopped_mpirun_ends_the_job_which_stays_charged(void **state)
+{
+    struct client *client = ranks_client(*state);
+    pid_t found[RANKS];
+    set_fault("none");
+    const char *id = submit(client, JOB(LINEAR), ENDLESS_STEPS);
+    await_training(client, id);
+    assert_int_equal(find_ranks(client->daemon, found, RANKS), RANKS);
+    assert_int_equal(kill(launcher_of(found[0]), SIGSTOP), 0);
+    assert_charged_in_part(await_loss(state, id));
+    assert_true(daemon_logged(client->daemon, "the ranks were silent for"));
+    assert_ranks_gone(found, RANKS);
+}
+
 static void another_kernel_ends_the_job_before_it_is_charged(void **state)
 {
     struct client *client = ranks_client(*state);
@@ -160,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stopped_rank_ends_the_job_which_stays_charged),
+        cmocka_unit_test(a_stopped_mpirun_ends_the_job_which_stays_charged),
         cmocka_unit_test(another_kernel_ends_the_job_before_it_is_charged),
         cmocka_unit_test(another_matrix_ends_the_job_before_it_is_charged),
         cmocka_unit_test(where_there_is_no_such_program_it_is_said),

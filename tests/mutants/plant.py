@@ -30,6 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PLACE = os.path.join(ROOT, "build", "mutants")
 RELEASE = os.path.join("build", "release")
+PROGRAMS = ["epsilond", "epsilond-rank"]
 FIELDS = ("mutant", "category", "file", "tests", "harm")
 MAY = ("needs",)
 BUILD_SECONDS = 1800
@@ -227,8 +228,8 @@ def make(tree, targets):
 
 def build(tree, tests):
     """None, or why the tests cannot be built."""
-    daemon = [os.path.join(RELEASE, "epsilond")] if any(map(needs_daemon, tests)) else []
-    code, output = make(tree, daemon + [program(test) for test in tests])
+    daemon = PROGRAMS if any(map(needs_daemon, tests)) else []
+    code, output = make(tree, [os.path.join(RELEASE, name) for name in daemon] + [program(test) for test in tests])
     return None if code == 0 else output
 
 
@@ -276,7 +277,7 @@ class Base:
 
     @staticmethod
     def not_objects(folder, names):
-        return [name for name in names if not name.endswith((".o", ".a", ".d", "epsilond"))
+        return [name for name in names if not name.endswith((".o", ".a", ".d", *PROGRAMS))
                 and not os.path.isdir(os.path.join(folder, name))]
 
     def time(self, test):
