@@ -115,6 +115,7 @@ static enum status told(enum status status)
 void act_refused(struct context *context, const struct request *request)
 {
     struct act act;
+    char detail[sizeof "{\"dataset\":\"\"}" + sizeof request->about.text];
     const struct route *route = request->match.route;
     if (request->refused == ST_OK || route == NULL || request->hides_outcome)
         return;
@@ -126,5 +127,9 @@ void act_refused(struct context *context, const struct request *request)
         act.row.action = "read";
     act.row.result = denied ? "denied" : "error";
     act.row.code = status_wire(told(request->refused));
+    if (request->about.text[0] != '\0') {
+        snprintf(detail, sizeof detail, "{\"dataset\":\"%s\"}", request->about.text);
+        act.row.detail = detail;
+    }
     refusals_note(context->refusals, &act.row);
 }

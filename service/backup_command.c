@@ -19,8 +19,8 @@
 
 enum { PATH_SIZE = CONFIG_PATH_SIZE, ATTEMPTS = 5, HASH_DIGITS = 12 };
 
-static const char backup_usage[] = "usage: epsilond backup FOLDER --data-dir DIR\n";
-static const char restore_usage[] =
+const char backup_usage[] = "usage: epsilond backup FOLDER --data-dir DIR\n";
+const char restore_usage[] =
     "usage: epsilond restore BACKUP --data-dir DIR [--head-file PATH]\n";
 
 static int exit_code(enum status status)

@@ -27,5 +27,6 @@
  * another schema. */
 int backup_command(int argc, char **argv);
 int restore_command(int argc, char **argv);
+extern const char backup_usage[], restore_usage[]; /* lines for --help */
 
 #endif

@@ -26,7 +26,8 @@ static void config_defaults(struct config *config)
         .unpacked_size_max = LIMIT_UNPACKED_SIZE,
         .job_memory_max = (uint64_t)pages * (uint64_t)page / 2,
         .ranks_max = 16,
-        .ranks_network = UINT64_C(1100000000), /* 10 Gbit/s, of which a little is lost */
+        .ranks_network =
+            UINT64_C(1100000000), /* 10 Gbit/s, of which a little is lost */
         .cache_size = LIMIT_CACHE_SIZE,
         .drain_timeout_s = LIMIT_DRAIN_TIMEOUT_S,
         .reveal_delay_ms = LIMIT_REVEAL_DELAY_MS,
@@ -51,7 +52,7 @@ static char *trim(char *text)
 static enum status read_line(struct config *config, const char *path, unsigned number,
                              char *line, struct error *error)
 {
-    char source[64];
+    char source[256];
     char *name = trim(line), *equals = strchr(name, '=');
     if (*name == '\0' || *name == '#')
         return ST_OK;
@@ -61,8 +62,9 @@ static enum status read_line(struct config *config, const char *path, unsigned n
     name = trim(name);
     const struct config_option *option = config_option_find(name, strlen(name));
     if (option == NULL)
-        return error_set(error, ST_IO, "%s: line %u: unknown option", path, number);
-    snprintf(source, sizeof source, "line %u", number);
+        return error_set(error, ST_IO, "%s: line %u: unknown option \"%.64s\"", path,
+                         number, name);
+    snprintf(source, sizeof source, "%s: line %u: %s", path, number, option->name);
     if (config_option_set(config, option, source, trim(equals + 1), error) != ST_OK) {
         error->status = ST_IO;
         return ST_IO;

@@ -15,6 +15,7 @@
 #include "service/backup_command.h"
 #include "service/config.h"
 #include "service/door.h"
+#include "service/key_admin.h"
 #include "service/key_command.h"
 #include "service/kernel.h"
 #include "service/metrics_listener.h"
@@ -127,17 +128,33 @@ static void return_large_blocks(void)
     mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* another allocator has its own ways */
 }
 
-/* What the first word may ask for; without one the daemon serves. */
+/* The commands that the first word may name. Without one the daemon serves. */
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
+    const char *usage; /* printed for --help; NULL: config_help */
 } commands[] = {
-    {"verify", verify_command}, {"regrant", regrant_command},
-    {"backup", backup_command}, {"restore", restore_command},
-    {"ping", ping_command},     {"key", key_command},
-    {"migrate", migrate_command}, {"seal", seal_command},
-    {"rank", rank_command},
+    {"verify", verify_command, NULL},
+    {"regrant", regrant_command, regrant_usage},
+    {"backup", backup_command, backup_usage},
+    {"restore", restore_command, restore_usage},
+    {"ping", ping_command, NULL},
+    {"key", key_command, key_admin_usage},
+    {"migrate", migrate_command, migrate_usage},
+    {"seal", seal_command, seal_usage},
+    {"rank", rank_command, rank_usage},
 };
+
+/* Runs the command with the arguments from its name on, or says how it is used. */
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(command->usage != NULL ? command->usage : config_help(), stdout);
+            return EX_OK;
+        }
+    return command->run(argc, argv);
+}
 
 int main(int argc, char **argv)
 {
@@ -147,7 +164,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
             if (strcmp(argv[1], commands[i].name) == 0)
-                return commands[i].run(argc - 1, argv + 1);
+                return run_command(&commands[i], argc - 1, argv + 1);
     enum status status = config_read(&config, &outcome, argc, argv, &error);
     if (status != ST_OK) {
         fprintf(stderr, "epsilond: %s\n", error.text);

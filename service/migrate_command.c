@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "service/migration.h"
 
-static const char usage[] =
+const char migrate_usage[] =
     "usage: epsilond migrate --from DIR --to URL [--head-file PATH]\n"
     "       epsilond migrate --from URL --to DIR [--head-file PATH]\n";
 
@@ -87,7 +87,7 @@ int migrate_command(int argc, char **argv)
     struct error error = {0};
     char place[MIGRATION_PLACE_SIZE], hash[SHA256_HEX_SIZE];
     if (read_arguments(&from, &to, argc, argv, &error) != ST_OK) {
-        fprintf(stderr, "epsilond migrate: %s\n%s", error.text, usage);
+        fprintf(stderr, "epsilond migrate: %s\n%s", error.text, migrate_usage);
         return EX_USAGE;
     }
     umask(S_IRWXG | S_IRWXO);

@@ -11,5 +11,6 @@
  * or written, or is in use, 78 where the source is not the one any more or the target
  * holds something. */
 int migrate_command(int argc, char **argv);
+extern const char migrate_usage[]; /* lines for --help */
 
 #endif

@@ -54,6 +54,8 @@ void plan_refuse(struct context *context, struct request *request,
     bool is_budget =
         error->status == ST_BUDGET_EXHAUSTED || error->status == ST_BUDGET_HELD;
     struct policy_breach breach;
+    if (asked->dataset != NULL)
+        request->about = *asked->dataset;
     /* What an evaluation on a holdout lacks is said of that budget, which has no room for
      * less of it. */
     if (is_budget && !is_measurement(error) && asked->mechanism->run_count > 0)

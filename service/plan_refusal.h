@@ -14,7 +14,7 @@
 /* Makes the reply to whoever asked for these, count > 0, at once. What is left is that of the
  * part with least left of those that the first reads. What was asked may be known
  * in part, as far as the plan came: without a mechanism of the first nothing is said of a
- * budget. */
+ * budget. The row of the audit trail names the dataset, if it is known. */
 void plan_refuse(struct context *context, struct request *request,
                  const struct policy_asked *asked, size_t count,
                  const struct error *error);

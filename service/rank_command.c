@@ -8,6 +8,9 @@
 
 #include "service/kernel.h"
 
+const char rank_usage[] =
+    "usage: epsilond rank (--ranks-launcher starts it; docs/ranks.md)\n";
+
 int rank_command(int argc, char **argv)
 {
     static const char name[] = "epsilond-rank";
@@ -19,9 +22,10 @@ int rank_command(int argc, char **argv)
     memcpy(to, name, sizeof name);
     kernel_choose();
     execv(path, argv);
-    fprintf(stderr,
-            "epsilond rank: %s: %s; it is in the package epsilond-rank, and a build has "
-            "it with libopenmpi-dev\n",
-            path, strerror(errno));
+    fprintf(
+        stderr,
+        "epsilond rank: %s: %s; it is in the package epsilond-rank, and a build has "
+        "it with libopenmpi-dev\n",
+        path, strerror(errno));
     return EX_UNAVAILABLE;
 }

@@ -10,5 +10,6 @@
 /* Takes the arguments from `rank` on, which are passed on. Returns only where there is no such
  * program: 69, and why on stderr. */
 int rank_command(int argc, char **argv);
+extern const char rank_usage[]; /* lines for --help */
 
 #endif

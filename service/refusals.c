@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/id.h"
 #include "service/audit_trail.h"
 
 enum {
     MINUTE_S = 60,
     ROWS_MAX = 2 * REFUSALS_DISTINCT_MAX + 1,
-    DETAIL_SIZE = 48,
+    DETAIL_SIZE = 64 + sizeof(struct dataset_id), /* which dataset, and how often */
 };
 
 struct refusal {
@@ -75,9 +76,9 @@ static const char *copy(const char *text)
  * would tell which of two things was asked for first. */
 static uint64_t mix_of(const struct audit_row *row)
 {
-    const char *const texts[] = {row->address, row->key,    row->actor,
-                                 row->project, row->via,    row->action,
-                                 row->object,  row->result, row->code};
+    const char *const texts[] = {row->address, row->key,    row->actor,  row->project,
+                                 row->via,     row->action, row->object, row->result,
+                                 row->code,    row->detail};
     uint64_t mix = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (const char *at = texts[i];; at++) {
@@ -112,7 +113,7 @@ static bool is_same(const struct audit_row *a, const struct audit_row *b)
            strcmp(a->actor, b->actor) == 0 && strcmp(a->project, b->project) == 0 &&
            strcmp(a->via, b->via) == 0 && strcmp(a->action, b->action) == 0 &&
            strcmp(a->object, b->object) == 0 && strcmp(a->result, b->result) == 0 &&
-           strcmp(a->code, b->code) == 0;
+           strcmp(a->code, b->code) == 0 && strcmp(a->detail, b->detail) == 0;
 }
 
 /* Whether one more of its kind has room in the minute. Half of the places are for requests
@@ -157,12 +158,14 @@ struct batch { /* rows that are about to be written */
     size_t over_count;
 };
 
-/* Adds a row that says how often. */
+/* Adds a row whose detail says how often, too. */
 static void add_count(struct batch *batch, const struct audit_row *row,
                       const char *member, uint64_t times)
 {
     char *detail = batch->details[batch->count];
-    snprintf(detail, DETAIL_SIZE, "{\"%s\":%" PRIu64 "}", member, times);
+    int known = (int)strlen(row->detail) - 1; /* without the bracket that closes it */
+    snprintf(detail, DETAIL_SIZE, "%.*s%s\"%s\":%" PRIu64 "}", known, row->detail,
+             known > 1 ? "," : "", member, times);
     batch->rows[batch->count] = *row;
     batch->rows[batch->count++].detail = detail;
 }
@@ -190,6 +193,7 @@ static void end_minute(struct refusals *refusals, struct batch *batch)
         .result = "denied",
         .code = "",
         .request = "",
+        .detail = "{}",
     };
     for (size_t i = 0; i < refusals->count; i++)
         add_repeated(batch, &refusals->list[i]);

@@ -28,8 +28,8 @@ struct refusals; /* opaque */
 struct refusals *refusals_create(void);
 void refusals_destroy(struct refusals *refusals); /* NULL is allowed */
 
-/* Notes a refusal: a row as audit_trail_append takes it. Two are the same where all but
- * their second, request and detail are. */
+/* Notes a refusal: a row as audit_trail_append takes it. Two are the same if all but their
+ * second and request are. */
 void refusals_note(struct refusals *refusals, const struct audit_row *row);
 
 /* Writes what was noted and is not written yet, and of minutes that are over by second

@@ -14,7 +14,7 @@
 #include "service/regrant.h"
 #include "service/service.h"
 
-static const char usage[] =
+const char regrant_usage[] =
     "usage: epsilond regrant ID --epsilon E --delta D [--order A] --data-dir DIR\n";
 
 struct regrant {
@@ -118,7 +118,7 @@ int regrant_command(int argc, char **argv)
     struct error error = {0};
     enum status status = read_arguments(&regrant, argc, argv, &error);
     if (status != ST_OK) {
-        fprintf(stderr, "epsilond regrant: %s\n%s", error.text, usage);
+        fprintf(stderr, "epsilond regrant: %s\n%s", error.text, regrant_usage);
         return EX_USAGE;
     }
     regrant.config.role = DAEMON_ALONE; /* whatever part of a service it is a daemon's */

@@ -10,5 +10,6 @@
  * granted, 64 for wrong usage or a dataset that is not frozen, 65 where the ledger does
  * not verify, 75 where it cannot be written or is in use. */
 int regrant_command(int argc, char **argv);
+extern const char regrant_usage[]; /* lines for --help */
 
 #endif

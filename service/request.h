@@ -21,6 +21,7 @@
 
 #include "api/problem.h"
 #include "api/routes.h"
+#include "base/id.h"
 #include "base/principal.h"
 #include "base/status.h"
 #include "service/errand.h"
@@ -50,6 +51,7 @@ struct request {
     enum request_ask ask;
     uint64_t followed;   /* how much of other daemons was known when it was handled */
     enum status refused; /* what the reply is a problem of; ST_OK: it is none */
+    struct dataset_id about; /* of a plan that is refused; text "": it is not known */
     bool hides_outcome;  /* only its sender may know that it did not succeed */
     bool waited;         /* for a change, before it was answered */
     const void *awaited; /* what it waits for, while it waits */

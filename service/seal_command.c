@@ -13,7 +13,7 @@
 #include "service/config.h"
 #include "service/store_choice.h"
 
-static const char usage[] = "usage: epsilond seal --data-dir DIR [--store URL] "
+const char seal_usage[] = "usage: epsilond seal --data-dir DIR [--store URL] "
                             "[--head-file PATH] --archive FOLDER\n";
 
 /* The folder must not go with the data directory: not into its copies, not with its disk's
@@ -115,7 +115,7 @@ int seal_command(int argc, char **argv)
     char path[ARCHIVE_PATH_SIZE], hash[SHA256_HEX_SIZE];
     bool any = false;
     if (read_arguments(&config, &folder, argc, argv, &error) != ST_OK) {
-        fprintf(stderr, "epsilond seal: %s\n%s", error.text, usage);
+        fprintf(stderr, "epsilond seal: %s\n%s", error.text, seal_usage);
         return EX_USAGE;
     }
     umask(S_IRWXG | S_IRWXO);

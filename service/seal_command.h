@@ -18,6 +18,7 @@
  * the store is wrong, 75 where something cannot be read or written or is in use, 78 for a
  * newer schema or a folder that will not do. */
 int seal_command(int argc, char **argv);
+extern const char seal_usage[]; /* lines for --help */
 
 /* The same of a configuration: *done is the newest SEAL, and *any whether it is new.
  *   ST_INVALID, ST_ALREADY_EXISTS, ST_CORRUPT, ST_IO  as above */

@@ -2,7 +2,7 @@
 _epsilond() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     case $before in
-        --data-dir | --head-file | --config | --tls-cert | --tls-key | --outbound-ca | --blobs-key-file | --from | --to | backup | restore)
+        --data-dir | --head-file | --config | --tls-cert | --tls-key | --groups | --outbound-ca | --blobs-key-file | --archive | --from | --to | backup | restore)
             mapfile -t COMPREPLY < <(compgen -o plusdirs -f -- "$current")
             return
             ;;
@@ -15,14 +15,26 @@ _epsilond() {
             return
             ;;
         --role)
-            mapfile -t COMPREPLY < <(compgen -W "api worker api,worker" -- "$current")
+            local roles="api worker api,worker"
+            [ "${COMP_WORDS[1]}" != key ] || roles="analyst data_owner privacy_officer operator auditor"
+            mapfile -t COMPREPLY < <(compgen -W "$roles" -- "$current")
             return
             ;;
     esac
     local words
+    if [ "${COMP_WORDS[1]}" = key ] && [ "$COMP_CWORD" = 2 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "create list revoke" -- "$current")
+        return
+    fi
     words=$(epsilond --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)
-    [ "${COMP_WORDS[1]}" != migrate ] || words="--from --to $words"
-    [ "$COMP_CWORD" != 1 ] || words="verify backup restore migrate ping rank regrant key --help --version $words"
+    case ${COMP_WORDS[1]} in
+        migrate) words="--from --to $words" ;;
+        seal) words="--archive $words" ;;
+        verify) words="--from-genesis --archive $words" ;;
+        regrant) words="--epsilon --delta --order $words" ;;
+        key) words="--owner --role --project --expires --scopes $words" ;;
+    esac
+    [ "$COMP_CWORD" != 1 ] || words="verify seal backup restore migrate ping rank regrant key --help --version $words"
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 complete -F _epsilond epsilond

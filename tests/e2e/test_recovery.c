@@ -3,6 +3,7 @@
  * spent. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -374,6 +375,23 @@ static void a_port_in_use_is_not_shared(void **state)
     assert_status(client_get(&stage->client, "/readyz"), 200);
 }
 
+static void every_command_says_how_it_is_used(void **state)
+{
+    static const char *const commands[] = {"verify", "regrant", "backup",     "restore",
+                                           "ping",   "key",     "key create", "migrate",
+                                           "seal",   "rank"};
+    (void)state;
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+        char command[512];
+        snprintf(command, sizeof command,
+                 "\"$EPSILOND\" %s --help 2>&1 | grep -q '^usage: epsilond' && "
+                 "\"$EPSILOND\" %s --help >/dev/null",
+                 commands[k], commands[k]);
+        if (system(command) != 0)
+            fail_msg("epsilond %s --help", commands[k]);
+    }
+}
+
 static void wrong_usage_and_places_have_their_exit_codes(void **state)
 {
     struct stage *stage = *state;
@@ -433,6 +451,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_restored_backup_freezes_its_datasets_until_a_new_grant, begin, stage_end),
         cmocka_unit_test_setup_teardown(a_port_in_use_is_not_shared, begin, stage_end),
+        cmocka_unit_test(every_command_says_how_it_is_used),
         cmocka_unit_test_setup_teardown(wrong_usage_and_places_have_their_exit_codes,
                                         begin, stage_end),
         cmocka_unit_test_setup_teardown(the_directory_is_closed_to_others, begin,

@@ -187,7 +187,8 @@ static void a_role_is_of_a_daemon_that_shares(void **state)
         assert_int_equal(config.role, roles[i].role);
         assert_string_equal(daemon_role_name(config.role), roles[i].text);
     }
-    assert_int_equal(READ("epsilond", "--data-dir", "d", "--role", "alone"), ST_INVALID);
+    assert_int_equal(READ("epsilond", "--data-dir", "d", "--role", "alone"),
+                     ST_INVALID);
     assert_non_null(strstr(error.text, "one of api, worker"));
     assert_int_equal(READ("epsilond", "--data-dir", "d", "--role", "api", "--store",
                           "postgresql://h/x"),
@@ -241,7 +242,13 @@ static void what_is_not_understood_is_refused(void **state)
     assert_int_equal(READ("epsilond", "--config", "/nowhere/at/all"), ST_IO);
     write_file(path, "data-dir = d\ncolour = blue\n");
     assert_int_equal(READ("epsilond", "--config", path), ST_IO);
-    assert_non_null(strstr(error.text, "line 2"));
+    assert_non_null(strstr(error.text, path));
+    assert_non_null(strstr(error.text, "line 2: unknown option \"colour\""));
+    unlink(path);
+    write_file(path, "data-dir = d\n\nworkers = many\n");
+    assert_int_equal(READ("epsilond", "--config", path), ST_IO);
+    assert_non_null(strstr(error.text, path));
+    assert_non_null(strstr(error.text, "line 3: workers: \"many\""));
     unlink(path);
     setenv("EPSILOND_THREADS", "-1", 1);
     assert_int_equal(READ("epsilond", "--data-dir", "d"), ST_INVALID);
