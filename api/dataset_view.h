@@ -70,7 +70,10 @@ struct
 struct dataset_detail {
     uint64_t records, size;
     int64_t import_ms;
-    char rows_sha256[SHA256_HEX_SIZE]; /* of the matrix's rows alone; "": not known */
+    char rows_sha256[SHA256_HEX_SIZE]; /* of the rows as uploaded; "": not known */
+    /* Its units have indices in a secret order (privacy.md P1). False of public datasets, and
+     * of those that an earlier version imported. */
+    bool is_shuffled;
     struct import_failure failure;
     struct import_act act;    /* while it is IMPORTING */
     struct proposal proposal; /* that its grant waits for, or came from */
@@ -78,7 +81,7 @@ struct dataset_detail {
 };
 char *dataset_detail_render(const struct dataset_detail *detail);
 /* A failure stored as one text, "reason", is read as import_failed with that text, and the
- * digest of the rows may be absent: earlier versions wrote it so.
+ * digest of the rows and "is_shuffled" may be absent: earlier versions wrote it so.
  *   ST_INVALID  not such a text */
 enum status dataset_detail_parse(struct dataset_detail *detail, const char *text,
                                  struct error *error);

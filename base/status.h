@@ -78,6 +78,8 @@ struct faults;
     X(DATASET_FROZEN, "dataset_frozen", "its owner must grant a new epoch")            \
     X(DATASET_NOT_FROZEN, "dataset_not_frozen", "nothing: its budget is in force")     \
     X(DATASET_UNAVAILABLE, "dataset_unavailable", "ask its owner")                     \
+    X(DATASET_ORDER, "dataset_order",                                                  \
+      "register another dataset for its files, if its budget was not used")            \
     X(CHARGE_ENDED, "charge_ended", "make a new charge for what is still to be run")   \
     X(BLOCK_GRANTED, "block_granted",                                                  \
       "ask for the next block: what another process was granted is not run again")     \

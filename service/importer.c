@@ -92,8 +92,10 @@ enum status importer_start(struct context *context, struct dataset *dataset,
 }
 
 /* Fills in what a READY dataset knows of its content. */
-static void describe(struct dataset_info *info, const struct import_result *result)
+static void describe(struct dataset_info *info, const struct dataset_spec *spec,
+                     const struct import_result *result)
 {
+    info->detail.is_shuffled = !spec->is_public;
     info->detail.records = result->records;
     info->detail.size = result->size;
     sha256_render(info->detail.rows_sha256, result->rows_sha256);
@@ -166,6 +168,7 @@ static enum status read_uploads(struct context *context,
     struct blob_loan loans[SCHEMA_FILES_MAX] = {{.is_lent = false}};
     struct import import = {
         .schema = &spec->schema,
+        .is_private = !spec->is_public,
         .limits = {.unpacked_size_max = context->config->unpacked_size_max,
                    .disk_room = disk_room_left(&context->disk_room)},
         .path = path,
@@ -197,7 +200,7 @@ static enum status convert(struct context *context, const struct dataset *datase
     status = read_uploads(context, spec, path, &result, failure);
     if (status != ST_OK)
         return status;
-    describe(info, &result);
+    describe(info, spec, &result);
     status = check_parts(spec, result.records, failure);
     if (status != ST_OK)
         return status;

@@ -17,6 +17,7 @@ static const char *const reason_names[] = {
     [REASON_DIVERGED] = "diverged",
     [REASON_NO_MEMORY] = "no_memory",
     [REASON_DATASET_CORRUPT] = "dataset_corrupt",
+    [REASON_DATASET_ORDER] = "dataset_order",
     [REASON_MODEL_CORRUPT] = "model_corrupt",
     [REASON_NOT_FLOAT_SAFE] = "not_float_safe",
     [REASON_CACHE_FULL] = "cache_full",

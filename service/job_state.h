@@ -35,6 +35,7 @@ enum job_reason {
     REASON_NO_MEMORY,
     REASON_NOT_FLOAT_SAFE,  /* floats are not rounded there as its noise needs */
     REASON_DATASET_CORRUPT, /* a matrix is not what its row says */
+    REASON_DATASET_ORDER,   /* its parts follow from the order of a file */
     REASON_MODEL_CORRUPT, /* the weights to begin with are gone, or not what they were */
     REASON_CACHE_FULL,    /* what it trains on has no room on this machine */
     REASON_RANK_LOST,     /* one of its processes ended, or was not like the others */

@@ -237,6 +237,9 @@ static enum status complete(const struct planning *planning, struct trainer_cost
     const struct dataset *dataset = NULL;
     enum status status =
         find_ready(planning, &request->dataset, "/dataset", &dataset, error);
+    if (status == ST_OK)
+        status =
+            ready_dataset_check_order(context->datasets, dataset, "/dataset", error);
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(dataset);

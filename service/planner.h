@@ -29,6 +29,7 @@ struct planner_inquiry { /* what is asked, and by whom */
  *   ST_FORBIDDEN          the principal may submit nothing
  *   ST_POLICY_VIOLATION   the policy of the principal's key does not allow it (policy.h)
  *   ST_DATASET_NOT_READY  a dataset is named that is not imported
+ *   ST_DATASET_ORDER      its parts follow from the order of a file (ready_dataset.h)
  *   ST_DATASET_PRIVATE    a private dataset is to be evaluated on, or to be trained on by
  *                         an algorithm without privacy
  *   ST_DUPLICATE_CONTENT  another dataset of the same owner holds the same records

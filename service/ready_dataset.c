@@ -31,3 +31,21 @@ enum status ready_dataset_find(struct context *context,
         *out = dataset;
     return status;
 }
+
+enum status ready_dataset_check_order(struct datasets *datasets,
+                                      const struct dataset *dataset,
+                                      const char *pointer, struct error *error)
+{
+    struct dataset_info info;
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    dataset_read(datasets, dataset, &info);
+    if (spec->is_public || info.detail.is_shuffled ||
+        division_parts(&spec->grant.division) == 1)
+        return ST_OK;
+    return error_set_at(
+        error, ST_DATASET_ORDER, pointer,
+        "dataset \"%s\" was imported by a version that divided it by the order of its "
+        "file: neither its holdout nor the rest of it is read any more; import the files "
+        "under another id, if nothing was charged to this one",
+        spec->id.text);
+}

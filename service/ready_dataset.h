@@ -21,4 +21,12 @@ enum status ready_dataset_find(struct context *context,
                                const struct dataset_id *id, const struct dataset **out,
                                struct error *error);
 
+/* Refuses what reads one part of a divided private dataset whose units have their indices by
+ * the order of a file, as earlier versions imported them: there one person's rows decide which
+ * part many others are in (privacy.md P1). pointer names the dataset in the request.
+ *   ST_DATASET_ORDER  it is such a dataset */
+enum status ready_dataset_check_order(struct datasets *datasets,
+                                      const struct dataset *dataset,
+                                      const char *pointer, struct error *error);
+
 #endif

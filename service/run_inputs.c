@@ -1,6 +1,7 @@
 #include "service/run_inputs.h"
 
 #include "service/job_facts.h"
+#include "service/ready_dataset.h"
 
 /* Makes both matrices read their records over the ranges that the job names. */
 static void rescale(struct run_inputs *inputs, struct context *context,
@@ -42,10 +43,13 @@ static enum status open_data(struct run_inputs *inputs, struct context *context,
 enum status run_inputs_open(struct run_inputs *inputs, struct context *context,
                             struct job *job, struct error *error)
 {
-    const char *weights = job_plan(job)->request.train.model.start.weights;
-    enum status status = ST_OK;
+    const struct job_request *request = &job_plan(job)->request;
+    const char *weights = request->train.model.start.weights;
+    struct datasets *datasets = context->datasets;
+    enum status status = ready_dataset_check_order(
+        datasets, datasets_find(datasets, request->dataset.text), "", error);
     inputs->weights.loan.cancel = job_stop_flag(job);
-    if (weights[0] != '\0')
+    if (status == ST_OK && weights[0] != '\0')
         status = start_weights_find(&inputs->weights, context, weights, error);
     return status == ST_OK ? open_data(inputs, context, job, error) : status;
 }

@@ -416,6 +416,8 @@ static enum job_reason reason_of(const struct run *run, enum status status)
         return REASON_NO_MEMORY;
     if (status == ST_DATASET_CORRUPT)
         return REASON_DATASET_CORRUPT;
+    if (status == ST_DATASET_ORDER)
+        return REASON_DATASET_ORDER;
     if (status == ST_MODEL_CORRUPT)
         return REASON_MODEL_CORRUPT;
     if (status == ST_DISK_FULL && run->trainer == NULL)

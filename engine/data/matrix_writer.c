@@ -1,8 +1,11 @@
 /* How it works: rows lie in the file before targets, but come together with them. Rows
  * are gathered in one of two buffers, which is hashed and written when it is full, and may
  * still be read by the two digests (side_digest.h) while the other one fills.
- * Targets wait in an array, and beyond its length in a second file, the spool, which has no name; behind
- * the last row they are copied to the end of the matrix. */
+ * Targets wait in an array, and beyond its length in a second file, the spool, which has no
+ * name; behind the last row they are copied to the end of the matrix.
+ * A shuffled matrix is not written before its last row has come: until then rows go into one
+ * shuffle and targets into another (shuffle.h). Both have the same key, so that a row and
+ * its target get the same index. */
 #include "engine/data/matrix_writer.h"
 
 #include <errno.h>
@@ -17,6 +20,7 @@
 
 #include "base/check.h"
 #include "engine/data/matrix_layout.h"
+#include "engine/data/shuffle.h"
 #include "engine/data/side_digest.h"
 
 enum {
@@ -43,6 +47,10 @@ struct matrix_writer {
     size_t buffer_rows, buffered;
 
     struct matrix_groups groups; /* of persons; else zeroed */
+
+    bool is_shuffled;
+    uint8_t key[STREAM_KEY_SIZE]; /* of the order, until begin */
+    struct shuffle *rows_shuffle, *targets_shuffle;
 
     uint64_t target_count;
     size_t pending; /* targets in memory */
@@ -87,13 +95,23 @@ static bool read_all(int file, void *data, size_t size, uint64_t offset)
     return true;
 }
 
+static bool is_cancelled(const struct matrix_writer *writer)
+{
+    return writer->cancel != NULL && atomic_load(writer->cancel);
+}
+
+static enum status cancelled(struct error *error)
+{
+    return error_set(error, ST_CANCELLED, "the import was cancelled");
+}
+
 /* The only way into the file: what is hashed is what is written. The bytes are then still
  * being hashed. */
 static enum status put_rows(struct matrix_writer *writer, const void *data, size_t size,
                             struct error *error)
 {
-    if (writer->cancel != NULL && atomic_load(writer->cancel))
-        return error_set(error, ST_CANCELLED, "the import was cancelled");
+    if (is_cancelled(writer))
+        return cancelled(error);
     side_digest_add(writer->digest, data, size);
     if (!write_all(writer->file, data, size))
         return io_failed(error);
@@ -151,9 +169,41 @@ void matrix_writer_close(struct matrix_writer *writer)
         unlink(writer->path);
     side_digest_destroy(writer->digest); /* before what they may still read */
     side_digest_destroy(writer->rows_digest);
+    shuffle_destroy(writer->rows_shuffle);
+    shuffle_destroy(writer->targets_shuffle);
+    hash_zero(writer->key, sizeof writer->key);
     free(writer->buffers[0]);
     free(writer->buffers[1]);
     free(writer);
+}
+
+void matrix_writer_shuffle(struct matrix_writer *writer,
+                           const uint8_t key[STREAM_KEY_SIZE])
+{
+    CHECK(writer->buffers[0] == NULL && !writer->is_shuffled);
+    memcpy(writer->key, key, sizeof writer->key);
+    writer->is_shuffled = true;
+}
+
+static struct shuffle *begin_shuffle(const struct matrix_writer *writer,
+                                     const char *suffix, size_t item_size)
+{
+    char path[PATH_SIZE + sizeof ".targets"];
+    snprintf(path, sizeof path, "%s%s", writer->path, suffix);
+    return shuffle_create(&(struct shuffle_spec){path, item_size, writer->key});
+}
+
+static enum status begin_shuffles(struct matrix_writer *writer, struct error *error)
+{
+    if (!writer->is_shuffled)
+        return ST_OK;
+    writer->rows_shuffle = begin_shuffle(writer, ".rows", writer->row_size);
+    writer->targets_shuffle =
+        begin_shuffle(writer, ".targets", sizeof *writer->targets);
+    hash_zero(writer->key, sizeof writer->key);
+    return writer->rows_shuffle != NULL && writer->targets_shuffle != NULL
+               ? ST_OK
+               : error_set(error, ST_NO_MEMORY, "no memory to put records in order");
 }
 
 enum status matrix_writer_begin(struct matrix_writer *writer,
@@ -168,6 +218,9 @@ enum status matrix_writer_begin(struct matrix_writer *writer,
         writer->buffers[k] = calloc(writer->buffer_rows, writer->row_size);
     if (writer->buffers[0] == NULL || writer->buffers[1] == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for one record");
+    enum status status = begin_shuffles(writer, error);
+    if (status != ST_OK)
+        return status;
     struct matrix_header header = {.features = shape->features,
                                    .classes = shape->classes,
                                    .element = shape->element,
@@ -190,7 +243,9 @@ enum status matrix_writer_fits(const struct matrix_writer *writer, uint64_t reco
         return error_set(error, ST_IMPORT_FAILED,
                          "the stored matrix would exceed %" PRIu64 " bytes",
                          writer->bounds.size_max);
-    if (writer->bounds.disk_room > 0 && layout.size > writer->bounds.disk_room)
+    uint64_t waiting = writer->is_shuffled ? layout.rows_size + layout.targets_size : 0;
+    if (writer->bounds.disk_room > 0 &&
+        layout.size + waiting > writer->bounds.disk_room)
         return error_set(error, ST_DISK_FULL, "the disk has no room for the matrix");
     return ST_OK;
 }
@@ -201,14 +256,28 @@ void *matrix_writer_rows(struct matrix_writer *writer, size_t *count)
     return writer->buffers[writer->filling] + writer->buffered * writer->row_size;
 }
 
-static enum status flush_rows(struct matrix_writer *writer, struct error *error)
+/* Empties the buffer that was filling; what it held may still be hashed. */
+static enum status put_buffer(struct matrix_writer *writer, struct error *error)
 {
     const char *buffer = writer->buffers[writer->filling];
     size_t size = writer->buffered * writer->row_size;
-    side_digest_add(writer->rows_digest, buffer, size);
     writer->buffered = 0;
     writer->filling ^= 1;
     return put_rows(writer, buffer, size, error);
+}
+
+static enum status flush_rows(struct matrix_writer *writer, struct error *error)
+{
+    const char *buffer = writer->buffers[writer->filling];
+    size_t count = writer->buffered;
+    side_digest_add(writer->rows_digest, buffer, count * writer->row_size);
+    if (!writer->is_shuffled)
+        return put_buffer(writer, error);
+    if (is_cancelled(writer))
+        return cancelled(error);
+    writer->buffered = 0;
+    writer->filling ^= 1;
+    return shuffle_add(writer->rows_shuffle, buffer, count, error);
 }
 
 enum status matrix_writer_advance(struct matrix_writer *writer, size_t count,
@@ -238,8 +307,14 @@ static enum status spool_open(struct matrix_writer *writer, struct error *error)
     return ST_OK;
 }
 
+/* Takes the targets that are in memory out of it. */
 static enum status spool(struct matrix_writer *writer, struct error *error)
 {
+    if (writer->is_shuffled) {
+        size_t count = writer->pending;
+        writer->pending = 0;
+        return shuffle_add(writer->targets_shuffle, writer->targets, count, error);
+    }
     enum status status = writer->spool < 0 ? spool_open(writer, error) : ST_OK;
     if (status != ST_OK)
         return status;
@@ -273,10 +348,61 @@ enum status matrix_writer_value(struct matrix_writer *writer, float value,
     return add_target(writer, bits, error);
 }
 
+/* Writes the rows in their random order, and gives back what they took of the disk. */
+static enum status put_shuffled_rows(struct matrix_writer *writer, struct error *error)
+{
+    const void *row = NULL;
+    enum status status = shuffle_next(writer->rows_shuffle, &row, error);
+    side_digest_wait(writer->rows_digest); /* it may still read a buffer */
+    while (status == ST_OK && row != NULL) {
+        memcpy(writer->buffers[writer->filling] + writer->buffered * writer->row_size,
+               row, writer->row_size);
+        if (++writer->buffered == writer->buffer_rows)
+            status = put_buffer(writer, error);
+        if (status == ST_OK)
+            status = shuffle_next(writer->rows_shuffle, &row, error);
+    }
+    if (status == ST_OK)
+        status = put_buffer(writer, error);
+    shuffle_destroy(writer->rows_shuffle);
+    writer->rows_shuffle = NULL;
+    return status;
+}
+
+static enum status put_rest_of_rows(struct matrix_writer *writer, struct error *error)
+{
+    enum status status = flush_rows(writer, error);
+    return status == ST_OK && writer->is_shuffled ? put_shuffled_rows(writer, error)
+                                                  : status;
+}
+
+static enum status put_shuffled_targets(struct matrix_writer *writer,
+                                        struct error *error)
+{
+    const void *target = NULL;
+    enum status status = spool(writer, error);
+    if (status == ST_OK)
+        status = shuffle_next(writer->targets_shuffle, &target, error);
+    while (status == ST_OK && target != NULL) {
+        memcpy(&writer->targets[writer->pending], target, sizeof *writer->targets);
+        if (++writer->pending == TARGETS_MAX) {
+            writer->pending = 0;
+            status = put(writer, writer->targets, sizeof writer->targets, error);
+        }
+        if (status == ST_OK)
+            status = shuffle_next(writer->targets_shuffle, &target, error);
+    }
+    return status == ST_OK ? put(writer, writer->targets,
+                                 writer->pending * sizeof *writer->targets, error)
+                           : status;
+}
+
 /* The row buffer is empty by now and may hold less than a block: targets go through
  * their own array, the last ones first put at the end of the spool. */
 static enum status put_targets(struct matrix_writer *writer, struct error *error)
 {
+    if (writer->is_shuffled)
+        return put_shuffled_targets(writer, error);
     if (writer->spool < 0)
         return put(writer, writer->targets, writer->pending * sizeof *writer->targets,
                    error);
@@ -327,7 +453,7 @@ enum status matrix_writer_finish(struct matrix_writer *writer,
                                  struct matrix_digest *digest, struct error *error)
 {
     CHECK(writer->records > 0 && writer->records == writer->target_count);
-    enum status status = flush_rows(writer, error);
+    enum status status = put_rest_of_rows(writer, error);
     if (status == ST_OK)
         status = put_padding(writer, error);
     if (status == ST_OK)

@@ -1,14 +1,18 @@
 /*
  * matrix_writer.h - writes a matrix (matrix.h) as a stream, in one pass, hashing what
- * it writes; memory does not grow with the records.
+ * it writes; memory does not grow with the records. Records get their indices in the order
+ * in which they come, or in a secret random order (matrix_writer_shuffle).
  *
- *   matrix_writer_open --> _begin --> { _rows, _advance; _class or _value } --> _finish
+ *   matrix_writer_open --> _shuffle, if at all --> _begin --> { _rows, _advance; _class or _value } --> _finish
  *                             any state --> matrix_writer_close
  *
  * Invariants
  *   (1) Rows and targets may come in any order among each other, but as many of each.
  *   (2) A file that was not finished is removed by matrix_writer_close.
- *   (3) Targets wait in a file beside path that has no name: nothing of it can stay.
+ *   (3) Targets, and the rows of a shuffled matrix, wait in files without a name: nothing of
+ *       them can stay.
+ *   (4) In a shuffled matrix each order of the records is equally likely. It follows from the
+ *       key and the number of records alone (shuffle.h), and no digest of the rows shows it.
  *
  * Threads: one caller; the cancel flag may be set by any thread.
  */
@@ -21,6 +25,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "base/stream_position.h"
 #include "engine/data/matrix.h"
 
 struct matrix_writer; /* opaque */
@@ -44,6 +49,13 @@ enum status matrix_writer_open(struct matrix_writer **out, const char *path,
                                struct matrix_bounds bounds, const atomic_bool *cancel,
                                struct error *error);
 void matrix_writer_close(struct matrix_writer *writer); /* NULL is allowed */
+
+/* Says that the records are to get their indices in the order that the key gives them. The key
+ * must be a secret of this import (privacy.md P1). It is copied, and zeroed when the matrix is
+ * written. The files that wait take as much of the disk as the matrix. Call it before begin;
+ * persons are put in order by whoever groups them (persons.h). */
+void matrix_writer_shuffle(struct matrix_writer *writer,
+                           const uint8_t key[STREAM_KEY_SIZE]);
 
 /* Says the shape. It is called once, before the first row.
  *   ST_NO_MEMORY  no room for one row */
@@ -94,7 +106,7 @@ void matrix_writer_group(struct matrix_writer *writer,
 struct matrix_digest {
     uint64_t records, size;           /* records: rows */
     uint8_t sha256[SHA256_SIZE];      /* the whole file's */
-    uint8_t rows_sha256[SHA256_SIZE]; /* that of the rows alone, as they lie there */
+    uint8_t rows_sha256[SHA256_SIZE]; /* that of the rows alone, as they came */
 };
 
 /* Writes what is left; there must be at least one record. The file is not synced.

@@ -24,6 +24,7 @@ const reasons = {
   model_corrupt: 'the weights it starts from were deleted or damaged; no step ran',
   cache_full: 'the machine had no room for what it trains on; no step ran',
   not_float_safe: 'rounding could not be covered by noise; no step ran',
+  dataset_order: 'an earlier version imported its dataset, so that its parts follow from the order of a file',
   rank_lost: 'one of its processes ended, or was not like the others',
   used_up: 'ended early: what was reserved was used up',
   import_failed: 'the file could not be imported',

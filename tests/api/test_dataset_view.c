@@ -211,6 +211,7 @@ static void expect_same(const struct dataset_detail *a, const struct dataset_det
     assert_true(a->records == b->records && a->size == b->size);
     assert_true(a->import_ms == b->import_ms);
     assert_string_equal(a->rows_sha256, b->rows_sha256);
+    assert_int_equal(a->is_shuffled, b->is_shuffled);
     assert_int_equal(a->failure.status, b->failure.status);
     assert_string_equal(a->failure.file, b->failure.file);
     assert_true(a->failure.line == b->failure.line);
@@ -223,6 +224,7 @@ static void details_read_back(void **state)
     (void)state;
     const struct dataset_detail details[] = {
         {.records = 7, .size = 911, .import_ms = 1767225600000, .rows_sha256 = HEX},
+        {.records = 7, .size = 911, .rows_sha256 = HEX, .is_shuffled = true},
         {.failure = failure},
         {.failure = {ST_DUPLICATE_CONTENT, "", 0, 0, "as \"a\""}},
         {.failure = {ST_INTERNAL, "", 0, 0, "no disk"}},

@@ -60,6 +60,7 @@ static const struct {
     {"dataset_frozen", 409},
     {"dataset_not_frozen", 409},
     {"dataset_unavailable", 409},
+    {"dataset_order", 409},
     {"charge_ended", 409},
     {"block_granted", 409},
     {"block_out_of_order", 409},

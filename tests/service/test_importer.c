@@ -6,11 +6,13 @@
 #include "service/importer.h"
 
 #include <dirent.h>
+#include <math.h>
 
 #include "base/clock.h"
 #include "service/import_pace.h"
 #include "service/reveal_delay.h"
 #include "tests/expect.h"
+#include "tests/service/act_fixture.h"
 #include "tests/service/service_fixture.h"
 
 static struct scene scene;
@@ -187,6 +189,72 @@ static void the_same_records_have_one_budget(void **state)
     assert_int_equal(files_in("datasets"), 2);
 }
 
+/* Maps the dataset's matrix. */
+static void open_matrix(struct matrix *matrix, const char *id)
+{
+    char name[96];
+    snprintf(name, sizeof name, "datasets/%s.matrix", id);
+    assert_int_equal(matrix_open(matrix, scene_path(&scene, name), NULL), ST_OK);
+}
+
+/* How many records lie where the file had them: their feature grows with their line. */
+static size_t in_file_order(const char *id)
+{
+    struct matrix matrix;
+    size_t count = 0;
+    open_matrix(&matrix, id);
+    for (uint32_t i = 0; i < SCENE_RECORDS; i++) {
+        float x;
+        matrix_gather(&matrix, &x, 1, &i, 1);
+        count += fabsf(x - (2 * (float)i / SCENE_RECORDS - 1)) < 1e-6F;
+    }
+    matrix_close(&matrix);
+    return count;
+}
+
+static void private_records_lie_in_a_secret_order(void **state)
+{
+    (void)state;
+    struct dataset *points = scene_declare(&scene, "points", budget);
+    struct dataset *shown = scene_declare(&scene, "shown", "\"public\"");
+    struct dataset_info info = scene_import(&scene, points, "0");
+    assert_int_equal(info.state, DATASET_READY);
+    assert_true(info.detail.is_shuffled);
+    assert_in_range(in_file_order("points"), 0, 12); /* one is expected */
+    info = scene_import(&scene, shown, "0.001");
+    assert_int_equal(info.state, DATASET_READY);
+    assert_false(info.detail.is_shuffled);
+    assert_in_range(in_file_order("shown"), SCENE_RECORDS - 1, SCENE_RECORDS);
+}
+
+/* A second order would move people from one part to the other. */
+static void a_dataset_that_is_ready_is_not_imported_a_second_time(void **state)
+{
+    (void)state;
+    struct dataset *points = scene_declare(&scene, "points", budget);
+    struct dataset_info before = scene_import(&scene, points, "0"), after;
+    FILE *file = fopen(scene_path(&scene, "uploads/points.data"), "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "0,a\n1,b\n") > 0);
+    assert_int_equal(fclose(file), 0);
+    struct import_failure failure = {0};
+    bool begun = false;
+    assert_int_equal(importer_start(&scene.context, points, &act_of_test, &begun,
+                                    &failure, NULL),
+                     ST_OK);
+    assert_false(begun);
+    dataset_read(scene.context.datasets, points, &after);
+    assert_int_equal(after.state, DATASET_READY);
+    assert_int_equal(after.version, before.version);
+    assert_memory_equal(after.sha256, before.sha256, SHA256_SIZE);
+    struct matrix matrix;
+    uint8_t sha256[SHA256_SIZE];
+    open_matrix(&matrix, "points");
+    sha256_of(sha256, matrix.map, matrix.map_size);
+    assert_memory_equal(sha256, before.sha256, SHA256_SIZE);
+    matrix_close(&matrix);
+}
+
 static const char of_records[] =
     "{\"name\":\"x\",\"kind\":\"numeric\",\"range\":[0,1]}";
 static const char of_persons[] =
@@ -295,6 +363,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_log_says_that_an_import_failed_and_not_why,
                                         begin, end),
         cmocka_unit_test_setup_teardown(the_same_records_have_one_budget, begin, end),
+        cmocka_unit_test_setup_teardown(private_records_lie_in_a_secret_order, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(
+            a_dataset_that_is_ready_is_not_imported_a_second_time, begin, end),
         cmocka_unit_test_setup_teardown(
             how_long_persons_take_and_where_a_file_is_bad_is_not_seen, begin, end),
         cmocka_unit_test(only_the_owner_reads_where_and_why_an_import_failed),

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "engine/data/readers/foreign.h"
 #include "engine/data/readers/id_file.h"
 #include "engine/data/readers/persons.h"
@@ -91,6 +92,15 @@ static struct import_failure failure_of(const struct reading *reading,
     return failure;
 }
 
+/* Has the records put into an order that nobody knows. */
+static void shuffle_records(struct matrix_writer *writer)
+{
+    uint8_t key[STREAM_KEY_SIZE];
+    random_bytes(key, sizeof key);
+    matrix_writer_shuffle(writer, key);
+    hash_zero(key, sizeof key);
+}
+
 enum status import_run(const struct import *import, struct import_result *result,
                        struct import_failure *failure)
 {
@@ -110,6 +120,8 @@ enum status import_run(const struct import *import, struct import_result *result
             persons_create(import->path, schema_rows_kept(import->schema));
     enum status status = matrix_writer_open(&reading.writer, import->path, bounds,
                                             import->cancel, &error);
+    if (status == ST_OK && import->is_private && reading.persons == NULL)
+        shuffle_records(reading.writer);
     if (status == ST_OK)
         status = import->schema->reader->read(&reading);
     if (status == ST_OK && import->schema->has_id_file)

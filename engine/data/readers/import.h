@@ -44,13 +44,17 @@ struct import_result {
     uint64_t records; /* n: of persons where these are the units, not of rows */
     uint64_t size;    /* the matrix file's, bytes */
     uint8_t sha256[SHA256_SIZE]; /* the whole file's */
-    /* The digest of its rows alone. The same records declared with another scale, other
-     * classes or other labels make another file, but the same rows. */
+    /* The digest of its rows alone, in the order of the uploaded file. The same records
+     * declared with another scale, other classes or other labels, or put into another secret
+     * order, make another matrix, but the same rows. */
     uint8_t rows_sha256[SHA256_SIZE];
 };
 
 struct import { /* what is read, and where to */
     const struct schema *schema;
+    /* Units get their indices in a secret order that each import draws (privacy.md P1), as
+     * persons always do. Otherwise records keep the order of the file. */
+    bool is_private;
     struct import_files files;
     struct import_limits limits;
     const char *path;          /* where the matrix is written; replaced */

@@ -1,11 +1,7 @@
 /* Ids are found by a hash table with a key of its own: a polynomial over the id's bytes at a
  * random point modulo 2^61 - 1, so that no file can be made whose ids collide. Their bytes
  * lie in chunks that never move, so that nothing of them stays behind where memory grows.
- *
- * Grouping is a counting sort. The persons of the rows, and then the rows in the order of
- * their persons, lie in mapped files without a name, which the kernel may write to disk;
- * the matrix as it was read is mapped too, taken off its path, and copied row by row: of
- * each person the rows that are kept, and zeros in the place of those that they lack. */
+ * Who has each row is written to a file without a name, for person_grouping.h. */
 #include "engine/data/readers/persons.h"
 
 #include <errno.h>
@@ -14,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -22,13 +17,13 @@
 #include "base/random.h"
 #include "engine/data/matrix.h"
 #include "engine/data/readers/id_text.h"
+#include "engine/data/readers/person_grouping.h"
 
 enum {
     PATH_SIZE = 4096,
     CHUNK_SIZE = 1 << 20,  /* bytes of ids */
     PENDING_MAX = 1 << 14, /* rows whose persons wait in memory */
-    TABLE_FIRST = 1 << 10,
-    BLOCK_WORDS = STREAM_BLOCK_SIZE / sizeof(uint32_t)
+    TABLE_FIRST = 1 << 10
 };
 
 static const uint64_t prime = (UINT64_C(1) << 61) - 1;
@@ -283,198 +278,30 @@ enum status persons_add(struct persons *persons, struct cell id, struct error *e
     return persons->pending_count == PENDING_MAX ? flush(persons, error) : ST_OK;
 }
 
-struct grouping {        /* at work */
-    struct matrix read;  /* as the file has it */
-    const uint32_t *who; /* (rows) the person of each row; mapped */
-    uint32_t *order;     /* (rows) the rows of person 0, of person 1, ...; mapped */
-    uint32_t *starts;    /* (units + 1) of the rows read, then of those that are kept */
-    size_t rows, units;
-    uint32_t kept;                /* rows of a person, at most */
-    uint8_t key[STREAM_KEY_SIZE]; /* of which rows are kept */
-    struct stream *stream;
-};
-
-/* Maps a file of rows numbers; NULL where it cannot be. */
-static uint32_t *map_rows(int file, size_t rows, int protection)
-{
-    size_t size = rows * sizeof(uint32_t);
-    if (file < 0 || ftruncate(file, (off_t)size) != 0)
-        return NULL;
-    void *map = mmap(NULL, size, protection, MAP_SHARED, file, 0);
-    if (map == MAP_FAILED)
-        return NULL;
-    madvise(map, size, MADV_DONTDUMP);
-    return map;
-}
-
-static enum status map_grouping(struct grouping *grouping, struct persons *persons,
-                                struct error *error)
-{
-    int file = open_unnamed(persons);
-    grouping->who = map_rows(persons->file, grouping->rows, PROT_READ);
-    grouping->order = map_rows(file, grouping->rows, PROT_READ | PROT_WRITE);
-    enum status status = ST_OK;
-    if (grouping->who == NULL || grouping->order == NULL)
-        status = io_failed(error);
-    if (file >= 0)
-        close(file);
-    return status;
-}
-
-static void unmap_grouping(struct grouping *grouping)
-{
-    size_t size = grouping->rows * sizeof(uint32_t);
-    if (grouping->who != NULL)
-        munmap((void *)(uintptr_t)grouping->who, size);
-    if (grouping->order != NULL)
-        munmap(grouping->order, size);
-    free(grouping->starts);
-    matrix_close(&grouping->read);
-    stream_destroy(grouping->stream);
-    hash_zero(grouping->key, sizeof grouping->key);
-}
-
-static enum status sort(struct grouping *grouping, struct error *error)
-{
-    uint32_t *next = calloc(grouping->units + 1, sizeof *next);
-    grouping->starts = calloc(grouping->units + 1, sizeof *grouping->starts);
-    if (next == NULL || grouping->starts == NULL) {
-        free(next);
-        return no_memory(error);
-    }
-    for (size_t r = 0; r < grouping->rows; r++)
-        grouping->starts[grouping->who[r] + 1]++;
-    for (size_t u = 0; u < grouping->units; u++)
-        grouping->starts[u + 1] += grouping->starts[u];
-    memcpy(next, grouping->starts, (grouping->units + 1) * sizeof *next);
-    for (size_t r = 0; r < grouping->rows; r++)
-        grouping->order[next[grouping->who[r]]++] = (uint32_t)r;
-    free(next);
-    return ST_OK;
-}
-
-static enum status copy_row(struct matrix_writer *writer, const struct matrix *from,
-                            uint32_t row, struct error *error)
-{
-    size_t room, size = from->features * element_size(from->element);
-    void *to = matrix_writer_rows(writer, &room);
-    memcpy(to, (const char *)from->rows + row * size, size);
-    enum status status = from->targets != NULL
-                             ? matrix_writer_class(writer, from->targets[row], error)
-                             : matrix_writer_value(writer, from->values[row], error);
-    return status == ST_OK ? matrix_writer_advance(writer, 1, error) : status;
-}
-
-static enum status write_empty_row(struct matrix_writer *writer,
-                                   const struct matrix *like, struct error *error)
-{
-    size_t room;
-    memset(matrix_writer_rows(writer, &room), 0,
-           like->features * element_size(like->element));
-    enum status status = like->targets != NULL ? matrix_writer_class(writer, 0, error)
-                                               : matrix_writer_value(writer, 0, error);
-    return status == ST_OK ? matrix_writer_advance(writer, 1, error) : status;
-}
-
-/* places = those of the person's rows that are kept, ascending; how many. Of more than are
- * kept each subset is as likely as any other, but for the 2^-32 by which a word has no whole
- * number of shares: a row is kept with the chance wanted / left. */
-static size_t choose_rows(const struct grouping *grouping, uint32_t *places,
-                          uint32_t person, uint32_t rows)
-{
-    uint32_t words[BLOCK_WORDS] = {0};
-    size_t kept = 0;
-    for (uint32_t row = 0; row < rows && kept < grouping->kept; row++) {
-        uint64_t wanted = grouping->kept - kept, left = rows - row;
-        const struct stream_position from = {grouping->key, person, row / BLOCK_WORDS};
-        if (rows > grouping->kept && row % BLOCK_WORDS == 0)
-            stream_read(grouping->stream, words, sizeof words, &from);
-        if (words[row % BLOCK_WORDS] * left >> 32 < wanted)
-            places[kept++] = row;
-    }
-    hash_zero(words, sizeof words);
-    return kept;
-}
-
-/* Writes what is kept of a person, who has rows of them, the first of which is first. */
-static enum status write_person(struct grouping *grouping, struct matrix_writer *writer,
-                                uint32_t person, struct matrix_unit rows,
-                                struct error *error)
-{
-    uint32_t places[MATRIX_SLOTS_MAX];
-    const uint32_t *own = grouping->order + rows.first;
-    size_t kept = choose_rows(grouping, places, person, rows.count);
-    enum status status = ST_OK;
-    for (size_t k = 0; k < grouping->kept && status == ST_OK; k++)
-        status = k < kept ? copy_row(writer, &grouping->read, own[places[k]], error)
-                          : write_empty_row(writer, &grouping->read, error);
-    grouping->starts[person + 1] = grouping->starts[person] + (uint32_t)kept;
-    return status;
-}
-
-static enum status write_grouped(struct grouping *grouping,
-                                 struct matrix_writer *writer,
-                                 struct matrix_digest *digest, struct error *error)
-{
-    const struct matrix *from = &grouping->read;
-    const struct matrix_shape shape = {.features = from->features,
-                                       .classes = from->classes,
-                                       .element = from->element,
-                                       .scale = from->scale};
-    enum status status = matrix_writer_begin(writer, &shape, error);
-    matrix_writer_group(writer, &(struct matrix_groups){
-                                    grouping->starts, grouping->units, grouping->kept});
-    random_bytes(grouping->key, sizeof grouping->key);
-    grouping->stream = stream_create();
-    uint32_t next = 0; /* of the rows read */
-    for (size_t u = 0; u < grouping->units && status == ST_OK; u++) {
-        const struct matrix_unit rows = {.first = next,
-                                         .count = grouping->starts[u + 1] - next};
-        next = grouping->starts[u + 1];
-        status = write_person(grouping, writer, (uint32_t)u, rows, error);
-    }
-    return status == ST_OK ? matrix_writer_finish(writer, digest, error) : status;
-}
-
-/* Takes the matrix off its path; it stays mapped. */
-static enum status take_matrix(struct matrix *matrix, const char *path,
-                               struct error *error)
-{
-    enum status status = matrix_open(matrix, path, error);
-    if (unlink(path) != 0 && status == ST_OK)
-        status = io_failed(error);
-    return status;
-}
-
 enum status persons_group(struct persons *persons, const char *path,
                           struct matrix_bounds bounds, const atomic_bool *cancel,
                           struct matrix_digest *digest, uint64_t *count,
                           struct error *error)
 {
     struct matrix_digest grouped;
-    struct matrix_writer *writer = NULL;
-    struct grouping grouping = {
-        .rows = (size_t)persons->rows, .units = persons->count, .kept = persons->kept};
     CHECK(persons->rows > 0);
     forget_ids(persons);
     enum status status = flush(persons, error);
+    const struct person_grouping grouping = {.path = path,
+                                             .who_file = persons->file,
+                                             .rows = (size_t)persons->rows,
+                                             .units = persons->count,
+                                             .kept = persons->kept,
+                                             .bounds = bounds,
+                                             .cancel = cancel};
     if (status == ST_OK)
-        status = map_grouping(&grouping, persons, error);
-    if (status == ST_OK)
-        status = sort(&grouping, error);
-    enum status taken = take_matrix(&grouping.read, path, error);
-    if (status == ST_OK)
-        status = taken;
-    if (status == ST_OK)
-        status = matrix_writer_open(&writer, path, bounds, cancel, error);
-    if (status == ST_OK)
-        status = write_grouped(&grouping, writer, &grouped, error);
-    matrix_writer_close(writer);
-    unmap_grouping(&grouping);
+        status = person_grouping_run(&grouping, &grouped, error);
+    else
+        unlink(path);
     if (status != ST_OK)
         return status;
     memcpy(grouped.rows_sha256, digest->rows_sha256, sizeof grouped.rows_sha256);
     *digest = grouped;
-    *count = grouping.units;
+    *count = persons->count;
     return ST_OK;
 }

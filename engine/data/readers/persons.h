@@ -7,9 +7,10 @@
  *                            any state --> persons_destroy
  *
  * Invariants
- *   (1) A person's index is the place of their first row among the first rows of all: a
- *       function of which rows belong together, and not of ids or of what rows hold
- *       (noise.md 2.6). Rows of a person keep the order of the file.
+ *   (1) Which person has which index is drawn: each order of the n persons is equally
+ *       likely, by a secret of this import (privacy.md P1). So a person's index says nothing
+ *       of the file, and one person's rows change nobody else's. Rows of a person keep the
+ *       order of the file.
  *   (2) Of a person with more rows than slots so many are kept, a uniform
  *       subset drawn by a secret of this import: which ones depends on that secret, the
  *       person's index and their own number of rows alone. Everybody takes as much of the

@@ -2240,7 +2240,8 @@ Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles
 QualityInterval = QualityFigure | None
 JobReason = Literal[
     "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
-    "model_corrupt", "cache_full", "not_float_safe", "rank_lost", "internal", "used_up"
+    "dataset_order", "model_corrupt", "cache_full", "not_float_safe", "rank_lost", "internal",
+    "used_up"
 ]
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
 Released = dict[str, Any]
@@ -2266,12 +2267,12 @@ ProblemCode = Literal[
     "unsupported_media_type", "range_not_satisfiable", "expectation_failed", "budget_exhausted",
     "budget_held", "grant_pending", "grant_decided", "already_exists", "conflict",
     "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use", "dataset_private",
-    "dataset_public", "dataset_frozen", "dataset_not_frozen", "dataset_unavailable", "charge_ended",
-    "block_granted", "block_out_of_order", "duplicate_content", "upload_busy", "upload_offset",
-    "upload_length", "webhook_limit", "job_terminal", "job_active", "job_has_model",
-    "idempotency_key_reused", "import_failed", "no_answer", "internal", "model_corrupt",
-    "dataset_corrupt", "queue_full", "disk_full", "draining", "cancelled", "no_memory",
-    "ledger_unavailable"
+    "dataset_public", "dataset_frozen", "dataset_not_frozen", "dataset_unavailable",
+    "dataset_order", "charge_ended", "block_granted", "block_out_of_order", "duplicate_content",
+    "upload_busy", "upload_offset", "upload_length", "webhook_limit", "job_terminal", "job_active",
+    "job_has_model", "idempotency_key_reused", "import_failed", "no_answer", "internal",
+    "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining", "cancelled",
+    "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"
