@@ -4,12 +4,14 @@
  * together is public (privacy.md P6). So the end of such an import is shown at one of few
  * moments, counted from its begin:
  *
- *   least, 2 least, 4 least, ...      seconds: the first that has not passed
+ *   least, f least, f^2 least, ...    seconds: the first that has not passed
  *
  * least is a function of the stored matrix's size, and so of n and the shape: as long as a
  * slow machine takes to import a file in which persons have as many rows as are kept of
- * them. Where an import is not slower than that, its time says nothing. A longer one is
- * known to a factor of two. A refused import has no size: of it the factor alone is hidden.
+ * them. Where persons are the unit it is IMPORT_PACE_PERSONS at least, and f is 4: a few
+ * persons may have millions of rows, which no function of n covers. Otherwise f is 2. If an
+ * import is not slower than least, its time says nothing. A longer one is known to a factor
+ * of f. A refused import has no size.
  *
  * Threads: pure.
  */
@@ -18,14 +20,20 @@
 
 #include <stdint.h>
 
+#include "base/unit.h"
+
 /* Bytes of stored matrix a second, at which an import is shown to go: under half of what was
  * measured of text with 16 rows a person, 87 MB a second on two cores that were busy with
  * builds, since the disk that syncs the file is slower elsewhere. */
 enum { IMPORT_PACE_RATE = 32 << 20 };
 
+/* Seconds after which the end of an import of persons is shown at the earliest. Two cores
+ * that were busy with builds read 3,000,000 short rows in 4 to 8 s. */
+enum { IMPORT_PACE_PERSONS = 8 };
+
 /* The second after its begin, at least took + 1, at which the end of an import is shown.
  *   took  whole seconds that have passed since its begin
  *   size  of the matrix, bytes; 0 of a refused import */
-uint64_t import_pace_end(uint64_t took, uint64_t size);
+uint64_t import_pace_end(uint64_t took, uint64_t size, enum unit unit);
 
 #endif

@@ -266,7 +266,8 @@ static bool await_last_second(struct context *context, const struct dataset_spec
     int64_t took = clock_wall_s() - begin, ticks = 1;
     if (is_paced(spec, status) && took >= 0)
         ticks = (int64_t)import_pace_end((uint64_t)took,
-                                         status == ST_OK ? info->detail.size : 0) -
+                                         status == ST_OK ? info->detail.size : 0,
+                                         schema_unit(&spec->schema)) -
                 took;
     for (; ticks > 1 && !atomic_load(&context->import_cancel); ticks--)
         public_clock_wait(context->clock);

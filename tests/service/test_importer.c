@@ -281,12 +281,13 @@ static void how_long_persons_take_and_where_a_file_is_bad_is_not_seen(void **sta
         struct faked import;
         unsigned waits;
     } cases[] = {
-        {of_persons, budget, {.takes = 0, .size = 500}, 1},
-        {of_persons, budget, {.takes = 5, .size = 500}, 3}, /* at 8 */
+        {of_persons, budget, {.takes = 0, .size = 500}, 8},
+        {of_persons, budget, {.takes = 5, .size = 500}, 3},
         {of_persons, budget, {.takes = 7, .size = 500}, 1},
+        {of_persons, budget, {.takes = 9, .size = 500}, 23}, /* at 32 */
         {of_persons, budget, {.takes = 0, .size = large}, 21},
         {of_persons, budget, {.takes = 5, .size = large}, 16},
-        {of_persons, budget, {.takes = 30, .size = large}, 12}, /* at 42 */
+        {of_persons, budget, {.takes = 30, .size = large}, 54}, /* at 84 */
         {of_persons, budget, {.takes = 5, .status = ST_IMPORT_FAILED}, 3},
         {of_records, budget, {.takes = 5, .status = ST_IMPORT_FAILED}, 3},
         {of_records, budget, {.takes = 5, .size = large}, 1}, /* n is public */
