@@ -5,12 +5,14 @@
 #include "base/log.h"
 
 static const uint64_t disk_free_min = UINT64_C(64) << 20; /* bytes */
+static const uint64_t shown_grain = UINT64_C(1) << 30;
 
 void disk_room_init(struct disk_room *room, struct blobs *blobs)
 {
     room->blobs = blobs;
     atomic_init(&room->left, 0);
     atomic_init(&room->free, 0);
+    room->shown = (struct held_figure){0};
 }
 
 void disk_room_measure(struct disk_room *room)
@@ -22,6 +24,7 @@ void disk_room_measure(struct disk_room *room)
     else
         free_bytes += blobs_trim(room->blobs, free_bytes);
     atomic_store(&room->free, free_bytes);
+    held_figure_see(&room->shown, free_bytes, shown_grain);
     atomic_store(&room->left,
                  free_bytes > disk_free_min ? free_bytes - disk_free_min : 0);
 }
@@ -34,6 +37,11 @@ uint64_t disk_room_left(const struct disk_room *room)
 uint64_t disk_room_free(const struct disk_room *room)
 {
     return atomic_load(&room->free);
+}
+
+uint64_t disk_room_shown(const struct disk_room *room)
+{
+    return held_figure_shown(&room->shown);
 }
 
 void disk_room_take(struct disk_room *room, uint64_t size)

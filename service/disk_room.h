@@ -14,11 +14,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "service/held_figure.h"
 #include "store/blob.h"
 
 struct disk_room {
     struct blobs *blobs;             /* borrowed */
     atomic_uint_fast64_t left, free; /* free: on the disk, when it was measured */
+    struct held_figure shown;        /* free, as others may read it */
 };
 
 /* Nothing is left before the first measurement. */
@@ -32,6 +34,9 @@ uint64_t disk_room_left(const struct disk_room *room);
 
 /* Bytes that were free on the disk at the last measurement. */
 uint64_t disk_room_free(const struct disk_room *room);
+
+/* The same in steps of 1 GiB, as it is shown (held_figure.h). */
+uint64_t disk_room_shown(const struct disk_room *room);
 
 /* Takes off what was written; never below zero. */
 void disk_room_take(struct disk_room *room, uint64_t size);

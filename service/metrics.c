@@ -249,7 +249,7 @@ static void write_attempts(struct exposition *out, const struct scrape *scrape)
 
 static void write_free(struct exposition *out, const struct scrape *scrape)
 {
-    write_one(out, (double)coarse_disk(disk_room_free(&scrape->context->disk_room)));
+    write_one(out, (double)disk_room_shown(&scrape->context->disk_room));
 }
 
 static void write_features(struct exposition *out, const struct scrape *scrape)
@@ -264,7 +264,7 @@ static void write_processor(struct exposition *out, const struct scrape *scrape)
 
 static void write_resident(struct exposition *out, const struct scrape *scrape)
 {
-    write_one(out, value_of(&scrape->context->process_figures.resident));
+    write_one(out, (double)held_figure_shown(&scrape->context->process_figures.resident));
 }
 
 static void write_start(struct exposition *out, const struct scrape *scrape)
@@ -337,7 +337,7 @@ static const struct family {
      "Attempts to deliver to webhooks, by what became of the delivery.",
      write_attempts},
     {"epsilond_storage_free_bytes", EXPOSE_GAUGE,
-     "Free on the disk of the data directory, in steps of 1 GiB.", write_free},
+     "Free on the disk of the data directory, in steps of 1 GiB, to 2.5 GiB.", write_free},
     {"epsilond_daemons", EXPOSE_GAUGE,
      "Daemons that share the database and are alive, by their role.", write_daemons},
     {"epsilond_features_bytes", EXPOSE_GAUGE,

@@ -5,17 +5,6 @@
 #include <sys/resource.h>
 
 static const uint64_t grain = UINT64_C(16) << 20; /* bytes */
-static const uint64_t disk_grain = UINT64_C(1) << 30;
-
-uint64_t coarse_up(uint64_t bytes)
-{
-    return (bytes + grain - 1) / grain * grain;
-}
-
-uint64_t coarse_disk(uint64_t bytes)
-{
-    return bytes / disk_grain * disk_grain;
-}
 
 static void measure_resident(struct process_figures *figures)
 {
@@ -26,8 +15,8 @@ static void measure_resident(struct process_figures *figures)
     long page = sysconf(_SC_PAGE_SIZE);
     if (fscanf(file, "%llu %llu %llu", &size, &resident, &of_files) == 3 && page > 0 &&
         of_files <= resident)
-        atomic_store(&figures->resident,
-                     coarse_up((resident - of_files) * (uint64_t)page));
+        held_figure_see(&figures->resident, (resident - of_files) * (uint64_t)page,
+                        grain);
     fclose(file);
 }
 

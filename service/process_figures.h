@@ -1,6 +1,6 @@
 /*
  * process_figures.h - what the process takes of the machine, coarsely: memory in steps of
- * 16 MiB, processor time in whole seconds. Memory is the process's own: how much of mapped
+ * 16 MiB (held_figure.h), processor time in whole seconds. Memory is the process's own: how much of mapped
  * files is resident grows with the rows of a dataset, and where units are persons their
  * number is nobody's to know.
  *
@@ -26,9 +26,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "service/held_figure.h"
+
 struct process_figures { /* zeroed: not measured */
     atomic_uint_fast64_t processor_s;
-    atomic_uint_fast64_t resident; /* bytes */
+    struct held_figure resident;   /* bytes */
     atomic_uint_fast64_t features; /* bytes of files that are kept for later jobs */
     atomic_uint pauses;            /* that have not ended */
     atomic_uint endings;           /* pauses that the next measurement ends */
@@ -44,12 +46,5 @@ void process_figures_measure(struct process_figures *figures, uint64_t features)
  * resume, which does not count what was used before it either. Pauses may overlap. */
 void process_figures_pause(struct process_figures *figures);
 void process_figures_resume(struct process_figures *figures);
-
-/* The next multiple of 16 MiB, up. */
-uint64_t coarse_up(uint64_t bytes);
-
-/* The next multiple of 1 GiB, down: what is free on a disk, where uploads and matrices
- * lie. */
-uint64_t coarse_disk(uint64_t bytes);
 
 #endif
