@@ -147,6 +147,24 @@ static void each_item_is_as_likely_at_each_place(void **state)
     assert_true(fabs((double)stayed - TIMES) < 6 * sqrt(TIMES));
 }
 
+/* With eighty items in a bucket, so that it shows how a bucket is ordered. Two that follow
+ * each other are (n + 1) / 3 apart on average; of one pair the deviation is n / sqrt(18), and
+ * pairs that share an item are correlated by less than one half. */
+static void neighbours_in_the_order_are_as_far_apart_as_any_two(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000, TIMES = 20, PAIRS = TIMES * (COUNT - 1) };
+    static uint32_t order[COUNT];
+    double sum = 0;
+    for (uint32_t t = 0; t < TIMES; t++) {
+        shuffle_numbers(order, COUNT, 4, t);
+        for (uint32_t i = 1; i < COUNT; i++)
+            sum += fabs((double)order[i] - order[i - 1]);
+    }
+    double deviation = COUNT / sqrt(18.0) * sqrt(2.0 / PAIRS);
+    assert_true(fabs(sum / PAIRS - (COUNT + 1) / 3.0) < 6 * deviation);
+}
+
 static void a_file_that_cannot_be_made_is_an_error(void **state)
 {
     (void)state;
@@ -168,6 +186,7 @@ int main(void)
         cmocka_unit_test(the_order_follows_from_key_and_number_alone),
         cmocka_unit_test(each_order_of_four_is_as_likely),
         cmocka_unit_test(each_item_is_as_likely_at_each_place),
+        cmocka_unit_test(neighbours_in_the_order_are_as_far_apart_as_any_two),
         cmocka_unit_test(a_file_that_cannot_be_made_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
