@@ -18,6 +18,11 @@ struct open_charge { /* what is held of one job, at the weighted orders */
     double at[LEDGER_WEIGHTED];
 };
 
+struct noted { /* a timeline, and what it may have spent at every order */
+    struct timeline timeline;
+    struct curve most;
+};
+
 struct telling {
     struct budget_history *history;
     enum part part;
@@ -27,10 +32,41 @@ struct telling {
     size_t rows;            /* of this transaction */
     struct balance balance; /* of the epoch so far; held is added up at points alone */
     struct epochs epochs;
+    const char *dataset;
+    struct noted *noted; /* timelines of the dataset */
+    size_t noted_count;
     struct open_charge *open; /* in the order of seq */
     size_t open_count, open_room;
     bool sound;
 };
+
+static bool take_timeline(void *context, const struct timeline_row *row)
+{
+    struct telling *telling = context;
+    struct noted noted = {.timeline = {.epoch = row->epoch, .seen = row->seen}};
+    if (strcmp(row->dataset, telling->dataset) != 0)
+        return true;
+    memcpy(noted.timeline.name, row->hash, SHA256_SIZE);
+    telling->sound = entry_charge_decode(&noted.most, row->most, row->most_size);
+    telling->noted = reallocarray(telling->noted, telling->noted_count + 1, sizeof noted);
+    CHECK(telling->noted != NULL);
+    telling->noted[telling->noted_count++] = noted;
+    return telling->sound;
+}
+
+/* A timeline was noticed before the epoch that it left was closed. */
+static void add_timelines(struct telling *telling)
+{
+    for (size_t i = 0; i < telling->noted_count; i++) {
+        struct noted *noted = &telling->noted[i];
+        const struct epoch *left =
+            epochs_find(&telling->epochs, noted->timeline.epoch);
+        for (size_t a = 0; a < LEDGER_WEIGHTED && left != NULL; a++)
+            noted->timeline.most[a] = noted->most.at[left->filter.weighted[a]];
+        if (left != NULL)
+            epochs_add_timeline(&telling->epochs, &noted->timeline);
+    }
+}
 
 static void grant(struct telling *telling, const struct ledger_row *row)
 {
@@ -46,6 +82,7 @@ static void grant(struct telling *telling, const struct ledger_row *row)
     telling->division = epoch.grant.division;
     if (entry_replaces(row) != 0)
         epochs_fini(&telling->epochs);
+    add_timelines(telling);
     epochs_append(&telling->epochs, &epoch);
     telling->open_count = 0;
 }
@@ -221,7 +258,10 @@ static enum status read_past(struct telling *telling, struct store_tx *tx,
     struct sealed_past past = {.telling = telling, .dataset = dataset};
     uint64_t entries = 0;
     bool any = false;
-    enum status status = take_past(&past, tx, &any, error);
+    telling->dataset = dataset;
+    enum status status = timeline_rows_walk(tx, take_timeline, telling, error);
+    if (status == ST_OK)
+        status = take_past(&past, tx, &any, error);
     if (status == ST_OK)
         status = ledger_rows_count(tx, dataset, telling->last, &entries, error);
     if (status == ST_OK)
@@ -273,6 +313,7 @@ enum status budget_history_read(struct budget_history *history, struct store *st
                telling.rows > 0);
         epochs_fini(&telling.epochs);
         free(telling.open);
+        free(telling.noted);
     } while (again);
     if (status == ST_OK)
         *history = told;

@@ -11,9 +11,27 @@
 #include "base/log.h"
 
 enum {
-    LINE_SIZE = 4096,
+    LINE_SIZE = 16384,
     PATH_SIZE = 4096,
 };
+
+/* Returns how long the line is then. */
+static int render_timelines(char line[LINE_SIZE], int used,
+                            const struct head_timelines *timelines)
+{
+    for (size_t i = 0; i < timelines->count; i++) {
+        const struct head_timeline *one = &timelines->all[i];
+        char hex[SHA256_HEX_SIZE];
+        sha256_render(hex, one->name.hash);
+        used += snprintf(line + used, (size_t)(LINE_SIZE - used),
+                         "%s{\"seq\":%" PRIu64 ",\"hash\":\"%s\",\"shared\":%" PRIu64
+                         ",\"seen\":%s}%s",
+                         i == 0 ? ",\"timelines\":[" : ",", one->name.seq, hex,
+                         one->shared, one->seen ? "true" : "false",
+                         i + 1 == timelines->count ? "]" : "");
+    }
+    return used;
+}
 
 static void render(char line[LINE_SIZE], const struct head *head)
 {
@@ -22,6 +40,7 @@ static void render(char line[LINE_SIZE], const struct head *head)
     int used = snprintf(
         line, LINE_SIZE, "{\"seq\":%" PRIu64 ",\"hash\":\"%s\",\"authorised\":%" PRIu64,
         head->entry.seq, hex, head->authorised);
+    used = render_timelines(line, used, &head->timelines);
     const struct receipts *receipts = &head->receipts;
     if (receipts->count > 0)
         used += snprintf(line + used, (size_t)(LINE_SIZE - used),
@@ -56,6 +75,40 @@ static void parse_receipts(struct receipts *receipts, const char *at)
     }
 }
 
+static bool parse_hash(uint8_t hash[SHA256_SIZE], const char *hex)
+{
+    bool good = strlen(hex) == SHA256_HEX_SIZE - 1;
+    for (size_t i = 0; i < SHA256_SIZE && good; i++)
+        good = sscanf(hex + 2 * i, "%2" SCNx8, &hash[i]) == 1;
+    return good;
+}
+
+/* Reads as many timelines as follow, and returns what stands behind them. */
+static const char *parse_timelines(struct head_timelines *timelines, const char *at)
+{
+    static const char begin[] = ",\"timelines\":[";
+    if (strncmp(at, begin, sizeof begin - 1) != 0)
+        return at;
+    at += sizeof begin - 1;
+    while (timelines->count < HEAD_TIMELINES_MAX) {
+        struct head_timeline *one = &timelines->all[timelines->count];
+        char hex[SHA256_HEX_SIZE] = "", seen[6] = "";
+        int used = 0;
+        if (sscanf(at,
+                   "{\"seq\":%" SCNu64 ",\"hash\":\"%64[0-9a-f]\",\"shared\":%" SCNu64
+                   ",\"seen\":%5[a-z]}%n",
+                   &one->name.seq, hex, &one->shared, seen, &used) != 4 ||
+            used == 0 || !parse_hash(one->name.hash, hex))
+            return at;
+        one->seen = strcmp(seen, "true") == 0;
+        timelines->count++;
+        at += used;
+        if (*at++ != ',')
+            return at;
+    }
+    return at;
+}
+
 /* Reads what render writes and nothing else. */
 static bool parse(struct head *head, const char *line)
 {
@@ -66,13 +119,9 @@ static bool parse(struct head *head, const char *line)
                "{\"seq\":%" SCNu64 ",\"hash\":\"%64[0-9a-f]\",\"authorised\":%" SCNu64
                "%n",
                &read.entry.seq, hex, &read.authorised, &used) != 3 ||
-        strlen(hex) != SHA256_HEX_SIZE - 1)
+        !parse_hash(read.entry.hash, hex))
         return false;
-    for (size_t i = 0; i < SHA256_SIZE; i++) {
-        if (sscanf(hex + 2 * i, "%2" SCNx8, &read.entry.hash[i]) != 1)
-            return false;
-    }
-    parse_receipts(&read.receipts, line + used);
+    parse_receipts(&read.receipts, parse_timelines(&read.timelines, line + used));
     render(again, &read);
     if (strcmp(again, line) != 0)
         return false;
@@ -144,35 +193,137 @@ enum status head_file_write(const char *path, const struct head *head,
     return ST_OK;
 }
 
-/* Writes what is newer of what is kept and head; the lock is held. */
-static enum status raise_alone(const char *path, const struct head *head,
-                               const struct receipts *ended, struct error *error)
+/* --- the hashes of the entries --- */
+
+static enum status chain_path(char chain[PATH_SIZE], const char *path,
+                              struct error *error)
 {
-    struct head kept = {0}, newest = *head;
-    bool found = false;
-    size_t dropped = 0;
-    enum status status = head_file_read(path, &kept, &found, error);
-    if (status != ST_OK)
-        return status;
-    struct receipts before = kept.receipts;
-    if (ended != NULL)
-        receipts_forget(&kept.receipts, ended);
-    if (found && kept.entry.seq >= newest.entry.seq)
-        newest.entry = kept.entry;
-    if (found && kept.authorised > newest.authorised)
-        newest.authorised = kept.authorised;
-    if (found)
-        dropped = receipts_merge(&newest.receipts, &kept.receipts);
-    if (dropped > 0)
-        log_event(LOG_WARNING, "receipt_dropped", "path", path, (char *)NULL);
-    bool is_newer =
-        newest.entry.seq > kept.entry.seq || newest.authorised > kept.authorised ||
-        memcmp(&newest.receipts, &before, sizeof before) != 0;
-    return found && !is_newer ? ST_OK : head_file_write(path, &newest, error);
+    int length = snprintf(chain, PATH_SIZE, "%s.chain", path);
+    return length < 0 || length >= PATH_SIZE
+               ? error_set(error, ST_IO, "the head file's path is too long")
+               : ST_OK;
 }
 
-enum status head_file_raise(const char *path, const struct head *head,
-                            const struct receipts *ended, struct error *error)
+enum status head_file_links(const char *path, const struct head *head,
+                            struct chain_links *links, struct error *error)
+{
+    char chain[PATH_SIZE];
+    *links = (struct chain_links){0};
+    enum status status = chain_path(chain, path, error);
+    if (status == ST_OK)
+        status = head_chain_read(chain, links, error);
+    if (status == ST_OK)
+        chain_links_end(links,
+                        chain_links_have(links, &head->entry) ? head->entry.seq : 0);
+    return status;
+}
+
+enum status head_file_append(const char *path, const struct head *head,
+                             const struct chain_links *links, struct error *error)
+{
+    char chain[PATH_SIZE];
+    enum status status = chain_path(chain, path, error);
+    if (status == ST_OK)
+        status = head_chain_append(chain, links, error);
+    return status == ST_OK ? head_file_write(path, head, error) : status;
+}
+
+/* Makes links all that PATH.chain holds, but for newer records of it if keeps_newer is true.
+ * Does nothing if they are. */
+static enum status renew_chain(const char *chain, const struct chain_links *links,
+                               bool keeps_newer, struct error *error)
+{
+    struct chain_links found, all = {0};
+    enum status status = head_chain_read(chain, &found, error);
+    chain_links_merge(&all, links);
+    if (keeps_newer)
+        chain_links_merge(&all, &found);
+    bool is_same = !found.cut && chain_links_same(&all, &found);
+    if (status == ST_OK && !is_same)
+        status = head_chain_write(chain, &all, error);
+    if (status == ST_OK && !is_same && !sync_folder_of(chain))
+        status = failed(chain, error);
+    chain_links_fini(&found);
+    chain_links_fini(&all);
+    return status;
+}
+
+enum status head_file_replace(const char *path, const struct head *head,
+                              const struct chain_links *links, struct error *error)
+{
+    char chain[PATH_SIZE];
+    enum status status = chain_path(chain, path, error);
+    if (status == ST_OK)
+        status = head_file_write(path, head, error);
+    return status == ST_OK ? renew_chain(chain, links, false, error) : status;
+}
+
+/* --- several daemons --- */
+
+bool head_timelines_add(struct head_timelines *timelines,
+                        const struct head_timeline *timeline)
+{
+    for (size_t i = 0; i < timelines->count; i++) {
+        struct head_timeline *one = &timelines->all[i];
+        if (memcmp(one->name.hash, timeline->name.hash, SHA256_SIZE) != 0)
+            continue;
+        one->seen = one->seen || timeline->seen;
+        return true;
+    }
+    if (timelines->count == HEAD_TIMELINES_MAX)
+        return false;
+    timelines->all[timelines->count++] = *timeline;
+    return true;
+}
+
+/* newest = the newer of newest and kept, member by member. */
+static enum status merge(struct head *newest, const struct head *kept,
+                         struct error *error)
+{
+    for (size_t i = 0; i < kept->timelines.count; i++)
+        if (!head_timelines_add(&newest->timelines, &kept->timelines.all[i]))
+            return error_set(error, ST_INVALID,
+                             "more than %d timelines of the ledger are known",
+                             HEAD_TIMELINES_MAX);
+    if (kept->entry.seq >= newest->entry.seq)
+        newest->entry = kept->entry;
+    if (kept->authorised > newest->authorised)
+        newest->authorised = kept->authorised;
+    return ST_OK;
+}
+
+/* Writes what is newer of what is kept and the head; the lock is held. */
+static enum status raise_alone(const char *path, const struct head_raise *raise,
+                               struct error *error)
+{
+    struct head kept = {0}, newest = *raise->head;
+    bool found = false;
+    char chain[PATH_SIZE];
+    enum status status = head_file_read(path, &kept, &found, error);
+    if (status == ST_OK)
+        status = chain_path(chain, path, error);
+    const struct head before = kept;
+    if (status == ST_OK && found)
+        status = merge(&newest, &kept, error);
+    if (status != ST_OK)
+        return status;
+    if (raise->ended != NULL)
+        receipts_forget(&kept.receipts, raise->ended);
+    if (found && receipts_merge(&newest.receipts, &kept.receipts) > 0)
+        log_event(LOG_WARNING, "receipt_dropped", "path", path, (char *)NULL);
+    status = raise->links_are_all ? renew_chain(chain, raise->links, true, error)
+                                  : head_chain_append(chain, raise->links, error);
+    bool is_newer =
+        newest.entry.seq > before.entry.seq || newest.authorised > before.authorised ||
+        newest.timelines.count > before.timelines.count ||
+        memcmp(&newest.receipts, &before.receipts, sizeof before.receipts) != 0;
+    if (status != ST_OK || (found && !is_newer))
+        return status;
+    return head_file_write(path, &newest, error);
+}
+
+enum status head_file_raise(const char *path, const struct head_raise *raise,
+                            struct error *error)
 {
     char beside[PATH_SIZE];
     int length = snprintf(beside, sizeof beside, "%s.lock", path);
@@ -185,7 +336,7 @@ enum status head_file_raise(const char *path, const struct head *head,
             close(lock);
         return ST_IO;
     }
-    enum status status = raise_alone(path, head, ended, error);
+    enum status status = raise_alone(path, raise, error);
     close(lock);
     return status;
 }

@@ -5,12 +5,24 @@
  *   {"seq":12,"hash":"...","authorised":3400}
  *
  * authorised is the sum of all marks: entries and marks only ever grow, so a database
- * that lacks the entry, or has authorised less, is older than the file.
+ * that lacks the entry, or has authorised less, is older than the file or another history.
+ * Which of the two it is, the hashes of the entries before tell; they stand in the file
+ * PATH.chain (head_chain.h). A file without one, as earlier versions wrote it, knows its
+ * newest hash only.
  *
- * Where several daemons share the store none of them knows the whole sum. Each has its
- * receipts instead (store/receipt.h), which stand behind the rest of the line:
+ * Timelines that were noticed (ledger_fork.h) stand behind that, because a restored backup
+ * does not know of them:
+ *
+ *   ,"timelines":[{"seq":9,"hash":"...","shared":5,"seen":true}]
+ *
+ * Where several daemons share the store none of them knows the whole sum of marks. Each has
+ * its receipts instead (store/receipt.h), which stand behind the rest of the line:
  *
  *   ,"store":"...","daemons":{"17":240,"34":12}
+ *
+ * Order of writing: PATH.chain has an entry before the line names it. If a start finds
+ * another history, the line is replaced before PATH.chain is, so that no old line stands
+ * beside hashes of other entries.
  */
 #ifndef ACCOUNTANT_HEAD_FILE_H
 #define ACCOUNTANT_HEAD_FILE_H
@@ -18,13 +30,33 @@
 #include <stdbool.h>
 
 #include "accountant/entry.h"
+#include "accountant/head_chain.h"
 #include "store/receipt.h"
+
+enum { HEAD_TIMELINES_MAX = 64 }; /* of one file: each is a restored backup */
+
+struct head_timeline { /* another timeline of the ledger, or a lost end of this one */
+    struct ledger_entry_name name; /* an entry of it that is not of this one */
+    uint64_t shared;               /* the last entry of both; 0: unknown */
+    bool seen;                     /* false: the lost end of a store that was cut off */
+};
+
+struct head_timelines {
+    size_t count;
+    struct head_timeline all[HEAD_TIMELINES_MAX];
+};
 
 struct head {
     struct ledger_entry_name entry;
     uint64_t authorised;
+    struct head_timelines timelines;
     struct receipts receipts;
 };
+
+/* Adds timeline if none of that name is there; one that was seen stays seen. False: there is
+ * no room for it. */
+bool head_timelines_add(struct head_timelines *timelines,
+                        const struct head_timeline *timeline);
 
 /* *found is false, head untouched, if there is no file at path.
  *   ST_CORRUPT  not a head file
@@ -32,18 +64,42 @@ struct head {
 enum status head_file_read(const char *path, struct head *head, bool *found,
                            struct error *error);
 
-/* Replaces the file durably: written beside, synced, renamed, the folder synced.
+/* *links = what PATH.chain knows of head, which was read at path: the links up to head's
+ * entry, or none if that is not among them. To be finished on every outcome.
+ *   ST_IO  cannot be read */
+enum status head_file_links(const char *path, const struct head *head,
+                            struct chain_links *links, struct error *error);
+
+/* Replaces the line durably: written beside, synced, renamed, the folder synced.
  *   ST_IO  the file may be the old or the new one */
 enum status head_file_write(const char *path, const struct head *head,
                             struct error *error);
 
-/* The same where several daemons keep the file: it names the newest entry, the greatest sum
- * that any of them has written, and the receipts of each that are of this head's store, but
- * for those of ended, which may be NULL (receipts_hold). They write one after the other
- * (flock on PATH.lock). A receipt for which there is no room is logged, receipt_dropped.
+/* Appends links to PATH.chain, then replaces the line.
+ *   ST_IO  as above */
+enum status head_file_append(const char *path, const struct head *head,
+                             const struct chain_links *links, struct error *error);
+
+/* Replaces the line, then PATH.chain by links.
+ *   ST_IO  as above */
+enum status head_file_replace(const char *path, const struct head *head,
+                              const struct chain_links *links, struct error *error);
+
+struct head_raise { /* what a daemon adds to a file that several keep */
+    const struct head *head;
+    const struct chain_links *links;
+    bool links_are_all; /* PATH.chain holds nothing else, but for newer entries */
+    const struct receipts *ended; /* receipts to forget (receipts_hold); or NULL */
+};
+
+/* Appends as above where several daemons keep the file: it names the newest entry, the
+ * greatest sum that any of them has written, all timelines, and the receipts of each that
+ * are of this head's store, but for those of ended. They write one after the other (flock on
+ * PATH.lock). A receipt for which there is no room is logged, receipt_dropped.
  *   ST_CORRUPT  what is there is not a head file
+ *   ST_INVALID  more than HEAD_TIMELINES_MAX timelines
  *   ST_IO       as above */
-enum status head_file_raise(const char *path, const struct head *head,
-                            const struct receipts *ended, struct error *error);
+enum status head_file_raise(const char *path, const struct head_raise *raise,
+                            struct error *error);
 
 #endif

@@ -76,6 +76,7 @@ void ledger_close(struct ledger *ledger)
     pthread_cond_destroy(&ledger->ended);
     pthread_mutex_destroy(&ledger->head_lock);
     pthread_mutex_destroy(&ledger->lock);
+    chain_links_fini(&ledger->fresh);
     free(ledger->head_path);
     free(ledger);
 }

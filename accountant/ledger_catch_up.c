@@ -1,6 +1,24 @@
 #include "accountant/ledger_catch_up.h"
 
+#include <string.h>
+
 #include "accountant/ledger_replay.h"
+
+enum { FRESH_MAX = 65536 }; /* entries, 3 MB */
+
+/* A daemon that writes nothing itself would collect the entries of others without end. The
+ * oldest go: its head file lacks them until its next start, and a database that is cut off
+ * among them counts as a fork. */
+static void keep_fresh(struct ledger *ledger)
+{
+    struct chain_links *fresh = &ledger->fresh;
+    if (fresh->count > FRESH_MAX) {
+        size_t excess = fresh->count - FRESH_MAX / 2;
+        fresh->count -= excess;
+        memmove(fresh->items, fresh->items + excess, fresh->count * sizeof *fresh->items);
+    }
+    ledger->fresh_durable = fresh->count;
+}
 
 static enum status catch_up(struct ledger *ledger, struct store_tx *tx, bool all_marks,
                             struct error *error)
@@ -9,6 +27,7 @@ static enum status catch_up(struct ledger *ledger, struct store_tx *tx, bool all
         return ST_OK;
     enum status status =
         ledger_replay_more(&ledger->state, &ledger->now, all_marks, tx, error);
+    keep_fresh(ledger);
     if (status != ST_OK)
         store_poison(ledger->store);
     return status;

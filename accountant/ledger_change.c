@@ -17,21 +17,38 @@ static bool is_older(const struct head *one, const struct head *other)
     return one->entry.seq < other->entry.seq || one->authorised < other->authorised;
 }
 
-static struct head head_now(struct ledger *ledger)
+/* The head as it is now. Moves the entries that its file lacks to links, if that is not
+ * NULL. */
+static struct head head_now(struct ledger *ledger, struct chain_links *links)
 {
     pthread_mutex_lock(&ledger->lock);
     struct head now = ledger->now;
     receipts_renew(&now.receipts, ledger->store);
+    struct chain_links *fresh = &ledger->fresh;
+    if (links != NULL && ledger->fresh_durable > 0) {
+        for (size_t i = 0; i < ledger->fresh_durable; i++)
+            chain_links_add(links, &fresh->items[i]);
+        fresh->count -= ledger->fresh_durable;
+        memmove(fresh->items, fresh->items + ledger->fresh_durable,
+                fresh->count * sizeof *fresh->items);
+        ledger->fresh_durable = 0;
+    }
     pthread_mutex_unlock(&ledger->lock);
     return now;
 }
 
-static enum status write_head(const struct ledger *ledger, struct error *error)
+static enum status write_head(struct ledger *ledger, struct error *error)
 {
+    struct chain_links links = {0};
     const char *path = ledger->head_path;
-    return store_shared(ledger->store)
-               ? head_file_raise(path, &ledger->kept, NULL, error)
-               : head_file_write(path, &ledger->kept, error);
+    ledger->kept = head_now(ledger, &links);
+    const struct head_raise raise = {.head = &ledger->kept, .links = &links};
+    enum status status =
+        store_shared(ledger->store)
+            ? head_file_raise(path, &raise, error)
+            : head_file_append(path, &ledger->kept, &links, error);
+    chain_links_fini(&links);
+    return status;
 }
 
 /* Writes the head where it is kept elsewhere, so that it is as new there as it is now. Who
@@ -40,16 +57,12 @@ static enum status write_head(const struct ledger *ledger, struct error *error)
 static void keep_head(struct ledger *ledger)
 {
     struct error error = {0};
-    const struct head mine = head_now(ledger);
+    const struct head mine = head_now(ledger, NULL);
     pthread_mutex_lock(&ledger->head_lock);
     if (ledger->head_path != NULL && !store_poisoned(ledger->store) &&
-        is_older(&ledger->kept, &mine)) {
-        ledger->kept = head_now(ledger);
-        if (write_head(ledger, &error) != ST_OK) {
-            log_event(LOG_ERROR, "head_file_failed", "detail", error.text,
-                      (char *)NULL);
-            store_poison(ledger->store);
-        }
+        is_older(&ledger->kept, &mine) && write_head(ledger, &error) != ST_OK) {
+        log_event(LOG_ERROR, "head_file_failed", "detail", error.text, (char *)NULL);
+        store_poison(ledger->store);
     }
     pthread_mutex_unlock(&ledger->head_lock);
 }
@@ -63,6 +76,7 @@ static void on_durable(void *context)
     ledger_state_keep(&ledger->state);
     ledger->now.entry = ledger->next;
     ledger->now.authorised += ledger->raised;
+    ledger->fresh_durable = ledger->fresh.count;
     ledger->changing = false;
     pthread_cond_broadcast(&ledger->ended);
     pthread_mutex_unlock(&ledger->lock);
@@ -74,6 +88,7 @@ static void on_undone(void *context)
     struct ledger *ledger = context;
     pthread_mutex_lock(&ledger->lock);
     ledger_state_drop(&ledger->state);
+    ledger->fresh.count = ledger->fresh_durable;
     ledger->changing = false;
     pthread_cond_broadcast(&ledger->ended);
     pthread_mutex_unlock(&ledger->lock);
@@ -103,6 +118,10 @@ enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
         return status;
     head->seq = row->seq;
     memcpy(head->hash, row->hash, SHA256_SIZE);
+    if (ledger->state.links != NULL)
+        chain_links_add(&ledger->fresh,
+                        &(struct chain_link){.entry = *head,
+                                             .is_seal = strcmp(row->kind, "SEAL") == 0});
     return ST_OK;
 }
 

@@ -51,6 +51,10 @@ struct ledger {
     bool changing;                 /* a transaction has joined: */
     struct ledger_entry_name next; /* the newest entry, with its own */
     uint64_t raised;               /* by how much it raises marks */
+    /* The entries that the head's file lacks, where there is one (state.links): those up to
+     * fresh_durable, and behind them those of the transaction that has joined. */
+    struct chain_links fresh;
+    size_t fresh_durable;
     char *head_path;               /* NULL: the head is kept nowhere else */
     pthread_mutex_t head_lock; /* taken before lock; guards what head_path names and */
     struct head kept;          /* what is written there */

@@ -1,8 +1,8 @@
 /* A chain of hashes cannot tell that its end is missing. So the head is written to a
  * file elsewhere after every entry and every authorisation, and compared when the
  * ledger is opened. A store that lacks the entry which the file names, or has
- * authorised fewer steps than it says, is older than what was promised, and every
- * dataset in it is frozen. */
+ * authorised fewer steps than it says, is older than what was promised or another
+ * history, and every dataset in it is frozen. */
 #include "accountant/ledger_freeze.h"
 
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 
 #include "accountant/ledger_accounts.h"
 #include "accountant/ledger_catch_up.h"
+#include "accountant/ledger_fork.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "store/ledger_rows.h"
@@ -89,40 +90,47 @@ static enum status look_behind(struct search *search, const struct seal *seal,
 }
 
 struct comparison { /* of a head kept elsewhere with the store */
-    struct head kept;
-    bool holds;            /* the store is at least as new */
-    struct receipts ended; /* as receipts_hold */
+    struct ledger_kept kept;
+    struct ledger_fork fork;
+    bool freezes;
+    struct receipts ended;    /* as receipts_hold */
+    struct chain_links links; /* the store's, to be kept */
 };
 
 static enum status compare(struct ledger *ledger, struct store_tx *tx,
+                           const struct ledger_kept *kept,
                            struct comparison *comparison, struct error *error)
 {
-    const struct head *kept = &comparison->kept;
-    const bool none = kept->entry.seq == 0;
-    struct search search = {&kept->entry, none, none};
+    const struct head *head = &kept->head;
+    const bool none = head->entry.seq == 0;
+    struct search search = {&head->entry, none, none};
     enum status status = ST_OK;
-    if (kept->entry.seq > 0)
+    if (!none)
         status =
-            ledger_rows_walk(tx, &(struct ledger_range){.after = kept->entry.seq - 1},
+            ledger_rows_walk(tx, &(struct ledger_range){.after = head->entry.seq - 1},
                              compare_entry, &search, error);
     if (status == ST_OK)
         status = look_behind(&search, &ledger->state.seal, error);
     bool held = true;
     if (status == ST_OK)
-        status = receipts_hold(&kept->receipts, tx, &held, &comparison->ended, error);
-    comparison->holds =
-        search.same && held && ledger->now.authorised >= kept->authorised;
-    return status;
+        status = receipts_hold(&head->receipts, tx, &held, &comparison->ended, error);
+    comparison->fork =
+        (struct ledger_fork){.history = HISTORY_SAME, .shared = head->entry.seq};
+    if (status != ST_OK ||
+        (search.same && held && ledger->now.authorised >= head->authorised))
+        return status;
+    return ledger_fork_find(&comparison->fork, ledger, tx, kept, search.same, error);
 }
 
-enum status ledger_holds(struct ledger *ledger, struct store_tx *tx,
-                         const struct head *kept, bool *holds, struct error *error)
+enum status ledger_kept_compare(struct ledger *ledger, struct store_tx *tx,
+                                const struct ledger_kept *kept,
+                                enum ledger_history *history, struct error *error)
 {
-    struct comparison comparison = {.kept = *kept};
+    struct comparison comparison = {.freezes = false};
     pthread_mutex_lock(&ledger->lock);
-    enum status status = compare(ledger, tx, &comparison, error);
+    enum status status = compare(ledger, tx, kept, &comparison, error);
     pthread_mutex_unlock(&ledger->lock);
-    *holds = comparison.holds;
+    *history = comparison.fork.history;
     return status;
 }
 
@@ -164,36 +172,139 @@ static enum status freeze_all(struct ledger *ledger, struct store_tx *tx,
     return status;
 }
 
-static enum status check_head(struct ledger *ledger, struct store_tx *tx,
-                              struct comparison *comparison, struct error *error)
+/* --- other timelines --- */
+
+/* From now on the head file names the timeline, too. */
+static enum status name_timeline(struct ledger *ledger,
+                                 const struct head_timeline *timeline,
+                                 struct error *error)
 {
-    const struct ledger_entry_name *kept = &comparison->kept.entry;
-    if (kept->seq > 0 && ledger->now.entry.seq == 0)
-        return error_set(error, ST_CORRUPT,
-                         "the store is empty, the head kept elsewhere is not");
-    enum status status = compare(ledger, tx, comparison, error);
-    if (status == ST_OK && !comparison->holds)
-        status = freeze_all(ledger, tx, kept, error);
+    if (head_timelines_add(&ledger->now.timelines, timeline))
+        return ST_OK;
+    return error_set(error, ST_INVALID,
+                     "%d other timelines of the ledger are known, and this is one more: "
+                     "register the datasets elsewhere",
+                     HEAD_TIMELINES_MAX);
+}
+
+/* Notes a timeline that no account knows of. A lost end of this store, unless the store went
+ * on, is in its epochs, which count whole. */
+static enum status note(struct ledger *ledger, struct store_tx *tx,
+                        struct comparison *comparison,
+                        const struct head_timeline *timeline, struct error *error)
+{
+    if (ledger->state.accounts.count == 0)
+        return ST_OK;
+    enum status status = name_timeline(ledger, timeline, error);
+    if (status != ST_OK || ledger_fork_known(ledger, &timeline->name))
+        return status;
+    comparison->freezes = true;
+    return timeline->seen ? ledger_fork_note(ledger, tx, timeline, error)
+                          : ledger_fork_note_cut(ledger, tx, timeline, error);
+}
+
+/* A backup does not know the timelines that were noticed after it was taken. The file does. */
+static enum status note_kept(struct ledger *ledger, struct store_tx *tx,
+                             struct comparison *comparison, struct error *error)
+{
+    enum status status = ST_OK;
+    const struct head_timelines *kept = &comparison->kept.head.timelines;
+    for (size_t i = 0; i < kept->count && status == ST_OK; i++) {
+        struct head_timeline timeline = kept->all[i];
+        bool went_on = ledger->now.entry.seq > timeline.shared;
+        if (!ledger_fork_known(ledger, &timeline.name))
+            timeline.seen = timeline.seen || went_on;
+        if (timeline.shared > comparison->fork.shared)
+            timeline.shared = comparison->fork.shared;
+        status = note(ledger, tx, comparison, &timeline, error);
+    }
     return status;
 }
 
-/* Compares what is kept at path with the store, and freezes if that is older. */
+static enum status note_fork(struct ledger *ledger, struct store_tx *tx,
+                             struct comparison *comparison, struct error *error)
+{
+    const struct ledger_fork *fork = &comparison->fork;
+    const struct head_timeline timeline = {fork->name, fork->shared,
+                                           fork->history == HISTORY_OTHER};
+    if (fork->history == HISTORY_SAME)
+        return ST_OK;
+    comparison->freezes = comparison->freezes || fork->history == HISTORY_CUT;
+    return note(ledger, tx, comparison, &timeline, error);
+}
+
+static enum status check_head(struct ledger *ledger, struct store_tx *tx,
+                              struct comparison *comparison, struct error *error)
+{
+    const struct ledger_kept *kept = &comparison->kept;
+    if (kept->head.entry.seq > 0 && ledger->now.entry.seq == 0)
+        return error_set(error, ST_CORRUPT,
+                         "the store is empty, the head kept elsewhere is not");
+    enum status status = compare(ledger, tx, kept, comparison, error);
+    if (status == ST_OK &&
+        (comparison->fork.history != HISTORY_SAME || kept->head.timelines.count > 0))
+        status = ledger_accounts_all(ledger, tx, error);
+    if (status == ST_OK)
+        status = note_kept(ledger, tx, comparison, error);
+    if (status == ST_OK)
+        status = note_fork(ledger, tx, comparison, error);
+    if (status == ST_OK && comparison->freezes)
+        status = freeze_all(ledger, tx, &kept->head.entry, error);
+    return status;
+}
+
+/* --- the entries that the file is to know --- */
+
+static bool take_link(void *context, const struct ledger_row *row)
+{
+    struct chain_link link = {.entry.seq = row->seq,
+                              .is_seal = strcmp(row->kind, "SEAL") == 0};
+    memcpy(link.entry.hash, row->hash, SHA256_SIZE);
+    chain_links_add(context, &link);
+    return true;
+}
+
+/* The SEALs of before, and all entries since the newest one. What the file knows of this
+ * history is not read again. */
+static enum status gather_links(const struct ledger *ledger, struct store_tx *tx,
+                                struct comparison *comparison, struct error *error)
+{
+    const struct chain_links *kept = &comparison->kept.links;
+    const struct ledger_fork *fork = &comparison->fork;
+    const uint64_t seal = ledger->state.seal.entry.seq, first = seal > 0 ? seal : 1;
+    uint64_t since = 0;
+    for (size_t i = 0; i < kept->count; i++)
+        since += kept->items[i].entry.seq >= first;
+    bool is_whole = fork->history == HISTORY_SAME && fork->shared >= first &&
+                    since == fork->shared - first + 1;
+    for (size_t i = 0; i < kept->count; i++) {
+        uint64_t seq = kept->items[i].entry.seq;
+        if (seq >= first ? is_whole : kept->items[i].is_seal && seq <= fork->shared)
+            chain_links_add(&comparison->links, &kept->items[i]);
+    }
+    return ledger_rows_walk(
+        tx, &(struct ledger_range){.after = is_whole ? fork->shared : first - 1}, take_link,
+        &comparison->links, error);
+}
+
+/* Compares what is kept at path with the store, and freezes if that is not its history. */
 static enum status compare_head(struct ledger *ledger, const char *path,
                                 struct comparison *comparison, struct error *error)
 {
     struct store_tx *tx;
-    bool found = false;
-    *comparison = (struct comparison){.holds = true};
-    enum status status = head_file_read(path, &comparison->kept, &found, error);
-    if (status != ST_OK || !found)
-        return status;
-    status = store_begin(ledger->store, STORE_LEDGER, &tx, error);
+    *comparison = (struct comparison){.fork.history = HISTORY_SAME};
+    enum status status = ledger_kept_read(&comparison->kept, path, error);
+    if (status == ST_OK)
+        status = store_begin(ledger->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
     pthread_mutex_lock(&ledger->lock);
     status = ledger_catch_up_all(ledger, tx, error);
-    if (status == ST_OK)
+    if (status == ST_OK && comparison->kept.found)
         status = check_head(ledger, tx, comparison, error);
+    if (status == ST_OK)
+        status = gather_links(ledger, tx, comparison, error);
+    ledger->state.links = &ledger->fresh;
     pthread_mutex_unlock(&ledger->lock);
     if (status == ST_OK)
         return store_commit(tx, error);
@@ -217,19 +328,32 @@ static enum status take_receipts(struct ledger *ledger, struct error *error)
     return status;
 }
 
+/* What is kept of another history goes. */
+static enum status write_kept(const struct ledger *ledger, const char *path,
+                              const struct comparison *comparison, struct error *error)
+{
+    const struct head_raise raise = {.head = &ledger->now,
+                                     .links = &comparison->links,
+                                     .links_are_all = true,
+                                     .ended = &comparison->ended};
+    if (comparison->fork.history == HISTORY_SAME && store_shared(ledger->store))
+        return head_file_raise(path, &raise, error);
+    return head_file_replace(path, &ledger->now, &comparison->links, error);
+}
+
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
                              struct error *error)
 {
     struct comparison comparison;
     CHECK(ledger->head_path == NULL);
     enum status status = compare_head(ledger, path, &comparison, error);
-    *frozen = !comparison.holds;
+    *frozen = comparison.freezes;
     if (status == ST_OK)
         status = take_receipts(ledger, error);
     if (status == ST_OK)
-        status = *frozen || !store_shared(ledger->store)
-                     ? head_file_write(path, &ledger->now, error)
-                     : head_file_raise(path, &ledger->now, &comparison.ended, error);
+        status = write_kept(ledger, path, &comparison, error);
+    chain_links_fini(&comparison.links);
+    ledger_kept_fini(&comparison.kept);
     if (status != ST_OK)
         return status;
     pthread_mutex_lock(&ledger->head_lock);

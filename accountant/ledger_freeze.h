@@ -1,11 +1,10 @@
 /*
  * ledger_freeze.h - what keeps a restored backup from giving a budget back: the head of
- * the chain is kept in a file elsewhere, a store that is older than that file is frozen,
- * and the owner opens the next epoch of a frozen budget.
+ * the chain is kept in a file elsewhere, a store that is not of its history is frozen, and the owner opens the next epoch of a frozen budget.
  *
  *            ledger_head_file                    ledger_regrant
  *   epoch e ---------------------------> FROZEN ----------------> epoch e + 1
- *            the store is older
+ *            the store is another history
  *
  * Threads: any function may be called from any thread.
  */
@@ -15,28 +14,30 @@
 #include <stdbool.h>
 
 #include "accountant/ledger.h"
+#include "accountant/ledger_kept.h"
 
 /* Keeps the head elsewhere too, so that a restored backup is noticed. Checks the file at
  * path against the store, then writes it durably after every entry and authorisation;
- * call once, before the first of them. A store that does not contain the head found there
- * is older than what was promised: all that its open reservations hold is authorised and
- * every dataset is frozen, durably, until ledger_regrant; *frozen tells.
+ * call once, before the first of them. If the store is not of the same history, all that its
+ * open reservations hold is authorised and every dataset is frozen, durably, until
+ * ledger_regrant; another timeline is noted for ever, and weighs what it may have spent
+ * (odometer.h). *frozen tells. A timeline that is noted already freezes nothing again.
  *   ST_CORRUPT  the file is there and is not a head file, or names an entry while the
  *               store is empty
- *   ST_INVALID  it names an entry that was archived since, and is not the last of its part
+ *   ST_INVALID  it names an entry that was archived since, and is not the last of its part;
+ *               or HEAD_TIMELINES_MAX timelines are known, and this is another one
  *   ST_IO       it cannot be read or written
  * A later failure to write it poisons the store. */
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
                              struct error *error);
 
-struct head; /* head_file.h */
-
-/* Whether the store that tx sees is at least as new as kept, which was read from a head
- * file before tx began; changes nothing. ledger is open in tx.
+/* What the store that tx sees is to kept, which was read before tx began; changes nothing.
+ * ledger is open in tx.
  *   ST_INVALID  as ledger_head_file
  *   ST_IO       the store cannot be read */
-enum status ledger_holds(struct ledger *ledger, struct store_tx *tx,
-                         const struct head *kept, bool *holds, struct error *error);
+enum status ledger_kept_compare(struct ledger *ledger, struct store_tx *tx,
+                                const struct ledger_kept *kept,
+                                enum ledger_history *history, struct error *error);
 
 /* Opens the next epoch of a frozen dataset, with nothing committed or held. What was
  * promised before stays promised: odometer.h says what the epochs come to together.

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "accountant/entry.h"
+#include "accountant/timeline.h"
 #include "base/check.h"
 #include "store/sealed_rows.h"
 
@@ -274,6 +275,9 @@ static bool read_row(void *context, const struct ledger_row *row)
         return false;
     head->seq = row->seq;
     memcpy(head->hash, row->hash, SHA256_SIZE);
+    if (reading->state->links != NULL)
+        chain_links_add(reading->state->links,
+                        &(struct chain_link){.entry = *head});
     return true;
 }
 
@@ -478,6 +482,41 @@ static bool wrong_freeze(struct reading *reading, const struct freeze_row *row)
     return false;
 }
 
+static bool wrong_timeline(struct reading *reading, const struct timeline_row *row)
+{
+    reading->status = error_set(
+        reading->error, ST_CORRUPT,
+        "table timeline, row %.64s %" PRIu64 ": not a timeline of an epoch that was frozen",
+        row->dataset, row->epoch);
+    return false;
+}
+
+/* A timeline belongs to every part: an entry names its parts, and those are lost. */
+static bool read_timeline(void *context, const struct timeline_row *row)
+{
+    struct reading *reading = context;
+    struct dataset_id dataset;
+    struct account *account = NULL;
+    struct timeline timeline;
+    reading->state->freezes++;
+    if (dataset_id_parse(&dataset, row->dataset) &&
+        !account_of(reading, &dataset, &account))
+        return false;
+    if (account == NULL)
+        return wrong_timeline(reading, row);
+    struct balances *balances = ledger_state_change(reading->state, account);
+    const struct epoch last = ledger_state_epoch(balances, PART_TRAIN),
+                       *epoch = row->epoch == last.number
+                                    ? &last
+                                    : epochs_find(&balances->parts[PART_TRAIN].closed,
+                                                  row->epoch);
+    bool good = timeline_read(&timeline, epoch, row) && epoch->frozen;
+    for (unsigned p = 0; p < balances->part_count && good; p++)
+        epochs_add_timeline(&balances->parts[p].closed, &timeline);
+    ledger_state_keep(reading->state);
+    return good || wrong_timeline(reading, row);
+}
+
 static bool read_freeze(void *context, const struct freeze_row *row)
 {
     struct reading *reading = context;
@@ -530,6 +569,9 @@ static enum status read_freezes(struct reading *reading)
     reading->state->freezes = 0;
     enum status status =
         freeze_rows_walk(reading->tx, read_freeze, reading, reading->error);
+    if (status == ST_OK && reading->status == ST_OK)
+        status =
+            timeline_rows_walk(reading->tx, read_timeline, reading, reading->error);
     return status != ST_OK ? status : reading->status;
 }
 

@@ -29,6 +29,7 @@
 #include <stddef.h>
 
 #include "accountant/entry.h"
+#include "accountant/head_chain.h"
 #include "accountant/ledger_inspector.h"
 #include "accountant/odometer.h"
 #include "accountant/price_book.h"
@@ -101,6 +102,7 @@ struct ledger_state {
     struct ledger_inspector
         inspector; /* of those that come; its function may be NULL */
     bool replaying;
+    struct chain_links *links; /* takes each entry that is read; NULL: nothing does */
 };
 
 void ledger_state_init(struct ledger_state *state);

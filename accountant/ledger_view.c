@@ -116,6 +116,8 @@ static void copy_balance(struct balance *balance, const struct balances *from,
                                 .unit = from->grant.unit,
                                 .epoch = from->epoch,
                                 .closed = from->parts[part].closed.count,
+                                .timelines =
+                                    epochs_timelines(&from->parts[part].closed),
                                 .frozen = from->frozen,
                                 .external = from->external,
                                 .committed = from->parts[part].committed,

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
@@ -17,6 +18,14 @@ static double whole(const struct epoch *epoch)
     double most = epoch->filter.capacity[0];
     for (size_t i = 1; i < LEDGER_WEIGHTED; i++)
         most = fmax(most, epoch->filter.capacity[i]);
+    return most;
+}
+
+static double most_of(const struct timeline *timeline)
+{
+    double most = timeline->most[0];
+    for (size_t i = 1; i < LEDGER_WEIGHTED; i++)
+        most = fmax(most, timeline->most[i]);
     return most;
 }
 
@@ -55,12 +64,33 @@ static size_t joined_count(const struct epochs *epochs)
     return count;
 }
 
+/* Adds to sum what the other timelines may have spent. Which of them are joined depends on
+ * the grants and on the forks only, so their epochs count whole in the test. */
+static void add_timelines(struct guarantee *sum, const struct epochs *epochs,
+                          size_t joined)
+{
+    double bound = joined_epsilon(epochs->items, joined);
+    for (size_t t = 0; t < epochs->timeline_count; t++) {
+        const struct timeline *timeline = &epochs->timelines[t];
+        const struct epoch *left = epochs_find(epochs, timeline->epoch);
+        CHECK(left != NULL);
+        bound = round_up_add(bound, whole(left));
+        if (left < epochs->items + joined && bound <= LEDGER_EPSILON_MAX) {
+            sum->epsilon = round_up_add(sum->epsilon, most_of(timeline));
+            continue;
+        }
+        sum->epsilon = round_up_add(sum->epsilon, left->grant.epsilon);
+        sum->delta = round_up_add(sum->delta, left->grant.delta);
+    }
+}
+
 struct guarantee odometer_guarantee(const struct epochs *epochs)
 {
     CHECK(epochs->count > 0);
     size_t joined = joined_count(epochs);
     struct guarantee sum = {joined_epsilon(epochs->items, joined),
                             epochs->items[0].grant.delta};
+    add_timelines(&sum, epochs, joined);
     for (size_t e = joined; e < epochs->count; e++) {
         sum.epsilon = round_up_add(sum.epsilon, epochs->items[e].grant.epsilon);
         sum.delta = round_up_add(sum.delta, epochs->items[e].grant.delta);
@@ -100,6 +130,9 @@ static double read_last(const struct epochs *epochs, const struct curve *spent)
     size_t joined = joined_count(epochs), closed = epochs->count - 1;
     const struct epoch *last = &epochs->items[closed];
     double epsilon = joined_epsilon(epochs->items, joined < closed ? joined : closed);
+    struct guarantee others = {0, 0};
+    add_timelines(&others, epochs, joined);
+    epsilon = round_up_add(epsilon, others.epsilon);
     if (closed > 0 && joined == epochs->count)
         return round_up_add(epsilon, added(epochs->items, spent));
     for (size_t e = joined; e < closed; e++)
@@ -111,7 +144,11 @@ struct guarantee odometer_reading(const struct epochs *epochs,
                                   const struct curve *spent)
 {
     struct guarantee reading = odometer_guarantee(epochs);
-    if (!epochs->items[epochs->count - 1].frozen)
+    const struct epoch *last = &epochs->items[epochs->count - 1];
+    bool counts_whole = last->frozen;
+    for (size_t t = 0; t < epochs->timeline_count; t++)
+        counts_whole = counts_whole || epochs->timelines[t].epoch == last->number;
+    if (!counts_whole)
         reading.epsilon = fmin(reading.epsilon, read_last(epochs, spent));
     return reading;
 }
@@ -124,11 +161,41 @@ void epochs_append(struct epochs *epochs, const struct epoch *epoch)
     epochs->items[epochs->count++] = *epoch;
 }
 
+void epochs_add_timeline(struct epochs *epochs, const struct timeline *timeline)
+{
+    for (size_t t = 0; t < epochs->timeline_count; t++)
+        if (epochs->timelines[t].epoch == timeline->epoch &&
+            memcmp(epochs->timelines[t].name, timeline->name, SHA256_SIZE) == 0)
+            return;
+    epochs->timelines =
+        reallocarray(epochs->timelines, epochs->timeline_count + 1,
+                     sizeof *epochs->timelines);
+    CHECK(epochs->timelines != NULL);
+    epochs->timelines[epochs->timeline_count++] = *timeline;
+}
+
+size_t epochs_timelines(const struct epochs *epochs)
+{
+    size_t count = 1;
+    for (size_t t = 0; t < epochs->timeline_count; t++) {
+        const struct timeline *timeline = &epochs->timelines[t];
+        bool counted = !timeline->seen;
+        for (size_t u = 0; u < t && !counted; u++)
+            counted = epochs->timelines[u].seen &&
+                      memcmp(epochs->timelines[u].name, timeline->name,
+                             SHA256_SIZE) == 0;
+        count += !counted;
+    }
+    return count;
+}
+
 struct epochs epochs_copy(const struct epochs *epochs)
 {
     struct epochs copy = {0};
     for (size_t e = 0; e < epochs->count; e++)
         epochs_append(&copy, &epochs->items[e]);
+    for (size_t t = 0; t < epochs->timeline_count; t++)
+        epochs_add_timeline(&copy, &epochs->timelines[t]);
     return copy;
 }
 
@@ -143,5 +210,6 @@ struct epoch *epochs_find(const struct epochs *epochs, uint64_t number)
 void epochs_fini(struct epochs *epochs)
 {
     free(epochs->items);
+    free(epochs->timelines);
     *epochs = (struct epochs){0};
 }

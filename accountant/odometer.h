@@ -14,8 +14,14 @@
  *                  joined, to which the epsilons and deltas of the others are added
  *   reading        the same with what the open epoch has spent in place of its whole
  *
- * Both are (epsilon, delta)-DP at every moment, whatever was chosen upon what was seen:
- * ledger.md 6 has the theorem. With one epoch the guarantee is its grant.
+ * A fork of the ledger is another timeline that shares the first entries with this one and
+ * cannot be read. Each known timeline adds what it may have spent since the fork: to the
+ * joined epochs if it left a joined epoch and the sum stays within LEDGER_EPSILON_MAX;
+ * otherwise the epsilon and delta of the epoch that it left.
+ *
+ * Guarantee and reading are (epsilon, delta)-DP at every moment, whatever was chosen upon
+ * what was seen: ledger.md 6 has the theorems. With one epoch and no other timeline the
+ * guarantee is the grant.
  *
  * Threads: pure. Small allocations that fail abort.
  */
@@ -28,6 +34,7 @@
 
 #include "accountant/curve.h"
 #include "accountant/filter.h"
+#include "base/hash.h"
 
 struct epoch {
     uint64_t number; /* of its entries: one that was replaced has one, and weighs nothing */
@@ -38,14 +45,32 @@ struct epoch {
     bool frozen;
 };
 
+/* Another timeline, which left this one in an epoch. Its entries are lost. */
+struct timeline {
+    uint8_t name[SHA256_SIZE]; /* hash of an entry of it that is not of this one */
+    uint64_t epoch;            /* the number of the epoch that it left */
+    /* The most that it may have spent since the fork, at the epoch's weighted orders. */
+    double most[LEDGER_WEIGHTED];
+    /* False: nothing of it was seen, but some steps may have run in both (ledger_fork.h). */
+    bool seen;
+};
+
 struct epochs { /* oldest first; the last is the one that is open, or frozen last */
     struct epoch *items;
     size_t count;
+    struct timeline *timelines; /* the others, in the order in which they were noticed */
+    size_t timeline_count;
 };
 
 struct guarantee {
     double epsilon, delta;
 };
+
+/* How many timelines are known, this one too. One that left two epochs is counted once. */
+size_t epochs_timelines(const struct epochs *epochs);
+
+/* Appends a copy of timeline. Does nothing if epochs has one of that name and epoch. */
+void epochs_add_timeline(struct epochs *epochs, const struct timeline *timeline);
 
 /* What the epochs promise together once the open one is used up. */
 struct guarantee odometer_guarantee(const struct epochs *epochs);

@@ -30,6 +30,7 @@ struct balance {
     enum unit unit;
     uint64_t epoch;
     size_t closed; /* epochs before it, which weigh something too (odometer.h) */
+    size_t timelines; /* of the ledger that are known: 1 unless it was forked */
     bool frozen;
     bool external; /* some of it was, or is, for work that runs elsewhere */
     size_t weighted[LEDGER_WEIGHTED]; /* indices into curve_orders; main order first */

@@ -3,11 +3,13 @@
  * and what only the end can tell. The first fault ends everything. */
 #include "accountant/verify.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "accountant/audit.h"
+#include "accountant/timeline.h"
 #include "base/check.h"
 
 static int compare_jobs(const void *a, const void *b)
@@ -77,6 +79,42 @@ static bool audit_freeze(void *context, const struct freeze_row *row)
                            "a freeze of an unknown epoch, or one that was replaced");
 }
 
+/* Whether the row bounds what the epoch had left at the fork: at most all of it, at least what
+ * its entries leave now. */
+static bool bounds_rest(const struct timeline *timeline, const struct epoch *epoch)
+{
+    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
+        double capacity = epoch->filter.capacity[i];
+        double spent = epoch->committed.at[epoch->filter.weighted[i]];
+        if (!(timeline->most[i] <= fmax(0, capacity)) ||
+            timeline->most[i] < capacity - spent)
+            return false;
+    }
+    return true;
+}
+
+static bool take_timeline(struct epochs *epochs, const struct timeline_row *row)
+{
+    struct timeline timeline;
+    const struct epoch *epoch = epochs_find(epochs, row->epoch);
+    if (!timeline_read(&timeline, epoch, row) || !epoch->frozen ||
+        (row->seen && !bounds_rest(&timeline, epoch)))
+        return false;
+    epochs_add_timeline(epochs, &timeline);
+    return true;
+}
+
+static bool audit_timeline(void *context, const struct timeline_row *row)
+{
+    struct audit *audit = context;
+    struct budget *budget = audit_budget(audit, row->dataset);
+    bool good = budget != NULL;
+    for (unsigned p = 0; good && p < budget->part_count; p++)
+        good = take_timeline(&budget->epochs[p], row);
+    return good || audit_wrong_row(audit, "timeline", row->dataset,
+                                   "not what an epoch that was frozen had left");
+}
+
 /* Checks what only the end of the ledger can tell. */
 static void audit_end(struct audit *audit)
 {
@@ -130,6 +168,8 @@ static enum status audit_all(struct audit *audit, struct store_tx *tx,
         status = mark_rows_walk(tx, audit_mark, audit, audit->error);
     if (status == ST_OK && audit->status == ST_OK)
         status = freeze_rows_walk(tx, audit_freeze, audit, audit->error);
+    if (status == ST_OK && audit->status == ST_OK)
+        status = timeline_rows_walk(tx, audit_timeline, audit, audit->error);
     if (status == ST_OK && audit->status == ST_OK)
         audit_end(audit);
     return status != ST_OK ? status : audit->status;

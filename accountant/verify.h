@@ -7,7 +7,8 @@
  * Checked: seq is dense; every hash; capacities and weights from the grant's epsilon,
  * delta and order; every charge from its canonical text; every COMMIT against its
  * RESERVE and its authorised steps; which parts it names, and that the division is that of
- * the first grant; committed, held and the invariant of every part after every entry.
+ * the first grant; committed, held and the invariant of every part after every entry; and
+ * that other timelines of the ledger weigh at least what their epoch's entries leave.
  *
  * Where parts of the ledger are archived (ledger_seal.h) the store is read from the newest
  * SEAL on: the sums that it binds are taken for what is before it, and of that the entries

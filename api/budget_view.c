@@ -7,9 +7,22 @@
 #include "api/epochs_view.h"
 #include "api/json_writer.h"
 
-const char budget_condition[] = "part of this budget was charged for work that runs "
-                                "elsewhere: the guarantee holds if "
-                                "that work was what its owner declared";
+#define ELSEWHERE                                                                      \
+    "part of this budget was charged for work that runs elsewhere: the guarantee holds " \
+    "if that work was what its owner declared"
+#define FORKED                                                                         \
+    "the ledger was forked: the guarantee covers the timelines that are known, and "   \
+    "there may be others"
+
+const char budget_condition[] = ELSEWHERE;
+
+/* What the guarantee depends on; NULL: on nothing. */
+static const char *condition_of(const struct balance *balance)
+{
+    if (balance->timelines > 1)
+        return balance->external ? ELSEWHERE "; " FORKED : FORKED;
+    return balance->external ? ELSEWHERE : NULL;
+}
 
 /* Writes values at the weighted orders, and other everywhere else. */
 static void write_weighted(struct json_writer *writer, const char *name,
@@ -44,7 +57,7 @@ static void write_spending(struct json_writer *writer, const struct balance *bal
 {
     struct share share = share_of(balance);
     json_write_flag(writer, "frozen", balance->frozen);
-    json_write_flag(writer, "conditional", balance->external);
+    json_write_flag(writer, "conditional", condition_of(balance) != NULL);
     json_write_real(writer, "epsilon_spent", balance->epsilon_spent);
     json_write_real(writer, "epsilon_held", balance->epsilon_held);
     json_write_real(writer, "epsilon_remaining", balance->epsilon_remaining);
@@ -117,7 +130,7 @@ char *budget_render(const struct dataset_id *dataset, const struct budget_part *
     json_write_real(&writer, "delta", balance->delta);
     epochs_write(&writer, epochs, true);
     exposure_write(&writer, epochs, balance);
-    json_write_text(&writer, "condition", balance->external ? budget_condition : NULL);
+    json_write_text(&writer, "condition", condition_of(balance));
     json_write_text(&writer, "relation", relation_name(balance->relation));
     json_write_text(&writer, "unit", unit_name(balance->unit));
     json_write_count(&writer, "epoch", balance->epoch);

@@ -23,6 +23,8 @@ void epochs_write(struct json_writer *writer, const struct epochs *epochs,
     json_write_object(writer, "guarantee");
     json_write_real(writer, "epsilon", guarantee.epsilon);
     json_write_real(writer, "delta", guarantee.delta);
+    if (epochs_timelines(epochs) > 1)
+        json_write_count(writer, "timelines", epochs_timelines(epochs));
     json_write_object_end(writer);
     json_write_array(writer, "epochs");
     for (size_t e = 0; e < epochs->count; e++)

@@ -2,7 +2,8 @@
  * epochs_view.h - what the epochs of a dataset's budget promise together, as members of
  * budgets, datasets and certificates: "guarantee" over all of them, and "epochs", each as
  * it was granted. A dataset that was never granted anew has one epoch, whose grant is the
- * guarantee.
+ * guarantee. After a fork of the ledger the guarantee names the "timelines" that it covers:
+ * those that are known.
  */
 #ifndef API_EPOCHS_VIEW_H
 #define API_EPOCHS_VIEW_H

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "accountant/head_file.h"
 #include "accountant/ledger_freeze.h"
 #include "accountant/verify.h"
 #include "service/audit_trail.h"
@@ -39,11 +38,14 @@ static void print_epochs(void *context, const struct verified_budget *budget)
     (void)context;
     if (epochs->count == 1 && !epochs->items[0].frozen)
         return;
+    const size_t timelines = epochs_timelines(epochs);
     printf("epsilond verify: dataset %s%s%s: epsilon %.15g at delta %.15g over %zu "
            "epoch%s",
            budget->dataset, budget->is_divided ? ", " : "",
            budget->is_divided ? part_name(budget->part) : "", guarantee.epsilon,
            guarantee.delta, epochs->count, epochs->count == 1 ? "" : "s");
+    if (timelines > 1)
+        printf(" and at least %zu timelines, those that are known", timelines);
     for (size_t e = 0; e < epochs->count; e++)
         printf("%s %" PRIu64 ": %.15g at %.15g%s", e == 0 ? ":" : ";",
                epochs->items[e].number, epochs->items[e].grant.epsilon,
@@ -57,8 +59,7 @@ struct inspection { /* one moment of the store, and the files that it names */
     const char *archive; /* the folder of archives; NULL: from the newest SEAL */
     struct blobs *blobs;
     bool elsewhere;   /* the files are in a bucket */
-    struct head kept; /* the head kept elsewhere, from before that moment */
-    bool is_kept;
+    struct ledger_kept kept; /* the head kept elsewhere, from before that moment */
     struct store *store;
     struct verify_report report;
     struct audit_head audit; /* the newest row of the audit trail */
@@ -69,20 +70,25 @@ static enum status check_head(const struct inspection *inspection,
                               struct ledger *ledger, struct store_tx *tx,
                               struct error *error)
 {
-    bool holds = true;
+    enum ledger_history history = HISTORY_SAME;
     enum status status = ST_OK;
     const struct verify_report *report = &inspection->report;
-    if (inspection->is_kept && report->found)
-        holds = report->same;
-    else if (inspection->is_kept)
-        status = ledger_holds(ledger, tx, &inspection->kept, &holds, error);
-    if (status != ST_OK || holds)
+    const struct ledger_kept *kept = &inspection->kept;
+    if (kept->found && report->found)
+        history = report->same ? HISTORY_SAME : HISTORY_OTHER;
+    else if (kept->found)
+        status = ledger_kept_compare(ledger, tx, kept, &history, error);
+    if (status != ST_OK || history == HISTORY_SAME)
         return status;
     return error_set(
         error, ST_CORRUPT,
-        "the database is older than the head on record, entry %llu: a start "
-        "freezes its private datasets",
-        (unsigned long long)inspection->kept.entry.seq);
+        history == HISTORY_CUT
+            ? "the database is older than the head on record, entry %llu: a start "
+              "freezes its private datasets"
+            : "the database is another timeline than the head on record, entry %llu, or "
+              "nothing shows that it is the same: a start freezes its private datasets "
+              "and counts one timeline more",
+        (unsigned long long)kept->head.entry.seq);
 }
 
 /* Checks all that a start checks, the price of every charge, what is shown of jobs that have
@@ -93,7 +99,7 @@ static enum status check_rows(struct inspection *inspection, struct store_tx *tx
     static const struct verify_visitor visitor = {.budget = print_epochs};
     const struct jobs_base base = {.reads_all = true};
     struct ledger *ledger = NULL;
-    inspection->report.wanted = inspection->kept.entry;
+    inspection->report.wanted = inspection->kept.head.entry;
     enum status status =
         verify_archived(tx, inspection->archive, &inspection->report, &visitor, error);
     if (status == ST_OK)
@@ -118,8 +124,7 @@ static enum status inspect(struct inspection *inspection, struct error *error)
     const struct config *config = inspection->config;
     enum status status = ST_OK;
     if (config->head_file[0] != '\0')
-        status = head_file_read(config->head_file, &inspection->kept,
-                                &inspection->is_kept, error);
+        status = ledger_kept_read(&inspection->kept, config->head_file, error);
     if (status == ST_OK)
         status = blob_choice_open_read(inspection->blobs, inspection->store, config,
                                        &inspection->elsewhere, error);
@@ -159,6 +164,7 @@ static int verify_whole(struct ledger_entry_name *head, const struct config *con
     enum status status = inspect(&inspection, &error);
     const struct verify_report *report = &inspection.report;
     inventory_close(&inspection.inventory);
+    ledger_kept_fini(&inspection.kept);
     blob_objects_leave(blobs);
     if (status != ST_OK)
         return report_failure(status, report, &error);

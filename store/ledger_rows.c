@@ -67,7 +67,8 @@ enum status ledger_rows_extent(struct store_tx *tx, struct ledger_extent *extent
     struct statement statement;
     statement_open(&statement, store_tx_database(tx),
                    "SELECT (SELECT coalesce(max(seq),0) FROM ledger),"
-                   "(SELECT count(*) FROM \"freeze\")");
+                   "(SELECT count(*) FROM \"freeze\")+"
+                   "(SELECT count(*) FROM timeline)");
     if (statement_next(&statement)) {
         extent->entries = statement_int(&statement, 0);
         extent->freezes = statement_int(&statement, 1);
@@ -213,6 +214,49 @@ enum status freeze_rows_walk(struct store_tx *tx,
                                  .epoch = statement_int(&statement, 1),
                                  .seq = statement_int(&statement, 2),
                                  .time_ms = statement_time(&statement, 4)};
+        statement_copy(&statement, 3, row.hash, sizeof row.hash);
+        if (!statement_good(&statement) || !visit(context, &row))
+            break;
+    }
+    return statement_end(&statement, error);
+}
+
+enum status timeline_row_insert(struct store_tx *tx, const struct timeline_row *row,
+                                struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "INSERT INTO timeline(dataset,epoch,seq,hash,shared,seen,most,time_ms)"
+                   " VALUES(?,?,?,?,?,?,?,?)");
+    statement_bind_text(&statement, row->dataset);
+    statement_bind_int(&statement, row->epoch);
+    statement_bind_int(&statement, row->seq);
+    statement_bind_blob(&statement, row->hash, SHA256_SIZE);
+    statement_bind_int(&statement, row->shared);
+    statement_bind_int(&statement, row->seen);
+    statement_bind_blob(&statement, row->most, row->most_size);
+    statement_bind_time(&statement, row->time_ms);
+    return statement_run(&statement, error);
+}
+
+enum status timeline_rows_walk(struct store_tx *tx,
+                               bool (*visit)(void *context,
+                                             const struct timeline_row *row),
+                               void *context, struct error *error)
+{
+    struct statement statement;
+    statement_open(&statement, store_tx_database(tx),
+                   "SELECT dataset,epoch,seq,hash,shared,seen,most,time_ms FROM timeline"
+                   " ORDER BY time_ms,hash,dataset,epoch");
+    while (statement_next(&statement)) {
+        struct timeline_row row = {.dataset = statement_text(&statement, 0),
+                                   .epoch = statement_int(&statement, 1),
+                                   .seq = statement_int(&statement, 2),
+                                   .shared = statement_int(&statement, 4),
+                                   .seen = statement_int(&statement, 5) != 0,
+                                   .most = statement_blob(&statement, 6),
+                                   .most_size = statement_blob_size(&statement, 6),
+                                   .time_ms = statement_time(&statement, 7)};
         statement_copy(&statement, 3, row.hash, sizeof row.hash);
         if (!statement_good(&statement) || !visit(context, &row))
             break;

@@ -43,7 +43,7 @@ enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t
                               uint64_t *count, struct error *error);
 
 struct ledger_extent { /* how much of the ledger there is */
-    uint64_t entries, freezes;
+    uint64_t entries, freezes; /* a timeline's rows count as freezes */
 };
 enum status ledger_rows_extent(struct store_tx *tx, struct ledger_extent *extent,
                                struct error *error);
@@ -91,5 +91,27 @@ enum status freeze_row_insert(struct store_tx *tx, const struct freeze_row *row,
 enum status freeze_rows_walk(struct store_tx *tx,
                              bool (*visit)(void *context, const struct freeze_row *row),
                              void *context, struct error *error);
+
+struct timeline_row { /* another timeline of the ledger, which left this one in an epoch */
+    const char *dataset;
+    uint64_t epoch;
+    uint64_t seq;              /* its newest entry that is known, */
+    uint8_t hash[SHA256_SIZE]; /* with its hash */
+    uint64_t shared;           /* the last entry of both; 0: unknown */
+    bool seen;                 /* or only steps that may have run in both */
+    const uint8_t *most;       /* a curve: what it may have spent since the fork */
+    size_t most_size;          /* bytes */
+    int64_t time_ms;
+};
+
+/*   ST_ALREADY_EXISTS  the dataset's epoch has a timeline of that hash
+ *   ST_NOT_FOUND       dataset has no row */
+enum status timeline_row_insert(struct store_tx *tx, const struct timeline_row *row,
+                                struct error *error);
+/* Walks them in the order of time, hash, dataset and epoch. */
+enum status timeline_rows_walk(struct store_tx *tx,
+                               bool (*visit)(void *context,
+                                             const struct timeline_row *row),
+                               void *context, struct error *error);
 
 #endif

@@ -342,6 +342,17 @@ static const char logins[] =
     "  proposed_by " TEXT ", propose_ms bigint NOT NULL);"
     TELL("login", CHANGE, "ROW", "tell('login')")
     TELL("policy_proposal", CHANGE, "ROW", "tell('policy_proposal')");
+/* Other timelines of the ledger: what each may have spent of an epoch since its fork. */
+static const char timelines[] =
+    "CREATE TABLE timeline("
+    "  dataset " TEXT " REFERENCES dataset(id), epoch bigint NOT NULL,"
+    "  seq bigint NOT NULL, hash bytea NOT NULL CHECK(length(hash)=32),"
+    "  shared bigint NOT NULL, seen bigint NOT NULL CHECK(seen IN(0,1)),"
+    "  most bytea NOT NULL CHECK(length(most)>0 AND length(most)%8=0),"
+    "  time_ms bigint NOT NULL, PRIMARY KEY(dataset,epoch,hash));"
+    "CREATE TRIGGER timeline_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON timeline"
+    "  " REFUSE "('append-only');"
+    TELL("timeline", "INSERT", "STATEMENT", "tell('ledger')");
 /* clang-format on */
 
 /* Each from the state that those before it left; several may make one step. */
@@ -352,7 +363,7 @@ static const struct step {
     {11, functions}, {11, own},     {11, things},    {11, budgets}, {11, acts},
     {11, leases},    {12, objects}, {13, migration}, {14, sharing}, {15, claims},
     {16, following}, {16, walls},   {16, duties},    {17, holds},
-    {18, postgres_seals}, {19, numbers}, {20, progress}, {21, logins},
+    {18, postgres_seals}, {19, numbers}, {20, progress}, {21, logins}, {22, timelines},
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

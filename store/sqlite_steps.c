@@ -318,10 +318,24 @@ static const char step_16[] =
     "  id TEXT PRIMARY KEY REFERENCES access_key(id), policy TEXT NOT NULL,"
     "  proposed_by TEXT NOT NULL, propose_ms INTEGER NOT NULL) STRICT;";
 
+/* Other timelines of the ledger, which a restored backup has made: what each may have spent
+ * of an epoch since it left this one. */
+static const char step_17[] =
+    "CREATE TABLE timeline("
+    "  dataset TEXT NOT NULL REFERENCES dataset(id), epoch INTEGER NOT NULL,"
+    "  seq INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash)=32),"
+    "  shared INTEGER NOT NULL, seen INTEGER NOT NULL CHECK(seen IN(0,1)),"
+    "  most BLOB NOT NULL CHECK(length(most)>0 AND length(most)%8=0),"
+    "  time_ms INTEGER NOT NULL, PRIMARY KEY(dataset,epoch,hash)) STRICT;"
+    "CREATE TRIGGER timeline_no_update BEFORE UPDATE ON timeline"
+    "  BEGIN SELECT RAISE(ABORT,'append-only'); END;"
+    "CREATE TRIGGER timeline_no_delete BEFORE DELETE ON timeline"
+    "  BEGIN SELECT RAISE(ABORT,'append-only'); END;";
+
 static const char *const steps[] = {step_1,  step_2,  step_3,  step_4,  step_5,
                                     step_6,  step_7,  step_8,  step_9,  step_10,
                                     step_11, step_12, step_13, step_14, step_15,
-                                    step_16};
+                                    step_16, step_17};
 
 static const struct sqlite_constraint constraints[] = {
     {"dataset", "id", "length(sha256)=32", 1},
@@ -342,6 +356,8 @@ static const struct sqlite_constraint constraints[] = {
     {"migration", "identity", "state IN('HERE','ARRIVING','LEFT')", 13},
     {"sealed_sum", "dataset", "length(body)>0", 14},
     {"login", "id", "length(id)=64", 16},
+    {"timeline", "dataset", "length(hash)=32 AND seen IN(0,1)", 17},
+    {"timeline", "dataset", "length(most)>0 AND length(most)%8=0", 17},
 };
 
 const struct sqlite_tables *sqlite_steps_current(void)

@@ -24,6 +24,8 @@ export function budgetCard(budget, title = 'Budget') {
       until its owner decides anew, here or by <code>epsilond regrant</code> on the host.</div>` : nothing}
     ${budget.epochs.length > 1 ? html`<div class="notice">Granted ${budget.epochs.length} times, since a restored backup lost what was spent. <b>All of it together: at most
       ${epsilon(budget.guarantee.epsilon)}</b> at δ ${delta(budget.guarantee.delta)}.</div>` : nothing}
+    ${budget.guarantee.timelines ? html`<div class="notice bad"><b>Forked:</b> at least ${budget.guarantee.timelines} timelines of the ledger, those that are known. <b>All of it
+      together: at most ${epsilon(budget.guarantee.epsilon)}</b> at δ ${delta(budget.guarantee.delta)}.</div>` : nothing}
     ${budget.conditional ? html`<div class="notice"><b>Conditional:</b> ${budget.condition}.</div>` : nothing}
     ${gauge(part, 28)}
     <div class="legends">${legend('spent', part.spent, budget.frozen ? 'on record' : 'spent', budget.exposure ? `with all that was lost, counts as ${epsilon(budget.exposure.epsilon_spent)}`

@@ -73,7 +73,7 @@ static void no_file_is_no_head(void **state)
 
 static void expect_whole_lines_alone(const char *path)
 {
-    char line[200];
+    char line[600];
     struct head found;
     bool is_there;
     assert_int_equal(head_file_read(path, &found, &is_there, NULL), ST_OK);
@@ -97,10 +97,47 @@ static void a_line_of_another_form_is_refused(void **state)
     struct head head = head_of(12);
     assert_int_equal(head_file_write(place.path, &head, NULL), ST_OK);
     expect_whole_lines_alone(place.path);
+    head.timelines = (struct head_timelines){
+        .count = 2, .all = {{head_of(7).entry, 3, true}, {head_of(9).entry, 0, false}}};
+    assert_int_equal(head_file_write(place.path, &head, NULL), ST_OK);
+    expect_whole_lines_alone(place.path);
     head.receipts =
         (struct receipts){.store = "b7-1", .count = 2, .all = {{17, 240}, {34, 12}}};
     assert_int_equal(head_file_write(place.path, &head, NULL), ST_OK);
     expect_whole_lines_alone(place.path);
+    place_remove(&place);
+}
+
+static enum status raise_head(const char *path, const struct head *head,
+                              const struct receipts *ended);
+
+/* The longest line that there may be is read as it was written. */
+static void timelines_and_receipts_have_room(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct head head = head_of(UINT32_MAX), found;
+    bool is_there = false;
+    for (uint64_t i = 0; i < HEAD_TIMELINES_MAX; i++) {
+        struct head_timeline timeline = {head_of(UINT64_MAX / 2 - i).entry,
+                                         UINT64_MAX / 2, i % 2 == 0};
+        assert_true(head_timelines_add(&head.timelines, &timeline));
+        assert_true(head_timelines_add(&head.timelines, &timeline)); /* it is there */
+    }
+    struct head_timeline more = {head_of(1).entry, 0, true};
+    assert_false(head_timelines_add(&head.timelines, &more));
+    memset(head.receipts.store, 'b', sizeof head.receipts.store - 1);
+    head.receipts.count = RECEIPTS_MAX;
+    for (uint64_t i = 0; i < RECEIPTS_MAX; i++)
+        head.receipts.all[i] = (struct receipt){UINT64_MAX - i, UINT64_MAX / 2};
+    assert_int_equal(head_file_write(place.path, &head, NULL), ST_OK);
+    assert_int_equal(head_file_read(place.path, &found, &is_there, NULL), ST_OK);
+    assert_memory_equal(&found.timelines, &head.timelines, sizeof found.timelines);
+    assert_memory_equal(&found.receipts, &head.receipts, sizeof found.receipts);
+    struct head other = head_of(1);
+    head_timelines_add(&other.timelines, &more);
+    sync_trace_start(0);
+    assert_int_equal(raise_head(place.path, &other, NULL), ST_INVALID);
     place_remove(&place);
 }
 
@@ -112,6 +149,13 @@ static uint64_t receipt_of(const struct head *head, uint64_t daemon)
     return 0;
 }
 
+static enum status raise_head(const char *path, const struct head *head,
+                              const struct receipts *ended)
+{
+    const struct chain_links none = {0};
+    return head_file_raise(path, &(struct head_raise){head, &none, false, ended}, NULL);
+}
+
 static void raise_with(const char *path, const char *store, struct receipt receipt,
                        struct head *found)
 {
@@ -120,7 +164,7 @@ static void raise_with(const char *path, const char *store, struct receipt recei
     head.receipts = (struct receipts){.count = 1, .all = {receipt}};
     snprintf(head.receipts.store, sizeof head.receipts.store, "%s", store);
     sync_trace_start(0); /* it is short */
-    assert_int_equal(head_file_raise(path, &head, NULL, NULL), ST_OK);
+    assert_int_equal(raise_head(path, &head, NULL), ST_OK);
     assert_int_equal(head_file_read(path, found, &is_there, NULL), ST_OK);
 }
 
@@ -170,7 +214,7 @@ static void the_receipts_of_those_that_have_ended_make_room(void **state)
     for (uint64_t daemon = 1; daemon <= RECEIPTS_MAX; daemon++)
         raise_with(place.path, "a", (struct receipt){100 + daemon, 1}, &found);
     head.receipts = (struct receipts){.store = "a", .count = 1, .all = {{300, 2}}};
-    assert_int_equal(head_file_raise(place.path, &head, &ended, NULL), ST_OK);
+    assert_int_equal(raise_head(place.path, &head, &ended), ST_OK);
     assert_int_equal(head_file_read(place.path, &found, &is_there, NULL), ST_OK);
     assert_int_equal(found.receipts.count, RECEIPTS_MAX);
     assert_int_equal(receipt_of(&found, 101), 1);
@@ -185,17 +229,84 @@ static void several_writers_leave_what_is_newest_of_each(void **state)
     struct place place = place_make();
     struct head old = head_of(11), new = head_of(12), found;
     bool is_there = false;
-    assert_int_equal(head_file_raise(place.path, &new, NULL, NULL), ST_OK);
+    assert_int_equal(raise_head(place.path, &new, NULL), ST_OK);
     expect_head(place.path, 12);
-    assert_int_equal(head_file_raise(place.path, &old, NULL, NULL), ST_OK);
+    assert_int_equal(raise_head(place.path, &old, NULL), ST_OK);
     expect_head(place.path, 12);
     old.authorised = 5000; /* it knows of fewer entries, and of more steps */
-    assert_int_equal(head_file_raise(place.path, &old, NULL, NULL), ST_OK);
+    assert_int_equal(raise_head(place.path, &old, NULL), ST_OK);
     assert_int_equal(head_file_read(place.path, &found, &is_there, NULL), ST_OK);
     assert_int_equal(found.entry.seq, 12);
     assert_memory_equal(found.entry.hash, new.entry.hash, SHA256_SIZE);
     assert_int_equal(found.authorised, 5000);
     place_remove(&place);
+}
+
+static struct chain_links links_of(uint64_t from, uint64_t to)
+{
+    struct chain_links links = {0};
+    for (uint64_t seq = from; seq <= to; seq++)
+        chain_links_add(&links, &(struct chain_link){head_of(seq).entry, seq % 5 == 0});
+    return links;
+}
+
+static size_t links_at(const char *path, uint64_t seq)
+{
+    struct chain_links links;
+    struct head head = head_of(seq);
+    assert_int_equal(head_file_links(path, &head, &links, NULL), ST_OK);
+    size_t count = links.count;
+    chain_links_fini(&links);
+    return count;
+}
+
+static void an_entry_is_in_the_chain_before_the_line_names_it(void **state)
+{
+    (void)state;
+    struct place place = place_make();
+    struct head head = head_of(12);
+    struct chain_links links = links_of(1, 12);
+    sync_trace_start(0);
+    assert_int_equal(head_file_append(place.path, &head, &links, NULL), ST_OK);
+    assert_string_equal(sync_trace, "ffrd");
+    assert_int_equal(links_at(place.path, 12), 12);
+    assert_int_equal(links_at(place.path, 7), 7);
+    assert_int_equal(links_at(place.path, 13), 0); /* nothing is known of it */
+    sync_trace_start(1);
+    struct chain_links more = links_of(11, 14);
+    head = head_of(14);
+    assert_int_equal(head_file_append(place.path, &head, &more, NULL), ST_IO);
+    expect_head(place.path, 12);
+    sync_trace_start(0);
+    assert_int_equal(head_file_append(place.path, &head, &more, NULL), ST_OK);
+    expect_head(place.path, 14);
+    assert_int_equal(links_at(place.path, 14), 14);
+    chain_links_fini(&more);
+    chain_links_fini(&links);
+    place_remove(&place);
+}
+
+static void another_history_takes_the_line_before_the_chain(void **state)
+{
+    (void)state;
+    static const uint64_t left[] = {12, 12, 3, 3, 3, 3};
+    for (size_t call = 1; call <= 6; call++) {
+        struct place place = place_make();
+        struct head old = head_of(12), new = head_of(3);
+        struct chain_links before = links_of(1, 12), after = links_of(2, 3);
+        sync_trace_start(0);
+        assert_int_equal(head_file_append(place.path, &old, &before, NULL), ST_OK);
+        sync_trace_start(call);
+        assert_int_equal(head_file_replace(place.path, &new, &after, NULL), ST_IO);
+        expect_head(place.path, left[call - 1]);
+        assert_true(links_at(place.path, left[call - 1]) >= 2);
+        sync_trace_start(0);
+        assert_int_equal(head_file_replace(place.path, &new, &after, NULL), ST_OK);
+        assert_int_equal(links_at(place.path, 3), 2);
+        chain_links_fini(&before);
+        chain_links_fini(&after);
+        place_remove(&place);
+    }
 }
 
 int main(void)
@@ -210,6 +321,9 @@ int main(void)
         cmocka_unit_test(a_daemon_never_drops_its_own_receipt),
         cmocka_unit_test(the_receipts_of_those_that_have_ended_make_room),
         cmocka_unit_test(several_writers_leave_what_is_newest_of_each),
+        cmocka_unit_test(timelines_and_receipts_have_room),
+        cmocka_unit_test(an_entry_is_in_the_chain_before_the_line_names_it),
+        cmocka_unit_test(another_history_takes_the_line_before_the_chain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

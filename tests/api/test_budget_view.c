@@ -42,7 +42,7 @@ static void a_budget_shows_vectors_side_by_side(void **state)
     assert_int_equal(filter_of(&only.filter, &only.grant, NULL), ST_OK);
     json_auto_t *root = read_text(
         budget_render(&(struct dataset_id){"mnist"},
-                      &(struct budget_part){PART_TRAIN, balance, {&only, 1}}, 1));
+                      &(struct budget_part){PART_TRAIN, balance, {.items = &only, .count = 1}}, 1));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         assert_int_equal(json_array_size(json_object_get(root, vectors[i])),
                          CURVE_ORDERS);
@@ -90,6 +90,39 @@ static void a_budget_shows_vectors_side_by_side(void **state)
     assert_true(json_is_false(json_object_get(root, "frozen")));
 }
 
+/* After a fork the timelines that are known are named, and the guarantee is conditional. */
+static void a_forked_budget_names_its_timelines(void **state)
+{
+    (void)state;
+    struct epoch only = {
+        .number = 1, .grant = {.epsilon = 2, .delta = 1e-5}, .frozen = true};
+    struct timeline other = {
+        .name = {1}, .epoch = 1, .most = {1.05, .9}, .seen = true};
+    struct epochs epochs = {
+        .items = &only, .count = 1, .timelines = &other, .timeline_count = 1};
+    for (int external = 0; external < 2; external++) {
+        struct balance balance = {.epsilon = 2,
+                                  .delta = 1e-5,
+                                  .epoch = 1,
+                                  .frozen = true,
+                                  .timelines = 2,
+                                  .external = external != 0};
+        struct dataset_id id;
+        assert_true(dataset_id_parse(&id, "a"));
+        char *text = budget_render(&id, &(struct budget_part){.balance = balance, .epochs = epochs}, 1);
+        json_t *root = json_loads(text, 0, NULL);
+        json_t *guarantee = json_object_get(root, "guarantee");
+        assert_true(real_of(guarantee, "epsilon") >= 3.05);
+        assert_int_equal(json_integer_value(json_object_get(guarantee, "timelines")), 2);
+        assert_true(json_is_true(json_object_get(root, "conditional")));
+        const char *condition = json_string_value(json_object_get(root, "condition"));
+        assert_non_null(strstr(condition, "timelines that are known"));
+        assert_int_equal(strstr(condition, "elsewhere") != NULL, external);
+        json_decref(root);
+        free(text);
+    }
+}
+
 /* Epoch 2 has spent nothing and promises 0.5; epoch 1, which a backup closed, had 3. */
 static void a_budget_granted_anew_shows_all_that_was_promised(void **state)
 {
@@ -104,7 +137,7 @@ static void a_budget_granted_anew_shows_all_that_was_promised(void **state)
         all[0].committed.at[i] = balance.held.at[i] = 1e-4 * curve_orders[i];
     json_auto_t *root = read_text(
         budget_render(&(struct dataset_id){"mnist"},
-                      &(struct budget_part){PART_TRAIN, balance, {all, 2}}, 1));
+                      &(struct budget_part){PART_TRAIN, balance, {.items = all, .count = 2}}, 1));
     const json_t *guarantee = json_object_get(root, "guarantee"),
                  *exposure = json_object_get(root, "exposure"),
                  *epochs = json_object_get(root, "epochs");
@@ -183,7 +216,7 @@ static void a_summary_has_figures_and_no_vectors(void **state)
     (void)state;
     struct epoch all[2] = {{.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}},
                            {.number = 2, .grant = {.epsilon = 0.5, .delta = 1e-6}}};
-    const struct epochs epochs = {all, 2};
+    const struct epochs epochs = {.items = all, .count = 2};
     struct curve curve;
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         curve.at[i] = 0.01 * curve_orders[i];
@@ -213,7 +246,7 @@ static void the_summary_of_a_grant_is_of_that_grant(void **state)
 {
     (void)state;
     struct epoch last = {.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}};
-    const struct epochs epochs = {&last, 1};
+    const struct epochs epochs = {.items = &last, .count = 1};
     const struct grant granted = {RELATION_ZERO_OUT, 1.25, 1e-5, 0, {0, 0},
                                   UNIT_RECORD};
     struct filter filter;
@@ -407,6 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_budget_shows_vectors_side_by_side),
         cmocka_unit_test(a_budget_granted_anew_shows_all_that_was_promised),
+        cmocka_unit_test(a_forked_budget_names_its_timelines),
         cmocka_unit_test(an_entry_keeps_its_bits_and_its_canonical_text),
         cmocka_unit_test(a_grant_has_no_job_and_a_commit_its_released_part),
         cmocka_unit_test(a_summary_has_figures_and_no_vectors),

@@ -108,7 +108,7 @@ static void a_dataset_says_what_its_epochs_promise_together(void **state)
         assert_int_equal(filter_of(&all[e].filter, &all[e].grant, NULL), ST_OK);
     char *text =
         render(BUDGET, (struct dataset_view){.state = "CREATED",
-                                             .epochs = &(struct epochs){all, 2}});
+                                             .epochs = &(struct epochs){.items = all, .count = 2}});
     assert_non_null(strstr(
         text, "\"guarantee\":{\"epsilon\":3.5,\"delta\":1.1e-05},\"epochs\":["
               "{\"epoch\":1,\"epsilon\":3.0,\"delta\":1e-05,\"frozen\":true},"

@@ -81,7 +81,7 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
     for (int e = 0; e < 2; e++)
         assert_int_equal(filter_of(&all[e].filter, &all[e].grant, NULL), ST_OK);
     view.noise = noise_text;
-    view.epochs = &(struct epochs){all, 2};
+    view.epochs = &(struct epochs){.items = all, .count = 2};
     char *text = certificate_render(&view);
     assert_non_null(strstr(text, mechanism));
     json_auto_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);

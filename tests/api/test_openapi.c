@@ -255,7 +255,7 @@ static void answer_uploads(json_t *answers)
 
 static void answer_datasets(json_t *answers)
 {
-    const struct epochs epochs = {regranted, 2};
+    const struct epochs epochs = {.items = regranted, .count = 2};
     for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
         struct dataset_spec spec;
         open_dataset(&spec, declarations[i]);
@@ -323,7 +323,7 @@ static void answer_model(json_t *answers, const struct dataset_spec *dataset,
 {
     struct noise_certificate noise = {.kernel = "SkylakeX", .product_kernel = "avx512"};
     struct ledger_entry_name reserve = {.seq = 3};
-    struct epochs epochs = {regranted, 2};
+    struct epochs epochs = {.items = regranted, .count = 2};
     char *noise_text = noise_render(&noise);
     struct model_view view = {.id = &model_id,
                               .job = &job_id,
@@ -410,7 +410,7 @@ static void answer_ledger(json_t *answers)
                              .meta = "{}",
                              .actor = "local",
                              .time_ms = 1000};
-    struct epochs epochs = {regranted, 1};
+    struct epochs epochs = {.items = regranted, .count = 1};
     struct budget_part parts[] = {{PART_TRAIN, balance, epochs},
                                   {PART_HOLDOUT, balance, epochs}};
     take_answer(answers, "Budget", budget_render(&(struct dataset_id){"b"}, parts, 1));

@@ -8,8 +8,10 @@
  *                    jobs that are submitted at once are
  *   a job            reserved, authorised and settled: three transactions, on a dataset of
  *                    which nothing else is held
- *   an authorisation a transaction that raises a mark, of a job each; at last with the
- *                    head kept in a file, too, as a daemon on a server does
+ *   an authorisation a transaction that raises a mark, of a job each
+ *
+ * At last reservations and authorisations with the head kept in a file, too, as a daemon on a
+ * server does.
  *
  * The file lies in $TMPDIR (/tmp). They wait for the disk, so what else the machine does shows: compare within a run. The
  * processor's time of this process is shown for each beside it, without a server's; two
@@ -251,9 +253,12 @@ int main(void)
         }
     }
     keep_head(&file, folder, "head");
+    run(&file, "SQLite, head kept", 1, RESERVE_ON_ALL);
+    run(&file, "SQLite, head kept", CLIENTS_MAX, RESERVE_ON_ALL);
     run(&file, "SQLite, head kept", CLIENTS_MAX, AUTHORISE);
     if (with_server) {
         keep_head(&remote, folder, "remote");
+        run(&remote, "PostgreSQL, head kept", CLIENTS_MAX, RESERVE_ON_ALL);
         run(&remote, "PostgreSQL, head kept", CLIENTS_MAX, AUTHORISE);
     }
     run_syncs();

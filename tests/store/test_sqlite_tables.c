@@ -47,6 +47,8 @@ static void append_only_tables_cannot_be_edited(void **state)
         "INSERT OR REPLACE INTO mark VALUES('j',9)",
         "UPDATE freeze SET epoch=2",
         "DELETE FROM freeze",
+        "UPDATE timeline SET seen=0",
+        "DELETE FROM timeline",
         "DELETE FROM dataset",
         "INSERT INTO ledger SELECT 2,NULL,1,'','RESERVE',curve,NULL,meta,actor,0,hash,"
         "randomblob(32) FROM ledger",
@@ -65,7 +67,8 @@ static void append_only_tables_cannot_be_edited(void **state)
             "INSERT INTO ledger VALUES(1,'a',1,'','GRANT',zeroblob(8),NULL,'{}','me',"
             "0,zeroblob(32),randomblob(32));"
             "INSERT INTO mark VALUES('j',5);"
-            "INSERT INTO freeze VALUES('a',1,1,zeroblob(32),0)"),
+            "INSERT INTO freeze VALUES('a',1,1,zeroblob(32),0);"
+            "INSERT INTO timeline VALUES('a',1,1,zeroblob(32),0,1,zeroblob(8),0)"),
         SQLITE_OK);
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         if (run(db, attempts[i]) != SQLITE_CONSTRAINT)

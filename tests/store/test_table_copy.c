@@ -39,6 +39,7 @@ static const char *const rows[] = {
     "INSERT INTO sealed_sum VALUES('b',X'0102')",
     "INSERT INTO mark VALUES('job_a',41)",
     "INSERT INTO freeze VALUES('b',1,3," HASH("13") ",4)",
+    "INSERT INTO timeline VALUES('b',1,3," HASH("16") ",2,1,X'00000000000000FF',4)",
     "INSERT INTO audit VALUES(1,5,'me','k','p','cli','','a','o','ok','','','',"
     "zeroblob(32)," HASH("21") ")",
     "INSERT INTO audit "

@@ -514,6 +514,49 @@ static bool see_freeze(void *context, const struct freeze_row *row)
     return true;
 }
 
+static bool see_timeline(void *context, const struct timeline_row *row)
+{
+    struct seen *seen = context;
+    snprintf(seen->texts[seen->count++], 200, "%s %d %d %d %d %d %d/%d %d", row->dataset,
+             (int)row->epoch, (int)row->seq, row->hash[0], (int)row->shared, row->seen,
+             row->most[1], (int)row->most_size, (int)row->time_ms);
+    return true;
+}
+
+static void an_epoch_has_each_timeline_once(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    static const uint8_t most[16] = {0, 7};
+    struct dataset_row a = dataset("a", 1);
+    struct timeline_row row = {.dataset = "a",
+                               .epoch = 1,
+                               .seq = 17,
+                               .shared = 12,
+                               .seen = true,
+                               .most = most,
+                               .most_size = sizeof most,
+                               .time_ms = 8};
+    bytes(row.hash, 5);
+    assert_refused(timeline_row_insert(tx, &row, NULL), ST_NOT_FOUND);
+    assert_int_equal(dataset_row_insert(tx, &a, NULL), ST_OK);
+    struct timeline_row ragged = row;
+    ragged.most_size = 15;
+    assert_refused(timeline_row_insert(tx, &ragged, NULL), ST_CORRUPT);
+    assert_int_equal(timeline_row_insert(tx, &row, NULL), ST_OK);
+    assert_refused(timeline_row_insert(tx, &row, NULL), ST_ALREADY_EXISTS);
+    row.epoch = 2;
+    row.seen = false;
+    assert_int_equal(timeline_row_insert(tx, &row, NULL), ST_OK);
+    assert_int_equal(timeline_rows_walk(tx, see_timeline, &seen, NULL), ST_OK);
+    assert_int_equal(seen.count, 2);
+    assert_string_equal(seen.texts[0], "a 1 17 5 12 1 7/16 8");
+    assert_string_equal(seen.texts[1], "a 2 17 5 12 0 7/16 8");
+    struct ledger_extent extent;
+    assert_int_equal(ledger_rows_extent(tx, &extent, NULL), ST_OK);
+    assert_int_equal(extent.freezes, 2);
+}
+
 static void an_epoch_freezes_once(void **state)
 {
     (void)state;
@@ -841,6 +884,7 @@ int main(void)
             entries_are_appended_in_a_chain_and_nothing_else, begin, end),
         cmocka_unit_test_setup_teardown(marks_only_grow, begin, end),
         cmocka_unit_test_setup_teardown(an_epoch_freezes_once, begin, end),
+        cmocka_unit_test_setup_teardown(an_epoch_has_each_timeline_once, begin, end),
         cmocka_unit_test_setup_teardown(acts_are_chained_and_found_by_who_what_and_how,
                                         begin, end),
         cmocka_unit_test_setup_teardown(

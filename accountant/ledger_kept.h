@@ -1,0 +1,32 @@
+/*
+ * ledger_kept.h - a head that is kept elsewhere, as a start reads it, and what a store may be
+ * to it.
+ *
+ * Threads: pure, but for the file.
+ */
+#ifndef ACCOUNTANT_LEDGER_KEPT_H
+#define ACCOUNTANT_LEDGER_KEPT_H
+
+#include "accountant/head_file.h"
+
+/* What a store is to a head that is kept elsewhere (ledger_fork.h). */
+enum ledger_history {
+    HISTORY_SAME,  /* it has the head's entry, and has authorised as much */
+    HISTORY_CUT,   /* it is a truncation of the head's history */
+    HISTORY_OTHER, /* it is another timeline, or nothing shows that it is a truncation */
+};
+
+struct ledger_kept { /* a head file, as it was read; zeroed: there is none */
+    bool found;
+    struct head head;
+    struct chain_links links; /* the entries that it knows, up to head's */
+};
+
+/* Reads the head file at path; *kept is to be finished on every outcome.
+ *   ST_CORRUPT  the file is there and is not a head file
+ *   ST_IO       it cannot be read */
+enum status ledger_kept_read(struct ledger_kept *kept, const char *path,
+                             struct error *error);
+void ledger_kept_fini(struct ledger_kept *kept);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * timeline.h - the form of a row of the table timeline: another timeline of the ledger, as the
+ * odometer takes it. Its curve bounds nothing but the weighted orders of the epoch that the
+ * timeline left; it is infinite at all others.
+ *
+ * Threads: pure.
+ */
+#ifndef ACCOUNTANT_TIMELINE_H
+#define ACCOUNTANT_TIMELINE_H
+
+#include "accountant/entry.h"
+#include "accountant/odometer.h"
+
+void timeline_most_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct epoch *epoch,
+                          const double most[LEDGER_WEIGHTED]);
+
+/* Reads a row of the epoch that it names, which may be NULL. False: it is no timeline of it. */
+bool timeline_read(struct timeline *timeline, const struct epoch *epoch,
+                   const struct timeline_row *row);
+
+#endif
