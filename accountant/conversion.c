@@ -16,12 +16,19 @@ static double log_rest(double order)
     return order < 2 ? log(order - 1) - log(order) : log1p(-1 / order);
 }
 
+/* The square of the total variation is at most this, rounded up. */
+static double total_variation_square(double rdp)
+{
+    double up = round_up_error(rdp, rounding);
+    return fmin(up / 2, -expm1(-up)) * (1 + rounding);
+}
+
 double conversion_epsilon(double rdp, double order, double delta)
 {
     CHECK(order > 1 && rdp >= 0 && delta > 0 && delta < 1);
     if (isinf(rdp))
         return INFINITY;
-    if (-expm1(-round_up_error(rdp, rounding)) <= delta * delta * (1 - rounding))
+    if (total_variation_square(rdp) <= delta * delta * (1 - rounding))
         return 0;
     double beta = order - 1, rest = log_rest(order);
     double delta_log = log(delta), order_log = log(order);
@@ -42,7 +49,7 @@ double conversion_delta(double rdp, double order, double epsilon)
     double exponent = beta * (rdp - epsilon + rest) - log(order);
     double size = beta * (rdp + epsilon + fabs(rest) + log1p(1 / beta)) + log(order);
     double tight = exp(exponent + rounding * size) * (1 + rounding);
-    double total_variation = sqrt(-expm1(-rdp)) * (1 + rounding);
+    double total_variation = sqrt(total_variation_square(rdp)) * (1 + rounding);
     return fmin(1, round_up_next(fmin(tight, total_variation)));
 }
 

@@ -113,6 +113,10 @@ static struct figure figure_of(struct price *p)
     struct order_choice best = order_best(epsilon_at, p);
     if (best.value < figure.epsilon)
         figure = (struct figure){best.value, best.order};
+    /* The search follows the conversion, whose valley may be far from where the total
+     * variation shows that epsilon is 0. */
+    if (figure.epsilon > 0 && epsilon_at(p, CONVERSION_ORDER_MIN) == 0)
+        figure = (struct figure){0, CONVERSION_ORDER_MIN};
     return figure;
 }
 
@@ -159,6 +163,8 @@ enum status figure_delta(double *delta, const struct mechanism *m, uint64_t step
         double order = isinf(epsilon) ? 2 : order_best(delta_log_at, &p).order;
         double rdp = cost_of(&p.scratch, m, p.steps, order);
         least = fmin(least, conversion_delta(rdp, order, epsilon));
+        rdp = cost_of(&p.scratch, m, p.steps, CONVERSION_ORDER_MIN);
+        least = fmin(least, conversion_delta(rdp, CONVERSION_ORDER_MIN, epsilon));
     }
     *delta = steps == 0 ? 0 : fmin(1, round_up_add(least, LEDGER_NOISE_DELTA));
     return ST_OK;

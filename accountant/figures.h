@@ -3,7 +3,7 @@
  * delta, and the inverse questions. These are a job's own figures; what a dataset
  * admits is the ledger's filter (ledger.h), which is stricter.
  *
- * All epsilons are upper bounds: the best real order in (1, 2048] of the Renyi curve, the
+ * All epsilons are upper bounds: the best real order in (1, 16384] of the Renyi curve, the
  * tight conversion (Canonne, Kamath, Steinke 2020, Prop. 12; Balle et al. 2020, Thm. 21),
  * or the profile of the mechanism without sampling where that is lower: exact where every
  * rate is 1. delta is the job's; LEDGER_NOISE_DELTA is taken off inside.

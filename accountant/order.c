@@ -10,7 +10,7 @@
 /* Values near the bottom are flat to second order. At this resolution of y the excess is
  * below 1e-9 relative in all that was measured. */
 static const double resolution = 3e-6;
-static const double log_excess_max = 7.62413058566129; /* log(2047) */
+static const double log_excess_max = 9.703999490820264; /* log(16383) */
 static const double log_excess_min = -14;              /* order 1 + 8e-7 */
 
 struct search {

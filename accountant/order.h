@@ -1,5 +1,6 @@
 /*
- * order.h - the Renyi order that serves a question best, over all reals in (1, 2048].
+ * order.h - the Renyi order that serves a question best, over all reals in (1, 16384]. The
+ * grid of the ledger ends at 2048; a job's own figures are not bound to it.
  *
  * For a mechanism of curve rdp(a)
  *
@@ -15,7 +16,7 @@
 #ifndef ACCOUNTANT_ORDER_H
 #define ACCOUNTANT_ORDER_H
 
-#define ORDER_MAX 2048.0
+#define ORDER_MAX 16384.0
 
 struct order_choice {
     double order, value;

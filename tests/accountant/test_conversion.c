@@ -65,7 +65,9 @@ static void delta_is_the_formula_rounded_up(void **state)
                 long double a = order, rest = logl((a - 1) / a);
                 long double exponent = (a - 1) * (rdp - epsilon + rest) - logl(a);
                 long double size = (a - 1) * (rdp + epsilon + 9) + 9;
-                long double exact = fminl(expl(exponent), sqrtl(-expm1l(-rdp)));
+                long double variation =
+                    fminl(sqrtl(-expm1l(-rdp)), sqrtl((long double)rdp / 2));
+                long double exact = fminl(expl(exponent), variation);
                 double delta = conversion_delta(rdp, order, epsilon);
                 assert_true(delta >= fminl(1, exact));
                 assert_true(delta <= exact * (1 + 1e-13L * size) + DBL_MIN);
@@ -85,9 +87,11 @@ static void it_is_never_negative(void **state)
 static void a_divergence_below_delta_squared_costs_nothing(void **state)
 {
     (void)state;
-    /* 1 - exp(-rdp) <= delta^2 bounds the total variation by delta. */
-    assert_true(conversion_epsilon(0.99e-10, 1.5, 1e-5) == 0);
-    assert_true(conversion_epsilon(1.01e-10, 1.5, 1e-5) > 0);
+    /* Pinsker: rdp / 2 <= delta^2 bounds the total variation by delta. */
+    assert_true(conversion_epsilon(1.99e-10, 1.5, 1e-5) == 0);
+    assert_true(conversion_epsilon(2.01e-10, 1.5, 1e-5) > 0);
+    /* Bretagnolle and Huber, which is less from 1.59 on: 1 - exp(-2.3) = .8997. */
+    assert_true(conversion_epsilon(2.3, 1.001, 0.9487) == 0);
 }
 
 static void infinite_divergence_costs_everything(void **state)
@@ -113,7 +117,8 @@ static void delta_and_epsilon_are_inverse(void **state)
 static void delta_is_at_most_the_total_variation_and_one(void **state)
 {
     (void)state;
-    assert_close(conversion_delta(0.02, 1.01, 0), sqrt(-expm1(-0.02)), 1e-14);
+    assert_close(conversion_delta(0.02, 1.01, 0), 0.1, 1e-14);
+    assert_close(conversion_delta(3, 1.0001, 0), sqrt(-expm1(-3)), 1e-14);
     assert_true(conversion_delta(500, 1.5, 0.1) <= 1);
 }
 

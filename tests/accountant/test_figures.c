@@ -134,6 +134,52 @@ static void small_epsilons_need_orders_past_a_thousand(void **state)
     assert_true(epsilon_of(&m, 1e-5) <= 0.003506560672);
 }
 
+/* The truth by the total variation, which is delta at epsilon 0: of one sampled step it is the
+ * rate times that of the step unsampled. It is 0 in the first two rows. The third is bound by
+ * the highest order. before is what was shown when the search ended at 2048 and looked at no
+ * order near 1. */
+static void small_losses_are_not_rounded_up_to_an_epsilon(void **state)
+{
+    (void)state;
+    static const struct {
+        struct mechanism_run run;
+        double delta, before, most;
+    } rows[] = {
+        {{.01, 1, 1}, .01, .171, 0},
+        {{1e-4, 10, 1}, 1e-5, .0016, 0},
+        {{1e-3, 50, 100}, 1e-5, .0013, 5e-4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mechanism_run run = rows[i].run;
+        struct mechanism m = one(&run);
+        double epsilon = epsilon_of(&m, rows[i].delta);
+        double variation = (double)run.steps * run.sampling_rate *
+                           erf(1 / (2 * sqrt(2) * run.noise_multiplier));
+        print_message("%g, before %g\n", epsilon, rows[i].before);
+        assert_true(epsilon <= rows[i].most && epsilon < rows[i].before);
+        if (run.steps == 1) /* the truth: 0 only if delta is at least that */
+            assert_true((epsilon == 0) <= (variation <= rows[i].delta));
+    }
+}
+
+/* Never 0 below the total variation: just under it the truth is above 0. */
+static void epsilon_is_zero_only_above_the_total_variation(void **state)
+{
+    (void)state;
+    static const struct mechanism_run runs[] = {
+        {.01, 1, 1}, {1e-4, 10, 1}, {.3, 2, 1}, {1e-3, .6, 1}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct mechanism_run run = runs[i];
+        struct mechanism m = one(&run);
+        double variation =
+            run.sampling_rate * erf(1 / (2 * sqrt(2) * run.noise_multiplier));
+        double delta = 0;
+        assert_true(epsilon_of(&m, variation * .999) > 0);
+        assert_int_equal(figure_delta(&delta, &m, 1, 0, NULL), ST_OK);
+        assert_true(delta >= variation);
+    }
+}
+
 static void no_steps_cost_nothing_and_tiny_jobs_never_less(void **state)
 {
     (void)state;
@@ -417,6 +463,8 @@ int main(void)
         cmocka_unit_test(full_batches_of_any_noise_are_one_gaussian),
         cmocka_unit_test(the_unsampled_profile_bounds_rates_near_one),
         cmocka_unit_test(small_epsilons_need_orders_past_a_thousand),
+        cmocka_unit_test(small_losses_are_not_rounded_up_to_an_epsilon),
+        cmocka_unit_test(epsilon_is_zero_only_above_the_total_variation),
         cmocka_unit_test(no_steps_cost_nothing_and_tiny_jobs_never_less),
         cmocka_unit_test(prefixes_without_a_price_cost_the_whole),
         cmocka_unit_test(uneven_noise_is_not_its_mean),
