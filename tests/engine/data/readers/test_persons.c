@@ -184,7 +184,7 @@ static void an_id_has_a_longest_size(void **state)
     ingest_fini(&ingest);
 }
 
-/* One person would be two, of whom each has a budget's worth less of protection. */
+/* Otherwise one person counts as two. */
 static void an_id_that_holds_what_nobody_sees_is_refused(void **state)
 {
     (void)state;

@@ -210,10 +210,9 @@ static size_t yes_held_out(struct ingest *ingest, const struct schema *table,
     return count;
 }
 
-/* In the order of the file the counts of the two tables would be 199 or more and 30 or so,
- * and an evaluation at epsilon .05, whose noise has a deviation under 80, tells them apart
- * in nearly every run. In a secret order both counts have the same law: hypergeometric,
- * with the mean 20 and a deviation of 4.0. */
+/* In the order of the file the counts of the two tables are 199 and 4 in every run. In a
+ * secret order both have the same law: hypergeometric, with the mean 20 and a deviation of
+ * 4.0. */
 static void labels_chosen_by_the_public_seed_show_nothing_of_one_person(void **state)
 {
     (void)state;
