@@ -185,6 +185,8 @@ $(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=bl
 $(BUILD)/tests/engine/data/readers/test_secret_order: wrapped := -Wl,--wrap=random_bytes
 $(BUILD)/tests/service/test_held_figure: wrapped := -Wl,--wrap=random_bytes
 $(BUILD)/tests/engine/test_equal_work: wrapped := -Wl,--wrap=matrix_gather,--wrap=stream_read,--wrap=stored_column_number,--wrap=stored_column_value
+$(BUILD)/tests/store/test_lease: wrapped := -Wl,--wrap=wire_execute
+$(BUILD)/tests/service/test_lost_surveys: wrapped := -Wl,--wrap=hold_rows_walk_lost
 $(BUILD)/tests/service/test_interrupted_start: wrapped := -Wl,--wrap=surveys_open
 $(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create_of_units,--wrap=network_destroy
 $(e2e) $(BUILD)/tests/faults/test_daemon_failover $(BUILD)/tests/slurm/test_slurm_ranks: $(e2e.fixtures)

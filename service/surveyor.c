@@ -86,17 +86,14 @@ void surveyor_run(void *argument, void *item)
 
 /* --- the end --- */
 
-/* Commits what was authorised and ends the row, in one transaction. */
-static enum status settle(struct context *context, struct survey *survey,
-                          const struct survey_end *end, struct error *error)
+/* Commits in tx what was authorised, and ends the row. */
+static enum status settle_in(struct context *context, struct store_tx *tx,
+                             struct survey *survey, const struct survey_end *end,
+                             struct error *error)
 {
     const struct job_id holder = holder_of_survey(&survey->id);
-    struct store_tx *tx = NULL;
-    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = claims_end_held(context, tx, HELD_SURVEY, survey->id.text,
-                             end->answers != NULL, error);
+    enum status status = claims_end_held(context, tx, HELD_SURVEY, survey->id.text,
+                                         end->answers != NULL, error);
     if (status == ST_OK)
         status = ledger_settle(context->ledger, tx, &holder, NULL, error);
     const struct notice_charge charge = {&survey->dataset, survey->project,
@@ -105,7 +102,17 @@ static enum status settle(struct context *context, struct survey *survey,
         status = notice_charged(context, tx, &charge, error);
     if (status == ST_OK)
         status = surveys_end(context->surveys, tx, survey, end, error);
-    return store_end(tx, status, error);
+    return status;
+}
+
+static enum status settle(struct context *context, struct survey *survey,
+                          const struct survey_end *end, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return store_end(tx, settle_in(context, tx, survey, end, error), error);
 }
 
 static enum job_reason reason_of(const struct survey_ending *ending)
@@ -154,24 +161,23 @@ void surveyor_tick(struct context *context, int64_t second)
     }
 }
 
+/* --- what daemons that are lost have left --- */
+
 enum { LOST_MOST = LIMIT_SURVEYS }; /* that have not ended, of all daemons */
 
 struct lost_surveys {
-    struct surveys *surveys;
-    struct survey *all[LOST_MOST];
+    struct survey_id all[LOST_MOST];
     size_t count;
 };
 
-static bool adopt(void *argument, const char *id)
+static bool note(void *argument, const char *id)
 {
     struct lost_surveys *lost = argument;
-    struct survey *survey = surveys_adopt(lost->surveys, id);
-    if (survey != NULL)
-        lost->all[lost->count++] = survey;
+    if (survey_id_parse(&lost->all[lost->count], id))
+        lost->count++;
     return lost->count < LOST_MOST;
 }
 
-/* Takes over those of daemons that are lost. */
 static enum status find_shared(struct context *context, struct lost_surveys *lost,
                                struct error *error)
 {
@@ -181,30 +187,64 @@ static enum status find_shared(struct context *context, struct lost_surveys *los
         status = store_begin(context->store, STORE_READ, &tx, error);
         if (status != ST_OK)
             return status;
-        status = hold_rows_walk_lost(tx, adopt, lost, error);
+        status = hold_rows_walk_lost(tx, note, lost, error);
     } while (store_again(tx, &status, error));
     return status;
 }
 
-/* Ends LOST_MOST of them at most; *ended tells how many. */
-static enum status end_some(struct context *context, size_t *ended, struct error *error)
+static void find_alone(struct context *context, struct lost_surveys *lost)
 {
-    struct lost_surveys lost = {.surveys = context->surveys};
-    enum status status = ST_OK;
+    struct survey *survey;
+    while (lost->count < LOST_MOST &&
+           (survey = surveys_at(context->surveys, lost->count)) != NULL)
+        lost->all[lost->count++] = survey->id;
+}
+
+/* Every daemon that is left finds the survey. Those that come behind the first, in the order
+ * of their turns, find that it has ended, and do nothing. */
+static enum status end_lost_in(struct context *context, struct store_tx *tx,
+                               const struct survey_id *id, bool *ended,
+                               struct error *error)
+{
     const struct survey_end end = {.reason = REASON_WORKER_LOST,
                                    .second = clock_wall_s()};
+    struct hold_row hold = {.lost = true};
+    struct survey *survey = surveys_find(context->surveys, id->text);
+    enum status status = store_shared(context->store)
+                             ? hold_row_find(tx, HELD_SURVEY, id->text, &hold, error)
+                             : ST_OK;
+    *ended = status == ST_OK && survey != NULL && (hold.daemon == 0 || hold.lost);
+    return *ended ? settle_in(context, tx, survey, &end, error) : status;
+}
+
+static enum status end_lost(struct context *context, const struct survey_id *id,
+                            bool *ended, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, STORE_LEDGER, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = store_end(tx, end_lost_in(context, tx, id, ended, error), error);
+    if (status == ST_OK && *ended)
+        log_event(LOG_WARNING, "survey_lost", "survey", id->text, (char *)NULL);
+    return status;
+}
+
+/* Ends LOST_MOST of them at most; *count tells how many. */
+static enum status end_some(struct context *context, size_t *count, struct error *error)
+{
+    struct lost_surveys lost = {.count = 0};
+    enum status status = ST_OK;
+    *count = 0;
     if (store_shared(context->store))
         status = find_shared(context, &lost, error);
     else
-        while (lost.count < LOST_MOST && (lost.all[lost.count] = surveys_at(
-                                              context->surveys, lost.count)) != NULL)
-            lost.count++;
+        find_alone(context, &lost);
     for (size_t i = 0; status == ST_OK && i < lost.count; i++) {
-        log_event(LOG_WARNING, "survey_lost", "survey", lost.all[i]->id.text,
-                  (char *)NULL);
-        status = settle(context, lost.all[i], &end, error);
+        bool ended = false;
+        status = end_lost(context, &lost.all[i], &ended, error);
+        *count += status == ST_OK && ended;
     }
-    *ended = lost.count;
     return status;
 }
 

@@ -272,9 +272,11 @@ enum status surveys_add(struct surveys *surveys, struct store_tx *tx,
 static void ended(void *context)
 {
     struct change *change = context;
-    pthread_mutex_lock(&change->surveys->lock);
-    leave(&change->surveys->here, change->survey);
-    pthread_mutex_unlock(&change->surveys->lock);
+    struct surveys *surveys = change->surveys;
+    pthread_mutex_lock(&surveys->lock);
+    bool here = find(&surveys->here, change->survey->id.text) != NULL;
+    leave(here ? &surveys->here : &surveys->elsewhere, change->survey);
+    pthread_mutex_unlock(&surveys->lock);
     survey_destroy(change->survey);
     free(change);
 }
@@ -352,13 +354,19 @@ size_t surveys_on(struct surveys *surveys, const struct dataset_id *dataset)
     return on;
 }
 
-bool surveys_runs(struct surveys *surveys, const char *id)
+struct survey *surveys_find(struct surveys *surveys, const char *id)
 {
     pthread_mutex_lock(&surveys->lock);
-    bool runs =
-        find(&surveys->here, id) != NULL || find(&surveys->elsewhere, id) != NULL;
+    struct survey *survey = find(&surveys->here, id);
+    if (survey == NULL)
+        survey = find(&surveys->elsewhere, id);
     pthread_mutex_unlock(&surveys->lock);
-    return runs;
+    return survey;
+}
+
+bool surveys_runs(struct surveys *surveys, const char *id)
+{
+    return surveys_find(surveys, id) != NULL;
 }
 
 void surveys_look(struct surveys *surveys,
@@ -444,16 +452,4 @@ enum status surveys_yield(struct surveys *surveys, const struct survey_renewal *
         pthread_mutex_unlock(&surveys->lock);
     }
     return status;
-}
-
-struct survey *surveys_adopt(struct surveys *surveys, const char *id)
-{
-    pthread_mutex_lock(&surveys->lock);
-    struct survey *survey = find(&surveys->elsewhere, id);
-    if (survey != NULL) {
-        leave(&surveys->elsewhere, survey);
-        enter(&surveys->here, survey);
-    }
-    pthread_mutex_unlock(&surveys->lock);
-    return survey;
 }

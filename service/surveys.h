@@ -110,8 +110,9 @@ struct survey_renewal;
  *   ST_CORRUPT  one holds nothing */
 enum status surveys_yield(struct surveys *surveys, const struct survey_renewal *renewal,
                           struct error *error);
-/* Takes one over that was another's, to end it; NULL where there is none of that id. */
-struct survey *surveys_adopt(struct surveys *surveys, const char *id);
+/* The survey of that id that has not ended, of whichever daemon; NULL: there is none. In a
+ * transaction that keeps others from ending it. */
+struct survey *surveys_find(struct surveys *surveys, const char *id);
 
 /* Whether one that has not ended has this id. */
 bool surveys_runs(struct surveys *surveys, const char *id);

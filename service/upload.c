@@ -332,21 +332,37 @@ enum status upload_publish_new(struct context *context, struct upload *upload,
     return ST_OK;
 }
 
+struct last_check { /* of the dataset, in the transaction in which the file appears */
+    struct context *context;
+    const struct route_match *place;
+    enum status status;
+    struct error *error;
+};
+
+static enum status check_last(void *argument, struct error *error)
+{
+    struct last_check *last = argument;
+    (void)error; /* is the log's, and this is the client's */
+    last->status = upload_check(last->context, last->place, last->error);
+    return last->status;
+}
+
 enum status upload_publish(struct context *context, struct upload *upload,
                            const struct route_match *place, struct error *error)
 {
     struct error inner = {0};
+    struct last_check last = {context, place, ST_OK, error};
+    const struct blob_gate gate = {context->store, check_last, &last};
     enum status status = upload_check(context, place, error);
     if (status != ST_OK)
         return status;
-    if (blob_publish(context->blobs, &upload->draft, &inner) == ST_OK) {
-        close_published(context, upload);
-        if (is_awaited(context, &upload->draft.name))
-            return ST_OK;
-        context_remove(context, &upload->draft.name);
-        return error_set(error, ST_DATASET_IMMUTABLE, "it is imported or was deleted");
-    }
-    return not_published(upload, &inner, error);
+    status = blob_publish_if(context->blobs, &upload->draft, &gate, &inner);
+    if (last.status != ST_OK)
+        return last.status;
+    if (status != ST_OK)
+        return not_published(upload, &inner, error);
+    close_published(context, upload);
+    return ST_OK;
 }
 
 enum status upload_pause(struct context *context, struct upload *upload,

@@ -90,9 +90,10 @@ enum status upload_write(struct context *context, struct upload *upload,
 bool upload_is_whole(const struct upload *upload);
 
 /* Publishes it as the file of its dataset, and closes it. What upload_begin checked is
- * checked again, since the dataset may have moved while the body came in, and once more
- * when the file is there: what nobody awaits any more is removed. An unfinished upload of
- * the same file goes.
+ * checked again, since the dataset may have moved while the body came in: the last time in
+ * the transaction in which the file appears. So an import that has begun, at whichever
+ * daemon, reads the files of before, and the upload is refused. An unfinished upload of the
+ * same file goes.
  *   ST_INTERNAL, and those of upload_begin: it can only be abandoned */
 enum status upload_publish(struct context *context, struct upload *upload,
                            const struct route_match *place, struct error *error);

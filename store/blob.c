@@ -373,7 +373,13 @@ enum status blob_draft_create(struct blobs *blobs, struct blob_draft *draft,
 enum status blob_publish(const struct blobs *blobs, const struct blob_draft *draft,
                          struct error *error)
 {
-    return blobs->driver->publish(blobs, draft, error);
+    return blobs->driver->publish(blobs, draft, NULL, error);
+}
+
+enum status blob_publish_if(const struct blobs *blobs, const struct blob_draft *draft,
+                            const struct blob_gate *gate, struct error *error)
+{
+    return blobs->driver->publish(blobs, draft, gate, error);
 }
 
 void blob_discard(struct blobs *blobs, const struct blob_draft *draft)

@@ -40,6 +40,7 @@
 
 /* --- the directory --- */
 
+struct store; /* store.h */
 struct blobs; /* the data directory, opaque */
 
 /* Makes what is missing of the directory, checks its mode, takes `lock` (flock) for the
@@ -160,6 +161,20 @@ enum status blob_draft_create(struct blobs *blobs, struct blob_draft *draft,
  *   ST_IO  the draft cannot be synced or renamed, or a folder cannot be synced */
 enum status blob_publish(const struct blobs *blobs, const struct blob_draft *draft,
                          struct error *error);
+
+/* Asks whether a blob may appear. It reads memory only, inside a transaction of STORE_ROW. */
+struct blob_gate {
+    struct store *store;
+    enum status (*may)(void *context, struct error *error);
+    void *context;
+};
+
+/* The same if the gate lets it. The draft is synced, or in the bucket, before the gate is
+ * asked, and the blob appears in the transaction in which it is asked: whoever moves the
+ * dataset in another transaction comes before both or after both.
+ *   those of may  nothing has changed, and the draft stays */
+enum status blob_publish_if(const struct blobs *blobs, const struct blob_draft *draft,
+                            const struct blob_gate *gate, struct error *error);
 
 /* Removes the draft, if it is there. */
 void blob_discard(struct blobs *blobs, const struct blob_draft *draft);

@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "store/blob_place.h"
+#include "store/store.h"
 
 static void path_of(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
                     const struct blob_name *name)
@@ -74,17 +75,37 @@ static enum status remove_blob(const struct blobs *blobs, const struct blob_name
     return remove_file(blobs, file_name, error);
 }
 
+static enum status move(const char *from, const char *to, struct error *error)
+{
+    return rename(from, to) == 0 ? ST_OK : blob_failed(error, to);
+}
+
+/* The transaction keeps others from moving the dataset until the file is there. */
+static enum status move_if(const struct blob_gate *gate, const char *from,
+                           const char *to, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(gate->store, STORE_ROW, &tx, error);
+    if (status != ST_OK)
+        return status;
+    status = gate->may(gate->context, error);
+    if (status == ST_OK)
+        status = move(from, to, error);
+    store_rollback(tx); /* which has written no row */
+    return status;
+}
+
 static enum status publish(const struct blobs *blobs, const struct blob_draft *draft,
-                           struct error *error)
+                           const struct blob_gate *gate, struct error *error)
 {
     char from[BLOB_PATH_SIZE], to[BLOB_PATH_SIZE];
     blob_draft_path(blobs, from, draft);
     path_of(blobs, to, &draft->name);
     enum status status = blob_sync(from, O_RDONLY, error);
+    if (status == ST_OK)
+        status = gate != NULL ? move_if(gate, from, to, error) : move(from, to, error);
     if (status != ST_OK)
         return status;
-    if (rename(from, to) != 0)
-        return blob_failed(error, to);
     status = blob_sync_folder_of(to, error);
     return status != ST_OK ? status : blob_sync_folder_of(from, error);
 }

@@ -15,6 +15,7 @@
 #include "store/object_garbage.h"
 
 struct blobs;
+struct blob_gate; /* blob.h */
 
 struct blob_driver {
     enum status (*fetch)(const struct blobs *blobs, struct blob_loan *loan,
@@ -27,8 +28,9 @@ struct blob_driver {
                          const struct file_seal *seal, struct error *error);
     enum status (*remove)(const struct blobs *blobs, const struct blob_name *name,
                           struct error *error);
+    /* gate may be NULL. */
     enum status (*publish)(const struct blobs *blobs, const struct blob_draft *draft,
-                           struct error *error);
+                           const struct blob_gate *gate, struct error *error);
     enum status (*sweep)(const struct blobs *blobs,
                          bool (*keep)(void *context, const struct blob_name *name),
                          void *context, struct error *error);

@@ -29,32 +29,27 @@ enum status lease_renew(struct store *store, struct error *error)
     return store_end(tx, renew(tx, store, error), error);
 }
 
-struct lapsed {
-    uint64_t daemons[LAPSED_MAX];
-    size_t count;
-};
-
-/* Locks the first writers of those that are silent for too long, so that they stay so. */
-static enum status find(struct store_tx *tx, struct lapsed *lapsed, struct error *error)
+/* Fences the daemons that are silent for too long, in one statement: a daemon that wakes while
+ * the connection of this one breaks is looked at again, or not at all. It answers rows, so the
+ * driver does not write it again either. */
+static enum status fence(struct store_tx *tx, size_t *fenced, struct error *error)
 {
     struct statement statement;
+    size_t count = 0;
     statement_open(&statement, store_tx_database(tx),
-                   "SELECT id FROM writer WHERE id=lead AND NOT fenced AND"
-                   " seen<clock_timestamp()-make_interval(secs=>?) ORDER BY id"
-                   " FOR UPDATE SKIP LOCKED");
+                   "WITH lapsed AS (SELECT id FROM writer WHERE id=lead AND NOT fenced"
+                   " AND seen<clock_timestamp()-make_interval(secs=>?) ORDER BY id"
+                   " LIMIT ? FOR UPDATE SKIP LOCKED),"
+                   " ended AS (UPDATE writer SET fenced=true FROM lapsed WHERE"
+                   " writer.lead=lapsed.id AND NOT writer.fenced"
+                   " RETURNING writer.lead)"
+                   " SELECT DISTINCT lead FROM ended");
     statement_bind_int(&statement, LEASE_S);
-    while (lapsed->count < LAPSED_MAX && statement_next(&statement))
-        lapsed->daemons[lapsed->count++] = statement_int(&statement, 0);
+    statement_bind_int(&statement, LAPSED_MAX);
+    while (statement_next(&statement))
+        count++;
+    *fenced = count;
     return statement_end(&statement, error);
-}
-
-static enum status fence(struct store_tx *tx, uint64_t daemon, struct error *error)
-{
-    struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "UPDATE writer SET fenced=true WHERE lead=? AND NOT fenced");
-    statement_bind_int(&statement, daemon);
-    return statement_run(&statement, error);
 }
 
 /* In a transaction of its own: it may have to be written again, and what was fenced must
@@ -71,19 +66,16 @@ static enum status forget(struct store *store, struct error *error)
 enum status lease_sweep(struct store *store, size_t *fenced, struct error *error)
 {
     struct store_tx *tx = NULL;
-    struct lapsed lapsed = {.count = 0};
+    size_t count = 0;
     *fenced = 0;
     if (!store_shared(store))
         return ST_OK;
     enum status status = store_begin(store, STORE_MARK, &tx, error);
     if (status != ST_OK)
         return status;
-    status = find(tx, &lapsed, error);
-    for (size_t i = 0; i < lapsed.count && status == ST_OK; i++)
-        status = fence(tx, lapsed.daemons[i], error);
-    status = store_end(tx, status, error);
+    status = store_end(tx, fence(tx, &count, error), error);
     if (status != ST_OK)
         return status;
-    *fenced = lapsed.count;
+    *fenced = count;
     return forget(store, error);
 }

@@ -22,6 +22,7 @@ enum { MODEL_PATIENCE_S = 300, PAUSE_MS = 1000 };
 struct publishing {
     const struct blob_objects *objects;
     const struct blob_draft *draft;
+    const struct blob_gate *gate; /* or NULL */
     int file;
     int64_t begin_s; /* of a clock that goes on while the machine sleeps */
     struct sealed_object object;
@@ -106,7 +107,11 @@ static enum status insert(struct publishing *publishing, struct found_object *ol
     enum status status = store_begin(objects->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
-    status = found_object_find_in(old, tx, objects, &publishing->draft->name, error);
+    if (publishing->gate != NULL)
+        status = publishing->gate->may(publishing->gate->context, error);
+    if (status == ST_OK)
+        status =
+            found_object_find_in(old, tx, objects, &publishing->draft->name, error);
     if (status == ST_OK)
         status = blob_row_set(tx, &row, error);
     if (status == ST_OK &&
@@ -124,6 +129,8 @@ static enum status put_and_insert(struct publishing *publishing, struct error *e
     if (status != ST_OK)
         return status;
     status = insert(publishing, &old, error);
+    if (status != ST_OK && !store_poisoned(objects->store))
+        object_garbage_add(objects->garbage, publishing->object.name);
     if (status == ST_OK && old.is_there) {
         blob_cache_drop(objects->cache, old.object.name);
         object_garbage_add(objects->garbage, old.object.name);
@@ -142,11 +149,12 @@ static void keep_draft(const struct publishing *publishing, const char *path)
 }
 
 enum status object_publish(const struct blobs *blobs, const struct blob_draft *draft,
-                           struct error *error)
+                           const struct blob_gate *gate, struct error *error)
 {
     struct stat info;
     char path[BLOB_PATH_SIZE];
-    struct publishing publishing = {.objects = blobs->objects, .draft = draft};
+    struct publishing publishing = {
+        .objects = blobs->objects, .draft = draft, .gate = gate};
     blob_draft_path(blobs, path, draft);
     publishing.file = open(path, O_RDONLY | O_CLOEXEC);
     if (publishing.file < 0)

@@ -11,8 +11,10 @@
 
 #include "store/blob_place.h"
 
-/*   ST_IO  the draft cannot be read, or the bucket or the store failed; the draft stays */
+/* gate may be NULL.
+ *   ST_IO  the draft cannot be read, or the bucket or the store failed; the draft stays
+ *   those of the gate: the draft stays too, and its object is removed */
 enum status object_publish(const struct blobs *blobs, const struct blob_draft *draft,
-                           struct error *error);
+                           const struct blob_gate *gate, struct error *error);
 
 #endif

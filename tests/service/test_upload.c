@@ -1,6 +1,7 @@
 /* Goal: what breaks off of an upload in pieces is kept as long as its dataset waits for it,
  * and no longer, whichever comes first; and a dataset that is declared in another format
- * while an upload of it begins stops that upload alone. Method: uploads that were taken as a
+ * while an upload of it begins stops that upload alone, as does an import that begins while
+ * a file is published. Method: uploads that were taken as a
  * request takes them, abandoned before and after their dataset moves; and a dataset_read
  * that declares the dataset anew just after it was read, as the desk may. */
 #include "tests/expect.h"
@@ -12,7 +13,8 @@
 
 static struct scene scene;
 
-static const char *overtaken; /* is declared anew after the next read; NULL: none is */
+static const char *overtaken;  /* is declared anew after the next read; NULL: none is */
+static struct dataset *begins; /* whose import begins after the next read; NULL: none */
 
 static void declare_arrays(const char *id)
 {
@@ -31,6 +33,13 @@ static void declare_arrays(const char *id)
                                            &dataset, NULL));
 }
 
+static void move(struct dataset *dataset, enum dataset_state state)
+{
+    struct dataset_info info = {.state = state};
+    struct store_tx *tx = scene_begin(&scene);
+    scene_commit(tx, dataset_move(scene.context.datasets, tx, dataset, &info, NULL));
+}
+
 void __real_dataset_read(struct datasets *datasets, const struct dataset *dataset,
                          struct dataset_info *info);
 void __wrap_dataset_read(struct datasets *datasets, const struct dataset *dataset,
@@ -39,10 +48,14 @@ void __wrap_dataset_read(struct datasets *datasets, const struct dataset *datase
                          struct dataset_info *info)
 {
     const char *id = overtaken;
+    struct dataset *importing = begins;
     overtaken = NULL;
+    begins = NULL;
     __real_dataset_read(datasets, dataset, info);
     if (id != NULL)
         declare_arrays(id);
+    if (importing != NULL)
+        move(importing, DATASET_IMPORTING);
 }
 
 static bool others_share; /* the store */
@@ -96,13 +109,6 @@ static bool is_kept(const struct dataset *dataset, enum blob_kind kind)
                                         &principal_local, &size, &length);
     assert_true(!kept || (size == 3 && length == 9));
     return kept;
-}
-
-static void move(struct dataset *dataset, enum dataset_state state)
-{
-    struct dataset_info info = {.state = state};
-    struct store_tx *tx = scene_begin(&scene);
-    scene_commit(tx, dataset_move(scene.context.datasets, tx, dataset, &info, NULL));
 }
 
 static void a_piece_is_kept_while_its_dataset_waits_for_it(void **state)
@@ -222,6 +228,40 @@ static void a_file_of_a_format_that_goes_as_it_begins_is_not_published(void **st
     assert_false(blob_is_there(scene.context.blobs, &name));
 }
 
+/* The import reads the files of before: another daemon has begun it, or the desk beside a
+ * fetch. What the upload is answered is what is imported. */
+static void a_file_whose_import_begins_as_it_is_published_is_refused(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    char path[BLOB_PATH_SIZE];
+    struct dataset *dataset = scene_declare(&scene, "begins", "\"public\"");
+    const struct route_match place = {.id = "begins", .name = "data"};
+    const struct upload_start start = {.place = &place, .principal = &principal_local};
+    for (int i = 0; i < 2; i++) {
+        struct upload upload = {0};
+        assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL), ST_OK);
+        assert_int_equal(upload_write(&scene.context, &upload,
+                                      i == 0 ? "before" : "new", i == 0 ? 6 : 3, NULL),
+                         ST_OK);
+        begins = i == 0 ? NULL : dataset;
+        assert_int_equal(upload_publish(&scene.context, &upload, &place, &error),
+                         i == 0 ? ST_OK : ST_DATASET_BUSY);
+        upload_abandon(&scene.context, &upload);
+    }
+    assert_string_equal(error.text, "it is being imported");
+    const struct blob_name name = name_of(dataset, BLOB_DATA);
+    struct blob_loan loan = {.is_lent = false};
+    assert_int_equal(blob_fetch(scene.context.blobs, &loan, &name, NULL), ST_OK);
+    snprintf(path, sizeof path, "%s", loan.path);
+    char bytes[16] = "";
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(read(file, bytes, sizeof bytes - 1), 6);
+    close(file);
+    blob_give_back(scene.context.blobs, &loan);
+    assert_string_equal(bytes, "before");
+}
+
 static void a_piece_of_a_format_that_goes_as_it_begins_is_not_kept(void **state)
 {
     (void)state;
@@ -239,10 +279,8 @@ static void where_others_share_the_store_no_part_is_kept(void **state)
     struct error error = {0};
     struct dataset *dataset = scene_declare(&scene, "parts", "\"public\"");
     const struct route_match place = {.id = "parts", .name = "data"};
-    struct upload_start start = {.place = &place,
-                                 .principal = &principal_local,
-                                 .offset = "0",
-                                 .length = "9"};
+    struct upload_start start = {
+        .place = &place, .principal = &principal_local, .offset = "0", .length = "9"};
     struct upload upload = {.size = 5};
     others_share = true;
     start.content_length = "3"; /* it says so at once */
@@ -272,7 +310,8 @@ static void where_others_share_the_store_no_part_is_kept(void **state)
     start.content_length = "9";
     upload = (struct upload){0};
     assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL), ST_OK);
-    assert_int_equal(upload_write(&scene.context, &upload, "abcdefghi", 9, NULL), ST_OK);
+    assert_int_equal(upload_write(&scene.context, &upload, "abcdefghi", 9, NULL),
+                     ST_OK);
     assert_true(upload_is_whole(&upload));
     assert_int_equal(upload_publish(&scene.context, &upload, &place, NULL), ST_OK);
     others_share = false;
@@ -300,6 +339,7 @@ int main(void)
         cmocka_unit_test(a_body_beyond_its_length_leaves_what_fitted),
         cmocka_unit_test(a_write_that_fails_leaves_nothing),
         cmocka_unit_test(a_file_of_a_format_that_goes_as_it_begins_is_not_published),
+        cmocka_unit_test(a_file_whose_import_begins_as_it_is_published_is_refused),
         cmocka_unit_test(a_piece_of_a_format_that_goes_as_it_begins_is_not_kept),
         cmocka_unit_test(where_others_share_the_store_no_part_is_kept),
         cmocka_unit_test(a_format_that_goes_as_its_file_is_read_shows_nothing),

@@ -255,6 +255,36 @@ static void a_failed_publication_leaves_what_was_there(void **state)
     end(&scene);
 }
 
+/* Refuses while *context is true. */
+static enum status may(void *context, struct error *error)
+{
+    return *(bool *)context ? error_set(error, ST_DATASET_BUSY, "it is being imported")
+                            : ST_OK;
+}
+
+static void what_its_gate_refuses_leaves_what_was_there(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    bool refuses = true;
+    struct error error = {0};
+    const struct blob_gate gate = {scene.store, may, &refuses};
+    const struct blob_name name = upload_named("a");
+    publish(&scene, &name, "old", 3);
+    const struct blob_draft draft = draft_of(&scene, &name, "new", 3);
+    assert_int_equal(blob_publish_if(scene.blobs, &draft, &gate, &error),
+                     ST_DATASET_BUSY);
+    assert_string_equal(error.text, "it is being imported");
+    assert_holds(&scene, &name, "old", 3);
+    refuses = false;
+    assert_int_equal(blob_publish_if(scene.blobs, &draft, &gate, NULL), ST_OK);
+    assert_holds(&scene, &name, "new", 3);
+    start_again(&scene);
+    assert_holds(&scene, &name, "new", 3);
+    end(&scene);
+}
+
 static void a_model_outlasts_a_bucket_that_is_away_for_a_moment(void **state)
 {
     (void)state;
@@ -724,6 +754,7 @@ int main(void)
         cmocka_unit_test(the_bucket_learns_neither_names_nor_bytes_nor_twins),
         cmocka_unit_test(a_lie_is_asked_again_and_a_liar_is_not_believed),
         cmocka_unit_test(a_failed_publication_leaves_what_was_there),
+        cmocka_unit_test(what_its_gate_refuses_leaves_what_was_there),
         cmocka_unit_test(a_model_outlasts_a_bucket_that_is_away_for_a_moment),
         cmocka_unit_test(a_full_cache_says_so_before_anything_is_fetched),
         cmocka_unit_test(what_is_published_may_be_fetched_at_once),

@@ -16,6 +16,7 @@
 #include "store/caption_rows.h"
 #include "store/claim_rows.h"
 #include "store/job_rows.h"
+#include "store/wire.h"
 #include "tests/store/postgres_store_fixture.h"
 
 static struct postgres_server server;
@@ -72,8 +73,9 @@ static bool lives_for_29_s(struct two *two, unsigned number)
     age(two, "29", "=");
     if (sweep(two->here) == 0)
         return true;
-    assert_int_equal(asked(two, "SELECT count(*) FROM writer WHERE fenced AND id=lead AND"
-                                " seen>clock_timestamp()-interval '30 seconds'"),
+    assert_int_equal(asked(two,
+                           "SELECT count(*) FROM writer WHERE fenced AND id=lead AND"
+                           " seen>clock_timestamp()-interval '30 seconds'"),
                      0);
     return false;
 }
@@ -110,6 +112,50 @@ static void a_daemon_that_says_so_is_alive(void **state)
     assert_int_equal(lease_renew(two.there, NULL), ST_OK);
     assert_int_equal(sweep(two.here), 0);
     assert_int_equal(postgres_put(two.there, 1), ST_OK);
+    two_close(&two);
+}
+
+/* The connection breaks behind the first statement of a sweep that is answered, and the daemon
+ * that was silent says meanwhile that it lives. */
+static const struct two *wakes; /* NULL: nothing breaks */
+
+enum wire_end __real_wire_execute(struct wire *wire, const char *name,
+                                  const struct wire_values *values,
+                                  struct pg_result **answer);
+enum wire_end __wrap_wire_execute(struct wire *wire, const char *name,
+                                  const struct wire_values *values,
+                                  struct pg_result **answer);
+enum wire_end __wrap_wire_execute(struct wire *wire, const char *name,
+                                  const struct wire_values *values,
+                                  struct pg_result **answer)
+{
+    enum wire_end end = __real_wire_execute(wire, name, values, answer);
+    const struct two *two = wakes;
+    wakes = NULL;
+    if (two == NULL)
+        return end;
+    assert_int_equal(
+        postgres_sql(
+            &server, &two->database,
+            "SELECT pg_terminate_backend(pid,60000) FROM pg_stat_activity WHERE"
+            " state='idle in transaction' AND usename='epsilond'"),
+        0);
+    assert_int_equal(lease_renew(two->there, NULL), ST_OK);
+    return end;
+}
+
+static void a_daemon_that_wakes_while_the_sweep_loses_its_connection_lives(void **state)
+{
+    (void)state;
+    struct two two = two_open();
+    age(&two, "31", "=");
+    wakes = &two;
+    sweep(two.here);
+    assert_null(wakes);
+    assert_int_equal(asked(&two, "SELECT count(*) FROM writer WHERE fenced"), 0);
+    assert_int_equal(postgres_put(two.there, 1), ST_OK);
+    assert_int_equal(sweep(two.here), 0);
+    assert_int_equal(postgres_put(two.here, 2), ST_OK);
     two_close(&two);
 }
 
@@ -484,14 +530,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_daemon_that_is_silent_for_longer_than_its_lease_is_fenced),
         cmocka_unit_test(a_daemon_that_says_so_is_alive),
+        cmocka_unit_test(
+            a_daemon_that_wakes_while_the_sweep_loses_its_connection_lives),
         cmocka_unit_test(all_connections_of_a_daemon_are_fenced),
         cmocka_unit_test(a_daemon_that_was_fenced_fences_nobody),
         cmocka_unit_test(a_transaction_that_is_open_keeps_its_daemon),
         cmocka_unit_test(a_daemon_that_is_stopped_and_woken_writes_nothing),
         cmocka_unit_test(each_job_is_claimed_once),
         cmocka_unit_test(what_a_fenced_daemon_has_claimed_is_lost),
-        cmocka_unit_test(
-            a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive),
+        cmocka_unit_test(a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive),
         cmocka_unit_test(a_daemon_with_a_pulse_lives_while_it_only_reads),
         cmocka_unit_test(a_duty_is_of_one_daemon_until_it_is_silent_or_dead),
         cmocka_unit_test(daemons_say_what_they_are_as_long_as_they_live),
