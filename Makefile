@@ -296,6 +296,7 @@ layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includ
 	@python3 tests/citations.py
 	@python3 tests/options.py
 	@python3 tests/texts.py
+	@python3 tests/endings.py
 	@python3 tests/mutants/plant.py --check
 	@cd service/ui/vendor && sha256sum --quiet --check SHA256SUMS
 layers/%:

@@ -36,5 +36,5 @@ void context_guard(const struct context *context)
         return;
     nanosleep(&replies_leave, NULL);
     blobs_drop_ballast(context->blobs);
-    log_fatal("ledger_unavailable", "the store can no longer be written");
+    log_fatal("ledger_unavailable", store_why(context->store));
 }

@@ -346,7 +346,7 @@ static bool is_due(struct courier *courier)
 {
     bool shared = courier->base.keeper != NULL;
     bool due = atomic_exchange(&courier->look, false) || wait_ms(courier) == 0;
-    return (due || shared) && lease_keeper_on_duty(courier->base.keeper);
+    return (due || shared) && lease_keeper_delivers(courier->base.keeper);
 }
 
 static void *carry(void *argument)

@@ -17,7 +17,7 @@ struct lease_keeper {
     atomic_size_t daemons[DAEMON_ROLES];
     void (*guard)(const void *context);
     const void *context;
-    atomic_bool on_duty;
+    atomic_bool on_duty, delivers;
     pthread_mutex_t lock; /* guards stop */
     pthread_cond_t change;
     bool stop;
@@ -54,15 +54,18 @@ static enum status count(struct lease_keeper *keeper)
 static void keep(struct lease_keeper *keeper)
 {
     size_t fenced = 0;
-    bool mine = false;
+    bool mine = false, delivers = false;
     enum status status = lease_sweep(keeper->store, &fenced, NULL);
-    if (status == ST_OK)
-        status = count(keeper);
     if (fenced > 0)
         log_event(LOG_WARNING, "daemon_fenced", (char *)NULL);
     if (status == ST_OK)
         status = duty_take(keeper->store, "timers", &mine, NULL);
+    if (status == ST_OK && daemon_role_answers(keeper->role))
+        status = duty_take(keeper->store, "webhooks", &delivers, NULL);
     atomic_store(&keeper->on_duty, status == ST_OK && mine);
+    atomic_store(&keeper->delivers, status == ST_OK && delivers);
+    if (status == ST_OK)
+        status = count(keeper);
     if (status != ST_OK)
         keeper->guard(keeper->context);
 }
@@ -133,6 +136,11 @@ void lease_keeper_destroy(struct lease_keeper *keeper)
 bool lease_keeper_on_duty(const struct lease_keeper *keeper)
 {
     return keeper == NULL || atomic_load(&keeper->on_duty);
+}
+
+bool lease_keeper_delivers(const struct lease_keeper *keeper)
+{
+    return keeper == NULL || atomic_load(&keeper->delivers);
 }
 
 size_t lease_keeper_daemons(const struct lease_keeper *keeper, enum daemon_role role)

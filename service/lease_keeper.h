@@ -1,7 +1,9 @@
 /*
  * lease_keeper.h - the thread that has the daemons of a shared store fenced that are silent
- * (store/lease.h), counts those that are not, and takes the duty of the timers that one daemon
- * keeps for all: deliveries to webhooks, ends of charges' leases.
+ * (store/lease.h), counts those that are not, and takes the duties that one daemon has for all:
+ * the timers (ends of charges' leases), and the deliveries to webhooks. Only a daemon that
+ * answers requests takes the second: an operator gives it the options of what may be called,
+ * and a worker may be on a machine that reaches no receiver.
  *
  * Threads: its own; any may ask.
  */
@@ -27,6 +29,9 @@ void lease_keeper_destroy(struct lease_keeper *keeper); /* NULL is allowed */
 /* Whether this daemon keeps the timers. That of a store that is not shared does: keeper is
  * NULL. */
 bool lease_keeper_on_duty(const struct lease_keeper *keeper);
+
+/* Whether this daemon delivers to webhooks. The same of a store that is not shared. */
+bool lease_keeper_delivers(const struct lease_keeper *keeper);
 
 /* How many daemons of the role share the store, this one among them, by what the last sweep
  * left; 0 where keeper is NULL. */

@@ -120,6 +120,10 @@ struct database { /* what every driver's own struct begins with */
     bool renewing; /* the open transaction is renewing memory; it wrote nothing */
     bool renewed;  /* the open transaction has renewed memory */
     atomic_bool poisoned; /* of the first: all of its connections are */
+    /* Of the first: what was said of the failure that poisoned it first. */
+    atomic_flag explaining;
+    atomic_bool explained;
+    char why[256];
     /* The first constraint that the open transaction has violated, or DB_LOST. What it did
      * before is lost, and it can only be rolled back (statement.h). */
     enum database_class refused;
@@ -133,5 +137,8 @@ void database_close(struct database *database, bool clean);
  * (store.h), on whichever connection of the database. It never goes away. */
 bool database_poisoned(const struct database *database);
 void database_poison(struct database *database);
+
+/* The same, and keeps what the driver says of the failure, for the log. */
+void database_fail(struct database *database);
 
 #endif

@@ -297,6 +297,7 @@ enum database_class postgres_session_again(struct postgres *postgres, bool lost)
     if (must_be_repeated(postgres)) {
         if (lost)
             drop_wire(postgres);
+        postgres_session_fail(postgres, "the connection was cut while rows were read");
         return DB_LOST;
     }
     if (!lost && wire_run(postgres->wire, "ROLLBACK", NULL) != WIRE_DONE)

@@ -152,7 +152,9 @@ enum status statement_end(struct statement *statement, struct error *error)
     if (end.status != ST_OK)
         error_set(error, end.status, "database: %s",
                   told ? database->driver->message(database) : "it failed earlier");
-    if (end.poisons)
+    if (end.poisons && told)
+        database_fail(database);
+    else if (end.poisons)
         database_poison(database);
     else if (database->refused == DB_OK)
         database->refused = statement->class;

@@ -278,7 +278,7 @@ static bool may_repeat(struct database *database)
     }
     if (++database->losses <= STORE_LOSSES_MAX)
         return true;
-    database_poison(database);
+    database_fail(database);
     return false;
 }
 
@@ -292,7 +292,7 @@ static enum status begin_on(struct store_tx *tx, enum store_scope scope,
     if (store_poisoned(store))
         return error_set(error, ST_IO, "the database failed earlier");
     if (database->driver->begin(database, scope) != DB_OK) {
-        store_poison(store);
+        database_fail(database);
         return failed(database, error);
     }
     if (tx != &store->tx || follow_renew(database, tx, &store->follow, error) == ST_OK)
@@ -351,7 +351,7 @@ enum status store_commit(struct store_tx *tx, struct error *error)
         durable = true;
     } else {
         failed(database, error);
-        store_poison(store);
+        database_fail(database);
     }
     if (!durable)
         database->driver->rollback(database);
@@ -432,6 +432,13 @@ enum status store_look(struct store *store, struct error *error)
 bool store_poisoned(const struct store *store)
 {
     return database_poisoned(store->database);
+}
+
+const char *store_why(const struct store *store)
+{
+    return atomic_load(&store->database->explained)
+               ? store->database->why
+               : "a file that is part of its promise could not be written";
 }
 
 void store_poison(struct store *store)

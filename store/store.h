@@ -161,6 +161,9 @@ enum status store_look(struct store *store, struct error *error);
 
 bool store_poisoned(const struct store *store);
 
+/* Why it is poisoned, for the log: what the database said of the first failure. */
+const char *store_why(const struct store *store);
+
 /* Poisons the store, where something outside the database that is part of its promise
  * could not be written: the file of the ledger's head. */
 void store_poison(struct store *store);

@@ -277,8 +277,11 @@ static enum transfer_end end_of(const struct transfer *transfer, CURLcode code)
     case CURLE_SSL_CIPHER: return TRANSFER_UNTRUSTED;
     case CURLE_OPERATION_TIMEDOUT: return TRANSFER_TOO_SLOW;
     case CURLE_OUT_OF_MEMORY: return TRANSFER_TOO_LARGE; /* a line of its head */
-    case CURLE_TOO_MANY_REDIRECTS:
-    case CURLE_UNSUPPORTED_PROTOCOL: return TRANSFER_REDIRECTED;
+    case CURLE_TOO_MANY_REDIRECTS: return TRANSFER_REDIRECTED;
+    /* Also said of an answer that does not begin as one of HTTP does. */
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        return status_of(transfer) != 0 ? TRANSFER_REDIRECTED : TRANSFER_NOT_HTTP;
+    case CURLE_WEIRD_SERVER_REPLY: return TRANSFER_NOT_HTTP;
     case CURLE_ABORTED_BY_CALLBACK: return TRANSFER_CANCELLED;
     default: return TRANSFER_BROKEN;
     }
@@ -313,8 +316,8 @@ const char *transfer_end_name(enum transfer_end end)
         [TRANSFER_ANSWERED] = "answered",   [TRANSFER_UNREACHABLE] = "unreachable",
         [TRANSFER_UNTRUSTED] = "untrusted", [TRANSFER_TOO_SLOW] = "too_slow",
         [TRANSFER_TOO_LARGE] = "too_large", [TRANSFER_REDIRECTED] = "redirected",
-        [TRANSFER_BROKEN] = "broken",       [TRANSFER_NOT_TAKEN] = "not_taken",
-        [TRANSFER_CANCELLED] = "cancelled",
+        [TRANSFER_NOT_HTTP] = "not_http",   [TRANSFER_BROKEN] = "broken",
+        [TRANSFER_NOT_TAKEN] = "not_taken", [TRANSFER_CANCELLED] = "cancelled",
     };
     return names[end];
 }

@@ -67,7 +67,8 @@ enum transfer_end {
     TRANSFER_TOO_SLOW,
     TRANSFER_TOO_LARGE,  /* than answer_max, or its head */
     TRANSFER_REDIRECTED, /* more often than allowed, or to where it may not go */
-    TRANSFER_BROKEN,     /* the connection or the protocol */
+    TRANSFER_NOT_HTTP,   /* what answers does not speak HTTP */
+    TRANSFER_BROKEN,     /* the connection broke, or the answer is cut short */
     TRANSFER_NOT_TAKEN,  /* take answered false */
     TRANSFER_CANCELLED,
 };

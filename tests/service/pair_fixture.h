@@ -5,6 +5,8 @@
 #ifndef TESTS_SERVICE_PAIR_FIXTURE_H
 #define TESTS_SERVICE_PAIR_FIXTURE_H
 
+#include <unistd.h>
+
 #include "service/claims.h"
 #include "service/course.h"
 #include "store/lease.h"
@@ -18,7 +20,9 @@ struct pair {
     struct scene here, there;
 };
 
-static inline void begin_scene(struct scene *scene, const struct postgres_database *database)
+static inline void begin_scene_as(struct scene *scene,
+                                  const struct postgres_database *database,
+                                  enum daemon_role role)
 {
     enum config_outcome outcome;
     struct error error = {0};
@@ -26,22 +30,39 @@ static inline void begin_scene(struct scene *scene, const struct postgres_databa
                                         scene_wake_nobody, scene_suspend_nobody,
                                         scene_suspend_nobody};
     scene->place = place_make();
-    const char *const argv[] = {"epsilond",        "--data-dir", scene->place.folder,
-                                "--workers",       "1",          "--threads",
-                                "1",               "--store",    database->url,
-                                "--single-server", "on",         NULL};
+    const char *const argv[] = {"epsilond",
+                                "--data-dir",
+                                scene->place.folder,
+                                "--workers",
+                                "1",
+                                "--threads",
+                                "1",
+                                "--store",
+                                database->url,
+                                "--single-server",
+                                "on",
+                                NULL};
     log_level_set(LOG_ERROR);
     /* config_read changes none of them. */
     assert_int_equal(
         config_read(&scene->config, &outcome, 11, (char **)(uintptr_t)argv, &error),
         ST_OK);
-    scene->config.role = DAEMON_BOTH;
+    scene->config.role = role;
     if (service_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
+    /* One that is fenced while its keeper begins would end this process. */
+    while (lease_keeper_daemons(scene->context.lease_keeper, role) == 0)
+        usleep(1000);
     pool_destroy(scene->context.runners);
     scene->context.runners = pool_create(1, 8, scene_do_nothing, &scene->context);
     pool_destroy(scene->context.importer);
     scene->context.importer = pool_create(1, 8, scene_do_nothing, &scene->context);
+}
+
+static inline void begin_scene(struct scene *scene,
+                               const struct postgres_database *database)
+{
+    begin_scene_as(scene, database, DAEMON_BOTH);
 }
 
 /* Two jobs are queued before the second daemon comes. */
@@ -52,12 +73,12 @@ static inline void pair_open(struct pair *pair, struct job *jobs[2])
     struct dataset *points =
         scene_declare(&pair->here, "points", "{\"epsilon\":8,\"delta\":1e-5}");
     struct store_tx *tx = scene_begin(&pair->here);
-    scene_commit(tx, claims_hold(&pair->here.context, tx, HELD_DATASET, "points", NULL));
+    scene_commit(tx,
+                 claims_hold(&pair->here.context, tx, HELD_DATASET, "points", NULL));
     scene_import(&pair->here, points, "0.5");
     for (int i = 0; i < 2; i++) {
-        struct job_plan plan =
-            scene_plan(&pair->here, "\"name\":\"dpsgd\"",
-                       "\"epochs\":2,\"privacy\":{\"epsilon\":1}");
+        struct job_plan plan = scene_plan(&pair->here, "\"name\":\"dpsgd\"",
+                                          "\"epochs\":2,\"privacy\":{\"epsilon\":1}");
         jobs[i] = scene_submit(&pair->here, &plan, &plan.mechanism);
     }
     course_begin(&pair->here.context, 1);
@@ -110,7 +131,8 @@ static inline enum job_state state_in(struct scene *scene, const struct job *job
     return job_state(scene->context.jobs, same(scene, job));
 }
 
-static inline enum status authorise(struct scene *scene, const struct job *job, uint64_t steps)
+static inline enum status authorise(struct scene *scene, const struct job *job,
+                                    uint64_t steps)
 {
     return ledger_authorise(scene->context.ledger, job_id(job), steps, NULL);
 }

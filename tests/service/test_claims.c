@@ -205,8 +205,8 @@ static struct dataset *ask_import(struct pair *pair)
     struct dataset *dataset =
         scene_declare(&pair->here, "others", "{\"epsilon\":8,\"delta\":1e-5}");
     struct store_tx *tx = scene_begin(&pair->here);
-    scene_commit(
-        tx, dataset_move(pair->here.context.datasets, tx, dataset, &info, NULL));
+    scene_commit(tx,
+                 dataset_move(pair->here.context.datasets, tx, dataset, &info, NULL));
     return dataset;
 }
 
@@ -285,10 +285,32 @@ static void a_second_daemon_leaves_the_timers_to_the_first(void **state)
         usleep(1000);
     begin_scene(&pair.there, &pair.database);
     bool mine = true;
-    assert_int_equal(
-        duty_take(pair.there.context.store, "timers", &mine, NULL), ST_OK);
+    assert_int_equal(duty_take(pair.there.context.store, "timers", &mine, NULL), ST_OK);
     assert_false(mine);
     assert_false(lease_keeper_on_duty(pair.there.context.lease_keeper));
+    pair_close(&pair);
+}
+
+/* An operator gives the options of what may be called to those that answer requests. */
+static void a_worker_delivers_to_no_webhook(void **state)
+{
+    (void)state;
+    struct pair pair = {.database = postgres_schema(&server)};
+    begin_scene_as(&pair.here, &pair.database, DAEMON_WORKER);
+    const struct lease_keeper *worker = pair.here.context.lease_keeper;
+    while (!lease_keeper_on_duty(worker))
+        usleep(1000);
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM duty WHERE name='webhooks'"),
+                     0);
+    begin_scene_as(&pair.there, &pair.database, DAEMON_API);
+    const struct lease_keeper *api = pair.there.context.lease_keeper;
+    while (!lease_keeper_delivers(api))
+        usleep(1000);
+    assert_false(lease_keeper_delivers(worker));
+    assert_false(lease_keeper_on_duty(api));
+    assert_int_equal(asked(&pair, "SELECT count(*) FROM duty WHERE name='webhooks' AND"
+                                  " daemon=(SELECT max(lead) FROM writer)"),
+                     1);
     pair_close(&pair);
 }
 
@@ -307,6 +329,7 @@ int main(void)
         cmocka_unit_test(an_import_is_one_workers_and_ends_with_it),
         cmocka_unit_test(an_import_that_is_lost_keeps_what_its_thread_reads),
         cmocka_unit_test(a_second_daemon_leaves_the_timers_to_the_first),
+        cmocka_unit_test(a_worker_delivers_to_no_webhook),
     };
     if (!postgres_make_for_stores(&server, true))
         return 0;

@@ -285,6 +285,23 @@ static void a_redirection_that_is_followed_is_checked(void **state)
     expect(run(scene, &request), TRANSFER_REDIRECTED, 0);
 }
 
+static void what_does_not_speak_http_is_called_so(void **state)
+{
+    struct scene *scene = *state;
+    static const char *const greetings[] = {
+        "SSH-2.0-OpenSSH_9.2\r\n", "220 mail.example.org ESMTP\r\n", "\x15\x03\x03\n",
+        "+OK ready\r\n", "plain words\r\n\r\n"};
+    for (size_t redirects = 0; redirects < 2; redirects++)
+        for (size_t i = 0; i < sizeof greetings / sizeof *greetings; i++) {
+            struct transfer_request request = request_of(scene);
+            request.redirects_max = (unsigned)redirects;
+            scene->allowed.answer = greetings[i];
+            answers.turn = 0;
+            answers.addresses[0][0] = ALLOWED;
+            expect(run(scene, &request), TRANSFER_NOT_HTTP, 0);
+        }
+}
+
 static bool take(void *context, const void *data, size_t size)
 {
     (void)data;
@@ -380,6 +397,7 @@ int main(void)
         TEST(http_goes_to_loopback_alone),
         TEST(a_redirection_is_an_answer),
         TEST(a_redirection_that_is_followed_is_checked),
+        TEST(what_does_not_speak_http_is_called_so),
         TEST(an_endless_body_is_cut),
         TEST(an_endless_head_is_cut),
         TEST(no_answer_is_not_waited_for),

@@ -305,8 +305,8 @@ class Fetch(TypedDict):
     file: DatasetFile
     state: Literal["WAITING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
     result: Literal[
-        "unreachable", "untrusted", "too_slow", "too_large", "redirected", "broken", "refused",
-        "checksum", "unsized", "disk_full", "not_awaited", "internal", None
+        "unreachable", "untrusted", "too_slow", "too_large", "redirected", "not_http", "broken",
+        "refused", "checksum", "unsized", "disk_full", "not_awaited", "internal", None
     ]
     status: int | None
     bytes: int
@@ -365,8 +365,8 @@ class Delivery(TypedDict):
     state: Literal["WAITING", "DELIVERED", "FAILED"]
     attempts: int
     result: Literal[
-        "answered", "unreachable", "untrusted", "too_slow", "too_large", "redirected", "broken",
-        None
+        "answered", "unreachable", "untrusted", "too_slow", "too_large", "redirected", "not_http",
+        "broken", None
     ]
     status: int | None
     create_time: str
