@@ -192,6 +192,43 @@ static void a_share_is_of_all_that_its_owner_takes_of_a_dataset(void **state)
                   200);
 }
 
+/* An evaluation on the holdout is held against the same limits as the training. */
+static void a_policy_holds_of_the_evaluation_on_a_holdout(void **state)
+{
+    (void)state;
+    static const char measured[] =
+        "{'dataset':'divided','evaluation':{'holdout':true,'epsilon':%s},'model':"
+        "{'preset':'linear'},'algorithm':{'name':'dpsgd'},'batch_size':200,'steps':3,"
+        "'privacy':{'noise_multiplier':20}}";
+    static const struct {
+        const char *policy, *epsilon, *member; /* NULL: it is allowed */
+    } cases[] = {
+        {"{'max_epsilon_per_job':1}", "0.5", NULL},
+        {"{'max_epsilon_per_job':1}", "0.9999", "max_epsilon_per_job"},
+        {"{'max_epsilon_per_job':1}", "2", "max_epsilon_per_job"},
+        {"{'min_noise_multiplier':5}", "0.1", NULL},
+        {"{'min_noise_multiplier':5}", "4", "min_noise_multiplier"},
+    };
+    struct client *client = access_client();
+    char key[KEY_SIZE];
+    access_show(access_scene.own.owner);
+    ready_points(client, "divided", 3000, 9,
+                 "{'epsilon':8,'delta':1e-5},'holdout':0.2");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_key_with(key, "measurer", cases[i].policy);
+        const struct reply *reply =
+            client_post(client, "/v1/jobs:estimate", NULL, measured, cases[i].epsilon);
+        if (cases[i].member == NULL) {
+            assert_status(reply, 200);
+            continue;
+        }
+        assert_problem(reply, 403, "policy_violation");
+        assert_string_equal(reply_text(reply, "policy"), cases[i].member);
+        assert_problem(client_create(client, "/v1/jobs", measured, cases[i].epsilon),
+                       403, "policy_violation");
+    }
+}
+
 static const struct reply *ask_statistics(const char *path, const char *privacy)
 {
     return client_create(access_client(), path,
@@ -269,6 +306,7 @@ int main(void)
         cmocka_unit_test(a_policy_counts_the_runs_of_a_sweep_together),
         cmocka_unit_test(a_policy_holds_of_every_run_of_a_sweep),
         cmocka_unit_test(a_share_is_of_all_that_its_owner_takes_of_a_dataset),
+        cmocka_unit_test(a_policy_holds_of_the_evaluation_on_a_holdout),
         cmocka_unit_test(a_policy_holds_of_statistics_too),
         cmocka_unit_test(what_was_reserved_runs_under_the_policy_of_that_day),
     };

@@ -158,6 +158,7 @@ static void a_key_is_rotated_by_who_made_it_alone(void **state)
         {access_scene.keys[ROLE_OPERATOR], theirs, 403},
         {second, theirs, 403},
         {access_scene.own.owner, theirs, 201},
+        {access_scene.own.owner, access_scene.own.owner, 403}, /* it proposes grants */
         {access_scene.keys[ROLE_OPERATOR], access_scene.keys[ROLE_OPERATOR], 201},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -227,6 +228,14 @@ static void who_makes_keys_makes_none_that_approves_or_reaches_further(void **st
          "/owner"},
         {false, "{'owner':'owner-of-fraud','project':'fraud','role':'analyst'}", NULL},
         {false, "{'owner':'z','project':'ads','role':'analyst'}", "/project"},
+        {false, "{'owner':'z','project':'fraud','role':'data_owner'}", "/role"},
+        {false, "{'owner':'z','project':'fraud','role':'privacy_officer'}", "/role"},
+        {false,
+         "{'owner':'z','project':'fraud','role':'analyst','scopes':['grants:propose']}",
+         "/scopes"},
+        {false,
+         "{'owner':'z','project':'fraud','role':'analyst','scopes':['grants:approve']}",
+         "/scopes"},
         {false, "{'owner':'x','project':'fraud','role':'auditor'}", "/role"},
         {false, "{'owner':'x','project':'fraud','role':'operator'}", "/role"},
         {false,
@@ -262,6 +271,10 @@ static void who_makes_keys_makes_none_that_approves_or_reaches_further(void **st
     assert_invalid_at(
         client_post(client, "/v1/keys", NULL,
                     "{'owner':'x','project':'ads','role':'analyst','days':0}"),
+        "/days");
+    assert_invalid_at(
+        client_post(client, "/v1/keys", NULL,
+                    "{'owner':'x','project':'ads','role':'operator','days':3651}"),
         "/days");
     assert_invalid_at(
         client_post(client, "/v1/keys", NULL,

@@ -10,6 +10,7 @@
 #include "tests/e2e/declaration_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
+#include "tests/e2e/stream_fixture.h"
 
 /* --- what another data owner may not do --- */
 
@@ -281,6 +282,71 @@ static void a_refused_import_is_seen_by_the_owner_alone(void **state)
     }
 }
 
+/* Opens a stream of all events for each role of the project. */
+static void open_streams(struct event_stream streams[ROLE_COUNT])
+{
+    for (unsigned role = ROLE_ANALYST; role < ROLE_COUNT; role++) {
+        char bearer[KEY_SIZE + 32];
+        struct event event;
+        snprintf(bearer, sizeof bearer, "Authorization: Bearer %s",
+                 access_scene.keys[role]);
+        stream_open_with(&streams[role], &access_scene.stage->daemon, "/v1/events",
+                         bearer);
+        assert_int_equal(streams[role].status, 200);
+        stream_expect(&streams[role], &event, "snapshot");
+        event_fini(&event);
+    }
+}
+
+/* Reads the stream until it shows the end of the job; nothing before that names the dataset. */
+static void expect_unmentioned(struct event_stream *stream, const char *dataset,
+                               const char *job)
+{
+    struct event event;
+    bool has_ended = false;
+    while (!has_ended && stream_next(stream, &event)) {
+        if (strstr(event.text, dataset) != NULL)
+            fail_msg("%s: %s", event.name, event.text);
+        has_ended =
+            strstr(event.text, job) != NULL && strstr(event.text, "SUCCEEDED") != NULL;
+        event_fini(&event);
+    }
+    assert_true(has_ended);
+    stream_close(stream);
+}
+
+/* Neither a stream nor a webhook tells others of it; an import that succeeds is told. */
+static void a_refused_import_is_no_event(void **state)
+{
+    (void)state;
+    static struct event_stream streams[ROLE_COUNT];
+    struct client *client = access_client();
+    access_show(access_scene.keys[ROLE_DATA_OWNER]);
+    const struct reply *hook =
+        client_post(client, "/v1/webhooks", NULL,
+                    "{'url':'https://hooks.invalid/','events':['dataset.imported']}");
+    assert_status(hook, 201);
+    const char *id = reply_text(hook, "id");
+    access_show(access_scene.own.owner);
+    assert_status(declare_points(client, "unheard", SAMPLE_BUDGET(1)), 201);
+    assert_status(client_put(client, "/v1/datasets/unheard/files/data", "torn\n", 5),
+                  204);
+    open_streams(streams);
+    assert_problem(client_act(client, "/v1/datasets/unheard:import"), 422,
+                   "import_failed");
+    access_show(access_scene.own.analyst);
+    const char *job = submit(client, SAMPLE_JOB, "calls", 3, 90.0);
+    await_success(client, job);
+    for (unsigned role = ROLE_ANALYST; role < ROLE_COUNT; role++)
+        expect_unmentioned(&streams[role], "unheard", job);
+    access_show(access_scene.own.owner);
+    ready_points(client, "heard", 300, 77, SAMPLE_BUDGET(1));
+    access_show(access_scene.keys[ROLE_DATA_OWNER]);
+    const struct reply *log = client_get(client, "/v1/webhooks/%s/deliveries", id);
+    assert_status(log, 200);
+    assert_int_equal(json_array_size(reply_at(log, "deliveries")), 1);
+}
+
 /* Nobody is local once there are keys: its datasets are left as they are, or deleted. */
 static void what_was_declared_before_there_were_keys_is_imported_by_nobody(void **state)
 {
@@ -316,6 +382,7 @@ int main(void)
         cmocka_unit_test(no_other_data_owner_touches_a_dataset_that_is_not_imported),
         cmocka_unit_test(a_guess_in_anothers_public_dataset_is_refused_unread),
         cmocka_unit_test(a_refused_import_is_seen_by_the_owner_alone),
+        cmocka_unit_test(a_refused_import_is_no_event),
     };
     return cmocka_run_group_tests(before_keys, NULL, NULL) +
            cmocka_run_group_tests(tests, access_begin_keys, stage_end);

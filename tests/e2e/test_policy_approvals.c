@@ -160,12 +160,41 @@ static void a_policy_that_was_exchanged_is_not_approved(void **state)
     assert_true(json_is_null(reply_at(key, "policy")));
 }
 
+static void a_policy_that_has_lapsed_is_not_approved(void **state)
+{
+    (void)state;
+    struct daemon *daemon = &approval_scene.stage->daemon;
+    char command[512];
+    const struct reply *made =
+        client_post(approval_as(approval_scene.ana), "/v1/keys", NULL,
+                    "{'owner':'dora-last','project':'fraud','role':'analyst','policy':"
+                    "{'max_epsilon_per_job':1}}");
+    assert_status(made, 201);
+    const char *id = reply_text(made, "id");
+    assert_status(change_policy(approval_scene.ana, id, "null"), 202);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    snprintf(command, sizeof command,
+             "python3 -c \"import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
+             "assert db.execute('UPDATE policy_proposal SET propose_ms=propose_ms-15*"
+             "86400000').rowcount > 0; db.commit()\" '%s/epsilond.db'",
+             daemon->data_dir);
+    assert_int_equal(system(command), 0);
+    daemon_start(daemon, NULL);
+    assert_problem(approve_policy(approval_scene.bob, id, "null"), 409,
+                   "grant_decided");
+    const struct reply *key =
+        client_get(approval_as(approval_scene.ana), "/v1/keys/%s", id);
+    assert_true(reply_number(key, "policy.max_epsilon_per_job") == 1);
+    assert_true(json_is_null(reply_at(key, "policy_proposed")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wider_policy_of_a_key_takes_a_second_person),
         cmocka_unit_test(capitals_are_no_second_person_of_a_policy),
         cmocka_unit_test(a_policy_that_was_exchanged_is_not_approved),
+        cmocka_unit_test(a_policy_that_has_lapsed_is_not_approved),
     };
     return cmocka_run_group_tests(tests, approval_begin, stage_end);
 }

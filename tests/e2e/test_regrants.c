@@ -38,10 +38,18 @@ static void freeze(void)
     assert_true(daemon_logged(daemon, "\"frozen\""));
 }
 
+static const struct reply *regrant_of(const char *id, const char *key,
+                                      const char *epsilon)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/v1/datasets/%s:regrant", id);
+    return client_post(approval_as(key), path, NULL, "{'epsilon':%s,'delta':1e-6}",
+                       epsilon);
+}
+
 static const struct reply *regrant(const char *key, const char *epsilon)
 {
-    return client_post(approval_as(key), "/v1/datasets/people:regrant", NULL,
-                       "{'epsilon':%s,'delta':1e-6}", epsilon);
+    return regrant_of("people", key, epsilon);
 }
 
 static double epoch_of_people(void)
@@ -51,9 +59,19 @@ static double epoch_of_people(void)
         "epoch");
 }
 
+/* Declares the dataset, which never had content, with another budget. */
+static const struct reply *declare_anew(const char *id, const char *privacy)
+{
+    return client_create(approval_as(approval_scene.ana), "/v1/datasets", DECLARATION,
+                         id, privacy);
+}
+
 static void a_further_epoch_takes_a_second_person_too(void **state)
 {
     (void)state;
+    assert_status(approval_decide(approval_scene.bob, "approve",
+                                  approval_propose("unused", SAMPLE_BUDGET(4), 2)),
+                  200);
     assert_status(approval_decide(approval_scene.bob, "approve",
                                   approval_propose("people", SAMPLE_BUDGET(4), 1)),
                   200);
@@ -61,6 +79,7 @@ static void a_further_epoch_takes_a_second_person_too(void **state)
         client_act(approval_as(approval_scene.ana), "/v1/datasets/people:import"), 200);
     assert_problem(regrant(approval_scene.ana, "1"), 409, "dataset_not_frozen");
     freeze();
+    assert_problem(declare_anew("unused", SAMPLE_BUDGET(2)), 409, "dataset_frozen");
     assert_problem(regrant(approval_scene.carl, "1"), 403, "forbidden");
     assert_problem(regrant(approval_scene.eve, "1"), 404, "not_found");
     assert_invalid_at(regrant(approval_scene.ana, "31"), "/epsilon");
@@ -109,10 +128,23 @@ static void a_further_epoch_takes_a_second_person_too(void **state)
     assert_int_equal(daemon_verify(&approval_scene.stage->daemon), 0);
 }
 
+/* What was reserved under the first epoch may be in what was lost, so it counts whole. */
+static void a_budget_that_has_had_a_further_epoch_is_not_replaced(void **state)
+{
+    (void)state;
+    const struct reply *asked = regrant_of("unused", approval_scene.ana, "1");
+    assert_status(asked, 202);
+    assert_status(
+        approval_decide(approval_scene.bob, "approve", reply_text(asked, "id")), 200);
+    assert_problem(declare_anew("unused", SAMPLE_BUDGET(2)), 409, "already_exists");
+    assert_int_equal(daemon_verify(&approval_scene.stage->daemon), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_further_epoch_takes_a_second_person_too),
+        cmocka_unit_test(a_budget_that_has_had_a_further_epoch_is_not_replaced),
     };
     return cmocka_run_group_tests(tests, approval_begin, stage_end);
 }
