@@ -405,38 +405,6 @@ static void no_part_of_a_promise_is_put_anew_once_there_is_content(void **state)
     assert_true(granted(client, "kept") == 2);
 }
 
-/* The row of a private dataset, changed on the disk to that of a public one. */
-static void a_budget_whose_dataset_says_it_is_public_stops_a_start(void **state)
-{
-    struct stage *stage = *state;
-    struct daemon *daemon = &stage->daemon;
-    struct client *client = &stage->client;
-    char command[640];
-    declare_points(client, "turned", SAMPLE_BUDGET(1));
-    declare_points(client, "bare", SAMPLE_PUBLIC);
-    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
-    assert_int_equal(daemon_verify(daemon), 0);
-    snprintf(
-        command, sizeof command,
-        "cp '%s/epsilond.db' '%s/kept.db' && python3 -c \"import sqlite3, sys; db = "
-        "sqlite3.connect(sys.argv[1]); spec = db.execute('SELECT spec FROM dataset "
-        "WHERE id=?', ['bare']).fetchone()[0].replace('bare', 'turned'); assert "
-        "db.execute('UPDATE dataset SET spec=? WHERE id=?', [spec, "
-        "'turned']).rowcount == 1; db.commit()\" '%s/epsilond.db'",
-        daemon->data_dir, daemon->directory, daemon->data_dir);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(daemon_verify(daemon), 65);
-    assert_int_equal(
-        daemon_run(daemon, (const char *const[]){"--data-dir", daemon->data_dir,
-                                                 "--listen", "127.0.0.1:0", NULL}),
-        65);
-    assert_true(daemon_logged(daemon, "it is public and has a budget"));
-    snprintf(command, sizeof command, "cp '%s/kept.db' '%s/epsilond.db'",
-             daemon->directory, daemon->data_dir);
-    assert_int_equal(system(command), 0);
-    daemon_start(daemon, NULL);
-}
-
 /* Nothing was imported, but other engines may have run on the records. */
 static void what_was_drawn_on_elsewhere_is_not_granted_anew(void **state)
 {
@@ -550,7 +518,6 @@ int main(void)
         cmocka_unit_test(corrections_take_no_memory_for_good),
         cmocka_unit_test(the_same_privacy_put_again_is_one_grant),
         cmocka_unit_test(no_part_of_a_promise_is_put_anew_once_there_is_content),
-        cmocka_unit_test(a_budget_whose_dataset_says_it_is_public_stops_a_start),
         cmocka_unit_test(what_was_drawn_on_elsewhere_is_not_granted_anew),
         cmocka_unit_test(an_import_is_under_the_promise_that_the_ledger_has),
         cmocka_unit_test(a_kill_leaves_the_promise_whole),

@@ -1,7 +1,7 @@
-/* Goal: what docs/access.md forbids and no program of another subject tries is refused: a
- * thing that is one's own is changed by nobody else of the role, a used name takes the host, a
- * daemon that ever had a key stays closed, and sessions are limited. forbidden.list says which
- * test shows which sentence. Method: tables of attempts against real daemons. */
+/* Goal: what docs/access.md and docs/approvals.md forbid, and no program of another subject
+ * tries, is refused: things that are one's own are changed by nobody else of the role, a used
+ * name takes the host, a daemon that ever had a key stays closed, sessions are limited. Method:
+ * tables of attempts against real daemons. */
 #include <ctype.h>
 #include <signal.h>
 #include <string.h>
@@ -294,6 +294,41 @@ static void there_are_so_many_sessions_and_no_more(void **state)
     }
 }
 
+/* --- what a budget was granted to --- */
+
+/* The row of a private dataset, changed on the disk to that of a public one. */
+static void a_budget_whose_dataset_says_it_is_public_stops_a_start(void **state)
+{
+    struct stage *stage = stage_prepare(state);
+    struct daemon *daemon = &stage->daemon;
+    struct client *client = &stage->client;
+    char command[640];
+    daemon_start(daemon, NULL);
+    declare_points(client, "turned", SAMPLE_BUDGET(1));
+    declare_points(client, "bare", SAMPLE_PUBLIC);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    assert_int_equal(daemon_verify(daemon), 0);
+    snprintf(
+        command, sizeof command,
+        "cp '%s/epsilond.db' '%s/kept.db' && python3 -c \"import sqlite3, sys; db = "
+        "sqlite3.connect(sys.argv[1]); spec = db.execute('SELECT spec FROM dataset "
+        "WHERE id=?', ['bare']).fetchone()[0].replace('bare', 'turned'); assert "
+        "db.execute('UPDATE dataset SET spec=? WHERE id=?', [spec, "
+        "'turned']).rowcount == 1; db.commit()\" '%s/epsilond.db'",
+        daemon->data_dir, daemon->directory, daemon->data_dir);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(daemon_verify(daemon), 65);
+    assert_int_equal(
+        daemon_run(daemon, (const char *const[]){"--data-dir", daemon->data_dir,
+                                                 "--listen", "127.0.0.1:0", NULL}),
+        65);
+    assert_true(daemon_logged(daemon, "it is public and has a budget"));
+    snprintf(command, sizeof command, "cp '%s/kept.db' '%s/epsilond.db'",
+             daemon->directory, daemon->data_dir);
+    assert_int_equal(system(command), 0);
+    daemon_start(daemon, NULL);
+}
+
 #define ALONE(test) cmocka_unit_test_setup_teardown(test, NULL, stage_end)
 
 int main(void)
@@ -307,6 +342,7 @@ int main(void)
         ALONE(other_addresses_take_a_key_and_tls_or_a_proxy),
         ALONE(no_other_user_of_the_host_opens_a_socket_of_the_daemon),
         ALONE(there_are_so_many_sessions_and_no_more),
+        ALONE(a_budget_whose_dataset_says_it_is_public_stops_a_start),
     };
     return cmocka_run_group_tests(tests, access_begin, stage_end) +
            cmocka_run_group_tests(alone, NULL, NULL);
