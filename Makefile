@@ -291,11 +291,12 @@ deb: all                                   ## build/deb/epsilond_VERSION_ARCH.de
 	@mkdir -p build/deb && deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
-layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing, mutants without a place, options, commands and routes that are none
+layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing, mutants without a place, options, commands and routes that are none, sentences that forbid and no test shows
 	@python3 tests/circles.py $(LAYERS)
 	@python3 tests/citations.py
 	@python3 tests/options.py
 	@python3 tests/texts.py
+	@python3 tests/forbidden.py
 	@python3 tests/endings.py
 	@python3 tests/mutants/plant.py --check
 	@cd service/ui/vendor && sha256sum --quiet --check SHA256SUMS

@@ -1,7 +1,7 @@
 /*
  * known_names.h - whether a name of a person has been used, in whatever project: there was a
- * key in it, or somebody of that name made something that is still known (a dataset is, also
- * when it was deleted; a deleted job, its charge settled, leaves nothing to act on).
+ * key in it, or somebody of that name made something. A dataset stays known after it was
+ * deleted; a deleted job does not, and leaves nothing that its owner could do.
  *
  * Whoever has a key in a name is that person to the service: settles its charges, cancels
  * its jobs, reads why its imports were refused. So a key that is made by the API is in its

@@ -6,6 +6,7 @@
 
 #include "tests/expect.h"
 #include "tests/e2e/daemons_fixture.h"
+#include "tests/e2e/stream_fixture.h"
 
 enum { ONE, OTHER };
 
@@ -110,11 +111,38 @@ static void a_browser_is_logged_in_and_out_at_all_at_once(void **state)
     assert_int_equal(listed_with(one, cookie), 401);
 }
 
+/* By the cookie that was ended at one daemon, and by the key that was revoked there. */
+static void a_stream_ends_when_its_session_does_at_another(void **state)
+{
+    struct daemons *daemons = *state;
+    struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
+    char key[96], bearer[128], id[32], path[64], cookie[128];
+    snprintf(bearer, sizeof bearer, "Authorization: Bearer %s", first_operator);
+    for (int revokes = 0; revokes < 2; revokes++) {
+        struct event_stream stream;
+        struct event event;
+        make_key(one, "operator", bearer, key, id);
+        log_in(one, key, cookie);
+        stream_open_with(&stream, other->daemon, "/v1/events", cookie);
+        assert_int_equal(stream.status, 200);
+        snprintf(path, sizeof path, "/v1/keys/%s:revoke", id);
+        if (revokes)
+            assert_status(ask_with(one, "POST", path, bearer), 200);
+        else
+            assert_status(ask_with(one, "DELETE", "/v1/session", cookie), 204);
+        while (stream_next(&stream, &event))
+            event_fini(&event);
+        event_fini(&event);
+        stream_close(&stream);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_browser_is_logged_in_and_out_at_all_at_once),
         cmocka_unit_test(a_key_that_was_revoked_at_one_makes_no_other_at_any),
+        cmocka_unit_test(a_stream_ends_when_its_session_does_at_another),
     };
     return daemons_can_start() ? cmocka_run_group_tests(tests, begin, daemons_end) : 0;
 }
