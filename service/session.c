@@ -113,6 +113,13 @@ static bool is_priced_alone(const struct request *request)
     return request->match.route->run == RUN_ON_PRICERS;
 }
 
+/* Computing prices takes seconds at worst, and a key may be revoked meanwhile. */
+static void renew_priced(struct request *request)
+{
+    if (is_priced_alone(request))
+        may_stay(session_of(request));
+}
+
 /* Hands the request to those who handle it. */
 static enum status submit(struct context *context, struct request *request,
                           struct error *error)
@@ -148,6 +155,8 @@ static void run_on_desk(struct context *context, struct request *first)
             stay[stay_count++] = all[i];
     if (stay_count > 0)
         desk_handle(context, stay, stay_count);
+    for (size_t i = 0; i < stay_count; i++)
+        renew_priced(stay[i]);
     for (size_t i = 0; i < count; i++) {
         if (all[i]->errand.is_due)
             hand_on(context, all[i]);
