@@ -26,9 +26,10 @@ enum {
     ID_SIZE = 128,
     RUNS = 3,     /* of a sweep */
     TRIES = 6000, /* to end a thing that others still use */
-    TURNS_MAX =
-        3, /* of a client in one round: it sends all requests of its row in each */
+    CREATIONS_MAX =
+        3, /* jobs that a client asks for with one row, while a thing is there */
     UPLOAD_ROWS = 4000,
+    PAUSE_MS = 5, /* between the requests of a client */
 };
 
 /* How the clients of a kind show who they are. */
@@ -114,7 +115,7 @@ static const char sweep_path[] = "/v1/sweeps/@";
 static const char model_path[] = "/v1/models/@";
 static const char file_path[] = "/v1/files/@";
 
-/* Deletes it, as often as others who use it are in the way. */
+/* Deletes it, as often as others who use it are in the way. They may have deleted it. */
 static void delete_thing(struct scene *scene, const char *template, const char *id)
 {
     char path[ID_SIZE + 64];
@@ -126,7 +127,8 @@ static void delete_thing(struct scene *scene, const char *template, const char *
             break;
         nap(5);
     }
-    assert_status(reply, 204);
+    if (reply->status != 404)
+        assert_status(reply, 204);
 }
 
 static void keep_id(const struct reply *made, char id[ID_SIZE])
@@ -324,14 +326,14 @@ static struct kind kinds[] = {
      .make = make_dataset,
      .end = delete_dataset,
      .uses = {{"GET", "/v1/datasets/@", 0, 0, "200", "200"},
-              {"POST", "/v1/jobs:estimate", JSON, TRAIN_ON("@", ""), "200 409 503",
-               "409"},
-              {"POST", "/v1/jobs", JSON, TRAIN_ON("@", ""), "201 409 503", "409"},
+              {"POST", "/v1/jobs:estimate", JSON, TRAIN_ON("@", ""), "200 404 503",
+               "404"},
+              {"POST", "/v1/jobs", JSON, TRAIN_ON("@", ""), "201 404 503", "404"},
               {"POST", "/v1/jobs", JSON, TRAIN_ON("open", ""), "201 503", "201 503"},
-              {"GET", "/v1/job-schema?dataset=@", 0, 0, "200 409 404", "409 404"},
+              {"GET", "/v1/job-schema?dataset=@", 0, 0, "200 404", "404"},
               {"GET", "/v1/jobs?dataset=@", 0, 0, "200", "200"},
-              {"PATCH", "/v1/datasets/@", MERGE, "{'display_name':'x'}",
-               "200 404 409 428 503", "200 404 409 428 503"},
+              {"PATCH", "/v1/datasets/@", MERGE, "{'display_name':'x'}", "200 404 503",
+               "200 404"},
               {"GET", "/v1/datasets", 0, 0, "200", "200"}}},
     {.name = "private",
      .make = make_private,
@@ -342,15 +344,15 @@ static struct kind kinds[] = {
               {"POST", "/v1/statistics", JSON,
                "{'dataset':'@','statistics':[{'kind':'mean','column':'x'}],"
                "'privacy':{'noise_multiplier':1000}}",
-               "201 409 503", "409"},
+               "201 404 503", "404"},
               {"POST", "/v1/statistics:estimate", JSON,
                "{'dataset':'@','statistics':[{'kind':'mean','column':'x'}],"
                "'privacy':{'noise_multiplier':1000}}",
-               "200 409 503", "409"},
+               "200 404 503", "404"},
               {"GET", "/v1/statistics?dataset=@", 0, 0, "200", "200"},
               {"POST", "/v1/charges:estimate", JSON,
                "{'dataset':'@','engine':'x','unit':'record','mechanism':" MECHANISM "}",
-               "200 409 503", "200 409"}}},
+               "200 404 503", "404"}}},
     {.name = "upload",
      .make = make_upload,
      .end = delete_dataset,
@@ -362,7 +364,7 @@ static struct kind kinds[] = {
               {"DELETE", "/v1/datasets/@/files/data/fetch", 0, 0, "204 404 503",
                "204 404"},
               {"GET", "/v1/datasets/@/files/data/fetch", 0, 0, "200 404", "200 404"},
-              {"POST", "/v1/datasets/@:import", 0, 0, "200 202 404 409 503", "404"},
+              {"POST", "/v1/datasets/@:import", 0, 0, "200 202 404 409 422 503", "404"},
               {"GET", "/v1/datasets/@/import", 0, 0, "200 404", "200 404"}}},
     {.name = "job",
      .make = make_job,
@@ -371,8 +373,8 @@ static struct kind kinds[] = {
               {"GET", "/v1/jobs/@/events", 0, 0, "200 204 404", "404"},
               {"GET", "/v1/jobs/@?wait=2", 0, 0, "200 404", "404"},
               {"GET", "/v1/jobs/@/logs", 0, 0, "200 404", "404"},
-              {"PATCH", "/v1/jobs/@", MERGE, "{'display_name':'x'}", "200 404 428 503",
-               "404 428"},
+              {"PATCH", "/v1/jobs/@", MERGE, "{'display_name':'x'}", "200 404 503",
+               "404"},
               {"GET", "/v1/jobs", 0, 0, "200", "200"}}},
     {.name = "sweep",
      .make = make_sweep,
@@ -391,8 +393,8 @@ static struct kind kinds[] = {
                "200 404 503", "404"},
               {"POST", "/v1/jobs", JSON, TRAIN_ON("open", ",'weights':'@'"),
                "201 400 404 409 503", "400 404 409 503"},
-              {"PATCH", "/v1/models/@", MERGE, "{'display_name':'x'}",
-               "200 404 428 503", "404 428"},
+              {"PATCH", "/v1/models/@", MERGE, "{'display_name':'x'}", "200 404 503",
+               "404"},
               {"GET", "/v1/models", 0, 0, "200", "200"}}},
     {.name = "file",
      .make = make_file,
@@ -532,6 +534,14 @@ static size_t count_uses(const struct kind *kind)
     return count;
 }
 
+/* Jobs and statistics take their time, so a client asks for few. */
+static bool is_left_out(const struct use *use, unsigned turn)
+{
+    bool creates = strcmp(use->path, "/v1/jobs") == 0 && use->body != NULL;
+    return turn >= CREATIONS_MAX &&
+           (creates || strcmp(use->path, "/v1/statistics") == 0);
+}
+
 /* Sends the requests of the row over and over, and each of them once more when the thing has
  * ended. */
 static void *use_things(void *argument)
@@ -542,11 +552,14 @@ static void *use_things(void *argument)
     size_t uses = count_uses(kind), first = (size_t)(user - user->scene->users) % uses;
     for (unsigned done = 0; await_thing(user, done, &target); done = target.round) {
         size_t last = 0;
-        for (unsigned i = 0; last < uses && i < TURNS_MAX * uses; i++) {
+        for (unsigned i = 0; last < uses; i++) {
+            const struct use *use = &kind->uses[(first + i) % uses];
             if (!await_thing(user, done, &target))
                 return NULL;
             last += target.ended;
-            use_thing(user, &kind->uses[(first + i) % uses], &target, i);
+            if (target.ended || !is_left_out(use, i / (unsigned)uses))
+                use_thing(user, use, &target, i);
+            nap(PAUSE_MS);
         }
     }
     return NULL;
@@ -670,6 +683,9 @@ static int end(void **state)
 {
     struct scene *scene = *state;
     void *stage = scene->stage;
+    if (scene->user_count >
+        0) /* the test failed, and streams do not end by themselves */
+        daemon_stop(&scene->stage->daemon, SIGKILL);
     stop_users(scene);
     receiver_close(&scene->receiver);
     int outcome = stage_end(&stage);
