@@ -180,7 +180,7 @@ static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
     store_close(postgres_store(&database));
     assert_int_equal(
         postgres_sql(&server, &database,
-                     "DROP TABLE migration,blob,claim,change,duty,daemon,hold,login,"
+                     "DROP TABLE migration,blob,claim,change,duty,daemon,hold,login,timeline,"
                      "policy_proposal;"
                      "DROP FUNCTION epsilond_tell,epsilond_tell_caption,"
                      "epsilond_mark_open,epsilond_end_whole CASCADE;"
