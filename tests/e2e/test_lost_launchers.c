@@ -233,7 +233,8 @@ static void a_job_that_hangs_and_is_cancelled_leaves_nothing(void **state)
     assert_nothing_is_left(&running);
 }
 
-/* Both that check a data directory remove what a daemon that was killed has left. */
+/* Both that check a data directory remove what a daemon that was killed has left. Any other
+ * daemon of this user that starts meanwhile removes it too, so it may be gone already. */
 static void verify_and_a_start_remove_the_folder_of_a_killed_daemon(void **state)
 {
     struct client *client = ranks_client(*state);
@@ -244,7 +245,6 @@ static void verify_and_a_start_remove_the_folder_of_a_killed_daemon(void **state
         daemon_stop(daemon, SIGKILL);
         assert_int_equal(kill(running.mpirun, SIGKILL), 0);
         assert_ranks_gone(running.ranks, RANKS);
-        assert_int_equal(access(running.folder, F_OK), 0);
         if (with_verify)
             assert_int_equal(daemon_verify(daemon), 0);
         else

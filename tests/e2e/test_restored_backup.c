@@ -115,6 +115,14 @@ static void expect_charge_ended_whole(struct scene *scene)
                 reply_number(charge, "epsilon_planned"));
 }
 
+/* What the lost epoch promised, and a little more: the steps that the backup shows as
+ * authorised may have run once more after another restore (docs/ledger.md 6, marks). */
+static void expect_whole_epoch(double epsilon, double promised)
+{
+    assert_true(epsilon > promised);
+    assert_true(epsilon < promised + 1e-3);
+}
+
 static const struct reply *expect_frozen(struct scene *scene)
 {
     struct client *client = &scene->stage->client;
@@ -134,8 +142,8 @@ static const struct reply *expect_frozen(struct scene *scene)
     assert_true(reply_number(budget, "epoch") == 1);
     assert_true(reply_number(budget, "epsilon_held") == 0);
     /* What was lost may have been all of it. */
-    assert_true(reply_number(budget, "guarantee.epsilon") == 4);
-    assert_true(reply_number(budget, "exposure.epsilon_spent") == 4);
+    expect_whole_epoch(reply_number(budget, "guarantee.epsilon"), 4);
+    expect_whole_epoch(reply_number(budget, "exposure.epsilon_spent"), 4);
     return budget;
 }
 
@@ -149,11 +157,13 @@ static int regrant(struct daemon *daemon, const char *dataset, const char *epsil
 /* What the people were promised in the epoch that was lost, 4, and are in the new one. */
 static void expect_all_promised(const struct reply *shown, const char *within)
 {
-    static const char *const names[] = {"guarantee.epsilon", "guarantee.delta",
-                                        "epochs.0.epsilon", "epochs.1.epsilon"};
-    static const double values[] = {5, 1.1e-5, 4, 1};
+    static const char *const names[] = {"guarantee.delta", "epochs.0.epsilon",
+                                        "epochs.1.epsilon"};
+    static const double values[] = {1.1e-5, 4, 1};
     char path[96];
-    for (int i = 0; i < 4; i++) {
+    snprintf(path, sizeof path, "%sguarantee.epsilon", within);
+    expect_whole_epoch(reply_number(shown, path), 5);
+    for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s%s", within, names[i]);
         assert_close(reply_number(shown, path), values[i], 1e-14);
     }
@@ -219,13 +229,12 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
     assert_true(reply_number(budget, "delta") == 1e-6);
     assert_true(reply_number(budget, "epsilon_spent") == 0);
     expect_all_promised(budget, "");
-    assert_true(reply_number(budget, "exposure.epsilon_spent") == 4);
-    assert_true(
-        daemon_logged(daemon, "over all its epochs epsilon 5 at delta 1.1e-05"));
-    assert_true(daemon_logged(daemon,
-                              "dataset points: epsilon 5 at delta 1.1e-05 over 2 "
-                              "epochs: 1: 4 at 1e-05 (frozen, counts whole); "
-                              "2: 1 at 1e-06"));
+    expect_whole_epoch(reply_number(budget, "exposure.epsilon_spent"), 4);
+    assert_true(daemon_logged(daemon, "over all its epochs epsilon 5.0000"));
+    assert_true(daemon_logged(daemon, "at delta 1.1e-05"));
+    assert_true(daemon_logged(daemon, "dataset points: epsilon 5.0000"));
+    assert_true(daemon_logged(daemon, "over 2 epochs: 1: 4 at 1e-05 (frozen, counts "
+                                      "whole); 2: 1 at 1e-06"));
     assert_problem(client_post(client, "/v1/datasets/points:regrant", NULL,
                                "{'epsilon':1,'delta':1e-6}"),
                    409, "dataset_not_frozen");
@@ -239,7 +248,7 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
     budget = client_get(client, "/v1/datasets/points/budget");
     expect_all_promised(budget, "");
     double exposure = reply_number(budget, "exposure.epsilon_spent");
-    assert_true(exposure > 4 && exposure <= 5);
+    assert_true(exposure > 4 && exposure <= reply_number(budget, "guarantee.epsilon"));
     assert_true(exposure == foreseen);
     const struct reply *history =
         client_get(client, "/v1/datasets/points/budget/history?points=1");
