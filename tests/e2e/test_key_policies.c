@@ -291,6 +291,8 @@ static void what_was_reserved_runs_under_the_policy_of_that_day(void **state)
     set_policy(key, "{'max_epsilon_per_job':0.1,'algorithms':['dpgd']}");
     expect_breach("dpsgd", "'epsilon':0.3", "algorithms", "/algorithm/name");
     cancel(client, spared);
+    access_show(access_scene.own.owner);
+    assert_status(client_act(client, "/v1/keys/%s:revoke", access_key_id(key)), 200);
     cancel(client, first);
     const struct reply *ended = await_success(client, queued);
     assert_close(reply_number(ended, "privacy.epsilon_spent"),
