@@ -32,6 +32,8 @@ struct price {
     const struct balance *balance;
     double fraction;    /* of what is left in it */
     double effort;      /* what composing losses may still take (pld.h) */
+    double noise;       /* that fits by Renyi divergence */
+    double order;       /* the best order of the mechanism before; 0: none is known */
     enum status status; /* of the first composition that failed */
     struct error error; /* why it did */
     struct proof_scratch scratch;
@@ -178,8 +180,8 @@ static enum status figure_pld_of(struct figure *figure, struct price *p,
     if (figure->epsilon == 0 || unsampled(p->m))
         return ST_OK;
     double epsilon = INFINITY;
-    enum status status = pld_epsilon_within(&epsilon, &p->effort, p->m, p->steps,
-                                            p->delta, error);
+    enum status status =
+        pld_epsilon_within(&epsilon, &p->effort, p->m, p->steps, p->delta, error);
     if (status == ST_OK && epsilon < figure->epsilon)
         *figure = (struct figure){epsilon, 0};
     return status;
@@ -210,26 +212,115 @@ static double epsilon_over(double epsilon, double allowed)
     return epsilon <= allowed ? fmin(0, ratio) : fmax(0x1p-60, ratio);
 }
 
+/* Says whether epsilon is within what may be spent, and about how large it is, by few orders:
+ * the best order moves little from one mechanism of a search to the next. Every order gives
+ * an upper bound, so what is found to fit fits. */
+static double epsilon_near(struct price *p)
+{
+    static const double order_first = 8;
+    double plain = plain_epsilon(p->m, p->steps, p->delta);
+    if (plain <= p->epsilon || unsampled(p->m))
+        return plain;
+    double near = p->order > 0 ? p->order : order_first;
+    struct order_choice best = order_near(epsilon_at, p, near, p->epsilon);
+    p->order = best.order;
+    if (best.value > p->epsilon && epsilon_at(p, CONVERSION_ORDER_MIN) == 0)
+        return 0;
+    return fmin(plain, best.value);
+}
+
 static double epsilon_excess(void *context, const struct mechanism *m)
 {
     struct price *p = context;
     p->m = m;
     p->steps = mechanism_steps(m);
-    return epsilon_over(figure_of(p).epsilon, p->epsilon);
+    return epsilon_over(epsilon_near(p), p->epsilon);
 }
 
-/* Once the effort is used up nothing fits any more, so the search ends at the least noise
- * that was seen to fit. */
+/* What is above the Renyi divergence's own answer fits. Once the effort is used up nothing
+ * else does, so the search ends at the least noise that was seen to fit. */
 static double pld_excess(void *context, const struct mechanism *m)
 {
     struct price *p = context;
-    struct figure figure = {0};
-    if (p->effort == 0)
-        return HUGE_VAL;
-    p->m = m;
-    p->steps = mechanism_steps(m);
-    p->status = p->status == ST_OK ? figure_pld_of(&figure, p, &p->error) : p->status;
-    return p->status == ST_OK ? epsilon_over(figure.epsilon, p->epsilon) : HUGE_VAL;
+    double epsilon = INFINITY;
+    bool fits = m->runs[0].noise_multiplier >= p->noise;
+    if (p->status == ST_OK && p->effort > 0)
+        p->status = pld_epsilon_within(&epsilon, &p->effort, m, mechanism_steps(m),
+                                       p->delta, &p->error);
+    return epsilon_over(fits ? fmin(epsilon, p->epsilon) : epsilon, p->epsilon);
+}
+
+enum { GROUPS_MAX = 8 }; /* of runs, in a guess */
+
+/* One run that costs about what the runs of m from first to last do: the same energy at the
+ * mean rate. */
+static struct mechanism_run mean_run(const struct mechanism *m, size_t first,
+                                     size_t last)
+{
+    double steps = 0, energy = 0, rate = 0;
+    for (size_t i = first; i < last; i++) {
+        const struct mechanism_run *run = &m->runs[i];
+        double count = (double)run->steps;
+        steps += count;
+        energy += count / run->noise_multiplier / run->noise_multiplier;
+        rate += count * run->sampling_rate;
+    }
+    return (struct mechanism_run){.sampling_rate = fmin(rate / steps, 1),
+                                  .noise_multiplier = sqrt(steps / energy),
+                                  .steps = (uint64_t)steps};
+}
+
+/* How far what is known without Renyi divergence is from what may be spent. */
+static double plain_excess(void *context, const struct mechanism *m)
+{
+    struct price *p = context;
+    return epsilon_over(plain_epsilon(m, mechanism_steps(m), p->delta), p->epsilon);
+}
+
+/* Finds about the noise that m needs, by something that is quick to compute: a mechanism of
+ * fewer runs, or what is known without Renyi divergence. False: there is nothing. */
+static bool guess_noise(double *noise, const struct mechanism *m, struct price *p)
+{
+    if (proof_of(m->kind)->path_rdp != NULL)
+        return calibration_noise(noise, m, (struct calibration){plain_excess, p});
+    if (m->run_count <= GROUPS_MAX || proof_of(m->kind)->privacy_loss == NULL)
+        return false;
+    struct mechanism_run groups[GROUPS_MAX];
+    for (size_t i = 0; i < GROUPS_MAX; i++)
+        groups[i] = mean_run(m, i * m->run_count / GROUPS_MAX,
+                             (i + 1) * m->run_count / GROUPS_MAX);
+    struct mechanism few = *m;
+    few.run_count = GROUPS_MAX;
+    few.runs = groups;
+    double share = groups[0].noise_multiplier / m->runs[0].noise_multiplier;
+    bool found =
+        calibration_noise(noise, &few, (struct calibration){epsilon_excess, p});
+    *noise /= share;
+    return found;
+}
+
+/* Raises the noise until the figure, which looks at other orders than the search did, is
+ * within what may be spent. The two differ by 1e-9 or so. */
+static enum status check_noise(double *noise, const struct mechanism *m,
+                               struct price *p)
+{
+    enum { TRIES = 8 };
+    double more = 1e-7;
+    enum status status = ST_INVALID;
+    struct mechanism trial;
+    mechanism_copy(&trial, m);
+    for (int i = 0; i < TRIES && status != ST_OK; i++, more *= 4) {
+        calibration_scale(&trial, m, *noise);
+        *noise = trial.runs[0].noise_multiplier;
+        p->m = &trial;
+        p->steps = mechanism_steps(m);
+        if (figure_of(p).epsilon <= p->epsilon)
+            status = ST_OK;
+        else
+            *noise *= 1 + more;
+    }
+    mechanism_fini(&trial);
+    return status;
 }
 
 enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
@@ -238,12 +329,17 @@ enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
     enum status status = target_check(m, epsilon, delta, error);
     if (status != ST_OK)
         return status;
+    double noise;
     struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
     struct calibration c = {epsilon_excess, &p};
-    if (!calibration_noise(noise_multiplier, m, c))
+    bool found = guess_noise(&noise, m, &p)
+                     ? calibration_noise_near(&noise, noise, m, c)
+                     : calibration_noise(&noise, m, c);
+    if (!found || check_noise(&noise, m, &p) != ST_OK)
         return error_set(error, ST_INVALID,
                          "no noise multiplier up to %g gives epsilon %g", RDP_NOISE_MAX,
                          epsilon);
+    *noise_multiplier = noise;
     return ST_OK;
 }
 
@@ -256,8 +352,13 @@ enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m
     enum status status = figure_noise(&noise, m, epsilon, delta, error);
     if (status != ST_OK)
         return status;
+    if (unsampled(m)) {
+        *noise_multiplier = noise;
+        return ST_OK;
+    }
     struct price p = {.delta = delta - LEDGER_NOISE_DELTA,
                       .epsilon = epsilon,
+                      .noise = noise,
                       .effort = PLD_EFFORT_MAX};
     bool found =
         calibration_noise_near(&noise, noise, m, (struct calibration){pld_excess, &p});

@@ -7,15 +7,18 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Values near the bottom are flat to second order. At this resolution of y the excess is
- * below 1e-9 relative in all that was measured. */
-static const double resolution = 3e-6;
+/* Values near the bottom are flat to second order. At the resolution `fine` of y the excess
+ * is below 1e-9 relative in all that was measured, at `rough` below 1e-8. */
+static const double fine = 3e-6, rough = 3e-5;
 static const double log_excess_max = 9.703999490820264; /* log(16383) */
-static const double log_excess_min = -14;              /* order 1 + 8e-7 */
+static const double log_excess_min = -14;               /* order 1 + 8e-7 */
 
 struct search {
     double (*value_at)(void *context, double order);
     void *context;
+    double start, stride; /* of the walk, in y */
+    double resolution;
+    double enough; /* the search ends at a value of at most this */
 };
 
 struct point {
@@ -37,15 +40,18 @@ static struct point probe(const struct search *s, double y)
  * too, and downhill is the other way. */
 static struct point descend(const struct search *s, double *low, double *high)
 {
-    struct point best = probe(s, 2.0);
-    double step = 0.5;
-    struct point up = probe(s, best.at + step);
+    struct point best = probe(s, s->start);
+    double step = s->stride;
+    *low = *high = best.at;
+    if (best.value <= s->enough)
+        return best;
+    struct point up = probe(s, fmin(best.at + step, log_excess_max));
     bool rising = up.value < best.value;
     struct point behind = rising ? best : up;
     if (rising)
         best = up;
     double limit = rising ? log_excess_max : log_excess_min;
-    while (best.at != limit) {
+    while (best.at != limit && best.value > s->enough) {
         double y = rising ? fmin(best.at + step, limit) : fmax(best.at - step, limit);
         struct point ahead = probe(s, y);
         if (ahead.value >= best.value && !isinf(best.value)) {
@@ -72,17 +78,15 @@ static double parabola(struct point best, struct point second, struct point thir
     return -p / (2 * (q - r));
 }
 
-struct order_choice order_best(double (*value_at)(void *context, double order),
-                               void *context)
+static struct order_choice run(const struct search *s)
 {
     static const double golden = 0.38196601125010515;
     enum { ROUNDS = 80 };
-    struct search s = {value_at, context};
     double low, high, move = 0, before = INFINITY;
-    struct point best = descend(&s, &low, &high), second = best, third = best;
-    for (int i = 0; i < ROUNDS; i++) {
+    struct point best = descend(s, &low, &high), second = best, third = best;
+    for (int i = 0; i < ROUNDS && best.value > s->enough; i++) {
         double middle = (low + high) / 2;
-        if (fabs(best.at - middle) + (high - low) / 2 <= 2 * resolution)
+        if (fabs(best.at - middle) + (high - low) / 2 <= 2 * s->resolution)
             break;
         double bold = parabola(best, second, third);
         bool inside = best.at + bold > low && best.at + bold < high;
@@ -93,9 +97,9 @@ struct order_choice order_best(double (*value_at)(void *context, double order),
             before = best.at < middle ? high - best.at : low - best.at;
             move = golden * before;
         }
-        if (fabs(move) < resolution)
-            move = best.at < middle ? resolution : -resolution;
-        struct point next = probe(&s, best.at + move);
+        if (fabs(move) < s->resolution)
+            move = best.at < middle ? s->resolution : -s->resolution;
+        struct point next = probe(s, best.at + move);
         if (next.value <= best.value) {
             *(next.at < best.at ? &high : &low) = best.at;
             third = second;
@@ -113,4 +117,29 @@ struct order_choice order_best(double (*value_at)(void *context, double order),
         }
     }
     return (struct order_choice){order_at(best.at), best.value};
+}
+
+struct order_choice order_best(double (*value_at)(void *context, double order),
+                               void *context)
+{
+    const struct search s = {.value_at = value_at,
+                             .context = context,
+                             .start = 2,
+                             .stride = 0.5,
+                             .resolution = fine,
+                             .enough = -INFINITY};
+    return run(&s);
+}
+
+struct order_choice order_near(double (*value_at)(void *context, double order),
+                               void *context, double near, double enough)
+{
+    const struct search s = {
+        .value_at = value_at,
+        .context = context,
+        .start = fmin(fmax(log(near - 1), log_excess_min), log_excess_max),
+        .stride = 0.05,
+        .resolution = rough,
+        .enough = enough};
+    return run(&s);
 }

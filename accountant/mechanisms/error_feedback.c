@@ -94,30 +94,122 @@ static double log_grown(double gain)
     return gain < 1 ? log(expm1(gain)) : gain + log1p(-exp(-gain));
 }
 
+/* Shares of the moment below exp(-nothing) are bounded, not summed. */
+static const double nothing = 45;
+
+/* Binomial batches: in how many of the steps batches a record is. */
+struct binomial {
+    double steps, rate, odds; /* odds: log(rate / (1 - rate)) */
+};
+
+static double log_factorial(double n)
+{
+    int sign;
+    return lgamma_r(n + 1, &sign);
+}
+
+/* log P(N = n), within a few ulp of log steps! */
+static double log_chance(const struct binomial *b, double n)
+{
+    double ways =
+        log_factorial(b->steps) - log_factorial(n) - log_factorial(b->steps - n);
+    return ways + n * b->odds + b->steps * log1p(-b->rate);
+}
+
+/* Where the sum over counts begins. */
+struct beginning {
+    double count, chance; /* the log of its chance */
+    double error;         /* of that, in units of 16 DBL_EPSILON */
+};
+
+/* Counts below mean - x need not be summed: P(N <= mean - x) is at most exp(-x^2 / (2 mean))
+ * (Chernoff), and more than half of the moment is from above the mean. The chance of a count
+ * in the middle is less exact than that of 1, so the sum begins there only if the terms that
+ * are left out would add a larger error. */
+static struct beginning beginning_of(const struct binomial *b)
+{
+    double mean = b->steps * b->rate, none = b->steps * log1p(-b->rate);
+    double first = floor(mean - sqrt(2 * nothing * mean));
+    double error = 2 * (log_factorial(b->steps) + b->steps * fabs(b->odds) - none);
+    if (first > 1 && first * fabs(none) > 2 * error)
+        return (struct beginning){first, log_chance(b, first), error};
+    return (struct beginning){1, none + (log(b->steps) + b->odds), 0};
+}
+
+/* The sum over counts as it goes: all logarithms. */
+struct mixture {
+    const struct mechanism *m;
+    struct binomial batches;
+    uint64_t steps;
+    double scale; /* energy times this is a gain */
+    double most;  /* gain of the most batches */
+    double excess;
+};
+
+/* A bound on the share of all counts above n, which is beyond the mean. The counts are cut into
+ * pieces that grow. In a piece the chances fall at least as fast as a geometric series, which is
+ * no longer than 2^20 of its first terms as there are fewer counts, and the gain is at most
+ * that at the end of the piece. */
+static double share_above(const struct mixture *x, double n)
+{
+    const struct binomial *b = &x->batches;
+    double share = -HUGE_VAL;
+    for (double at = n + 1; at <= b->steps;) {
+        double end = fmin(b->steps, floor(at + at / 8));
+        double fall = (b->steps - at) / (at + 1) * exp(b->odds);
+        double chances = log_chance(b, at) - log1p(-fmin(fall, 1 - 0x1p-20));
+        double gain = x->scale * energy_of(x->m, end, x->steps);
+        share = log_add(share, chances + gain);
+        at = end + 1;
+    }
+    return share;
+}
+
+/* A bound on what is left after the count n of this chance, if it does not matter. */
+static bool ends(const struct mixture *x, double n, double chance, double *rest)
+{
+    enum { LOOKS = 256 }; /* counts from one look at the rest to the next */
+    const struct binomial *b = &x->batches;
+    bool halves = 2 * (b->steps - n) * b->rate < (n + 1) * (1 - b->rate);
+    *rest = chance + x->most;
+    if (halves && *rest < x->excess - nothing)
+        return true;
+    if (n <= b->steps * b->rate || fmod(n, LOOKS) != 0)
+        return false;
+    *rest = share_above(x, n);
+    return *rest < x->excess - nothing;
+}
+
 /* The log of the moment less the 1 in it: the sum over n >= 1 of chance (exp(gain) -
  * 1), as the chances add up to 1. So small costs keep their digits. What is returned is
- * an upper bound: each term and addition errs by a few ulp of the widest number met. */
+ * an upper bound: each term and addition errs by a few ulp of the widest number met, and
+ * both ends of the sum are bounded. */
 static double log_excess(const struct mechanism *m, uint64_t steps, double scale)
 {
-    double rate = m->runs[0].sampling_rate, total = (double)steps;
-    double odds = log(rate) - log1p(-rate), chance = total * log1p(-rate);
-    double most = scale * energy_of(m, total, steps), excess = -INFINITY;
-    double widest = fabs(chance);
-    uint64_t n = 1;
-    for (; n <= steps; n++) {
-        double left = (double)(steps - n), count = (double)n;
-        chance += log((left + 1) / count) + odds;
-        double grown = log_grown(scale * energy_of(m, count, steps));
-        excess = log_add(excess, chance + grown);
-        widest = fmax(widest, fmax(fabs(chance) + fabs(grown), fabs(excess)));
-        /* From here on chances fall by halves, so all that is left is below one of
-         * them. */
-        if (2 * left * rate < (count + 1) * (1 - rate) && chance + most < excess - 45) {
-            excess = log_add(excess, chance + most);
+    double rate = m->runs[0].sampling_rate, total = (double)steps, rest, terms = 0;
+    struct mixture x = {.m = m,
+                        .batches = {total, rate, log(rate) - log1p(-rate)},
+                        .steps = steps,
+                        .scale = scale,
+                        .most = scale * energy_of(m, total, steps),
+                        .excess = -HUGE_VAL};
+    const struct beginning first = beginning_of(&x.batches);
+    double chance = first.chance, widest = fabs(total * log1p(-rate));
+    if (first.count > 1)
+        x.excess = log_grown(scale * energy_of(m, first.count, steps)) - nothing;
+    for (double n = first.count; n <= total; n++) {
+        double grown = log_grown(scale * energy_of(m, n, steps));
+        x.excess = log_add(x.excess, chance + grown);
+        widest = fmax(widest, fmax(fabs(chance) + fabs(grown), fabs(x.excess)));
+        terms++;
+        if (ends(&x, n, chance, &rest)) {
+            x.excess = log_add(x.excess, rest);
             break;
         }
+        chance += log((total - n) / (n + 1)) + x.batches.odds;
     }
-    return excess + (double)n * 16 * DBL_EPSILON * (widest + fabs(odds) + 1);
+    double rounded = terms * (widest + fabs(x.batches.odds) + 1) + first.error;
+    return x.excess + 16 * DBL_EPSILON * rounded;
 }
 
 static double sampled(const struct mechanism *m, uint64_t steps, double order)

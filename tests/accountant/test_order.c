@@ -30,6 +30,25 @@ static void the_bottom_is_found(void **state)
     }
 }
 
+/* From any order, by fewer evaluations; and no more of them once a value is enough. */
+static void the_bottom_is_found_from_near_it(void **state)
+{
+    (void)state;
+    static const double starts[] = {0.5, 0.99, 1, 1.01, 2, 1000};
+    for (double bottom = 1.00001; bottom < 2000; bottom = 1 + (bottom - 1) * 2.3) {
+        for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+            struct valley v = {bottom, 3, 0};
+            double near = 1 + (bottom - 1) * starts[i];
+            struct order_choice best = order_near(valley_at, &v, near, 0);
+            assert_close(best.value, 2.385, 1e-7);
+            assert_true(v.calls < (fabs(starts[i] - 1) < 0.1 ? 25 : 80));
+            v.calls = 0;
+            assert_true(order_near(valley_at, &v, bottom, 2.4).value <= 2.4);
+            assert_int_equal(v.calls, 1);
+        }
+    }
+}
+
 static double falling(void *context, double order)
 {
     (void)context;
@@ -69,6 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bottom_is_found),
+        cmocka_unit_test(the_bottom_is_found_from_near_it),
         cmocka_unit_test(ends_walls_and_plains_are_no_trap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
