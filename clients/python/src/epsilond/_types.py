@@ -381,10 +381,12 @@ class DeliveryList(TypedDict):
 class Guarantee(TypedDict):
     """What the people in the data are promised: whatever jobs are chosen, and whatever they are
     chosen upon, all of them together are (epsilon, delta)-differentially private. It is over all
-    epochs of the budget. With one epoch it is as granted."""
+    epochs of the budget. With one epoch it is as granted. After a fork of the ledger it also covers
+    every other timeline that is known, whole; it is conditional for ever."""
 
     epsilon: float
     delta: float
+    timelines: NotRequired[int]
 
 
 class BudgetEpochsItem(TypedDict):
