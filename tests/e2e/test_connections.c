@@ -85,7 +85,7 @@ static void an_upload_is_free_when_its_client_has_gone_with_its_last_bytes(void 
     struct client *client = &stage->client;
     static const char text[] = ".1,.2,no\n.3,.4,yes\n", part[] = ".1,.2,no\n";
     for (int i = 0; i < 4; i++) {
-        char id[16], path[64], answer[64], offset[40];
+        char id[24], path[64], answer[64], offset[40];
         snprintf(id, sizeof id, "gone-%d", i);
         snprintf(path, sizeof path, "/v1/datasets/%s/files/data", id);
         assert_status(declare_points(client, id, SAMPLE_PUBLIC), 201);

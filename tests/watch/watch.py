@@ -25,7 +25,7 @@ DEPLOY = os.path.join(HERE, "../../deploy")
 SCRAPES = 12  # that are waited for
 # It outlasts the scrapes where a step takes 10 us, and is cancelled after them.
 JOB = {"dataset": "digits", "model": {"preset": "mlp", "hidden": [64], "activation": "relu"},
-       "algorithm": {"name": "dpsgd"}, "batch_size": 64, "steps": 2000000,
+       "algorithm": {"name": "dpsgd"}, "batch_size": 64, "steps": 200000,
        "privacy": {"noise_multiplier": 300}}
 failures = []
 
