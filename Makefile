@@ -136,7 +136,7 @@ endif
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo demo-cluster unit e2e audit faults slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image check-compose deb layers fuzzers format help clean
+.PHONY: all test demo demo-cluster unit e2e audit faults storm slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image check-compose deb layers fuzzers format help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -243,6 +243,8 @@ mutants: all                               ## plant privacy bugs; no test may mi
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
 faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/test_migration ## servers of PostgreSQL that fail, a failover among them
 	@KILLS=all $(BUILD)/tests/service/test_migration
+storm: all                                 ## ten minutes of faults over four daemons, nothing may be lost (MINUTES=10, SEED=)
+	@tests/storm/check $(BUILD)/epsilond || [ $$? = 77 ]
 audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
 bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,tests/bench/bench_*.c) ## each figure beside its floor
 	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server

@@ -43,6 +43,8 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
         (400, "invalid_argument", "^dataset_budget_history$", {"invalid"}, {"part"}),
     "work_without_a_proof":
         (400, "invalid_argument", "^charge_(create|estimate)$", {"invalid"}),
+    "a_policy_of_who_makes_keys":
+        (400, "invalid_argument", "^key_(create|policy)$", {"invalid"}),
     "an_expected_tag":
         (412, "precondition_failed", "^(model_content|(dataset|job|model)_patch)$", ANY),
     "an_address_that_is_none":
