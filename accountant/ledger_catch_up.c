@@ -28,7 +28,7 @@ static enum status catch_up(struct ledger *ledger, struct store_tx *tx, bool all
     enum status status =
         ledger_replay_more(&ledger->state, &ledger->now, all_marks, tx, error);
     keep_fresh(ledger);
-    if (status != ST_OK)
+    if (status != ST_OK && status != ST_IO) /* lost: the transaction is repeated */
         store_poison(ledger->store);
     return status;
 }

@@ -24,7 +24,8 @@
 /* Reads the entries and freezes that are missing, in tx. Nothing where tx has changed the
  * ledger already: nobody else has since.
  *   ST_CORRUPT  what was read is not what this program writes; the store is poisoned
- *   ST_IO       the store failed */
+ *   ST_IO       the store failed, or lost the connection, and then the transaction is repeated
+ *               (store_again): what was read by then stays */
 enum status ledger_catch_up(struct ledger *ledger, struct store_tx *tx,
                             struct error *error);
 

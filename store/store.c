@@ -362,14 +362,14 @@ enum status store_commit(struct store_tx *tx, struct error *error)
 static void undo(struct store_tx *tx)
 {
     if (tx->database->driver->rollback(tx->database) != DB_OK)
-        database_poison(tx->database);
+        database_fail(tx->database);
     finish(tx, false);
 }
 
 void store_rollback(struct store_tx *tx)
 {
     if (tx->database->refused == DB_LOST)
-        database_poison(tx->database);
+        database_fail(tx->database);
     undo(tx);
 }
 

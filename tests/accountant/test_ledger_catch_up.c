@@ -23,6 +23,64 @@ struct pair {
     struct kit a, b;
 };
 
+/* Where a session that follows is ended from outside: before the read of this number. */
+enum { EXTENT_READ = 1, MARKS_READ, ENTRIES_READ, CATCH_UP_READS = ENTRIES_READ };
+static struct {
+    const struct postgres_database *database; /* NULL: nowhere, or it was ended */
+    unsigned before;
+} cut;
+
+static void cut_before(unsigned read)
+{
+    if (cut.database == NULL || cut.before != read)
+        return;
+    const struct postgres_database *database = cut.database;
+    cut.database = NULL;
+    assert_int_equal(
+        postgres_sql(
+            &server, database,
+            "SELECT pg_terminate_backend(pid,60000) FROM pg_stat_activity WHERE"
+            " state='idle in transaction' AND usename='epsilond'"),
+        0);
+}
+
+enum status __real_ledger_rows_extent(struct store_tx *, struct ledger_extent *,
+                                      struct error *);
+enum status __wrap_ledger_rows_extent(struct store_tx *, struct ledger_extent *,
+                                      struct error *);
+enum status __wrap_ledger_rows_extent(struct store_tx *tx, struct ledger_extent *extent,
+                                      struct error *error)
+{
+    cut_before(EXTENT_READ);
+    return __real_ledger_rows_extent(tx, extent, error);
+}
+
+typedef bool mark_visitor(void *context, const char *job, uint64_t authorised);
+enum status __real_mark_rows_walk_after(struct store_tx *, uint64_t, mark_visitor *,
+                                        void *, struct error *);
+enum status __wrap_mark_rows_walk_after(struct store_tx *, uint64_t, mark_visitor *,
+                                        void *, struct error *);
+enum status __wrap_mark_rows_walk_after(struct store_tx *tx, uint64_t after,
+                                        mark_visitor *visit, void *context,
+                                        struct error *error)
+{
+    cut_before(MARKS_READ);
+    return __real_mark_rows_walk_after(tx, after, visit, context, error);
+}
+
+typedef bool entry_visitor(void *context, const struct ledger_row *row);
+enum status __real_ledger_rows_walk(struct store_tx *, const struct ledger_range *,
+                                    entry_visitor *, void *, struct error *);
+enum status __wrap_ledger_rows_walk(struct store_tx *, const struct ledger_range *,
+                                    entry_visitor *, void *, struct error *);
+enum status __wrap_ledger_rows_walk(struct store_tx *tx, const struct ledger_range *range,
+                                    entry_visitor *visit, void *context,
+                                    struct error *error)
+{
+    cut_before(ENTRIES_READ);
+    return __real_ledger_rows_walk(tx, range, visit, context, error);
+}
+
 /* Dataset a of epsilon 2, which the second ledger has not read of. */
 static struct pair make_pair(void)
 {
@@ -124,6 +182,25 @@ static void whoever_compares_rows_knows_every_mark_that_they_go_with(void **stat
     store_rollback(tx);
     assert_int_equal(ledger_authorised(pair.b.ledger, &known), 4);
     assert_true(ledger_reservation(pair.b.ledger, &between, &(struct ledger_entry_name){0}));
+    end_pair(&pair);
+}
+
+/* The connection breaks in each of the reads in turn; before each, another job was authorised. */
+static void who_loses_the_connection_while_it_follows_reads_again(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    for (cut.before = 1; cut.before <= CATCH_UP_READS; cut.before++) {
+        const struct job_id job = kit_job(cut.before);
+        assert_int_equal(kit_reserve(&pair.a, "a", cut.before, 60, 10), ST_OK);
+        assert_int_equal(kit_authorise(&pair.a, cut.before, 4), ST_OK);
+        cut.database = &pair.database;
+        assert_int_equal(ledger_follow(pair.b.ledger, NULL), ST_OK);
+        assert_null(cut.database); /* it was cut, once */
+        assert_false(store_poisoned(pair.b.store));
+        assert_int_equal(ledger_authorised(pair.b.ledger, &job), 4);
+    }
+    assert_both_know_the_same(&pair);
     end_pair(&pair);
 }
 
@@ -564,6 +641,7 @@ int main(void)
         cmocka_unit_test(
             steps_that_another_has_authorised_are_charged_by_whoever_settles),
         cmocka_unit_test(whoever_compares_rows_knows_every_mark_that_they_go_with),
+        cmocka_unit_test(who_loses_the_connection_while_it_follows_reads_again),
         cmocka_unit_test(no_steps_are_authorised_behind_the_end_of_a_job),
         cmocka_unit_test(no_job_ends_with_other_steps_than_its_mark_says),
         cmocka_unit_test(each_of_several_ends_charges_what_another_has_authorised),

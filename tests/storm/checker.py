@@ -7,7 +7,7 @@ import json
 import math
 from fractions import Fraction
 
-PAGE, AT_ONCE, UNIT = 1000, 8, 2 ** 40
+PAGE, AT_ONCE, UNIT, DOUBLE = 1000, 8, 2 ** 40, 2 ** 53
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
@@ -199,11 +199,10 @@ class Checker:
             sums = [s + sum(h[i] for h in held.values()) for i, s in enumerate(spent)]
             if not any(math.isfinite(c) and s <= c for s, c in zip(sums, capacity)):
                 self.complain(f"{dataset}: entry {entry['seq']} takes more than was granted")
-        total = [sum(h[i] for h in held.values()) for i in range(orders)]
-        for name, sums in (("committed", spent), ("held", total)):
-            if [exact(value) for value in shown[name]] != sums:
-                self.complain(f"{dataset}: what is shown as {name} is not the sum of its entries (open: {list(held)})")
-                self.complain(str([(exact(v), t) for v, t in zip(shown[name], sums)][:12]))
+        open_held = [sum(h[i] for h in held.values()) for i in range(orders)]
+        for name, sums in (("committed", spent), ("held", open_held)):
+            if not all(same(exact(value), total) for value, total in zip(shown[name], sums)):
+                self.complain(f"{dataset}: what is shown as {name} is not the sum of its entries")
 
     def priced(self, dataset, entry, curve, orders):
         """Of zCDP the curve is known in closed form: rho a in each step."""
@@ -216,6 +215,11 @@ class Checker:
         for order, value in zip(orders, curve):
             if value < work["rho"] * (1 - 1e-12) * work["steps"] * order * UNIT:
                 self.complain(f"{dataset}: {entry['job']} is priced below rho a at order {order}")
+
+
+def same(shown, total):
+    """Doubles are exact up to 2^53 units; orders that come to more have no weight."""
+    return shown == total or min(shown, total) >= DOUBLE and math.isclose(shown, total, rel_tol=1e-12)
 
 
 def exact(value):

@@ -1,5 +1,5 @@
 """Clients that use the service as people do, whatever becomes of it: a request without an answer,
-or with 429, 500 or 503, is sent again, under the same Idempotency-Key where it takes one."""
+or with 429, 500, 503 or a conflict, is sent again, under the same Idempotency-Key where it takes one."""
 
 import hashlib
 import http.client
@@ -59,7 +59,7 @@ class Client:
         while time.monotonic() < latest:
             answer = self.once(who, method, path, body(tries) if callable(body) else body, headers)
             tries += 1
-            if answer is not None and answer.status not in (429, 503) and not self.has_failed(answer, path):
+            if answer is not None and not self.is_to_repeat(answer, path):
                 answer.repeated = tries > 1
                 self.record.count(f"{method} {answer.status} {answer.code or ''}".strip())
                 if answer.status in expected:
@@ -71,11 +71,15 @@ class Client:
         self.record.fault(f"{method} {path} was not answered for {PATIENCE_S} s")
         return None
 
-    def has_failed(self, answer, path):
-        """500 is asked again; whether it was in its place is judged when all is over."""
+    def is_to_repeat(self, answer, path):
+        """429, 503 and 409 conflict say so. 500 is asked again, too; whether it was in its place is judged
+        when all is over."""
         if answer.status == 500:
-            self.record.failed(answer.front.daemon, f"{path} was answered {answer.content[:200]!r}")
-        return answer.status == 500
+            self.failed(answer, path)
+        return answer.status in (429, 500, 503) or answer.code == "conflict"
+
+    def failed(self, answer, path):
+        self.record.failed(answer.front.daemon, f"{path} was answered {answer.content[:200]!r}")
 
     def key(self):
         self.number += 1
@@ -120,9 +124,10 @@ class Client:
             begun = self.ask("ana", "POST", f"/v1/datasets/{name}:import", None, None, (200, 202, 409, 422))
             if begun is None:
                 return
-            if begun.status == 422:
-                self.record.fault(f"the import of {name} failed: {begun.content[:300]!r}")
-                return
+            if begun.status == 422:  # right of a daemon that has just lost its database, and of no other
+                self.failed(begun, f"the import of {name}")
+                time.sleep(1)
+                continue
             if begun.status == 409 and begun.code != "dataset_busy":
                 self.record.fault(f"the import of {name} was refused: {begun.content[:300]!r}")
                 return
