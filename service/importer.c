@@ -26,19 +26,24 @@ static enum status fail(struct import_failure *failure, enum status status,
     return status;
 }
 
-/* Whether every file that the declaration wants was uploaded. */
+/* Whether every file that the declaration wants was uploaded. A place that cannot be read is
+ * no failure of the import. */
 static enum status check_uploads(struct context *context,
                                  const struct dataset_spec *spec,
-                                 struct import_failure *failure)
+                                 struct import_failure *failure, struct error *error)
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (!upload_kind_is_of(&upload_kinds[i], &spec->schema) ||
-            blob_is_there(context->blobs, &name))
+        if (!upload_kind_is_of(&upload_kinds[i], &spec->schema))
             continue;
+        enum status status = blob_find(context->blobs, &name, error);
+        if (status == ST_OK)
+            continue;
+        if (status != ST_NOT_FOUND)
+            return status;
         fail(failure, ST_IMPORT_FAILED, "not uploaded");
         snprintf(failure->file, sizeof failure->file, "%s", upload_kinds[i].name);
-        return ST_IMPORT_FAILED;
+        return error_set(error, ST_IMPORT_FAILED, "%s", failure->text);
     }
     return ST_OK;
 }
@@ -70,9 +75,9 @@ enum status importer_start(struct context *context, struct dataset *dataset,
     }
     if (proposal_bars(&info.detail.proposal))
         return error_set(error, ST_GRANT_PENDING, "its grant is not approved");
-    enum status status = check_uploads(context, dataset_spec(dataset), failure);
+    enum status status = check_uploads(context, dataset_spec(dataset), failure, error);
     if (status != ST_OK)
-        return error_set(error, status, "%s", failure->text);
+        return status;
     if (atomic_load(&context->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
     status = disk_room_check(&context->disk_room, error);

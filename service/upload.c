@@ -442,8 +442,11 @@ enum status upload_read(struct context *context, const struct route_match *place
     *view = (struct upload_view){.dataset = place->id, .file = place->name};
     view->is_begun = unfinished_uploads_find(context->unfinished_uploads, &name,
                                              principal, &view->offset, &view->length);
-    view->is_whole = !view->is_begun && blob_is_there(context->blobs, &name);
-    return ST_OK;
+    if (view->is_begun)
+        return ST_OK;
+    status = blob_find(context->blobs, &name, error);
+    view->is_whole = status == ST_OK;
+    return status == ST_NOT_FOUND ? ST_OK : status;
 }
 
 bool upload_remove(struct context *context, const struct blob_name *name)

@@ -321,9 +321,10 @@ void blob_give_back(const struct blobs *blobs, struct blob_loan *loan)
     loan->is_lent = false;
 }
 
-bool blob_is_there(const struct blobs *blobs, const struct blob_name *name)
+enum status blob_find(const struct blobs *blobs, const struct blob_name *name,
+                      struct error *error)
 {
-    return blobs->driver->is_there(blobs, name);
+    return blobs->driver->find(blobs, name, error);
 }
 
 enum status blob_check(const struct blobs *blobs, const struct blob_name *name,

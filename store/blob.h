@@ -48,7 +48,7 @@ struct blobs; /* the data directory, opaque */
  *   ST_IO  it cannot be made, read or locked ("in use by another process") */
 enum status blobs_open(struct blobs **out, const char *directory, struct error *error);
 
-/* Opens the directory beside the process that serves it: only blob_fetch, blob_is_there,
+/* Opens the directory beside the process that serves it: only blob_fetch, blob_find,
  * blob_check and blobs_database_path may be called. Nothing is made, locked or removed.
  *   ST_IO  the path is empty or too long */
 enum status blobs_open_read(struct blobs **out, const char *directory,
@@ -123,7 +123,11 @@ enum status blob_fetch_here(const struct blobs *blobs, struct blob_loan *loan,
 void blob_give_back(const struct blobs *blobs,
                     struct blob_loan *loan); /* one that is not lent is allowed */
 
-bool blob_is_there(const struct blobs *blobs, const struct blob_name *name);
+/* Whether the blob is there. A failure does not mean that it is missing.
+ *   ST_NOT_FOUND  it is missing
+ *   ST_IO         its place cannot be read */
+enum status blob_find(const struct blobs *blobs, const struct blob_name *name,
+                      struct error *error);
 
 /* Whether the blob is there and is of this seal.
  *   ST_CORRUPT  it is not, or is missing

@@ -42,11 +42,16 @@ static void give_back(const struct blobs *blobs, struct blob_loan *loan)
     (void)loan;
 }
 
-static bool is_there(const struct blobs *blobs, const struct blob_name *name)
+static enum status find(const struct blobs *blobs, const struct blob_name *name,
+                        struct error *error)
 {
     char path[BLOB_PATH_SIZE];
     path_of(blobs, path, name);
-    return access(path, R_OK) == 0;
+    if (access(path, R_OK) == 0)
+        return ST_OK;
+    if (errno != ENOENT)
+        return blob_failed(error, path);
+    return error_set(error, ST_NOT_FOUND, "%s: there is no such file", path);
 }
 
 static enum status check(const struct blobs *blobs, const struct blob_name *name,
@@ -172,7 +177,7 @@ const struct blob_driver blob_folder = {
     .fetch = fetch,
     .fetch_here = fetch,
     .give_back = give_back,
-    .is_there = is_there,
+    .find = find,
     .check = check,
     .remove = remove_blob,
     .publish = publish,

@@ -165,12 +165,15 @@ static void give_back(const struct blobs *blobs, struct blob_loan *loan)
     blob_cache_give(blobs->objects->cache, loan->cached);
 }
 
-static bool is_there(const struct blobs *blobs, const struct blob_name *name)
+static enum status find(const struct blobs *blobs, const struct blob_name *name,
+                        struct error *error)
 {
     struct found_object found;
-    enum status status = found_object_find(&found, blobs->objects, name, NULL);
+    enum status status = found_object_find(&found, blobs->objects, name, error);
+    if (status == ST_OK && !found.is_there)
+        status = error_set(error, ST_NOT_FOUND, "%s has no object", name->id);
     found_object_fini(&found);
-    return status == ST_OK && found.is_there;
+    return status;
 }
 
 static bool hash_piece(void *context, const void *data, size_t size)
@@ -387,7 +390,7 @@ static const struct blob_driver elsewhere = {
     .fetch = fetch,
     .fetch_here = fetch_here,
     .give_back = give_back,
-    .is_there = is_there,
+    .find = find,
     .check = check,
     .remove = remove_blob,
     .publish = object_publish,

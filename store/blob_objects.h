@@ -48,7 +48,7 @@ enum status blob_objects_use(struct blobs *blobs,
 enum status blob_objects_collect(struct blobs *blobs, struct error *error);
 
 /* As blob_objects_use for a directory that is only read (blobs_open_read), with the objects themselves
- * or, without a bucket, with their rows alone: blob_is_there and blob_check may be called. */
+ * or, without a bucket, with their rows alone: blob_find and blob_check may be called. */
 enum status blob_objects_use_read(struct blobs *blobs,
                                   const struct blob_objects_setup *setup,
                                   struct error *error);

@@ -23,7 +23,8 @@ struct blob_driver {
     enum status (*fetch_here)(const struct blobs *blobs, struct blob_loan *loan,
                               const struct blob_name *name, struct error *error);
     void (*give_back)(const struct blobs *blobs, struct blob_loan *loan);
-    bool (*is_there)(const struct blobs *blobs, const struct blob_name *name);
+    enum status (*find)(const struct blobs *blobs, const struct blob_name *name,
+                        struct error *error);
     enum status (*check)(const struct blobs *blobs, const struct blob_name *name,
                          const struct file_seal *seal, struct error *error);
     enum status (*remove)(const struct blobs *blobs, const struct blob_name *name,

@@ -123,7 +123,7 @@ static void an_upload_goes_on_where_it_stopped(void **state)
     assert_int_equal(blob_publish(scene->blobs, unfinished_upload_draft(upload), NULL),
                      ST_OK);
     unfinished_uploads_drop(scene->uploads, upload);
-    assert_true(blob_is_there(scene->blobs, &claim.name));
+    assert_int_equal(blob_find(scene->blobs, &claim.name, NULL), ST_OK);
     assert_false(found(scene, "a", &ann, 9, 9));
     assert_int_equal(drafts(scene), 0);
 

@@ -225,7 +225,7 @@ static void a_file_of_a_format_that_goes_as_it_begins_is_not_published(void **st
     assert_string_equal(error.text, "a dataset of format idx has files/features and "
                                     "files/labels");
     upload_abandon(&scene.context, &upload);
-    assert_false(blob_is_there(scene.context.blobs, &name));
+    assert_int_equal(blob_find(scene.context.blobs, &name, NULL), ST_NOT_FOUND);
 }
 
 /* The import reads the files of before: another daemon has begun it, or the desk beside a

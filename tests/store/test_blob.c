@@ -176,10 +176,10 @@ static void a_published_file_replaces_the_one_of_its_name(void **state)
     struct blob_loan loan;
     char text[16] = "";
     blob_draft_init(&draft, &name);
-    assert_false(blob_is_there(blobs, &name));
+    assert_int_equal(blob_find(blobs, &name, NULL), ST_NOT_FOUND);
     write_in(place.folder, "scratch/m.safetensors", "old");
     assert_int_equal(blob_publish(blobs, &draft, NULL), ST_OK);
-    assert_true(blob_is_there(blobs, &name));
+    assert_int_equal(blob_find(blobs, &name, NULL), ST_OK);
     write_in(place.folder, "scratch/m.safetensors", "new");
     assert_int_equal(blob_publish(blobs, &draft, NULL), ST_OK);
     assert_int_equal(mode_of(place.folder, "scratch/m.safetensors"), -1);

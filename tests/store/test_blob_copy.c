@@ -83,7 +83,7 @@ static void what_is_gone_or_there_is_told_apart(void **state)
     model_id_make(&id);
     const struct blob_name name = blob_of_model(&id);
     assert_int_equal(blob_copy(scene.from, scene.to, &name, NULL), ST_NOT_FOUND);
-    assert_false(blob_is_there(scene.to, &name));
+    assert_int_equal(blob_find(scene.to, &name, NULL), ST_NOT_FOUND);
     assert_int_equal(blob_fetch(scene.from, &loan, &name, NULL), ST_OK);
     write_file(loan.path, 10);
     assert_int_equal(blob_copy(scene.from, scene.to, &name, NULL), ST_OK);

@@ -143,8 +143,8 @@ static void what_is_published_comes_back_after_a_restart(void **state)
     assert_holds(&scene, &small, "a few records", 13);
     assert_holds(&scene, &large, "many", (9 << 20) + 7);
     assert_holds(&scene, &empty, "x", 0);
-    assert_true(blob_is_there(scene.blobs, &small));
-    assert_false(blob_is_there(scene.blobs, &none));
+    assert_int_equal(blob_find(scene.blobs, &small, NULL), ST_OK);
+    assert_int_equal(blob_find(scene.blobs, &none, NULL), ST_NOT_FOUND);
     struct blob_loan loan = {.is_lent = false};
     assert_int_equal(blob_fetch(scene.blobs, &loan, &none, NULL), ST_NOT_FOUND);
     end(&scene);
@@ -370,7 +370,7 @@ static void what_is_removed_is_gone_with_its_object(void **state)
     publish(&scene, &name, "records anew", 12);
     assert_int_equal(blob_remove(scene.blobs, &name, NULL), ST_OK);
     assert_int_equal(blob_remove(scene.blobs, &name, NULL), ST_OK);
-    assert_false(blob_is_there(scene.blobs, &name));
+    assert_int_equal(blob_find(scene.blobs, &name, NULL), ST_NOT_FOUND);
     while (memory_count(&scene.memory) > 1) /* both objects go, on another thread */
         sched_yield();
     end(&scene);
@@ -459,7 +459,7 @@ static void a_sweep_takes_what_nobody_wants_once_it_is_old(void **state)
     assert_int_equal(blob_row_find(tx, "uploads/a.data", make_old, tx, NULL), ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
     assert_int_equal(blobs_sweep(scene.blobs, keep_none, NULL, NULL), ST_OK);
-    assert_false(blob_is_there(scene.blobs, &name));
+    assert_int_equal(blob_find(scene.blobs, &name, NULL), ST_NOT_FOUND);
     start_again(&scene); /* the bucket is still ours */
     end(&scene);
 }

@@ -150,7 +150,7 @@ class Scene:
         for state in ("QUEUED", "RUNNING"):
             page = client.ask("ann", "GET", f"/v1/jobs?state={state}&page_size=1000", None, None, (200,))
             for job in page.body["jobs"] if page is not None else []:
-                client.ask("ann", "POST", f"/v1/jobs/{job['id']}:cancel", None, None, (200,))
+                client.ask("ann", "POST", f"/v1/jobs/{job['id']}:cancel", None, None, (200, 409))
         self.pass_time(CALM_S, until=lambda: self.open_work() == 0)
         if self.open_work() > 0:
             self.record.fault(f"{self.open_work()} jobs and claims did not end")
