@@ -198,9 +198,11 @@ static enum status convert(struct context *context, const struct dataset *datase
     struct import_result result;
     struct error error = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
-    enum status status = check_uploads(context, spec, failure);
-    if (status != ST_OK)
+    enum status status = check_uploads(context, spec, failure, &error);
+    if (status == ST_IMPORT_FAILED)
         return status;
+    if (status != ST_OK)
+        return fail(failure, status, error.text);
     blob_draft_path(context->blobs, path, draft);
     status = read_uploads(context, spec, path, &result, failure);
     if (status != ST_OK)
