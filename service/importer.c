@@ -36,11 +36,12 @@ static enum status check_uploads(struct context *context,
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
         if (!upload_kind_is_of(&upload_kinds[i], &spec->schema))
             continue;
-        enum status status = blob_find(context->blobs, &name, error);
+        struct error found = {0};
+        enum status status = blob_find(context->blobs, &name, &found);
         if (status == ST_OK)
             continue;
         if (status != ST_NOT_FOUND)
-            return status;
+            return error_set(error, status, "%s", found.text);
         fail(failure, ST_IMPORT_FAILED, "not uploaded");
         snprintf(failure->file, sizeof failure->file, "%s", upload_kinds[i].name);
         return error_set(error, ST_IMPORT_FAILED, "%s", failure->text);

@@ -444,9 +444,12 @@ enum status upload_read(struct context *context, const struct route_match *place
                                              principal, &view->offset, &view->length);
     if (view->is_begun)
         return ST_OK;
-    status = blob_find(context->blobs, &name, error);
+    struct error found = {0};
+    status = blob_find(context->blobs, &name, &found);
     view->is_whole = status == ST_OK;
-    return status == ST_NOT_FOUND ? ST_OK : status;
+    return status == ST_OK || status == ST_NOT_FOUND
+               ? ST_OK
+               : error_set(error, status, "%s", found.text);
 }
 
 bool upload_remove(struct context *context, const struct blob_name *name)

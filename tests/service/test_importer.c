@@ -255,6 +255,37 @@ static void a_dataset_that_is_ready_is_not_imported_a_second_time(void **state)
     matrix_close(&matrix);
 }
 
+/* Nobody knows whether a file is there if its folder cannot be read: the state stays. */
+static void only_a_file_that_is_missing_is_reported_as_not_uploaded(void **state)
+{
+    (void)state;
+    struct dataset *points = scene_declare(&scene, "points", budget);
+    struct dataset_info info;
+    struct import_failure failure = {0};
+    struct error error = {0};
+    bool begun = false;
+    assert_int_equal(importer_start(&scene.context, points, &act_of_test, &begun,
+                                    &failure, &error),
+                     ST_IMPORT_FAILED);
+    assert_string_equal(error.text, "not uploaded");
+    assert_string_equal(failure.text, "not uploaded");
+    assert_string_equal(failure.file, "data");
+    const char *folder = scene_path(&scene, "uploads");
+    assert_int_equal(rmdir(folder), 0);
+    FILE *file = fopen(folder, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    failure = (struct import_failure){0};
+    assert_int_equal(
+        importer_start(&scene.context, points, &act_of_test, &begun, &failure, NULL),
+        ST_IO);
+    assert_string_equal(failure.text, "");
+    assert_false(begun);
+    dataset_read(scene.context.datasets, points, &info);
+    assert_int_equal(info.state, DATASET_CREATED);
+    assert_int_equal(unlink(folder), 0);
+}
+
 static const char of_records[] =
     "{\"name\":\"x\",\"kind\":\"numeric\",\"range\":[0,1]}";
 static const char of_persons[] =
@@ -366,6 +397,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_same_records_have_one_budget, begin, end),
         cmocka_unit_test_setup_teardown(private_records_lie_in_a_secret_order, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(
+            only_a_file_that_is_missing_is_reported_as_not_uploaded, begin, end),
         cmocka_unit_test_setup_teardown(
             a_dataset_that_is_ready_is_not_imported_a_second_time, begin, end),
         cmocka_unit_test_setup_teardown(
