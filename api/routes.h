@@ -31,7 +31,7 @@
     X(dataset_create, ON_DESK, DATASETS_ADMIN, .method = "POST",                       \
       .path = "/v1/datasets", .act = "dataset.create", .keyed = true,                  \
       .body = BODY_JSON, .types = TYPE_JSON)                                           \
-    X(dataset_check, ON_DESK, DATASETS_ADMIN, .method = "POST",                        \
+    X(dataset_check, ON_READERS, DATASETS_ADMIN, .method = "POST",                     \
       .path = "/v1/datasets:check", .body = BODY_JSON, .types = TYPE_JSON)             \
     X(dataset_list, AT_ONCE, BUDGETS_READ, .method = "GET", .path = "/v1/datasets",    \
       .query = "view q tag state privacy order_by order " QUERY_PAGE,                  \
@@ -49,7 +49,7 @@
     X(dataset_file_put, ON_DESK, DATASETS_ADMIN, .method = "PUT",                      \
       .path = "/v1/datasets/{id}/files/{name}", .act = "dataset.upload",               \
       .body = BODY_FILE)                                                               \
-    X(dataset_file_get, ON_DESK, DATASETS_ADMIN, .method = "GET",                      \
+    X(dataset_file_get, ON_READERS, DATASETS_ADMIN, .method = "GET",                   \
       .path = "/v1/datasets/{id}/files/{name}", .types = TYPE_JSON)                    \
     X(dataset_file_fetch, ON_DESK, DATASETS_ADMIN, .method = "POST",                   \
       .path = "/v1/datasets/{id}/files/{name}:fetch", .act = "dataset.fetch",          \
@@ -68,15 +68,15 @@
       .path = "/v1/datasets/{id}/import", .types = TYPE_JSON)                          \
     X(dataset_budget, AT_ONCE, BUDGETS_READ, .method = "GET",                          \
       .path = "/v1/datasets/{id}/budget", .types = TYPE_JSON)                          \
-    X(dataset_budget_history, ON_DESK, BUDGETS_READ, .method = "GET",                  \
+    X(dataset_budget_history, ON_READERS, BUDGETS_READ, .method = "GET",               \
       .path = "/v1/datasets/{id}/budget/history", .query = "points part",              \
       .types = TYPE_JSON)                                                              \
-    X(dataset_ledger, ON_DESK, BUDGETS_AUDIT, .method = "GET",                         \
+    X(dataset_ledger, ON_READERS, BUDGETS_AUDIT, .method = "GET",                      \
       .path = "/v1/datasets/{id}/ledger", .query = QUERY_PAGE " order view",           \
       .streamed = true, .types = TYPE_JSON " application/x-ndjson")                    \
     X(ledger_head, AT_ONCE, BUDGETS_READ, .method = "GET", .path = "/v1/ledger/head",  \
       .types = TYPE_JSON)                                                              \
-    X(job_schema, ON_DESK, JOBS_SUBMIT, .method = "GET", .path = "/v1/job-schema",     \
+    X(job_schema, ON_READERS, JOBS_SUBMIT, .method = "GET", .path = "/v1/job-schema",  \
       .query = "dataset", .types = TYPE_JSON)                                          \
     X(job_estimate, ON_PRICERS, JOBS_SUBMIT, .method = "POST",                            \
       .path = "/v1/jobs:estimate", .body = BODY_JSON, .query = "runs",                 \
@@ -110,9 +110,9 @@
     X(statistics_create, ON_DESK, JOBS_SUBMIT, .method = "POST",                       \
       .path = "/v1/statistics", .act = "statistics.create", .keyed = true,             \
       .body = BODY_JSON, .types = TYPE_JSON)                                           \
-    X(statistics_list, ON_DESK, JOBS_READ, .method = "GET", .path = "/v1/statistics",  \
+    X(statistics_list, ON_READERS, JOBS_READ, .method = "GET", .path = "/v1/statistics",  \
       .query = "dataset order " QUERY_PAGE, .types = TYPE_JSON)                        \
-    X(statistics_get, ON_DESK, JOBS_READ, .method = "GET",                             \
+    X(statistics_get, ON_READERS, JOBS_READ, .method = "GET",                          \
       .path = "/v1/statistics/{id}", .types = TYPE_JSON)                               \
     X(charge_create, ON_DESK_PRICED, CHARGES_SUBMIT, .method = "POST",                        \
       .path = "/v1/charges", .act = "charge.create", .keyed = true, .body = BODY_JSON, \
@@ -173,7 +173,7 @@
       .path = "/v1/webhooks/{id}", .types = TYPE_JSON)                                 \
     X(webhook_delete, ON_DESK, WEBHOOKS_ADMIN, .method = "DELETE",                     \
       .path = "/v1/webhooks/{id}", .act = "webhook.delete")                            \
-    X(webhook_deliveries, ON_DESK, WEBHOOKS_ADMIN, .method = "GET",                    \
+    X(webhook_deliveries, ON_READERS, WEBHOOKS_ADMIN, .method = "GET",                 \
       .path = "/v1/webhooks/{id}/deliveries", .types = TYPE_JSON)                      \
     X(webhook_test, ON_DESK, WEBHOOKS_ADMIN, .method = "POST",                         \
       .path = "/v1/webhooks/{id}:test", .act = "webhook.test", .body = BODY_EMPTY,     \
@@ -222,7 +222,7 @@
     X(grant_reject, ON_DESK, GRANTS_APPROVE, .method = "POST",                         \
       .path = "/v1/grants/{id}:reject", .act = "grant.reject", .body = BODY_JSON,      \
       .types = TYPE_JSON)                                                              \
-    X(audit_list, ON_DESK, AUDIT_READ, .method = "GET", .path = "/v1/audit",           \
+    X(audit_list, ON_READERS, AUDIT_READ, .method = "GET", .path = "/v1/audit",        \
       .query = "actor action object result after order " QUERY_PAGE,                   \
       .streamed = true, .types = TYPE_JSON " application/x-ndjson")                    \
     X(root, AT_ONCE, EVERYBODY, .method = "GET", .path = "/")                          \
@@ -259,6 +259,7 @@ enum route_run {
     RUN_ON_DESK,                /* on the thread that writes to the store */
     RUN_ON_DESK_PRICED,         /* there too; a pricer works out its price before */
     RUN_ON_DESK_THEN_LONG_POLL, /* what the desk has begun is waited for */
+    RUN_ON_READERS,             /* on one that reads the store, and writes nothing */
     RUN_ON_PRICERS,             /* on one that prices, and writes nothing */
     RUN_ON_PREDICTORS,          /* on one that computes, small before large */
 };

@@ -10,6 +10,8 @@
  * Threads
  *   desk        one: whatever writes to the store on behalf of a request, so that twins
  *               of a request meet in order; and whatever syncs files
+ *   readers     two: requests that read the store and write nothing, and accounts that are
+ *               in the store only (closed_account.h)
  *   pricers     two: what jobs, sweeps and charges cost (pricers.h); they write nothing
  *   predictors  as many as there are cores, at most four, and one for small requests:
  *               predictions, and checks of the files of models
@@ -94,7 +96,7 @@ struct context {
     struct pool *desk, *importer, *runners, *surveyors;
     struct pool
         *porters; /* of files from it, for requests that need them on the desk */
-    struct pool *readers; /* of accounts that are in the store alone (closed_account.h) */
+    struct pool *readers; /* of what is in the store alone */
     struct pool *senders; /* of uploads to a bucket; NULL: files are in folders */
     struct public_clock *clock;
     struct predictors *predictors;
@@ -119,12 +121,13 @@ struct context {
     struct policy_proposals *policy_proposals;
     struct downloads *downloads;     /* that it has a row of */
     struct service_manager *manager; /* whoever started the process, or NULL */
-    char nonce[17]; /* of this start, drawn: part of the tags of lists and of events' ids */
-    int64_t start_ms;                /* of the wall clock: when it was opened */
+    char nonce
+        [17]; /* of this start, drawn: part of the tags of lists and of events' ids */
+    int64_t start_ms;                  /* of the wall clock: when it was opened */
     struct lease_keeper *lease_keeper; /* of a shared store; or NULL */
-    atomic_size_t jobs_here;         /* that this daemon of a shared store runs */
-    atomic_bool draining;            /* no new jobs */
-    atomic_bool stop_training;       /* running jobs end as FAILED (shutdown) */
+    atomic_size_t jobs_here;           /* that this daemon of a shared store runs */
+    atomic_bool draining;              /* no new jobs */
+    atomic_bool stop_training;         /* running jobs end as FAILED (shutdown) */
     atomic_bool import_cancel;
 };
 

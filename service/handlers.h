@@ -41,6 +41,7 @@
 #define HANDLERS_ON_DESK(name, H, P, C, W)                H(name)
 #define HANDLERS_ON_DESK_PRICED(name, H, P, C, W)         H(name) W(name)
 #define HANDLERS_ON_DESK_THEN_LONG_POLL(name, H, P, C, W) H(name) P(name)
+#define HANDLERS_ON_READERS(name, H, P, C, W)             H(name)
 #define HANDLERS_ON_PRICERS(name, H, P, C, W)             H(name)
 #define HANDLERS_ON_PREDICTORS(name, H, P, C, W)          H(name) C(name)
 /* clang-format on */

@@ -78,7 +78,7 @@ bool second_look_failed(const struct context *context, const struct request *req
     const struct route *route = request->match.route;
     return request->refused != ST_OK && !request->errand.is_due &&
            (route->run == RUN_ON_DESK || route->run == RUN_ON_DESK_PRICED ||
-            route->run == RUN_ON_PRICERS) &&
+            route->run == RUN_ON_READERS || route->run == RUN_ON_PRICERS) &&
            route->body != BODY_FILE &&
            (request->refused == ST_CONFLICT ||
             second_look_check(context, request, NULL) != ST_OK);

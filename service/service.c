@@ -40,6 +40,7 @@ enum {
     LONG_POLLS_MAX = 1024,          /* beside LIMIT_FOLLOWERS streams (server.c) */
     STOP_TIMEOUT_MS = 60000,
     /* The desk waits for no network: */
+    READER_THREADS = 2,  /* of requests that only read the store, */
     SENDER_THREADS = 4,  /* of uploads to a bucket, */
     PORTER_THREADS = 4,  /* of files from it that a request needs on the desk */
     FETCHER_THREADS = 2, /* a dataset has two files at most */
@@ -261,7 +262,7 @@ enum status service_open(struct context *context, const struct config *config,
         return status;
     }
     context->desk = pool_create(1, DESK_QUEUE, hooks->run, context);
-    context->readers = pool_create(1, DESK_QUEUE, hooks->run, context);
+    context->readers = pool_create(READER_THREADS, DESK_QUEUE, hooks->run, context);
     context->pricers = pricers_create(hooks->run, context);
     if (config->blobs[0] != '\0') {
         context->senders = pool_create(SENDER_THREADS, DESK_QUEUE, hooks->run, context);

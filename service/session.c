@@ -97,13 +97,13 @@ static void finish(struct context *context, struct session *session)
     resume(session);
 }
 
-/* Who writes what the request wants written, or waits for what it wants read: a file that goes
- * to a bucket has threads of its own, and so has what is in the store alone. */
+/* The pool that writes what the request wants written, or reads what it wants read. A file that
+ * goes to a bucket has threads of its own. So has a read of the store: no write waits for it. */
 static struct pool *pool_of(const struct context *context,
-                               const struct request *request)
+                            const struct request *request)
 {
     bool sends = context->senders != NULL && request->match.route->body == BODY_FILE;
-    if (request->ask == ASK_DUE)
+    if (request->ask == ASK_DUE || request->match.route->run == RUN_ON_READERS)
         return context->readers;
     return sends ? context->senders : context->desk;
 }
@@ -438,11 +438,10 @@ static enum MHD_Result hand_over(struct session *session)
         return session_refuse(session, &error);
     }
     request->errand.may_price = is_priced_alone(request);
-    enum status status =
-        request->match.route->run == RUN_ON_PREDICTORS
-            ? predictors_submit(context->predictors, request,
-                                handler_cost(context, request), &error)
-            : submit(context, request, &error);
+    enum status status = request->match.route->run == RUN_ON_PREDICTORS
+                             ? predictors_submit(context->predictors, request,
+                                                 handler_cost(context, request), &error)
+                             : submit(context, request, &error);
     if (status != ST_OK) {
         request_refuse(request, &error, NULL);
         resume(session);
@@ -502,6 +501,7 @@ static enum MHD_Result answer(struct session *session)
     case RUN_ON_DESK:
     case RUN_ON_DESK_PRICED:
     case RUN_ON_DESK_THEN_LONG_POLL:
+    case RUN_ON_READERS:
     case RUN_ON_PRICERS:
     case RUN_ON_PREDICTORS: return hand_over(session);
     }

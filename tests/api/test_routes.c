@@ -38,6 +38,24 @@ static void every_route_is_found_by_its_own_path(void **state)
     }
 }
 
+/* The desk is the one thread that writes: a long read on it would hold up every write. */
+static void no_read_runs_on_the_thread_that_writes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        const struct route *route = route_at(i);
+        bool writes_nothing = strcmp(route->method, "GET") == 0 ||
+                              strstr(route->path, ":estimate") != NULL ||
+                              strstr(route->path, ":check") != NULL;
+        bool on_desk = route->run == RUN_ON_DESK || route->run == RUN_ON_DESK_PRICED ||
+                       route->run == RUN_ON_DESK_THEN_LONG_POLL;
+        if (writes_nothing)
+            assert_false(on_desk);
+        else
+            assert_true(route->run != RUN_ON_READERS && route->run != RUN_ON_PRICERS);
+    }
+}
+
 static void head_is_get(void **state)
 {
     (void)state;
@@ -261,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_is_found_by_its_own_path),
+        cmocka_unit_test(no_read_runs_on_the_thread_that_writes),
         cmocka_unit_test(head_is_get),
         cmocka_unit_test(another_method_is_told_which_are_allowed),
         cmocka_unit_test(what_only_looks_like_a_route_is_not_found),

@@ -188,12 +188,10 @@ static void two_jobs_on_one_dataset_run_at_once(void **state)
         submit(client, SAMPLE_JOB, "both", SAMPLE_LONG, 7000.0)};
     for (int i = 0; i < 2; i++)
         await_training(client, jobs[i]);
-    for (int round = 0; round < 2; round++) {
-        for (int i = 0; i < 2; i++)
-            await_step(client, jobs[i], (uint64_t)step_of(client, jobs[i]) + 1);
-        account_read(&account, client, "both");
-        assert_true(account_is_sound(&account));
-    }
+    for (int i = 0; i < 2; i++) /* a quarter of its steps: later the other may have ended */
+        await_step(client, jobs[i], 1);
+    account_read(&account, client, "both");
+    assert_true(account_is_sound(&account));
     for (int i = 0; i < 2; i++)
         cancel(client, jobs[i]);
     for (int i = 0; i < 2; i++)
