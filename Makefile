@@ -179,6 +179,7 @@ $(BUILD)/tests/accountant/test_ledger_accounts: wrapped := -Wl,--wrap=sealed_row
 $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take,--wrap=reveal_delay_draw,--wrap=sealed_matrix_open,--wrap=public_clock_wait_until,--wrap=publication_write,--wrap=job_hand_over
 $(BUILD)/tests/service/outbound/test_s3: wrapped := -Wl,--wrap=curl_easy_setopt
 $(BUILD)/tests/store/test_object_garbage: wrapped := -Wl,--wrap=clock_gettime
+$(BUILD)/tests/service/test_rank_memory: wrapped := -Wl,--wrap=rank_memory_sweep
 $(BUILD)/tests/service/test_desk: wrapped := -Wl,--wrap=request_header,--wrap=idempotency_find
 $(BUILD)/tests/service/test_page: wrapped := -Wl,--wrap=request_query
 $(BUILD)/tests/service/test_upload: wrapped := -Wl,--wrap=dataset_read,--wrap=store_shared

@@ -11,6 +11,17 @@
 #include <unistd.h>
 
 #include "tests/expect.h"
+#include "tests/service/service_fixture.h"
+
+static unsigned sweeps;
+
+void __real_rank_memory_sweep(void);
+void __wrap_rank_memory_sweep(void);
+void __wrap_rank_memory_sweep(void)
+{
+    sweeps++;
+    __real_rank_memory_sweep();
+}
 
 static bool is_there(const char *path)
 {
@@ -94,12 +105,24 @@ static void a_sweep_follows_no_link_and_takes_no_file(void **state)
     assert_int_equal(unlink(link) + unlink(file) + unlink(inside) + rmdir(folder), 0);
 }
 
+/* The end-to-end test of it cannot tell which daemon of this machine removed the folder. */
+static void every_start_sweeps(void **state)
+{
+    (void)state;
+    struct scene scene;
+    const unsigned before = sweeps;
+    scene_open(&scene);
+    assert_int_equal(sweeps, before + 1);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_is_its_users_and_goes_with_all_that_is_in_it),
         cmocka_unit_test(a_sweep_takes_what_a_dead_process_left_and_no_more),
         cmocka_unit_test(a_sweep_follows_no_link_and_takes_no_file),
+        cmocka_unit_test(every_start_sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
