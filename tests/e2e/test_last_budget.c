@@ -141,13 +141,6 @@ static void no_entry_of_a_race_is_lost_by_a_kill(void **state)
     }
 }
 
-static double step_of(struct client *client, const char *job)
-{
-    const struct reply *reply = client_get(client, "/v1/jobs/%s", job);
-    assert_string_equal(reply_text(reply, "state"), "RUNNING");
-    return reply_number(reply, "progress.step");
-}
-
 /* committed must be the sum of both COMMITs, each of its own job's authorised steps. */
 static void expect_own_charge(struct client *client, const char *const jobs[2])
 {
@@ -188,7 +181,8 @@ static void two_jobs_on_one_dataset_run_at_once(void **state)
         submit(client, SAMPLE_JOB, "both", SAMPLE_LONG, 7000.0)};
     for (int i = 0; i < 2; i++)
         await_training(client, jobs[i]);
-    for (int i = 0; i < 2; i++) /* a quarter of its steps: later the other may have ended */
+    for (int i = 0; i < 2;
+         i++) /* a quarter of its steps: later the other may have ended */
         await_step(client, jobs[i], 1);
     account_read(&account, client, "both");
     assert_true(account_is_sound(&account));
