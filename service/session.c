@@ -353,6 +353,21 @@ static enum status check_headers(struct session *session, struct error *error)
     return status;
 }
 
+/* Whether a refused request is answered only after its body. A connection that is closed
+ * with unread bytes is reset, and a reset destroys an answer that is on its way. */
+static bool refusal_awaits_body(const struct session *session,
+                                const struct error *error)
+{
+    const struct request *request = &session->request;
+    const char *length = request_header(request, "Content-Length");
+    uint64_t size = length != NULL ? strtoull(length, NULL, 10) : 0;
+    return size > 0 && size <= REFUSED_BODY_MAX &&
+           (error->faults == NULL || error->faults->count == 0) &&
+           request_header(request, "Expect") == NULL &&
+           connection_gate_verdict(session->connection->gate, session->number, NULL) ==
+               ST_OK;
+}
+
 /* It is called again after a second look, which it has waited for. */
 static enum MHD_Result admit(struct session *session)
 {
@@ -372,7 +387,10 @@ static enum MHD_Result admit(struct session *session)
         return MHD_YES;
     if (status != ST_OK) {
         request->reply.close = true;
-        return session_refuse(session, &error);
+        if (!refusal_awaits_body(session, &error))
+            return session_refuse(session, &error);
+        session->refused = error;
+        session->refused.faults = NULL;
     }
     session->stage = STAGE_BODY;
     return MHD_YES;
@@ -421,8 +439,7 @@ static void check_body(struct session *session)
         else
             upload_abandon(session->sessions->context, &request->upload);
     }
-    bool empty = request->match.route->body == BODY_EMPTY;
-    if (session->refused.status == ST_OK && empty &&
+    if (session->refused.status == ST_OK && request->match.route->body == BODY_EMPTY &&
         !body_is_empty(request->body, request->body_size))
         error_set(&session->refused, ST_INVALID, "this request takes no body, or {}");
 }

@@ -9,7 +9,8 @@
  * Invariants
  *   (1) A reply is handed to libmicrohttpd once, whatever it then asks.
  *   (2) A body that is refused midway is read to its end, or for SESSION_DROPPED_MAX
- *       more bytes, so that its sender gets the answer.
+ *       more bytes, so that its sender gets the answer. So is a body whose headers are
+ *       refused, if they announce at most REFUSED_BODY_MAX bytes.
  *
  * Threads: the HTTP server's, but for session_run, session_late and session_wake, which
  * resume.
@@ -28,7 +29,10 @@
 #include "service/request.h"
 #include "service/sessions.h"
 
-enum { SESSION_DROPPED_MAX = LIMIT_PREDICT_BODY }; /* bytes, read and not kept */
+enum {
+    SESSION_DROPPED_MAX = LIMIT_PREDICT_BODY, /* bytes, read and not kept */
+    REFUSED_BODY_MAX = 64 << 10 /* bytes that are read before their refusal is sent */
+};
 
 /* One client's connection: what libmicrohttpd keeps as its socket's context. */
 struct connection {

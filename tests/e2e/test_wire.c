@@ -145,6 +145,34 @@ static void an_early_refusal_reads_no_body(void **state)
     free(exchange);
 }
 
+/* An answer before the body would be lost: the connection is reset when the body comes. */
+static void a_refusal_waits_for_a_short_body(void **state)
+{
+    static const struct {
+        const char *head;
+        unsigned status;
+    } cases[] = {
+        {"POST /v1/nowhere HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n", 404},
+        {"POST /v1/jobs:estimate HTTP/1.1\r\n" HOST "Content-Type: text/html\r\n"
+         "Content-Length: 2\r\n\r\n",
+         415},
+        {"POST /v1/jobs:estimate HTTP/1.1\r\n" HOST "Origin: https://evil.example\r\n"
+         "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n",
+         403},
+        {"GET /v1/jobs HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n", 413},
+    };
+    struct stage *stage = *state;
+    struct exchange *exchange = malloc(sizeof *exchange);
+    assert_non_null(exchange);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(wire_exchange_in_two(exchange, stage->daemon.port, cases[i].head,
+                                         "{}", 200, CLOSE_MS));
+        assert_int_equal(exchange->status, cases[i].status);
+        assert_true(exchange->whole && exchange->closed);
+    }
+    free(exchange);
+}
+
 static void a_client_that_sends_its_headers_too_slowly_is_dropped(void **state)
 {
     struct stage *stage = *state;
@@ -167,6 +195,7 @@ int main(void)
         cmocka_unit_test(what_the_standards_give_one_meaning_is_taken),
         cmocka_unit_test(clients_that_go_away_while_they_wait_do_no_harm),
         cmocka_unit_test(an_early_refusal_reads_no_body),
+        cmocka_unit_test(a_refusal_waits_for_a_short_body),
         cmocka_unit_test(a_client_that_sends_its_headers_too_slowly_is_dropped),
         cmocka_unit_test(the_daemon_serves_on_after_all_that),
     };

@@ -103,6 +103,18 @@ void wire_exchange(struct exchange *exchange, unsigned port, const void *bytes,
     receive_all(exchange, fd, quiet_ms);
 }
 
+bool wire_exchange_in_two(struct exchange *exchange, unsigned port, const char *head,
+                          const char *body, int silent_ms, int quiet_ms)
+{
+    *exchange = (struct exchange){0};
+    struct pollfd ready = {.fd = dial(port), .events = POLLIN};
+    send_all(ready.fd, head, strlen(head));
+    bool silent = poll(&ready, 1, silent_ms) == 0;
+    send_all(ready.fd, body, strlen(body));
+    receive_all(exchange, ready.fd, quiet_ms);
+    return silent;
+}
+
 static CURL *dial_tls(const struct daemon *daemon)
 {
     CURL *curl = curl_easy_init();

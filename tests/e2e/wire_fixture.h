@@ -25,7 +25,12 @@ struct exchange {
 void wire_exchange(struct exchange *exchange, unsigned port, const void *bytes,
                    size_t size, int quiet_ms);
 
-/* The same, enciphered, to a daemon that was started with --tls-cert. */
+/* The same in two pieces. The second is sent once the daemon has been silent for silent_ms
+ * after the first; false: it was not. */
+bool wire_exchange_in_two(struct exchange *exchange, unsigned port, const char *head,
+                          const char *body, int silent_ms, int quiet_ms);
+
+/* The same as wire_exchange, enciphered, to a daemon that was started with --tls-cert. */
 void wire_exchange_tls(struct exchange *exchange, const struct daemon *daemon,
                        const void *bytes, size_t size, int quiet_ms);
 
