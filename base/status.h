@@ -18,7 +18,8 @@ struct faults;
 
 #define STATUS_LIST(X)                                                                 \
     X(OK, "ok", "nothing to do")                                                       \
-    X(INVALID, "invalid_argument", "fix the request; retrying is useless")             \
+    X(INVALID, "invalid_argument",                                                     \
+      "correct what the detail names, then send the request again")                    \
     X(IDEMPOTENCY_KEY_MISSING, "idempotency_key_missing",                              \
       "send an Idempotency-Key header of 1 to 255 printable ASCII characters")         \
     X(NOT_FLOAT_SAFE, "not_float_safe",                                                \
@@ -38,7 +39,7 @@ struct faults;
       "it")                                                                            \
     X(KEY_MISSING, "key_missing", "send Authorization: Bearer KEY")                    \
     X(KEY_MALFORMED, "key_malformed", "send the whole key, as it was shown once")      \
-    X(KEY_UNKNOWN, "key_unknown", "ask for a key; this one lets nobody in")            \
+    X(KEY_UNKNOWN, "key_unknown", "ask for another key: this one is unknown")          \
     X(KEY_EXPIRED, "key_expired", "ask for a new key")                                 \
     X(SESSION_ENDED, "session_ended", "log in again")                                  \
     X(KEY_REVOKED, "key_revoked", "ask for a new key")                                 \
@@ -46,7 +47,7 @@ struct faults;
     X(KEY_ENDED, "key_ended", "make a new key")                                        \
     X(POLICY_VIOLATION, "policy_violation",                                            \
       "keep to the limit that the detail names, or ask for a key with another")        \
-    X(SECOND_PERSON, "second_person", "have somebody else decide")                     \
+    X(SECOND_PERSON, "second_person", "have another person decide")                    \
     X(FORBIDDEN, "forbidden", "use a key whose role or scopes allow it")               \
     X(NOT_FOUND, "not_found", "check the identifier")                                  \
     X(METHOD_NOT_ALLOWED, "method_not_allowed", "use a method named by Allow")         \
@@ -68,7 +69,7 @@ struct faults;
     X(GRANT_PENDING, "grant_pending", "have a second person approve its grant")        \
     X(GRANT_DECIDED, "grant_decided", "nothing to do: it was decided, or has lapsed")  \
     X(ALREADY_EXISTS, "already_exists", "choose another identifier")                   \
-    X(CONFLICT, "conflict", "send the request again: something else came first")       \
+    X(CONFLICT, "conflict", "send the request again: another one was handled first")   \
     X(DATASET_NOT_READY, "dataset_not_ready", "upload its files and import them")      \
     X(DATASET_BUSY, "dataset_busy", "retry when the import has ended")                 \
     X(DATASET_IMMUTABLE, "dataset_immutable", "register another dataset")              \
@@ -96,7 +97,7 @@ struct faults;
     X(JOB_HAS_MODEL, "job_has_model", "delete its model first")                        \
     X(IDEMPOTENCY_KEY_REUSED, "idempotency_key_reused",                                \
       "use a new key for a new body")                                                  \
-    X(IMPORT_FAILED, "import_failed", "mend the file, upload it and import again")     \
+    X(IMPORT_FAILED, "import_failed", "correct the file, upload it and import again")  \
     X(NO_ANSWER, "no_answer",                                                          \
       "leave out the rows that are named, or train a model that does not diverge")     \
     X(INTERNAL, "internal", "report the request id")                                   \
@@ -105,7 +106,7 @@ struct faults;
     X(QUEUE_FULL, "queue_full", "retry later")                                         \
     X(DISK_FULL, "disk_full", "free space on the disk of the data directory, retry")   \
     X(DRAINING, "draining", "retry after the restart")                                 \
-    X(CANCELLED, "cancelled", "nothing to do: it was asked for")                       \
+    X(CANCELLED, "cancelled", "nothing to do: it was cancelled")                       \
     X(NO_MEMORY, "no_memory", "ask for a smaller job")                                 \
     X(CORRUPT, "ledger_unavailable", "restore the ledger from a backup")               \
     X(IO, "ledger_unavailable", "read the log")

@@ -153,7 +153,7 @@ class Datasets:
         holdout: the share of the records that is held out, for good; train(evaluation=
         holdout(epsilon=0.1)) then measures models on them, out of a budget of their own.
 
-        Where the upload or the import fails nothing is lost: mend the file and register again,
+        Where the upload or the import fails nothing is lost: correct the file and register again,
         with another promise too, as long as nothing was drawn on the first.
         """
         declared: dict[str, Any] = {
@@ -195,7 +195,7 @@ class Datasets:
         if failure is not None:
             # What the import would have answered, had it not taken so long.
             problem = problem_from({**failure, "status": 422, "retryable": False, "errors": [],
-                                    "advice": "mend the file and register it again"}, None)
+                                    "advice": "correct the file and register it again"}, None)
             if problem is not None:
                 raise problem
         return self[id]
