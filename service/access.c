@@ -15,8 +15,8 @@ static struct access_object of_job(const struct job *job)
     return (struct access_object){job_project(job), job_owner(job)};
 }
 
-/* A model is its job's. Where there is no such model, a job that there is is looked up all
- * the same, so that both take as long. */
+/* A model belongs to its job. If there is no such model, some existing job is looked up
+ * all the same, so that both cases take equally long. */
 static struct access_object of_model(struct context *context,
                                      const struct model_row *row)
 {

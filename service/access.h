@@ -1,11 +1,12 @@
 /*
- * access.h - what the principal that asks may do, and what it sees, by the roles, the
- * scopes and the projects of api/roles.h.
+ * access.h - decides what the principal that makes a request may do and see, by the
+ * roles, scopes and projects of api/roles.h.
  *
- * Whether a request has the scope of its route at all is asked once, before its handler
- * runs (session.c); whether it reaches the thing that it names is asked by whoever looks
- * that up, here. A thing that is not seen is answered as one that is not there: the same
- * lookups, the same comparisons, the same text.
+ * Whether a request has the scope of its route at all is checked once, before its
+ * handler runs (session.c). Whether it reaches the object that it names is checked
+ * here, by the functions that look the object up. An object that the principal may not
+ * see gets the same answer as one that does not exist: the same lookups, the same
+ * comparisons, the same text.
  *
  * Threads: any.
  */
@@ -18,40 +19,45 @@
 #include "service/context.h"
 #include "service/request.h"
 
-struct access_question { /* who asks, what for, and where a thing is named */
+/* The principal, the scope that it needs, and where the request names the object. */
+struct access_question {
     const struct principal *principal;
     enum scope scope;
-    const char *pointer; /* "" where the path names it */
+    const char *pointer; /* JSON pointer; "" if the path names the object */
 };
 
-/* The question that the request asks of what its path names: by the scope of its route. */
+/* Returns the question for the object that the request's path names, with the scope of
+ * its route. */
 struct access_question access_question_of(const struct request *request);
 
-/* Whether the principal has the scope of the request's route.
- *   ST_FORBIDDEN  it has not */
+/* Checks that the principal has the scope of the request's route.
+ *   ST_FORBIDDEN  it does not */
 enum status access_check_scope(const struct request *request, struct error *error);
 
-/* Find a thing by its id.
- *   ST_NOT_FOUND  there is none, or the principal does not see it
- *   ST_FORBIDDEN  it is another owner's, and the principal reaches only its own */
+/* Finds an object by its id.
+ *   ST_NOT_FOUND  there is none, or the principal may not see it
+ *   ST_FORBIDDEN  it belongs to another owner, and the principal reaches only its
+ *                 own */
 enum status access_find_dataset(struct context *context,
                                 const struct access_question *question, const char *id,
                                 struct dataset **out, struct error *error);
-/* The same of the dataset that the request's path names, and what may change of it. */
+/* Like access_find_dataset, for the dataset that the request's path names; also copies
+ * what may change of it to info. */
 enum status access_read_dataset(struct context *context, const struct request *request,
                                 struct dataset **out, struct dataset_info *info,
                                 struct error *error);
-/* Find a dataset whose declaration or files the request changes or imports. Until records
- * are imported nobody knows anything of them, and a refusal would tell, so this is for the
- * dataset's owner only.
- *   ST_FORBIDDEN  somebody else registered it */
+/* Finds a dataset whose declaration or files the request changes or imports. Only the
+ * dataset's owner may do this: until records are imported no one else may learn
+ * anything of them, and a refusal would reveal something.
+ *   ST_FORBIDDEN  someone else registered it */
 enum status access_find_own_dataset(struct context *context,
                                     const struct access_question *question,
                                     const char *id, struct dataset **out,
                                     struct error *error);
-/* Whether the principal that makes the request is the one who registered the dataset. */
+/* Whether the principal that makes the request registered the dataset. */
 bool access_owns_dataset(const struct request *request, const struct dataset *dataset);
-/* The same of a job, whose body can be read.
+/* Like access_find_dataset, for a job, model or file. A job's body can be read
+ * afterwards.
  *   ST_INTERNAL  as job_check */
 enum status access_find_job(struct context *context,
                             const struct access_question *question, const char *id,
@@ -62,19 +68,19 @@ enum status access_find_model(struct context *context,
 enum status access_find_file(struct context *context,
                              const struct access_question *question, const char *id,
                              const struct weights_row **out, struct error *error);
-/* The same; out is a copy. */
+/* Like access_find_dataset; out is a copy. */
 enum status access_find_webhook(struct context *context,
                                 const struct access_question *question, const char *id,
                                 struct webhook *out, struct error *error);
 
-/* The same of a thing that the caller has looked up; its object is zeroed where there is
- * none. kind is a word for it: "key". */
+/* Like access_find_dataset, for an object that the caller has looked up; object is
+ * zeroed if there is none. kind is the word for it in the error text: "key". */
 enum status access_check_thing(const struct access_question *question, const char *kind,
                                const char *id, const struct access_object *object,
                                struct error *error);
 
-/* Whether the principal that makes the request reaches a thing with the scope of its route:
- * for lists. */
+/* Whether the principal that makes the request reaches an object with the scope of its
+ * route. Lists use this. */
 bool access_sees(const struct request *request, const struct access_object *object);
 bool access_sees_dataset(const struct request *request, const struct dataset *dataset);
 bool access_sees_job(const struct request *request, const struct job *job);
@@ -83,11 +89,13 @@ bool access_sees_model(struct context *context, const struct request *request,
 bool access_sees_file(const struct request *request, const struct weights_row *row);
 bool access_sees_webhook(const struct request *request, const struct webhook *webhook);
 
-/* Whether it reaches the things of every project with the scope of its route. */
+/* Whether the principal reaches the objects of every project with the scope of its
+ * route. */
 bool access_is_everywhere(const struct request *request);
 
-/* For what cannot be told apart by project.
- *   ST_FORBIDDEN  it does not: its scope stands beside a role that has no such reach */
+/* Checks access_is_everywhere, for data that cannot be separated by project.
+ *   ST_FORBIDDEN  the principal has the scope, but its role does not reach every
+ *                 project */
 enum status access_check_everywhere(const struct request *request, struct error *error);
 
 #endif

@@ -15,21 +15,23 @@
 enum { MS_PER_DAY = 86400000 };
 
 struct key {
-    struct access_key known; /* begins with the id, as registry.h asks; never changes,
-                                but for its policy and its end, which the lock guards */
+    /* Starts with the id, as registry.h requires. Only its policy and its end change,
+     * and the lock guards them. */
+    struct access_key known;
     uint8_t sha256[SHA256_SIZE];
     atomic_int_least64_t used_day;
-    int64_t saved_day; /* as its row has it; known in transactions alone */
+    int64_t saved_day; /* used_day as the row has it; read and written only inside
+                          transactions */
 };
 
 struct access_keys {
-    pthread_rwlock_t lock; /* guards registry, and when each key ends */
+    pthread_rwlock_t lock; /* guards registry, and the policy and end of each key */
     struct registry registry;
     atomic_bool any;
-    atomic_bool used; /* a key was, on a day that its row does not have */
+    atomic_bool used; /* a key was used on a day that its row does not record yet */
 };
 
-struct change { /* what becomes of memory when the transaction ends */
+struct change { /* the change that is made in memory when the transaction commits */
     struct access_keys *keys;
     struct key *key;
     int64_t expire_ms, revoke_ms;
@@ -59,7 +61,7 @@ static bool read_principal(struct principal *principal,
                 key_scopes_parse(&principal->scopes, row->scopes);
     if (!good)
         return false;
-    strcpy(principal->name, row->owner); /* good names have room */
+    strcpy(principal->name, row->owner); /* a good name fits */
     strcpy(principal->project, row->project);
     principal->via = VIA_BEARER;
     return true;
@@ -83,7 +85,7 @@ static enum status read_row(struct key *key, const struct access_key_row *row,
     return key_policy_parse(&known->policy, row->policy, error);
 }
 
-/* NULL where the row does not read back. */
+/* Returns NULL if the row cannot be read. */
 static struct key *key_of(struct loading *loading, const struct access_key_row *row)
 {
     struct key *key = calloc(1, sizeof *key);
@@ -132,7 +134,7 @@ void access_keys_close(struct access_keys *keys)
     free(keys);
 }
 
-/* --- who comes in --- */
+/* --- checking a key --- */
 
 bool access_keys_any(const struct access_keys *keys)
 {
@@ -203,7 +205,7 @@ enum status access_keys_hold(struct access_keys *keys,
 
 /* --- reading --- */
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void copy(struct access_key *out, struct key *key)
 {
     *out = key->known;
@@ -339,7 +341,8 @@ static void ended(void *context)
     free(change);
 }
 
-/* The key of that id, as it is to be written, and as it is in memory. */
+/* Copies the key of that id to out, to be edited and written. Returns the key in
+ * memory, or NULL if there is none. */
 static struct key *take_copy(struct access_keys *keys, const char *id, struct key *out)
 {
     pthread_rwlock_rdlock(&keys->lock);
@@ -352,7 +355,8 @@ static struct key *take_copy(struct access_keys *keys, const char *id, struct ke
     return key;
 }
 
-/* Ends a key at these times, each of which is taken where it is sooner. */
+/* Ends a key at the given times. A time of 0 changes nothing, and an earlier expiry or
+ * revocation stays. */
 static enum status end(struct access_keys *keys, struct store_tx *tx, const char *id,
                        const struct change *times, struct error *error)
 {
@@ -416,7 +420,7 @@ enum status access_keys_limit(struct access_keys *keys, struct store_tx *tx,
     return ST_OK;
 }
 
-/* Keys are never removed, so a place stays theirs. */
+/* Keys are never removed, so an index always names the same key. */
 static enum status save_days(struct access_keys *keys, struct store_tx *tx)
 {
     enum status status = ST_OK;
@@ -448,9 +452,9 @@ void access_keys_save_used(struct access_keys *keys, struct store *store)
         log_event(LOG_ERROR, "key_use_not_saved", "detail", error.text, (char *)NULL);
 }
 
-/* --- as another daemon has left it --- */
+/* --- changes by other daemons --- */
 
-/* What may change of a key. The lock is held, for writing. */
+/* Copies what may change of a key. The caller holds the lock for writing. */
 static void take_over(struct key *key, struct key *fresh)
 {
     int64_t used = atomic_load(&fresh->used_day);

@@ -9,7 +9,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* How long the answer has taken, or -1 where that is not to be told (counters.h). */
+/* Returns how long the answer took, or -1 if that must not be disclosed
+ * (counters.h). */
 static int64_t duration_told(const struct request *request)
 {
     const struct route *route = request->match.route;
@@ -17,7 +18,7 @@ static int64_t duration_told(const struct request *request)
     return told ? clock_monotonic_ns() - request->start_ns : -1;
 }
 
-/* What reads and does not fail is told at the level debug, whatever else at info. */
+/* Reads that do not fail are logged at level debug, everything else at info. */
 static enum log_level access_level(const struct request *request)
 {
     bool reads =
@@ -25,8 +26,8 @@ static enum log_level access_level(const struct request *request)
     return reads && request->reply.status < 500 ? LOG_DEBUG : LOG_INFO;
 }
 
-/* Writes one line for each answer: by the route's template, since what stands in its
- * place, and in the query, is the sender's to tell. */
+/* Writes one line per answer. The line has the route's template instead of the path:
+ * the text in the path's variable parts and in the query comes from the sender. */
 static void log_access(const struct request *request, int64_t duration_ns)
 {
     enum { NS_PER_MS = 1000000 };

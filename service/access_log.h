@@ -1,15 +1,16 @@
 /*
- * access_log.h - what is told of a request when its answer is about to be sent: a line of the
- * log, and counters (counters.h).
+ * access_log.h - records a request when its answer is about to be sent, in a line of
+ * the log and in counters (counters.h).
  *
  *   {"ts":"...","level":"info","event":"request","id":"...","method":"POST",
  *    "route":"...","status":"201","bytes":"934","ms":"","actor":"ana","key":"k7Qd",
  *    "trace_id":"4bf9..."}
  *
- * Nothing that the sender wrote is in it but the name of the request and the trace, which are
- * checked: no path, query, header or body. Who asks is told by name and by the id of the key. ms is how long the answer took where that may be
- * told, of what is answered from memory without waiting; else it is empty. What reads and does
- * not fail is told at the level debug.
+ * Nothing that the sender wrote is in the line, except the name of the request and the
+ * trace, which are checked: no path, query, header or body. The line identifies the
+ * principal by its name and by the id of its key. ms is how long the answer took, if
+ * that may be disclosed, which is so for answers that are made from memory without
+ * waiting; otherwise ms is empty. Reads that do not fail are logged at level debug.
  *
  * Threads: the HTTP server's.
  */
@@ -19,8 +20,9 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Tells and counts an answer. The request's reply is made. The answer to an import that
- * others may not know of is told and counted only if the dataset is READY by it. */
+/* Logs and counts an answer. Precondition: the request's reply is made. The answer to
+ * an import whose outcome others must not learn is logged and counted only if the
+ * dataset is READY by it. */
 void access_log_note(struct context *context, const struct request *request);
 
 #endif

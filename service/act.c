@@ -8,7 +8,7 @@
 #include "base/id.h"
 #include "service/refusals.h"
 
-/* Writes the address of the client, without its port; "" of a socket that has none. */
+/* Writes the client's address without its port; "" if the socket has none. */
 static void read_address(char address[ACT_ADDRESS_SIZE], const struct request *request)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(
@@ -28,8 +28,8 @@ static void read_address(char address[ACT_ADDRESS_SIZE], const struct request *r
     }
 }
 
-/* Answers the thing that the path names, and "" where it names none. What could not be an
- * id is not copied: a person may have pasted anything into a path. */
+/* Returns the id of the object that the path names, or "" if it names none. A text that
+ * cannot be an id is not copied: a person may have pasted anything into a path. */
 static const char *object_of(const struct request *request)
 {
     struct dataset_id dataset;
@@ -85,7 +85,8 @@ enum status act_keep(struct context *context, const struct act *act,
 
 /* --- refusals --- */
 
-/* Whether a key was shown that lets nobody in; a request that shows none is nobody's. */
+/* Whether the request showed a key that is not accepted. A request without a key is not
+ * counted, since no one can be blamed for it. */
 static bool is_wrong_key(enum status status)
 {
     return status == ST_KEY_MALFORMED || status == ST_KEY_UNKNOWN ||
@@ -93,8 +94,8 @@ static bool is_wrong_key(enum status status)
            status == ST_WRONG_KEYS || status == ST_KEY_IN_QUERY;
 }
 
-/* Where there are keys, a thing that is not found may be another project's. It is not
- * looked up here which: that would take another time. */
+/* If keys are in use, an object that was not found may belong to another project. We do
+ * not find out which case it is: the lookup would make the two cases differ in time. */
 static bool is_denial(const struct request *request)
 {
     enum status status = request->refused;
@@ -105,8 +106,8 @@ static bool is_denial(const struct request *request)
            status == ST_SECOND_PERSON;
 }
 
-/* That two datasets have the same content is told to the owner of both alone (privacy.md,
- * duplicates); the trail says what everybody else reads. */
+/* Only the owner of both datasets may learn that two datasets have the same content
+ * (privacy.md, duplicates). The trail records the code that everyone else reads. */
 static enum status told(enum status status)
 {
     return status == ST_DUPLICATE_CONTENT ? ST_DATASET_UNAVAILABLE : status;

@@ -1,16 +1,16 @@
 /*
- * act.h - what a request does, as a row of the audit trail: who, what, to which thing.
- * What a route does is an act where its row names one (api/routes.h). Its handler begins
- * one, says more where there is more to say, and appends it in the transaction that does
- * it; what did nothing, such as a repeated request, appends none.
+ * act.h - an audit event: who did what to which object, as a row of the audit trail. A
+ * route is audited if its row names an act (api/routes.h). Its handler begins an act,
+ * adds details if there are any, and appends it in the transaction that makes the
+ * change. A request that changes nothing, such as a repeated one, appends no act.
  *
  *   struct act act;
  *   act_begin(&act, context, request);
  *   act.row.detail = "{\"file\":\"labels\"}";
  *   status = audit_trail_append(tx, &act.row, error);
  *
- * Refusals are noted for every route at one place each, before a handler (session.c) and
- * behind it (handlers.c).
+ * Refusals are recorded in two places for all routes: before the handler (session.c)
+ * and after it (handlers.c).
  *
  * Ownership: an act borrows from its request. Threads: the request's.
  */
@@ -28,18 +28,19 @@ struct act {
     char address[ACT_ADDRESS_SIZE];
 };
 
-/* Fills in who asks, what for and when; the thing is the one that the path names, the
- * result "ok", and there is no detail. */
+/* Fills in the principal, the action and the time. The object is the one that the path
+ * names, the result is "ok", and the detail is empty. */
 void act_begin(struct act *act, const struct context *context,
                const struct request *request);
 
-/* Appends the act in a transaction of its own, for what writes nothing to the store.
+/* Appends the act in a transaction of its own. For requests that write nothing else to
+ * the store.
  *   ST_IO  the store is poisoned */
 enum status act_keep(struct context *context, const struct act *act,
                      struct error *error);
 
-/* Notes that the request was refused, where it is an act or access was denied; but not how
- * an import ended that its sender only may know of. */
+/* Records that the request was refused, if its route is audited or access was denied.
+ * Does not record how an import ended if only its sender may learn that. */
 void act_refused(struct context *context, const struct request *request);
 
 #endif

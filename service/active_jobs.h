@@ -17,21 +17,21 @@ struct active_jobs {
     size_t count, capacity;
 };
 
-void active_jobs_fini(struct active_jobs *active); /* leaves the jobs */
+void active_jobs_fini(struct active_jobs *active); /* does not free the jobs */
 
-/* Adds job behind all others. */
+/* Appends job. */
 void active_jobs_add(struct active_jobs *active, struct job *job);
-/* Takes job out, if it is there. */
+/* Removes job, if it is in the list. */
 void active_jobs_remove(struct active_jobs *active, const struct job *job);
 
-/* How many of them train or evaluate on the dataset. */
+/* Returns how many of the jobs train or evaluate on the dataset. */
 size_t active_jobs_on(const struct active_jobs *active,
                       const struct dataset_id *dataset);
 
-/* A copy of the list, in order; to be freed. */
+/* Returns a copy of the list, in order. The caller frees it. */
 struct job **active_jobs_copy(const struct active_jobs *active, size_t *count);
 
-/* The one that is queued longest; NULL where none is queued. */
+/* Returns the job that has been queued longest, or NULL if none is queued. */
 struct job *active_jobs_next(const struct active_jobs *active);
 
 #endif

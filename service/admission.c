@@ -46,7 +46,7 @@ static bool origin_is(const char *origin, const char *scheme, const char *host)
            strcasecmp(origin + strlen(scheme), host) == 0;
 }
 
-/* Our own origin is the scheme and the Host that was asked for; behind a proxy the scheme
+/* Our own origin is our scheme with the Host of the request. Behind a proxy, the scheme
  * is the proxy's. */
 static bool origin_is_ours(const char *origin, const char *host,
                            const struct config *config)
@@ -71,7 +71,8 @@ static enum status check_origin(const struct request *request,
     return ST_OK;
 }
 
-struct query { /* what has been read of it, and what became of that */
+/* The parameters read so far, and the first failure. */
+struct query {
     struct query_seen seen;
     enum status status;
     struct error *error;
@@ -95,8 +96,9 @@ static enum status check_query(const struct request *request, struct error *erro
     return query.status;
 }
 
-/* Clients that are generated from openapi.yaml send one type of all that a route may be
- * answered in, JSON first: where its success is something else, that of its problems. */
+/* Clients that are generated from openapi.yaml send only one of the types that a route
+ * may answer with, and prefer JSON. If a route's success is not JSON, that leaves the
+ * type of its problems. */
 static bool asks_for_problems(const char *accept)
 {
     return strcasecmp(accept, "application/problem+json") == 0;
@@ -114,7 +116,7 @@ static enum status check_accept(struct request *request, struct error *error)
     return ST_OK;
 }
 
-/* Answers the type that a body must have, or NULL where it may have any. */
+/* Returns the type that a body must have, or NULL if any will do. */
 static const char *body_type(enum route_body body)
 {
     switch (body) {
@@ -129,7 +131,7 @@ static const char *body_type(enum route_body body)
     return NULL;
 }
 
-/* Whether the header names the type, with whatever parameters. */
+/* Whether the header names the type, with any parameters. */
 static bool is_type(const char *header, const char *type)
 {
     size_t length = strlen(type);
@@ -142,7 +144,8 @@ bool admission_is_json(const char *type)
     return is_type(type, "application/json");
 }
 
-/* JSON is UTF-8 (RFC 8259, 8.1), whatever its sender calls it. */
+/* JSON is UTF-8 (RFC 8259, 8.1), so another charset is refused; a type without charset
+ * is taken as UTF-8. */
 static bool is_utf8(const char *type)
 {
     static const char name[] = "charset=";
@@ -161,7 +164,7 @@ static bool is_utf8(const char *type)
     return true;
 }
 
-/* Whether what is sent is an envelope around the file. */
+/* Whether the body is an envelope around the file. */
 static bool is_envelope(const char *type)
 {
     return type != NULL && (strncasecmp(type, "multipart/", 10) == 0 ||
@@ -256,7 +259,7 @@ static enum status check_no_key(const struct request *request, struct error *err
     return ST_OK;
 }
 
-/* A worker's socket is there for probes and scrapers. */
+/* A worker's socket serves only probes and scrapers. */
 static enum status check_role(const struct request *request, const struct config *config,
                               struct error *error)
 {

@@ -4,7 +4,8 @@
 
 #include "service/ui_files.h" /* made by service/ui/embed */
 
-/* Defines symbol and symbol_end around the bytes of the file, and an end behind them. */
+/* Defines symbol and symbol_end around the bytes of the file, and a zero byte after
+ * them. */
 #define EMBED(symbol, path)                                                            \
     __asm__(".section .rodata\n"                                                       \
             ".global " #symbol "\n"                                                    \

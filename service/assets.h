@@ -1,6 +1,6 @@
 /*
- * assets.h - files of the repository that are served as they are, part of the program:
- * openapi.yaml and those of the dashboard (service/ui).
+ * assets.h - files of the repository that are embedded in the program and served
+ * unchanged: openapi.yaml and the files of the dashboard (service/ui).
  */
 #ifndef SERVICE_ASSETS_H
 #define SERVICE_ASSETS_H
@@ -10,13 +10,13 @@
 struct asset {
     const char *name, *type;
     const char *plain, *plain_end;
-    const char *packed, *packed_end; /* the same by gzip */
+    const char *packed, *packed_end; /* the same, compressed by gzip */
 };
 
-/* Finds a file by its name, without a folder; NULL if there is none. */
+/* Finds a file by its name without a folder; NULL if there is none. */
 const struct asset *asset_find(const char *name);
 
-/* A hash of the files, which changes with any of them. */
+/* Returns a hash of the files, which changes when any of them does. */
 const char *asset_version(void);
 
 #endif

@@ -18,7 +18,7 @@ static bool visit(void *context, const struct audit_row *row)
     return true;
 }
 
-/* Reads a filter, which is compared as it stands; NULL where there is none. */
+/* Reads a filter, whose value is compared literally; NULL if it is not given. */
 static enum status read_filter(const char **text, const char *name,
                                const struct request *request, struct error *error)
 {
@@ -59,7 +59,7 @@ enum status handle_audit_list(struct context *context, struct request *request,
     struct entries_wanted wanted;
     struct audit_range range = {0};
     struct store_tx *tx = NULL;
-    error->faults = NULL; /* what is wrong with a parameter is told as "invalid" */
+    error->faults = NULL; /* report a wrong parameter as "invalid" */
     enum status status = access_check_everywhere(request, error);
     if (status == ST_OK)
         status = entries_parse(&wanted, request, error);

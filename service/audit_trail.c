@@ -39,7 +39,7 @@ enum status audit_trail_append(struct store_tx *tx, const struct audit_row *row,
     return audit_row_insert(tx, &next, error);
 }
 
-struct check { /* a chain that is being checked */
+struct check { /* the state while a chain is checked */
     struct audit_head head;
     enum status status;
     struct error *error;

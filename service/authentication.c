@@ -11,7 +11,7 @@
 
 enum { NS_PER_S = 1000000000 };
 
-/* The other end of its connection. */
+/* Returns the address of the peer of the request's connection. */
 static const struct sockaddr *peer_of(const struct request *request)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(
@@ -20,7 +20,7 @@ static const struct sockaddr *peer_of(const struct request *request)
     return info->client_addr;
 }
 
-/* The key in "Bearer KEY"; NULL where the header is something else. */
+/* Returns the key in "Bearer KEY", or NULL if the header has another form. */
 static const char *bearer_of(const char *header)
 {
     static const char scheme[] = "Bearer ";
@@ -30,8 +30,8 @@ static const char *bearer_of(const char *header)
     return header + length + strspn(header + length, " ");
 }
 
-/* Whether nobody has made such a key: another daemon may have a moment ago, so it is a guess
- * once the store was asked (second_look.h). */
+/* Whether a wrong key is a guess, not a key that another daemon made a moment ago. With
+ * a shared store this is known only once the store was asked (second_look.h). */
 static bool is_guess(const struct context *context, const struct request *request,
                      enum status found)
 {
@@ -40,8 +40,8 @@ static bool is_guess(const struct context *context, const struct request *reques
             (request->look == LOOK_DONE || !store_shared(context->store)));
 }
 
-/* Counts a wrong key. Keys that were good once are told as what they are, however many
- * there are: their bearers guess nothing. */
+/* Counts a wrong key. An expired or revoked key gets its own status no matter how many
+ * there are: its bearer is not guessing. */
 static enum status count_wrong(struct context *context, const struct request *request,
                                const struct error *found, struct error *error)
 {
@@ -63,7 +63,7 @@ enum status authentication_show(struct context *context, const struct request *r
     return count_wrong(context, request, &found, error);
 }
 
-/* Lets in whoever has logged in by a key that is still good. */
+/* Accepts a browser that has logged in with a key that is still valid. */
 static enum status find_login(struct context *context, struct request *request,
                               const char *cookie, struct error *error)
 {
@@ -82,10 +82,10 @@ static enum status find_login(struct context *context, struct request *request,
     return ST_OK;
 }
 
-/* A browser sends its cookie by itself, and so it does what a proxy knows it by: whether one
- * of our own pages asks for a change is seen by Origin, which is ours where it is there
- * (admission.c), and by Sec-Fetch-Site. A proxy's clients may be no browsers, and send
- * neither. */
+/* A browser sends its cookie by itself, and also sends by itself what identifies it to
+ * a proxy. So a change is accepted only if one of our own pages asks for it. Two
+ * headers show that: Origin, which is ours if it is there (admission.c), and
+ * Sec-Fetch-Site. The clients of a proxy may be no browsers and send neither. */
 static enum status check_site(const struct request *request, struct error *error)
 {
     const char *site = request_header(request, "Sec-Fetch-Site");
@@ -109,7 +109,8 @@ static enum status check_site(const struct request *request, struct error *error
     return ST_OK;
 }
 
-/* What a proxy, or somebody in its place, says of who makes the request. */
+/* Returns the sign-on headers of the request, which a proxy wrote, or a client that
+ * pretends to be one. */
 static struct sign_on_headers said_in(const struct request *request)
 {
     return (struct sign_on_headers){
@@ -119,9 +120,10 @@ static struct sign_on_headers said_in(const struct request *request)
     };
 }
 
-/* Finds out who it is by what the request has to show, the strongest first. Where others
- * share the store, a cookie is taken after a look (second_look.h), so that a login which was
- * begun, or has ended, at another daemon is so here from the very next request on. */
+/* Identifies the principal by what the request shows, the strongest first. If other
+ * daemons share the store, a cookie is accepted only after the store was read
+ * (second_look.h), so that a login which has begun or ended at another daemon counts
+ * here from the very next request on. */
 static enum status identify(struct context *context, struct request *request,
                             const struct sign_on_headers *said, struct error *error)
 {
@@ -149,8 +151,9 @@ bool authentication_asks(const struct context *context)
     return access_keys_any(context->keys) || context->sign_on != NULL;
 }
 
-/* Where nobody is asked everybody is the local principal. The first key may have been made since
- * the request began, and at another daemon a moment ago: who shows one is asked after a look. */
+/* If nothing is asked for, everyone is the local principal. The first key may have been
+ * made since the request began, or a moment ago at another daemon: a request that shows
+ * a key is therefore checked only after the store was read. */
 static enum status find_local(const struct context *context, struct request *request,
                               bool *is_local, struct error *error)
 {
@@ -181,7 +184,7 @@ enum status authentication_run(struct context *context, struct request *request,
     return status == ST_OK ? check_site(request, error) : status;
 }
 
-/* A request's headers stay with it, and are read under the groups of now. */
+/* The request keeps its headers, and they are read under the current groups. */
 static enum status renew_sign_on(struct context *context, const struct request *request,
                                  struct error *error)
 {

@@ -1,11 +1,11 @@
 /*
- * authentication.h - who makes a request, found out before anything else of it is looked
- * at but its path. A key says it (Authorization: Bearer KEY), or a trusted proxy does
- * (service/sign_on.h), or the cookie of a browser that has shown a key (service/logins.h),
- * in this order. Where there are neither keys nor a trusted proxy, everybody is the local
- * principal.
+ * authentication.h - finds out who makes a request, before anything else of the request
+ * is read except its path. The principal is shown by a key (Authorization: Bearer KEY),
+ * by a trusted proxy (service/sign_on.h), or by the cookie of a browser that has shown
+ * a key (service/logins.h), in this order. If there are neither keys nor a trusted
+ * proxy, everyone is the local principal.
  *
- * Threads: any; a request belongs to one at a time.
+ * Threads: any; a request belongs to one thread at a time.
  */
 #ifndef SERVICE_AUTHENTICATION_H
 #define SERVICE_AUTHENTICATION_H
@@ -13,33 +13,33 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Whether anybody is asked who they are. */
+/* Whether requests must identify their principal. */
 bool authentication_asks(const struct context *context);
 
-/* Fills in request->principal, which is the local one where nobody was asked when the request
- * began, and else nobody so far. A route that asks for no scope is served without a key, to
- * nobody, but a key that is shown must be good.
+/* Fills in request->principal. On entry it is the local principal if nothing was asked
+ * for when the request began, and otherwise ROLE_NOBODY. A route without a scope is
+ * served without a key, but a key that is shown must be valid.
  *   ST_KEY_MISSING    there are keys, and none was shown
  *   ST_KEY_MALFORMED, ST_KEY_UNKNOWN, ST_KEY_EXPIRED, ST_KEY_REVOKED
- *   ST_WRONG_KEYS     the key is wrong, and too many from this address were
- *   ST_SESSION_ENDED  the cookie is of no session, or no longer
- *   ST_UNTRUSTED_PROXY  headers of single sign-on from elsewhere than a trusted proxy
- *   ST_INVALID        such headers from there that name nobody
+ *   ST_WRONG_KEYS     the key is wrong, and this address has shown too many wrong keys
+ *   ST_SESSION_ENDED  the cookie belongs to no session, or to one that has ended
+ *   ST_UNTRUSTED_PROXY  headers of single sign-on that do not come from a trusted proxy
+ *   ST_INVALID        such headers from a trusted proxy that name no user
  *   ST_FORBIDDEN      a trusted proxy names groups that have no role
  *   ST_FORBIDDEN_ORIGIN, ST_UNSUPPORTED_MEDIA_TYPE
- *                     a change that is asked for by a browser's cookie, and not by our own
+ *                     a change that a browser's cookie asks for, but not from our own
  *                     page */
 enum status authentication_run(struct context *context, struct request *request,
                                struct error *error);
 
-/* Finds whose a key is, and counts it where it is wrong: the statuses are those of keys
- * above. A key of NULL is malformed. */
+/* Finds the principal whose key it is, and counts the key if it is wrong. The statuses
+ * are those of keys above. A key of NULL is malformed. */
 enum status authentication_show(struct context *context, const struct request *request,
                                 const char *key, struct principal *principal,
                                 struct error *error);
 
-/* Whether the request's principal may still be answered: to be asked where it has waited, or
- * follows a stream (sign_on_renew). The statuses are those above. */
+/* Checks that the request's principal may still be answered. Call this when the request
+ * has waited, or follows a stream (sign_on_renew). The statuses are those above. */
 enum status authentication_renew(struct context *context, const struct request *request,
                                  struct error *error);
 

@@ -32,7 +32,7 @@ static int exit_code(enum status status)
     return status == ST_ALREADY_EXISTS ? EX_USAGE : EX_TEMPFAIL;
 }
 
-/* Reads the folder, which is the first argument, and the configuration behind it. */
+/* Reads the folder, which is the first argument, and the configuration after it. */
 static bool read_arguments(struct config *config, char folder[PATH_SIZE], int argc,
                            char **argv, const char *usage)
 {
@@ -72,7 +72,7 @@ static void tell_elsewhere(const char *command, const struct data_copy *copy)
 
 /* --- backup --- */
 
-/* Gives a copy that is whole its name. */
+/* Renames a complete copy to its final name. */
 static enum status name_backup(char named[PATH_SIZE], const char *folder,
                                const char *unnamed, const struct data_copy *copy,
                                struct error *error)
@@ -122,7 +122,7 @@ int backup_command(int argc, char **argv)
 
 /* --- restore --- */
 
-/* Puts the copy where the data directory is to be: nothing may be there but an empty
+/* Renames the copy to the data directory, which must not exist or be an empty
  * folder. */
 static enum status put_in_place(const char *copied, const char *data_dir,
                                 struct error *error)
@@ -136,7 +136,7 @@ static enum status put_in_place(const char *copied, const char *data_dir,
     return sync_folder(folder[0] != '\0' ? folder : "/", error);
 }
 
-/* Whether nothing is at path, or an empty folder. */
+/* Checks that nothing is at path, or only an empty folder, which is removed. */
 static enum status check_free(const char *path, struct error *error)
 {
     if (rmdir(path) == 0 || errno == ENOENT)
@@ -146,7 +146,7 @@ static enum status check_free(const char *path, struct error *error)
                      strerror(errno));
 }
 
-/* Verifies a copy, with the head of the configuration, and removes one that does not. */
+/* Verifies a copy, with the head from the configuration. Removes a copy that fails. */
 static int verify_copy(const struct config *config, const char *copied)
 {
     struct config of_copy = *config;
@@ -182,8 +182,8 @@ static enum status open_keys(struct access_keys **keys, const char *data_dir,
     return status;
 }
 
-/* Says which keys let somebody in by what was restored: what was revoked since the backup
- * was not revoked in it, and nothing in it can tell. */
+/* Prints which keys of the restored data are valid. A key that was revoked after the
+ * backup is not revoked in it, and the backup cannot show that. */
 static enum status tell_keys(const char *data_dir, struct error *error)
 {
     size_t good = 0;
@@ -223,7 +223,7 @@ int restore_command(int argc, char **argv)
     while (length > 1 && config.data_dir[length - 1] == '/')
         config.data_dir[--length] = '\0';
     umask(S_IRWXG | S_IRWXO);
-    /* The configuration leaves room behind the path. */
+    /* The configuration limits data_dir so that a suffix fits. */
     CHECK(snprintf(copied, sizeof copied, "%s.restoring", config.data_dir) < PATH_SIZE);
     enum status status = store_choice_check_copy(&config, &error);
     if (status == ST_OK)
