@@ -12,7 +12,7 @@
 
 enum { VALUE_SIZE = 8192, ENDPOINT_SIZE = 256 };
 
-/* --- the key that wraps keys --- */
+/* --- the key that encrypts the keys of files --- */
 
 static bool read_digits(uint8_t key[CIPHER_KEY_SIZE], const char *text)
 {
@@ -79,7 +79,8 @@ struct credentials {
     char session_token[VALUE_SIZE], region[ENDPOINT_SIZE], endpoint[ENDPOINT_SIZE];
 };
 
-/* value = the first of these variables that says something; "" where none does. */
+/* Copies the first of these environment variables that is not empty to value; "" if
+ * both are. */
 static void read_variable(char *value, size_t size, const char *first,
                           const char *second)
 {
@@ -89,7 +90,7 @@ static void read_variable(char *value, size_t size, const char *first,
     snprintf(value, size, "%s", text != NULL ? text : "");
 }
 
-/* Takes the line where it sets the name. */
+/* Copies the value of the line, if it sets that name. */
 static void read_setting(const char *line, const char *name, char value[VALUE_SIZE])
 {
     size_t length = strlen(name);

@@ -14,9 +14,9 @@ enum { FIELDS = 2 };
 static const char *const field_names[FIELDS] = {"Content-Digest", "Repr-Digest"};
 
 struct body_digest {
-    struct sha256 *sha256; /* NULL: no field names it */
+    struct sha256 *sha256; /* NULL: no field has a SHA-256 digest */
     struct sha512 *sha512;
-    char expected256[FIELDS][SHA256_BASE64_SIZE]; /* "": the field does not name it */
+    char expected256[FIELDS][SHA256_BASE64_SIZE]; /* "": the field has no such digest */
     char expected512[FIELDS][SHA512_BASE64_SIZE];
 };
 
@@ -28,7 +28,8 @@ static enum status refuse(size_t field, struct error *error)
                      field_names[field]);
 }
 
-/* Answers the size of the entry that text begins with: commas in strings end nothing. */
+/* Returns the size of the entry at the start of text. A comma inside a string does not
+ * end the entry. */
 static size_t entry_size(const char *text)
 {
     size_t size = 0;
@@ -40,7 +41,7 @@ static size_t entry_size(const char *text)
     return size;
 }
 
-/* Answers the size of the key in front of an equals sign (RFC 8941, 3.1.2); 0 if there is
+/* Returns the size of the key before an equals sign (RFC 8941, 3.1.2); 0 if there is
  * none. */
 static size_t key_size(const char *entry, size_t size)
 {
@@ -52,7 +53,7 @@ static size_t key_size(const char *entry, size_t size)
     return i < size && entry[i] == '=' ? i : 0;
 }
 
-/* Copies the base 64 between colons, which must have the size of one digest. */
+/* Copies the base 64 text between colons, which must have the size of one digest. */
 static bool read_value(char *to, size_t to_size, const char *value, size_t size)
 {
     size_t length = to_size - 1;

@@ -9,7 +9,8 @@
 #include "accountant/ledger_view.h"
 #include "base/check.h"
 
-struct shares { /* of the parts of a dataset's budget, as of a version of its account */
+/* Budget shares of the parts of a dataset, as of a version of its account. */
+struct shares {
     bool known;
     uint64_t version;
     struct {
@@ -21,11 +22,11 @@ struct shares { /* of the parts of a dataset's budget, as of a version of its ac
 struct budget_board {
     pthread_mutex_t lock; /* guards all below */
     size_t lines_max, count, left_out;
-    struct budget_line *lines; /* (count) */
-    struct shares *shares;     /* (share_count) by the order of datasets */
+    struct budget_line *lines; /* (count), least left first */
+    struct shares *shares;     /* (share_count), indexed like datasets */
     size_t share_count;
     bool figured;
-    uint64_t seq, datasets_version; /* as of which it was figured */
+    uint64_t seq, datasets_version; /* the versions that the lines were computed from */
 };
 
 struct budget_board *budget_board_create(size_t lines_max)
@@ -47,8 +48,8 @@ void budget_board_destroy(struct budget_board *board)
     free(board);
 }
 
-/* Asks what has changed since the last time. An account that is in the store alone is looked
- * at once, and stays there. */
+/* Reads the shares again if the account has changed. An account that is only in the
+ * store is read once and then stays in memory. */
 static void renew_shares(struct shares *shares, const struct dataset_id *dataset,
                          unsigned parts, struct ledger *ledger)
 {
@@ -67,8 +68,8 @@ static void renew_shares(struct shares *shares, const struct dataset_id *dataset
     }
 }
 
-/* Fills in a line for each part of the dataset's budget, where that is still of use, as far
- * as it takes no conversion. Answers how many. */
+/* Fills in a line for each part of the dataset's budget that can still be used, with
+ * the members that need no conversion. Returns how many lines. */
 static size_t read_shares(struct shares *shares, struct datasets *datasets,
                           const struct dataset *dataset, struct ledger *ledger,
                           struct budget_line *lines)
@@ -112,7 +113,7 @@ static void read_balance(struct ledger *ledger, struct budget_line *line)
     line->remaining = balance.epsilon_remaining;
 }
 
-/* Makes room for the shares of so many datasets; a dataset keeps its place. */
+/* Makes room for the shares of this many datasets. A dataset keeps its index. */
 static void reach(struct budget_board *board, size_t datasets)
 {
     if (datasets <= board->share_count)
@@ -149,11 +150,13 @@ static void figure(struct budget_board *board, struct datasets *datasets,
         read_balance(ledger, &lines[i]);
 }
 
-/* Brings it up to date; false where it is not, and the store would be asked. */
+/* Brings the board up to date. Returns false if that would need the store and the
+ * caller may not wait. */
 static bool renew(struct budget_board *board, const struct budget_sources *sources)
 {
     struct ledger_entry_name head;
-    /* Both are read first, so that what is figured is never older than they say. */
+    /* Both versions are read first, so that the figures are never older than they
+     * say. */
     uint64_t version = datasets_version(sources->datasets);
     ledger_head(sources->ledger, &head);
     if (board->figured && board->seq == head.seq && board->datasets_version == version)
@@ -167,7 +170,8 @@ static bool renew(struct budget_board *board, const struct budget_sources *sourc
     return true;
 }
 
-/* Whoever has it may be asking the store. */
+/* Takes the lock. A caller that may not wait only tries: the thread that holds the lock
+ * may be reading the store. */
 static bool enter(struct budget_board *board, bool waits)
 {
     return waits ? pthread_mutex_lock(&board->lock) == 0

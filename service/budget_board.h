@@ -1,11 +1,12 @@
 /*
- * budget_board.h - the budgets of the datasets of which least is left, with the figures that
- * are shown of them. They are figured out when they are asked for and something has changed
- * since the last time: a new entry of the ledger, or a dataset. Of datasets whose accounts
- * are in the store alone (accountant/ledger_accounts.h) only those on the board are loaded.
+ * budget_board.h - the budgets of datasets with the least left, and the figures that
+ * are shown of them. They are computed when a caller asks and something has changed
+ * since the last time: a new entry of the ledger, or a dataset. Of the accounts that
+ * are only in the store (accountant/ledger_accounts.h), only those on the board are
+ * loaded.
  *
- * Threads: any; one at a time figures, and holds no other lock for longer than one dataset
- * takes.
+ * Threads: any; one thread at a time computes, and holds no other lock for longer than
+ * one dataset takes.
  */
 #ifndef SERVICE_BUDGET_BOARD_H
 #define SERVICE_BUDGET_BOARD_H
@@ -21,29 +22,32 @@ struct budget_board; /* opaque */
 
 struct budget_line {
     struct dataset_id dataset;
-    bool is_divided; /* then there is a line for each part */
+    bool is_divided; /* then each part has a line */
     enum part part;
-    double epsilon, spent, remaining; /* as accountant/spending.h has them */
+    double epsilon, spent, remaining; /* as defined in accountant/spending.h */
     double left, held;                /* shares of capacity (accountant/share.h) */
 };
 
-/* At most lines_max budgets are on it. */
+/* Makes a board of at most lines_max budgets. */
 struct budget_board *budget_board_create(size_t lines_max);
 void budget_board_destroy(struct budget_board *board); /* NULL is allowed */
 
-struct budget_sources { /* what is figured is read from */
+/* Where the figures are read from. */
+struct budget_sources {
     struct datasets *datasets;
     struct ledger *ledger;
-    bool waits; /* the caller may wait for the store, and for others who do */
+    bool waits; /* the caller may wait for the store, and for callers that wait for
+                   it */
 };
 
 struct budget_lines {
     const struct budget_line *lines; /* (count), least left first */
-    size_t count, left_out;          /* left_out: budgets that it has no line for */
+    size_t count, left_out;          /* left_out: budgets without a line */
 };
 
-/* Brings it up to date and keeps others out until budget_board_release; *lines is good until
- * then. False, and others are not kept out, where whoever may not wait would have to. */
+/* Brings the board up to date and locks it until budget_board_release; *lines is valid
+ * until then. Returns false, without the lock, if the caller may not wait and would
+ * have to. */
 bool budget_board_hold(struct budget_board *board, const struct budget_sources *sources,
                        struct budget_lines *lines);
 void budget_board_release(struct budget_board *board);

@@ -1,7 +1,8 @@
 /*
- * budget_text.h - a dataset's budget as answered, all parts of it.
+ * budget_text.h - the body of an answer that shows a dataset's budget, with all its
+ * parts.
  *
- * Threads: any. Texts are to be freed.
+ * Threads: any. The caller frees texts.
  */
 #ifndef SERVICE_BUDGET_TEXT_H
 #define SERVICE_BUDGET_TEXT_H
@@ -9,7 +10,7 @@
 #include "accountant/ledger.h"
 #include "api/dataset_request.h"
 
-/* *text = the budget of the dataset, which is private.
+/* Sets *text to the budget of the dataset, which is private.
  *   ST_NOT_FOUND  it has none */
 enum status budget_text(char **text, struct ledger *ledger,
                         const struct dataset_spec *spec, struct error *error);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads digits, and answers false where there are none. A number of more than 64 bits
- * reads as the largest that there is. */
+/* Reads digits; returns false if there are none. A number of more than 64 bits reads as
+ * the largest one of 64 bits. */
 static bool number(const char **at, uint64_t *value)
 {
     char *end;

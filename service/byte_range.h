@@ -1,5 +1,5 @@
 /*
- * byte_range.h - the Range header of RFC 9110, one range of bytes.
+ * byte_range.h - reads the Range header of RFC 9110, with one range of bytes.
  */
 #ifndef SERVICE_BYTE_RANGE_H
 #define SERVICE_BYTE_RANGE_H

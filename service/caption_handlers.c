@@ -70,7 +70,8 @@ enum status handle_job_patch(struct context *context, struct request *request,
 
 /* --- models --- */
 
-struct named { /* a model, as renaming.h passes it on */
+/* A model, as renaming.h passes it on. */
+struct named {
     const struct model_row *row;
 };
 

@@ -51,7 +51,7 @@ enum status caption_write_row(struct store_tx *tx, enum captioned kind, const ch
     return caption_is_empty(caption) ? ST_OK : set_row(tx, kind, id, caption, error);
 }
 
-struct change { /* what a transaction makes of a caption, until it ends */
+struct change { /* the new caption, kept until the transaction ends */
     struct caption_place place;
     struct caption next;
 };
@@ -100,7 +100,7 @@ enum status caption_put(const struct caption_place *place, struct store_tx *tx,
     return status;
 }
 
-/* --- as another daemon has left it --- */
+/* --- changes by other daemons --- */
 
 struct renewal {
     struct caption found;
@@ -117,7 +117,8 @@ static bool read_row(void *context, const struct caption_row *row)
     return false;
 }
 
-/* Only whoever has a transaction changes a caption, so it stays as it is compared. */
+/* Only the owner of a transaction changes a caption, so the caption does not change
+ * after the comparison. */
 static bool is_as(const struct caption_place *place, const struct caption *found)
 {
     pthread_rwlock_rdlock(place->lock);

@@ -11,17 +11,17 @@
 
 #include "base/check.h"
 
-enum { PEM_SIZE_MAX = 1 << 20 }; /* bytes; a long chain has some ten thousand */
+enum { PEM_SIZE_MAX = 1 << 20 }; /* bytes; a long chain has about ten thousand */
 
 struct certificate {
     struct certificates *all;
     gnutls_certificate_credentials_t credentials;
-    size_t holders; /* connections; and one more while it is the current one */
+    size_t holders; /* connections, and one more while this is current */
 };
 
 struct certificates {
     const char *certificate_path, *key_path;
-    pthread_mutex_t lock; /* guards current, and every certificate's holders */
+    pthread_mutex_t lock; /* guards current, and the holders of every certificate */
     struct certificate *current;
 };
 
@@ -95,7 +95,7 @@ static enum status read_credentials(gnutls_certificate_credentials_t credentials
     return status;
 }
 
-/* Reads what becomes the current certificate: its first holder is the caller. */
+/* Reads a new certificate. The caller is its first holder. */
 static enum status certificate_read(struct certificate **out,
                                     struct certificates *certificates,
                                     struct error *error)

@@ -1,6 +1,6 @@
-/* A charge goes the way of a job without its run: what was declared is priced and reserved
- * in one transaction, its blocks are authorised one after the other, and its end commits
- * what was authorised. The steps themselves run elsewhere. */
+/* A charge is handled like a job without a run: one transaction prices the declaration
+ * and reserves its budget, blocks are authorised one after the other, and the end of
+ * the charge commits what was authorised. The steps themselves run elsewhere. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,8 @@ static enum status refuse(struct charging *charging, const struct error *error)
     return ST_OK;
 }
 
-/* What the planned charge would do to the budgets of the parts that it reads. */
+/* Computes what the planned charge would do to the budgets of the parts that it
+ * reads. */
 static enum status look_ahead(const struct charging *charging, struct outlook *outlook,
                               struct error *error)
 {
@@ -80,7 +81,7 @@ enum status handle_charge_estimate(struct context *context, struct request *requ
     return ST_OK;
 }
 
-/* --- as answered --- */
+/* --- rendering --- */
 
 static struct charge_view view_of(struct context *context, const struct charge *charge,
                                   const struct charge_info *info)
@@ -248,9 +249,9 @@ enum status handle_charge_get(struct context *context, struct request *request,
 }
 
 struct charge_list {
-    const struct request *request; /* of who asks */
+    const struct request *request; /* whose principal may see them */
     struct context *context;
-    const char *dataset; /* NULL: of any */
+    const char *dataset; /* NULL: any */
     unsigned states;     /* a bit for each */
 };
 
@@ -319,10 +320,10 @@ enum status handle_charge_list(struct context *context, struct request *request,
     return page_reply(request, &source, error);
 }
 
-/* --- blocks and the end: for who made the charge alone --- */
+/* --- blocks and the end: only for the charge's owner --- */
 
-/* Finds the charge if who asks has made it, in its project; anybody else's is as if it were
- * not there. */
+/* Finds the charge if the principal made it, in its project. A charge of anyone else is
+ * treated as if it did not exist. */
 static enum status find_own(struct context *context, const struct request *request,
                             struct charge **charge, struct error *error)
 {
@@ -343,12 +344,13 @@ static enum status tell(struct context *context, struct store_tx *tx,
     return audit_trail_append(tx, &act.row, error);
 }
 
-struct granting { /* a block on its way into the store */
+/* A block that is being granted. */
+struct granting {
     struct context *context;
     struct request *request;
     struct charge *charge;
     struct block_request asked;
-    char *body; /* what is answered, owned */
+    char *body; /* the answer, owned */
 };
 
 static enum status grant_in(struct granting *granting, struct store_tx *tx,

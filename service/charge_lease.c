@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "service/notice.h"
 
-/* What the first blocks of the charge cost, at most. */
+/* Computes an upper bound of what the first blocks of the charge cost. */
 static enum status price_blocks(struct context *context, const struct charge *charge,
                                 struct charge_info *info, struct error *error)
 {
@@ -30,7 +30,8 @@ static enum status price_blocks(struct context *context, const struct charge *ch
     return status;
 }
 
-/* The state is read inside the transaction, so no two requests are granted one block. */
+/* The state is read inside the transaction, so a block is never granted to two
+ * requests. */
 enum status charge_grant(struct context *context, struct store_tx *tx,
                          struct charge *charge, const struct block_request *asked,
                          struct charge_info *info, struct error *error)
@@ -65,7 +66,8 @@ enum status charge_settle(struct context *context, struct store_tx *tx,
     info.end_s = second;
     if (ledger_authorised(context->ledger, &holder) >
         charge_request_steps_of(charge_declared(charge), info.blocks)) {
-        /* A restored backup: what was granted since is lost, so all of it may have been. */
+        /* The backup that was restored does not have the newest grants, so all blocks
+         * may have been granted. */
         info.blocks = charge_request_blocks(charge_declared(charge));
         info.figures.epsilon_spent = info.figures.epsilon_planned;
     }
@@ -77,8 +79,8 @@ enum status charge_settle(struct context *context, struct store_tx *tx,
     return status;
 }
 
-/* Ends the charge where its lease lasted until then or less, as the transaction finds it: a
- * block that was granted meanwhile has made it last longer. */
+/* Ends the charge if its lease ends at `until` or before. The lease is read inside the
+ * transaction, because a block granted in the meantime extends it. */
 static enum status end(struct context *context, struct charge *charge, int64_t until,
                        int64_t second, struct error *error)
 {

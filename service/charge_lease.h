@@ -1,8 +1,9 @@
 /*
- * charge_lease.h - how a charge goes on and ends. A block is granted in one transaction: the
- * ledger authorises its steps, and the charge notes it. The end is one transaction too: the
- * ledger commits what was authorised and releases the rest, and the charge moves to its
- * last state. What was authorised is spent, whoever ends it and however much of it was run.
+ * charge_lease.h - extends and ends a charge. A block is granted in one transaction:
+ * the ledger authorises its steps, and the charge records it. The end is also one
+ * transaction: the ledger commits what was authorised and releases the rest, and the
+ * charge moves to its last state. What was authorised is spent, no matter who ends the
+ * charge and how much of the work was run.
  *
  * Threads: any; a store transaction is begun.
  */
@@ -11,8 +12,9 @@
 
 #include "service/context.h"
 
-/* Grants the charge's next block in tx; *info is the charge as it is then. It holds once tx
- * is durable, and the store is not poisoned (ledger_authorise_in).
+/* Grants the charge's next block in tx, and copies the charge as it will be to *info.
+ * The grant is valid once tx is durable and the store is not poisoned
+ * (ledger_authorise_in).
  *   ST_CHARGE_ENDED, ST_BLOCK_GRANTED, ST_BLOCK_OUT_OF_ORDER  as charge_check_block
  *   ST_DATASET_FROZEN  a restored backup closed the budget's epoch
  *   ST_IO              the store is poisoned */
@@ -26,12 +28,12 @@ enum status charge_settle(struct context *context, struct store_tx *tx,
                           struct charge *charge, enum charge_state state,
                           int64_t second, struct error *error);
 
-/* Ends every charge whose lease lasted until second or less. What cannot be ended is
- * logged, and tried again. */
+/* Ends every charge whose lease ended at `second` or before. A charge that cannot be
+ * ended is logged, and tried again. */
 void charges_lapse(struct context *context, int64_t second);
 
 /* At start: ends every charge that holds a part of an epoch that a restored backup has
- * closed, of which everything is authorised. The others go on.
+ * closed, and whose steps are therefore all authorised. The others go on.
  *   ST_IO  the store is poisoned */
 enum status charges_recover(struct context *context, struct error *error);
 

@@ -15,7 +15,7 @@ enum { MS_PER_S = 1000 };
 const char *const charge_state_names[] = {"OPEN", "SETTLED", "LAPSED", NULL};
 
 struct charge {
-    struct charge_id id; /* first: the registry finds it by this */
+    struct charge_id id; /* first, because the registry finds it by this */
     struct charge_request request;
     struct principal owner;
     int64_t create_ms;
@@ -23,7 +23,7 @@ struct charge {
 };
 
 struct charges {
-    pthread_mutex_t lock; /* guards what stands below */
+    pthread_mutex_t lock; /* guards the members below */
     struct registry registry;
     struct charge **open; /* those that are OPEN, oldest first */
     size_t open_count, open_capacity;
@@ -71,7 +71,7 @@ static bool state_parse(enum charge_state *state, const char *text)
     return false;
 }
 
-/* Whether the row reads back, into a zeroed charge. */
+/* Reads the row into a zeroed charge. Returns false if it cannot be read. */
 static bool from_row(struct charge *charge, const struct charge_row *row)
 {
     struct charge_info *info = &charge->info;
@@ -95,7 +95,7 @@ static bool from_row(struct charge *charge, const struct charge_row *row)
            (info->end_s > 0) == (info->state != CHARGE_OPEN);
 }
 
-/* --- the list; the lock is held, or nobody else knows it --- */
+/* --- the list; the caller holds the lock, or no other thread knows it --- */
 
 static void add_open(struct charges *charges, struct charge *charge)
 {
@@ -135,7 +135,7 @@ struct loading {
     struct error *error;
 };
 
-/* NULL where the row does not read back. */
+/* Returns NULL if the row cannot be read. */
 static struct charge *charge_of(struct loading *loading, const struct charge_row *row)
 {
     struct charge *charge = calloc(1, sizeof *charge);
@@ -292,7 +292,7 @@ struct charge *charges_at(struct charges *charges, size_t index)
 
 /* --- changing --- */
 
-struct change { /* what a transaction makes of a charge, until it ends */
+struct change { /* the change that is made in memory when the transaction commits */
     struct charges *charges;
     struct charge *charge;
     struct charge_info info;
@@ -351,7 +351,7 @@ enum status charges_add(struct charges *charges, struct store_tx *tx,
     return ST_OK;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void take_over(struct charges *charges, struct charge *charge,
                       const struct charge_info *info)
 {
@@ -405,7 +405,7 @@ enum status charge_check_block(const struct charge_request *request,
     return ST_OK;
 }
 
-/* --- as another daemon has left it --- */
+/* --- changes by other daemons --- */
 
 static bool renew_row(void *context, const struct charge_row *row)
 {
