@@ -56,9 +56,9 @@ enum status access_find_own_dataset(struct context *context,
                                     struct error *error);
 /* Whether the principal that makes the request registered the dataset. */
 bool access_owns_dataset(const struct request *request, const struct dataset *dataset);
-/* Like access_find_dataset, for a job, model or file. A job's body can be read
- * afterwards.
- *   ST_INTERNAL  as job_check */
+/* Like access_find_dataset, for a job, a model and a file. The body of the job can be
+ * read.
+ *   ST_INTERNAL  as job_check, for a job only */
 enum status access_find_job(struct context *context,
                             const struct access_question *question, const char *id,
                             struct job **out, struct error *error);

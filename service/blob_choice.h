@@ -7,10 +7,9 @@
  * environment variables that other S3 clients use:
  *
  *   AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, or a profile
- *   (AWS_PROFILE,
- *   else "default") of the file AWS_SHARED_CREDENTIALS_FILE; AWS_REGION or
- *   AWS_DEFAULT_REGION; AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else AWS's own;
- *   AWS_CA_BUNDLE
+ *   (AWS_PROFILE, else "default") of the file AWS_SHARED_CREDENTIALS_FILE;
+ *   AWS_REGION or AWS_DEFAULT_REGION; AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else
+ *   AWS's own; AWS_CA_BUNDLE
  *
  * The key that encrypts the keys of files is 64 hexadecimal digits, in the file that
  * --blobs-key-file names or in EPSILOND_BLOBS_KEY. None of these secrets is a

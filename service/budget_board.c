@@ -49,7 +49,7 @@ void budget_board_destroy(struct budget_board *board)
 }
 
 /* Reads the shares again if the account has changed. An account that is only in the
- * store is read once and then stays in memory. */
+ * store is read from there once, and not loaded. */
 static void renew_shares(struct shares *shares, const struct dataset_id *dataset,
                          unsigned parts, struct ledger *ledger)
 {

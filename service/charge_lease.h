@@ -33,7 +33,7 @@ enum status charge_settle(struct context *context, struct store_tx *tx,
 void charges_lapse(struct context *context, int64_t second);
 
 /* At start: ends every charge that holds a part of an epoch that a restored backup has
- * closed, and whose steps are therefore all authorised. The others go on.
+ * closed, and whose steps therefore all count as authorised. The others go on.
  *   ST_IO  the store is poisoned */
 enum status charges_recover(struct context *context, struct error *error);
 

@@ -127,7 +127,6 @@ uint64_t charges_version(struct charges *charges);
 
 /* The charges in the order in which they were made. */
 size_t charges_count(struct charges *charges);
-struct charge *charges_at(struct charges *charges, size_t index); /* the oldest has
-                                                                     index 0 */
+struct charge *charges_at(struct charges *charges, size_t index); /* oldest is 0 */
 
 #endif

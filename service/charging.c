@@ -14,7 +14,8 @@ void charging_fini(struct charging *charging)
     mechanism_fini(&charging->mechanism);
 }
 
-/* The number of records that the newest charge on the dataset named; 0: none did. */
+/* Returns the number of records in the newest charge on the dataset that names one; 0
+ * if none does. */
 static uint64_t records_before(struct charges *charges,
                                const struct dataset_id *dataset)
 {
@@ -26,8 +27,9 @@ static uint64_t records_before(struct charges *charges,
     return 0;
 }
 
-/* The number of records is public, and part of what neighbours are. Where the rows are here
- * it is theirs; where they are not it is named, and the same in every charge. */
+/* The number of records is public, and part of the definition of neighbours. If the
+ * rows are here, the number is theirs. If not, the charge names it, and every charge
+ * names the same number. */
 static enum status check_records(const struct charging *charging,
                                  const struct dataset_info *info, struct error *error)
 {
@@ -94,8 +96,8 @@ struct policy_asked charging_asked(const struct charging *charging)
     };
 }
 
-/* Finds the epsilon of all that is declared; and its charge, so that whoever reserves it
- * finds that in the ledger's book. */
+/* Computes the epsilon of all that is declared, and its charge, so that the reservation
+ * finds that charge in the ledger's price book. */
 static enum status find_figures(const struct charging *charging, double delta,
                                 struct figure *figure, struct error *error)
 {

@@ -1,8 +1,9 @@
 /*
- * charging.h - a charge on its way: what a request declares of work that runs elsewhere, held
- * against its dataset, and its price. For what is made and what is only estimated alike.
+ * charging.h - plans a charge: reads what a request declares about work that runs
+ * elsewhere, checks it against its dataset, and prices it. Used both to make a charge
+ * and to estimate one.
  *
- * Threads: the desk's.
+ * Threads: the desk's, which runs the write queue.
  */
 #ifndef SERVICE_CHARGING_H
 #define SERVICE_CHARGING_H
@@ -22,19 +23,22 @@ struct charging {
     struct charge_figures figures;
 };
 
-/* Reads the request's body, checks it against the dataset and the key's policy, and prices
- * it. Whatever is answered, charging_fini is due.
- *   ST_INVALID, ST_NOT_FOUND, ST_DATASET_PUBLIC, ST_GRANT_PENDING, ST_POLICY_VIOLATION and
- *   what twins_check refuses  the error names the member */
+/* Reads the request's body, checks it against the dataset and the key's policy, and
+ * prices it. Call charging_fini whatever the status.
+ *   ST_INVALID, ST_NOT_FOUND, ST_DATASET_PUBLIC, ST_GRANT_PENDING, ST_POLICY_VIOLATION and the statuses of twins_check  the
+ *                                                                                                                       error
+ *                                                                                                                       names
+ *                                                                                                                       the
+ *                                                                                                                       member */
 enum status charging_plan(struct charging *charging, struct error *error);
 void charging_fini(struct charging *charging);
 
-/* Whether no more is promised than LEDGER_EPSILON_MAX.
- *   ST_INVALID  more is */
+/* Checks that the charge promises no more than LEDGER_EPSILON_MAX.
+ *   ST_INVALID  it does */
 enum status charging_check_promise(const struct charging *charging,
                                    struct error *error);
 
-/* What a policy is held against. */
+/* Returns what a key's policy is checked against. */
 struct policy_asked charging_asked(const struct charging *charging);
 
 #endif

@@ -63,8 +63,8 @@ static enum status check(struct checked_file *checked, int file,
                          strerror(errno));
     if (kind == CHECK_REMEMBERED && is_known(checked, &before))
         return ST_OK;
-    /* What is remembered is how the file was before the check: a write while it was
-     * checked shows the next time. */
+    /* The times of before the check are recorded, so a write during the check is
+     * detected the next time. */
     bool quiet = is_quiet(&before, clock_wall_ms());
     enum status status = file_seal_check(seal, file, NULL, error);
     remember(checked, &before, status == ST_OK && quiet);

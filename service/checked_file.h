@@ -1,21 +1,21 @@
 /*
- * checked_file.h - a published file, opened to be served only if it is still what its
+ * checked_file.h - opens a published file for an answer, if the file is still what its
  * row says.
  *
- *   CHECK_ANEW        reads and hashes the whole file. It is for answers that are all
- *                     of the file.
- *   CHECK_REMEMBERED  does so too, unless the file was found good in this process and
- *                     its device, inode, size and times of change are still what they
- *                     were then. It is for answers that are a part of the file.
+ *   CHECK_ANEW        reads and hashes the whole file. For answers that contain the
+ *                     whole file.
+ *   CHECK_REMEMBERED  does so too, unless this process has found the file good before
+ *                     and its device, inode, size and times of change are still the
+ *                     same. For answers that contain a part of the file.
  *
- * Writing to a file changes its times, so whatever a program does to it is seen by
- * both. Times of files move in ticks of up to 10 ms, so a file that changed less than
+ * Writing to a file changes its times, so both detect what a program does to the file.
+ * File times have a resolution of up to 10 ms, so a file that changed less than
  * CHECKED_FILE_QUIET_MS before its check is not remembered: a second change might not
  * show.
  *
- * What a disk changes by itself, under the file system, is seen by CHECK_ANEW alone.
- * What it changes between the check and the sending is seen by neither, but by a client
- * that compares the digest which comes with the answer.
+ * Only CHECK_ANEW detects what a disk changes by itself, below the file system. Neither
+ * detects what a disk changes between the check and the sending; a client does that
+ * compares the digest which comes with the answer.
  *
  * Threads: any.
  */
@@ -33,15 +33,15 @@ enum check_kind { CHECK_ANEW, CHECK_REMEMBERED };
 
 struct checked_file {
     pthread_mutex_t lock; /* guards the rest */
-    bool known;           /* the file was found good, and was then as good says */
+    bool known;           /* the file was found good when its stat was `good` */
     struct stat good;
 };
 
 void checked_file_init(struct checked_file *checked);
 void checked_file_fini(struct checked_file *checked);
 
-/* Opens the file at path for reading; *file is the caller's to close.
- *   ST_CORRUPT  it is missing, cannot be read, or is not of this seal
+/* Opens the file at path for reading. The caller closes *file.
+ *   ST_CORRUPT  the file is missing, cannot be read, or does not match the seal
  *   ST_IO       it cannot be opened for another reason, such as too many open files */
 enum status checked_file_open(struct checked_file *checked, const char *path,
                               const struct file_seal *seal, enum check_kind kind,

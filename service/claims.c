@@ -12,14 +12,15 @@ static bool shared(const struct context *context)
     return store_shared(context->store);
 }
 
-/* --- asked before steps are authorised --- */
+/* --- checks before steps are authorised --- */
 
 static enum status refuse(struct error *error)
 {
     return error_set(error, ST_CANCELLED, "this daemon does not run it any more");
 }
 
-/* A survey is held under its own id, which the ledger knows it by. */
+/* Checks that this daemon has the job's claim or the survey's hold. A survey's hold has
+ * the survey's own id, by which the ledger knows it too. */
 static enum status may(void *argument, struct store_tx *tx, const struct job_id *id,
                        struct error *error)
 {
@@ -45,13 +46,14 @@ void claims_open(struct context *context)
 
 /* --- what runs here --- */
 
-struct beginning { /* a job that is claimed, until its transaction ends */
+/* A job that is claimed, until the transaction ends. */
+struct beginning {
     struct context *context;
     struct job *job;
 };
 
-/* While the transaction still has its connection, so before any row is read that another has
- * written since. */
+/* Runs while the transaction still has its connection, so before this daemon reads any
+ * row that another daemon has written since. */
 static void begun(void *argument)
 {
     struct beginning *beginning = argument;

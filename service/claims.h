@@ -1,26 +1,28 @@
 /*
- * claims.h - which daemon of a shared store (store/server.h) runs what, as rows beside it:
- * a job has a claim, and an import or a survey a hold, from its beginning until its end is
- * durable.
+ * claims.h - which daemon of a shared store (store/server.h) runs what. A job has a
+ * claim row, and an import or a survey has a hold row, from its beginning until its end
+ * is durable.
  *
- *   claims_begin       QUEUED, by a daemon that has a trainer free
- *   claims_guard       asked whenever steps are authorised
- *   claims_end_*       asked and removed in the transaction that ends it
+ *   claims_begin       QUEUED, by a daemon that has a free trainer
+ *   claims_guard       checked whenever steps are authorised
+ *   claims_end_*       checked and removed in the transaction that ends the work
  *
  * Invariants
- *   (1) Of a job that has begun one living daemon at most has the claim. It alone has steps
- *       authorised and publishes. A claim is never passed on.
- *   (2) What a fenced daemon runs is ended by any other, and publishes nothing.
- *   (3) A job runs here (job_here_flag) from the moment its claim is durable, before any row
- *       is read that others have written after that, until its end has been dealt with. What
- *       its thread reads is freed by no end of another's (job_renewal.h), though this daemon
- *       was taken for dead before the thread began.
- *   (4) No more jobs run here than there are workers: they are counted within claims.
- *   (5) A job that has begun without a claim did so at a daemon that had the store alone,
- *       which is over: it is lost like that of a fenced one.
+ *   (1) At most one living daemon has the claim of a job that has begun. Only this
+ *       daemon can have steps authorised and publish. A claim is never passed on.
+ *   (2) Any other daemon may end the work of a fenced daemon; a fenced daemon publishes
+ *       nothing.
+ *   (3) A job runs here (job_here_flag) from the moment its claim is durable, before
+ *       this daemon reads any row that other daemons wrote after that, until its end
+ *       has been processed. If another daemon ends the job, because it took this daemon
+ *       for dead even before the thread began, what the thread reads is still not freed
+ *       (job_renewal.h).
+ *   (4) No more jobs run here than there are workers: they are counted inside claims.
+ *   (5) A job that has begun without a claim began at a daemon that had the store for
+ *       itself and is gone. It is lost, like the jobs of a fenced daemon.
  *
- * Where the store is not shared there are no rows, and everybody may.
- * Threads: any; a transaction's owner.
+ * If the store is not shared, there are no rows and nothing is refused. Threads: any; a
+ * transaction's owner.
  */
 #ifndef SERVICE_CLAIMS_H
 #define SERVICE_CLAIMS_H
@@ -28,27 +30,30 @@
 #include "service/context.h"
 #include "store/hold_rows.h"
 
-/* Has the ledger ask. Before any job runs. */
+/* Makes the ledger check claims before it authorises steps. Call it before any job
+ * runs. */
 void claims_open(struct context *context);
 
 /* How many jobs this daemon runs. */
 size_t claims_running(struct context *context);
-/* Whether what this daemon alone has begun has ended: jobs and surveys. */
+/* Whether all jobs and surveys that this daemon has begun have ended. */
 bool claims_idle(struct context *context);
 
-/* Claims in tx the job that is queued longest, which runs here once tx is durable; *job is
- * NULL where none is queued, or memory does not know it yet, or no worker is free, or the
- * service is stopping.
+/* Claims in tx the job that has been queued longest. The job runs here once tx is
+ * durable. *job is NULL if none is queued, memory does not know the job yet, no worker
+ * is free, or the service is stopping.
  *   ST_IO  the store is poisoned */
 enum status claims_begin(struct context *context, struct store_tx *tx, struct job **job,
                          struct error *error);
 
-/* Its run is over, and its end has been dealt with: its worker is free. */
+/* Frees the job's worker. Call it when the run is over and its end has been
+ * processed. */
 void claims_leave_job(struct context *context, struct job *job);
 
-/* Gives up in tx the claim of a job that ends, or the hold of a survey or an import.
- *   publishes  a model comes of it, or a dataset's records: only its own daemon may
- *   ST_CONFLICT  it is another's, who is alive; nothing was written
+/* Removes in tx the claim of a job that ends, or the hold of a survey or an import.
+ *   publishes  the work produces a model or a dataset's records, which only its own
+ *              daemon may publish
+ *   ST_CONFLICT  another daemon that is alive has it; nothing was written
  *   ST_IO        the store is poisoned */
 enum status claims_end_job(struct context *context, struct store_tx *tx,
                            const struct job *job, bool publishes, struct error *error);
@@ -56,8 +61,8 @@ enum status claims_end_held(struct context *context, struct store_tx *tx,
                             enum held_kind kind, const char *id, bool publishes,
                             struct error *error);
 
-/* Holds it in tx.
- *   ST_ALREADY_EXISTS  another holds it
+/* Takes the hold in tx.
+ *   ST_ALREADY_EXISTS  another daemon has it
  *   ST_IO              the store is poisoned */
 enum status claims_hold(struct context *context, struct store_tx *tx,
                         enum held_kind kind, const char *id, struct error *error);

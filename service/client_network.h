@@ -1,6 +1,7 @@
 /*
- * client_network.h - whose connection it is, as far as its address tells: an IPv4 address,
- * or a network of 64 bits of IPv6, which is what one customer is given.
+ * client_network.h - identifies the client of a connection as far as its address
+ * allows: an IPv4 address, or a 64-bit network of IPv6, which is what one customer
+ * gets.
  *
  * Pure.
  */
@@ -22,7 +23,7 @@ struct client_network client_network_of(const struct sockaddr *address);
 bool client_network_equal(const struct client_network *a,
                           const struct client_network *b);
 
-/* Answers a number that clients cannot choose, because they do not know salt. */
+/* Returns a hash. Clients cannot choose it, because they do not know salt. */
 uint64_t client_network_hash(const struct client_network *network, uint64_t salt);
 
 #endif

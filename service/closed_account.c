@@ -2,8 +2,8 @@
 
 #include "accountant/ledger_view.h"
 
-/* Whether the ledger would be asked: a public dataset has no budget, and none is told of one
- * that waits for a second person. */
+/* Whether the answer needs the ledger. A public dataset has no budget, and none is
+ * shown while the dataset's grant waits for a second person. */
 static bool tells_budget(const struct context *context, const struct dataset *dataset)
 {
     struct dataset_info info;

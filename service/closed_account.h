@@ -1,11 +1,13 @@
 /*
- * closed_account.h - an answer from memory that tells of a budget whose account is in the
- * store alone (accountant/ledger_accounts.h). A connection's own thread waits for no store, so
- * the request leaves it, and is answered anew by a thread that may wait:
+ * closed_account.h - answers from memory that need a cold account: one that is only in
+ * the store (accountant/ledger_accounts.h). A connection's own thread never waits for
+ * the store, so the request leaves that thread, and a thread that may wait handles it
+ * again:
  *
- *   at once --the account is not in memory--> ASK_DUE --a reader--> handled anew --> sent
+ *   at once --the account is not in memory--> ASK_DUE --a reader--> handled again -->
+ *   sent
  *
- * What a reader asks for is in memory from then on, so an account is waited for once.
+ * An account that a reader has loaded stays in memory, so requests wait for it once.
  *
  * Threads: the one that has the request.
  */
@@ -15,15 +17,17 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Whether the handler has to do without the dataset's account on this thread: what it makes
- * is not sent, and the request is handled anew. */
+/* Whether this thread cannot read the dataset's account. If so, what the handler makes
+ * is not sent, and the request is handled again. */
 bool closed_account_awaits(const struct context *context, struct request *request,
                            const struct dataset *dataset);
 
-/* The same of a figure that asks for many, which this thread could not make. */
+/* Has the request handled again. For a figure that needs many accounts, which this
+ * thread could not compute. */
 void closed_account_ask(struct request *request);
 
-/* What a handler fails with where that is so; else ST_OK. */
+/* Returns the status that the handler must fail with: ST_QUEUE_FULL if the request is
+ * to wait for an account, else ST_OK. */
 enum status closed_account_status(const struct request *request, struct error *error);
 
 #endif

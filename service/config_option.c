@@ -38,7 +38,8 @@ static enum status small_count(unsigned *value, const char *text, unsigned low,
     return status;
 }
 
-/* Copies a path that has room for spare bytes behind it, for names made of it. */
+/* Copies a path and checks that `spare` more bytes fit after it, for names derived from
+ * it. */
 static enum status copy_path(char to[CONFIG_PATH_SIZE], size_t spare, const char *text,
                              struct error *error)
 {
@@ -60,7 +61,7 @@ static enum status set_head_file(struct config *config, const char *text,
     return copy_path(config->head_file, 16, text, error);
 }
 
-/* What stands in it is judged when it is connected to. */
+/* The URL is checked when the daemon connects. */
 static enum status set_store(struct config *config, const char *text,
                              struct error *error)
 {
@@ -140,7 +141,7 @@ static enum status set_socket_path(struct config *config, const char *path,
     return ST_OK;
 }
 
-/* unix:PATH, or ADDR:PORT, the address in brackets where it is IPv6. */
+/* Reads unix:PATH or ADDR:PORT; an IPv6 address is in brackets. */
 static enum status set_listen(struct config *config, const char *text,
                               struct error *error)
 {
@@ -207,7 +208,8 @@ static enum status set_memory(struct config *config, const char *text,
     return count(&config->job_memory_max, text, 1, UINT64_C(1) << 50, error);
 }
 
-/* A command without the place for their number would start another number of them. */
+/* The command must contain {ranks}: without it, it would start another number of
+ * ranks. */
 static enum status set_ranks_launcher(struct config *config, const char *text,
                                       struct error *error)
 {
@@ -235,8 +237,8 @@ static enum status set_drain(struct config *config, const char *text,
     return small_count(&config->drain_timeout_s, text, 0, 86400, error);
 }
 
-/* Seconds, with decimals. There is no zero: without a delay the end of a job shows how long
- * private work took. */
+/* Reads seconds, with decimals. Zero is refused: without a delay the end of a job shows
+ * how long private work took. */
 static enum status set_reveal_delay(struct config *config, const char *text,
                                     struct error *error)
 {
@@ -253,7 +255,7 @@ static enum status set_reveal_delay(struct config *config, const char *text,
     return ST_OK;
 }
 
-/* Takes what --listen takes of addresses, and loopback alone. */
+/* Reads an address like --listen, but accepts only loopback. */
 static enum status set_metrics_listen(struct config *config, const char *text,
                                       struct error *error)
 {

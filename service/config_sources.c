@@ -1,4 +1,5 @@
-/* What is said in the file, the environment and by flags, and what stands where nothing is. */
+/* Reads the configuration file, the environment and the flags, and sets the
+ * defaults. */
 #include "service/config.h"
 
 #include <ctype.h>
@@ -26,8 +27,7 @@ static void config_defaults(struct config *config)
         .unpacked_size_max = LIMIT_UNPACKED_SIZE,
         .job_memory_max = (uint64_t)pages * (uint64_t)page / 2,
         .ranks_max = 16,
-        .ranks_network =
-            UINT64_C(1100000000), /* 10 Gbit/s, of which a little is lost */
+        .ranks_network = UINT64_C(1100000000), /* 10 Gbit/s, less a small loss */
         .cache_size = LIMIT_CACHE_SIZE,
         .drain_timeout_s = LIMIT_DRAIN_TIMEOUT_S,
         .reveal_delay_ms = LIMIT_REVEAL_DELAY_MS,
@@ -152,8 +152,8 @@ static enum status visit_option(struct config *config, const char *name, size_t 
     return config_option_set(config, option, source, value, error);
 }
 
-/* The head of a ledger on a server is kept, wherever nobody says where: a server that was
- * set back cannot tell. */
+/* If the ledger is on a server, its head is always stored here too, at a default path
+ * if none is given: a server that was set back cannot detect that by itself. */
 static void derive(struct config *config)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

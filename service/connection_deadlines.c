@@ -15,12 +15,12 @@ static const int64_t second_ns = INT64_C(1000000000);
 struct connection_deadline {
     struct connection_deadlines *all;
     int socket;
-    int64_t at_ns; /* INT64_MAX: the server's own work, no deadline */
+    int64_t at_ns; /* INT64_MAX: the server is working, no deadline */
     struct connection_deadline *next, *previous;
 };
 
 struct connection_deadlines {
-    pthread_mutex_t lock; /* guards all below, and what they lead to */
+    pthread_mutex_t lock; /* guards the members below, and what they point to */
     pthread_cond_t change;
     struct connection_deadline *first;
     bool stopping;

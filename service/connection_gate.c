@@ -1,14 +1,14 @@
 /* How it works: libmicrohttpd reads a socket by recv, which is defined at the end of
  * this file. Bytes are read from the socket straight into the library's buffer, and
- * api/framing says how many of them may pass; the rest, which begins something that is
- * not complete (the half of a head), goes into kept. From then on bytes are read behind
- * what is kept, until framing passes all of it and kept is empty again. So a request
- * that comes in one piece, as nearly all do, is never copied.
+ * api/framing says how many of them may pass. The rest, which begins something that is
+ * not complete (half of a head), goes into `kept`. From then on bytes are read after
+ * what is kept, until framing passes all of it and `kept` is empty again. So a request
+ * that arrives in one piece, as nearly all do, is never copied.
  *
- * When framing refuses something, the library is handed its stand-in as if it had come
- * from the client, and everything behind that is read and dropped. The library then
- * asks us for an answer to a request that begins properly, and connection_gate_verdict
- * tells the session what was wrong with the one that came. */
+ * When framing refuses something, the library gets framing's stand-in as if the client
+ * had sent it, and everything after that is read and dropped. The library then asks us
+ * to answer a request that begins properly, and connection_gate_verdict tells the
+ * session what was wrong with the real one. */
 #include "service/connection_gate.h"
 
 #include <errno.h>
@@ -21,21 +21,21 @@
 #include "base/check.h"
 
 enum {
-    GATES_MAX = 16384,     /* descriptors; connections are fewer (server.c) */
-    DROPPED_MAX = 1 << 18, /* bytes dropped in one go behind a refusal */
+    GATES_MAX = 16384,     /* descriptors; there are fewer connections (server.c) */
+    DROPPED_MAX = 1 << 18, /* bytes dropped at once after a refusal */
 };
 
 struct connection_gate {
     int socket;
-    gnutls_session_t tls; /* NULL: what the socket holds is the request itself */
+    gnutls_session_t tls; /* NULL: the socket has the request itself */
     uint64_t begun;       /* requests that the library has begun */
     struct framing framing;
-    char *kept; /* bytes read and not handed on; the first `passed` of them may go */
+    char *kept; /* bytes read and not passed on; the first `passed` of them may go */
     size_t kept_size, kept_capacity, passed;
 };
 
-/* The gates by their sockets' descriptors. This is the one variable of the program that
- * no argument leads to, since recv has none for it. */
+/* The gates, indexed by descriptor. This is the program's one variable that is not
+ * reached through an argument, because recv has no argument for it. */
 static _Atomic(struct connection_gate *) gates[GATES_MAX];
 
 struct connection_gate *connection_gate_open(int socket, gnutls_session_t tls)
@@ -75,9 +75,9 @@ enum status connection_gate_verdict(const struct connection_gate *gate, uint64_t
                      gate->framing.refusal.text);
 }
 
-/* --- what is read and not handed on yet --- */
+/* --- bytes that are read and not passed on yet --- */
 
-/* Answers room for more bytes behind what is kept. */
+/* Returns a pointer to room for `more` bytes after what is kept. */
 static char *kept_room(struct connection_gate *gate, size_t more)
 {
     if (gate->kept_capacity - gate->kept_size < more) {
@@ -96,7 +96,7 @@ static void keep(struct connection_gate *gate, const char *bytes, size_t size)
     gate->kept_size += size;
 }
 
-/* Moves what may pass to to[0..room), and answers how much that was. */
+/* Moves what may pass to to[0..room), and returns its size. */
 static size_t hand_on(struct connection_gate *gate, char *to, size_t room)
 {
     size_t size = gate->passed < room ? gate->passed : room;
@@ -114,7 +114,7 @@ static size_t hand_on(struct connection_gate *gate, char *to, size_t room)
     return size;
 }
 
-/* Keeps the stand-in in place of all that did not pass. */
+/* Replaces everything that has not passed by the stand-in. */
 static void take_stand_in(struct connection_gate *gate)
 {
     const char *stand_in = framing_stand_in(&gate->framing);
@@ -125,11 +125,11 @@ static void take_stand_in(struct connection_gate *gate)
 
 /* --- reading --- */
 
-/* Reads what a client sent, deciphered. It fails as recv does; under TLS, as
- * gnutls_record_recv does, whose other form this is. */
+/* Reads what a client sent, decrypted. Fails as recv does; with TLS, as
+ * gnutls_record_recv does, of which gnutls_record_recv_seq is a variant. */
 static ssize_t read_source(const struct connection_gate *gate, void *to, size_t room)
 {
-    unsigned char number[8]; /* of the record: not wanted */
+    unsigned char number[8]; /* of the record; not used */
     if (gate->tls != NULL)
         return gnutls_record_recv_seq(gate->tls, to, room, number);
     return recvfrom(gate->socket, to, room, 0, NULL, NULL);
@@ -146,7 +146,7 @@ static void drop_the_rest(const struct connection_gate *gate)
     }
 }
 
-/* Reads where nothing is kept: straight into to[0..room), as far as it may pass. */
+/* Reads when nothing is kept: straight into to[0..room), as far as it may pass. */
 static ssize_t read_direct(struct connection_gate *gate, char *to, size_t room,
                            size_t *taken)
 {
@@ -158,8 +158,8 @@ static ssize_t read_direct(struct connection_gate *gate, char *to, size_t room,
     return got;
 }
 
-/* Reads where the beginning of something is kept: behind that, and then hands on what
- * may pass of both. */
+/* Reads when the beginning of something is kept: appends to it, and then passes on what
+ * may pass. */
 static ssize_t read_kept(struct connection_gate *gate, char *to, size_t room,
                          size_t *taken)
 {
@@ -172,15 +172,17 @@ static ssize_t read_kept(struct connection_gate *gate, char *to, size_t room,
     return got;
 }
 
-/* Makes the socket readable once more. libmicrohttpd waits for the next change of the
- * socket after it was given less than it had room for; an end that came together with
- * the last bytes is no change any more, and would be seen at the next time-out. */
+/* Makes the socket readable once more. After libmicrohttpd was given less than it had
+ * room for, it waits for the next change of the socket. An end of the stream that came
+ * together with the last bytes is no further change, and would be noticed only at the
+ * next time-out. */
 static void announce_end(const struct connection_gate *gate)
 {
     shutdown(gate->socket, SHUT_RD);
 }
 
-/* Reads once behind what was given already. Answers what read_source did. */
+/* Reads once, and appends to what was given already. Returns what read_source
+ * returned. */
 static ssize_t read_once(struct connection_gate *gate, char *to, size_t room,
                          size_t *given)
 {
@@ -204,7 +206,7 @@ static bool has_ended(const struct connection_gate *gate, ssize_t got)
 }
 
 /* Reads as recv does, until the room is full or the socket has no more: libmicrohttpd
- * takes less than room as a sign that the socket is empty. */
+ * takes a result smaller than the room as a sign that the socket is empty. */
 static ssize_t gate_read(struct connection_gate *gate, char *to, size_t room)
 {
     size_t given = hand_on(gate, to, room);
@@ -228,8 +230,8 @@ static struct connection_gate *gate_of(int socket)
     return socket >= 0 && socket < GATES_MAX ? atomic_load(&gates[socket]) : NULL;
 }
 
-/* Stands in for the system's recv. libmicrohttpd gives no flags, so they are for
- * sockets without a gate, and for GnuTLS, which reads what is still to be deciphered. */
+/* Replaces the system's recv. libmicrohttpd passes no flags; flags are only for sockets
+ * without a gate, and for GnuTLS, which reads encrypted bytes. */
 ssize_t recv(int socket, void *to, size_t room, int flags)
 {
     struct connection_gate *gate = gate_of(socket);
@@ -238,7 +240,7 @@ ssize_t recv(int socket, void *to, size_t room, int flags)
                : recvfrom(socket, to, room, flags, NULL, NULL);
 }
 
-/* Stands in for GnuTLS's function, by which libmicrohttpd reads what was deciphered. */
+/* Replaces GnuTLS's function, by which libmicrohttpd reads decrypted bytes. */
 ssize_t gnutls_record_recv(gnutls_session_t session, void *to, size_t room)
 {
     unsigned char number[8];

@@ -1,19 +1,19 @@
 /*
- * connection_gate.h - what stands between a connection and libmicrohttpd: no byte of a
- * request is seen by the library before api/framing.h has passed it.
+ * connection_gate.h - a filter between a connection and libmicrohttpd: the library sees
+ * no byte of a request before api/framing.h has passed it.
  *
- * libmicrohttpd reads a connection by calling recv(2), which it takes, as every shared
- * library does, from where the dynamic linker finds it first: in the program itself.
- * connection_gate.c defines recv. On a socket with a gate it reads, checks, keeps what
- * may not pass yet, and hands on the rest; on any other it is the system's. Where a
- * connection speaks TLS the library reads by gnutls_record_recv instead, and
- * connection_gate.c defines that too: what is checked is what was deciphered.
+ * libmicrohttpd reads a connection by calling recv(2). Like every shared library, it
+ * uses the recv that the dynamic linker finds first: the one in the program itself.
+ * connection_gate.c defines recv. For a socket with a gate it reads, checks, keeps what
+ * may not pass yet, and passes on the rest; for any other socket it is the system's. If
+ * a connection uses TLS, the library reads by gnutls_record_recv instead, and
+ * connection_gate.c defines that too: the decrypted bytes are checked.
  *
  * Invariants
- *   (1) A request whose bytes did not come through its gate is refused: connection_gate_verdict
- *       counts what passed, so a library that read in some other way would be answered
- *       500, not believed.
- *   (2) After a refusal the library is given api/framing.h's stand-in, and what the
+ *   (1) A request whose bytes did not come through its gate is refused:
+ *       connection_gate_verdict counts what passed, so if the library read in some
+ *       other way, the answer would be 500 and the request would not be trusted.
+ *   (2) After a refusal the library gets the stand-in of api/framing.h, and what the
  *       client still sends is dropped.
  *
  * Threads: a gate belongs to the HTTP thread that serves its connection.
@@ -28,18 +28,18 @@
 
 struct connection_gate; /* opaque */
 
-/* Sets a gate before the library reads the socket. tls is the session that deciphers
- * what the socket holds; NULL where it speaks plain HTTP. The answer is NULL where the
- * descriptor is too high for a gate; then none of its requests will be taken. */
+/* Makes a gate before the library reads the socket. tls is the session that decrypts
+ * the socket's bytes; NULL for plain HTTP. Returns NULL if the descriptor is too high
+ * for a gate; then all its requests are refused. */
 struct connection_gate *connection_gate_open(int socket, gnutls_session_t tls);
-/* Must be called before the socket is closed. NULL is allowed. */
+/* Call it before the socket is closed. NULL is allowed. */
 void connection_gate_close(struct connection_gate *gate);
 
-/* Answers the number of the request that the library now begins: 1, 2, ... */
+/* Returns the number of the request that the library now begins: 1, 2, ... */
 uint64_t connection_gate_begin(struct connection_gate *gate);
 
-/* Answers ST_OK where all that was read of that request so far has passed, and
- * otherwise why it has not. */
+/* Returns ST_OK if all that was read of that request so far has passed, and otherwise
+ * the reason why it has not. */
 enum status connection_gate_verdict(const struct connection_gate *gate, uint64_t number,
                                     struct error *error);
 

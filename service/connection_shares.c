@@ -40,7 +40,7 @@ void connection_shares_destroy(struct connection_shares *shares)
     free(shares);
 }
 
-/* Answers where the share of the network stands, or the end of its set. */
+/* Returns the link to the share of the network, or the end of its list. */
 static struct connection_share **place_of(struct connection_shares *shares,
                                           const struct client_network *network)
 {

@@ -1,28 +1,32 @@
 /*
- * context.h - all that is open while the process lives: the store, the ledger, the
- * registries, the threads, and what they share. It is opened and closed by service.h;
- * whoever works in between is handed it.
+ * context.h - the state of the daemon: the store, the ledger, the registries, the
+ * threads, and what they share. service.h opens and closes it, and everything that
+ * works in between gets a pointer to it.
  *
  * Locks, outermost first: the public clock's gate; the store's transaction; the long
  * polls or the followers; then one of datasets, jobs, models, pool, ledger, sessions,
  * unfinished uploads, refusals, downloads or visits at a time.
  *
  * Threads
- *   desk        one: whatever writes to the store on behalf of a request, so that twins
- *               of a request meet in order; and whatever syncs files
- *   readers     two: requests that read the store and write nothing, and accounts that are
- *               in the store only (closed_account.h)
- *   pricers     two: what jobs, sweeps and charges cost (pricers.h); they write nothing
+ *   desk        one: everything that writes to the store for a request, so that
+ *               duplicates of a request are handled in order; and everything that syncs
+ *               files
+ *   readers     two: requests that read the store and write nothing, and accounts that
+ *               are only in the store (closed_account.h)
+ *   pricers     two: compute what jobs, sweeps and charges cost (pricers.h); they write
+ *               nothing
  *   predictors  as many as there are cores, at most four, and one for small requests:
  *               predictions, and checks of the files of models
  *   importer    one import at a time
  *   runners     --workers jobs at once, each with its own team of --threads
  *   surveyor    one: one survey at a time (surveyor.h)
- *   fetchers    two: files of datasets that are got by https (fetcher.h)
- *   lookout     one, where the store is shared: what other daemons write (lookout.h)
- *   pulse       one, likewise: that this daemon is alive (store/pulse.h)
- *   courier     what webhooks are to be told (courier.h)
- *   clock       the public clock's, whose ticks show what runs have come to (tick.h)
+ *   fetchers    two: download files of datasets by https (fetcher.h)
+ *   lookout     one, if the store is shared: reads what other daemons write (lookout.h)
+ *   pulse       one, if the store is shared: reports that this daemon is alive
+ *               (store/pulse.h)
+ *   courier     delivers to webhooks (courier.h)
+ *   clock       the public clock's; its ticks make the progress of runs visible
+ *               (tick.h)
  * and those of the HTTP server, which never wait.
  */
 #ifndef SERVICE_CONTEXT_H
@@ -95,52 +99,58 @@ struct context {
     struct followers *followers;
     struct pool *desk, *importer, *runners, *surveyors;
     struct pool
-        *porters; /* of files from it, for requests that need them on the desk */
-    struct pool *readers; /* of what is in the store alone */
-    struct pool *senders; /* of uploads to a bucket; NULL: files are in folders */
+        /* Download files of a bucket, for requests that need them on the desk. */
+        *porters;
+    struct pool *readers; /* of data that is only in the store */
+    struct pool *senders; /* upload to a bucket; NULL: files are in folders */
     struct public_clock *clock;
     struct predictors *predictors;
     struct pricers *pricers;
-    struct transfer_rules outbound; /* whom the service may call of its own accord */
+    struct transfer_rules outbound; /* rules for requests that the service makes */
     struct courier *courier;
-    struct lookout *lookout;       /* NULL: no other daemon writes to the store */
-    struct pulse *pulse;           /* of this daemon's lease; NULL likewise */
-    atomic_uint_fast64_t followed; /* how often memory took over what others wrote */
+    struct lookout *lookout;       /* NULL: the store is not shared */
+    struct pulse *pulse;           /* renews this daemon's lease; NULL: not shared */
+    atomic_uint_fast64_t followed; /* how often memory took over other daemons'
+                                      writes */
     struct fetches *fetches;
     struct pool *fetchers;
     struct loaded_models *loaded_models;
     struct feature_cache
-        *feature_cache; /* of datasets: what frozen layers make of them */
+        /* Outputs of frozen layers on datasets. */
+        *feature_cache;
     struct disk_room disk_room;
     struct counters *counters;
     struct step_tally step_tally;
     struct process_figures process_figures;
     struct budget_board *budget_board;
     struct unfinished_uploads *unfinished_uploads;
-    struct refusals *refusals; /* on their way into the audit trail */
+    struct refusals *refusals; /* waiting to be written to the audit trail */
     struct policy_proposals *policy_proposals;
-    struct downloads *downloads;     /* that it has a row of */
-    struct service_manager *manager; /* whoever started the process, or NULL */
+    struct downloads *downloads;     /* downloads that the audit trail has rows for */
+    struct service_manager *manager; /* the process that started this one, or NULL */
     char nonce
-        [17]; /* of this start, drawn: part of the tags of lists and of events' ids */
-    int64_t start_ms;                  /* of the wall clock: when it was opened */
+        /* Random, drawn at start: part of the tags of lists and of events' ids. */
+        [17];
+    int64_t start_ms;                  /* wall clock when it was opened */
     struct lease_keeper *lease_keeper; /* of a shared store; or NULL */
-    atomic_size_t jobs_here;           /* that this daemon of a shared store runs */
+    atomic_size_t jobs_here;           /* jobs that this daemon of a shared store
+                                          runs */
     atomic_bool draining;              /* no new jobs */
     atomic_bool stop_training;         /* running jobs end as FAILED (shutdown) */
     atomic_bool import_cancel;
 };
 
-/* Removes a blob, durably; a failure is logged. */
+/* Removes a blob, durably. A failure is logged. */
 bool context_remove(const struct context *context, const struct blob_name *name);
 
-/* Ends the transaction of a request that registers or submits (store_end), and counts how
- * long its commit took (counters.h). */
+/* Ends the transaction of a request that registers or submits (store_end), and records
+ * how long its commit took (counters.h). */
 enum status context_end(const struct context *context, struct store_tx *tx,
                         enum status status, struct error *error);
 
-/* For any failure that may mean the ledger can no longer be written: where the store is
- * poisoned, logs it, lets replies leave for a moment and ends the process with 75. */
+/* For any failure that may mean that the ledger can no longer be written: if the store
+ * is poisoned, logs it, waits a moment so that replies can be sent, and ends the
+ * process with 75. */
 void context_guard(const struct context *context);
 
 #endif

@@ -1,28 +1,29 @@
 /*
- * counters.h - what is counted while the daemon serves, to be shown by metrics.h. All of it
- * begins at 0 with the process.
+ * counters.h - what is counted while the daemon serves, for metrics.h. All counters
+ * start at 0 with the process.
  *
  * What may be counted, and when
- *   (1) Acts of clients, as they happen: answers, refusals, connections. A client's act is
- *       public, and so is its moment.
- *   (2) Ends of jobs, in the transaction that makes them known: at a tick, or at a client's
- *       own cancellation.
- *   (3) How long an answer took, of the routes alone whose row says .timed (api/routes.h)
- *       and only where it did not wait for a change. Those are answered from memory, and the
- *       locks that they take are held for microseconds. Not counted is whatever may wait for
- *       the store or the ledger, which a run holds while it authorises steps, at a moment that
- *       depends on its records (public_clock.h); nor whatever reads an upload, for how long
- *       that takes depends on how large a private file is; nor a prediction, whose rows are
- *       its sender's alone.
- *   (4) How long the commits of registrations and submissions took, from the moment at which the
- *       transaction was held to that at which it was on disk. They write what a client asked
- *       for, public numbers. Waiting for the transaction is not part of it, for the same
- *       reason as in (3). Authorisations and settlements are not measured, not even counted:
- *       how many authorisations there are between two ticks is progress.
- *   (5) Attempts to deliver to webhooks. The first follows a tick or a client's act, and how
- *       it ends is the receiver's doing.
- * Load shows in (3) and (4), as it does to whoever times requests: privacy.md P6 leaves that
- * outside the promise.
+ *   (1) Acts of clients, as they happen: answers, refusals, connections. A client's act
+ *       is public, and so is its time.
+ *   (2) Ends of jobs, in the transaction that makes them known: at a tick, or at a
+ *       client's own cancellation.
+ *   (3) How long an answer took, only for routes whose row says .timed (api/routes.h)
+ *       and only if it did not wait for a change. Those are answered from memory, and
+ *       the locks that they take are held for microseconds. Three kinds of answers are
+ *       not timed. One that may wait for the store or the ledger: a run holds these
+ *       while it authorises steps, at a moment that depends on its records
+ *       (public_clock.h). One that reads an upload: its duration depends on how large a
+ *       private file is. A prediction: its rows are only its sender's.
+ *   (4) How long the commits of registrations and submissions took, from the moment at
+ *       which the transaction was held to the moment at which it was on disk. They
+ *       write what a client asked for, public numbers. Waiting for the transaction is
+ *       not included, for the same reason as in (3). Authorisations and settlements are
+ *       not measured, not even counted: the number of authorisations between two ticks
+ *       is progress.
+ *   (5) Attempts to deliver to webhooks. The first follows a tick or a client's act,
+ *       and how it ends depends on the receiver.
+ * Load shows in (3) and (4), as it does to anyone who times requests: privacy.md P6
+ * leaves that outside the promise.
  *
  * Threads: any.
  */
@@ -44,8 +45,8 @@ enum {
 };
 
 struct counters { /* zeroed: nothing has happened */
-    /* By the place of the route, the last being for what has none, and by HTTP status.
-     * Most pages of this are never touched. */
+    /* By the index of the route, the last one for requests without a route, and by HTTP
+     * status. Most pages of this array are never touched. */
     atomic_uint_fast64_t answers[ROUTE_COUNT + 1][COUNTED_STATUSES];
     atomic_uint_fast64_t jobs_refused[STATUS_COUNT]; /* submissions, by code */
     atomic_uint_fast64_t not_let_in[STATUS_COUNT];   /* requests, by code */
@@ -55,11 +56,12 @@ struct counters { /* zeroed: nothing has happened */
     struct durations answer_time, commit_time;
 };
 
-struct answer {                /* what a request was answered with */
-    const struct route *route; /* NULL: none has its path */
+/* The answer to a request. */
+struct answer {
+    const struct route *route; /* NULL: no route has its path */
     unsigned http_status;
-    enum status status;  /* ST_OK where it is no problem */
-    int64_t duration_ns; /* below 0: not to be counted */
+    enum status status;  /* ST_OK if it is no problem */
+    int64_t duration_ns; /* below 0: must not be counted */
 };
 
 /* Counts an answer that is about to be sent. */
@@ -72,7 +74,7 @@ void counters_refuse_job(struct counters *counters, enum status status);
 void counters_end(struct counters *counters, enum job_state state,
                   enum job_reason reason);
 
-/* Counts an attempt to deliver, by what became of the delivery. */
+/* Counts an attempt to deliver, by the state of the delivery after it. */
 void counters_attempt(struct counters *counters, enum redelivery_state state);
 
 #endif
