@@ -48,8 +48,7 @@ struct config {
      * addresses than loopback. */
     bool behind_proxy;
     struct proxy_trust trust_proxy; /* its headers name the user; needs groups */
-    char groups[CONFIG_PATH_SIZE];  /* file of the groups' roles and projects; "":
-                                       none */
+    char groups[CONFIG_PATH_SIZE];  /* file with the groups' roles; "": none */
     enum log_level log_level;
     char head_file[CONFIG_PATH_SIZE]; /* "" for none */
     char store
@@ -58,8 +57,7 @@ struct config {
     enum daemon_role role;  /* of the daemons that share it */
     bool migrate;           /* move an older schema of it forward */
     char blobs[CONFIG_PATH_SIZE]; /* s3://bucket/prefix; "": folders of data_dir */
-    char blobs_key_file[CONFIG_PATH_SIZE]; /* key that encrypts the keys of blobs;
-                                              "": none */
+    char blobs_key_file[CONFIG_PATH_SIZE]; /* encrypts the keys of blobs; "": none */
     uint64_t cache_size; /* bytes of local copies of a bucket's blobs */
     bool check_objects;  /* `verify` reads the objects */
     struct host_address_list

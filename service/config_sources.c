@@ -27,7 +27,8 @@ static void config_defaults(struct config *config)
         .unpacked_size_max = LIMIT_UNPACKED_SIZE,
         .job_memory_max = (uint64_t)pages * (uint64_t)page / 2,
         .ranks_max = 16,
-        .ranks_network = UINT64_C(1100000000), /* 10 Gbit/s, less a small loss */
+        .ranks_network =
+            UINT64_C(1100000000), /* 10 Gbit/s, of which a small part is lost */
         .cache_size = LIMIT_CACHE_SIZE,
         .drain_timeout_s = LIMIT_DRAIN_TIMEOUT_S,
         .reveal_delay_ms = LIMIT_REVEAL_DELAY_MS,

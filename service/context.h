@@ -99,8 +99,7 @@ struct context {
     struct followers *followers;
     struct pool *desk, *importer, *runners, *surveyors;
     struct pool
-        /* Download files of a bucket, for requests that need them on the desk. */
-        *porters;
+        *porters; /* download a bucket's files for requests that wait on the desk */
     struct pool *readers; /* of data that is only in the store */
     struct pool *senders; /* upload to a bucket; NULL: files are in folders */
     struct public_clock *clock;
@@ -110,14 +109,12 @@ struct context {
     struct courier *courier;
     struct lookout *lookout;       /* NULL: the store is not shared */
     struct pulse *pulse;           /* renews this daemon's lease; NULL: not shared */
-    atomic_uint_fast64_t followed; /* how often memory took over other daemons'
-                                      writes */
+    atomic_uint_fast64_t followed; /* times that writes of others were taken over */
     struct fetches *fetches;
     struct pool *fetchers;
     struct loaded_models *loaded_models;
     struct feature_cache
-        /* Outputs of frozen layers on datasets. */
-        *feature_cache;
+        *feature_cache; /* outputs of frozen layers on the records of datasets */
     struct disk_room disk_room;
     struct counters *counters;
     struct step_tally step_tally;
@@ -129,12 +126,10 @@ struct context {
     struct downloads *downloads;     /* downloads that the audit trail has rows for */
     struct service_manager *manager; /* the process that started this one, or NULL */
     char nonce
-        /* Random, drawn at start: part of the tags of lists and of events' ids. */
-        [17];
+        [17]; /* random for each start: part of the tags of lists and of event ids */
     int64_t start_ms;                  /* wall clock when it was opened */
     struct lease_keeper *lease_keeper; /* of a shared store; or NULL */
-    atomic_size_t jobs_here;           /* jobs that this daemon of a shared store
-                                          runs */
+    atomic_size_t jobs_here;           /* jobs that run here, if the store is shared */
     atomic_bool draining;              /* no new jobs */
     atomic_bool stop_training;         /* running jobs end as FAILED (shutdown) */
     atomic_bool import_cancel;
