@@ -20,8 +20,7 @@ struct key {
     struct access_key known;
     uint8_t sha256[SHA256_SIZE];
     atomic_int_least64_t used_day;
-    int64_t saved_day; /* used_day as the row has it; read and written only inside
-                          transactions */
+    int64_t saved_day; /* as in its row; accessed only inside transactions */
 };
 
 struct access_keys {

@@ -36,8 +36,7 @@ void budget_board_destroy(struct budget_board *board); /* NULL is allowed */
 struct budget_sources {
     struct datasets *datasets;
     struct ledger *ledger;
-    bool waits; /* the caller may wait for the store, and for callers that wait for
-                   it */
+    bool waits; /* the caller may wait for the store, or for others that do */
 };
 
 struct budget_lines {

@@ -37,8 +37,7 @@ struct caption_place {
     /* Called under the lock when the caption has changed. */
     void (*changed)(void *things, void *thing);
     void *things, *thing;
-    struct long_polls *long_polls; /* requests that wait for thing to change; NULL:
-                                      none */
+    struct long_polls *long_polls; /* requests that wait for thing; NULL: none */
 };
 
 /* Takes over the caption's row in tx, which another daemon may have changed. Does

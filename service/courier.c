@@ -18,12 +18,13 @@ enum {
     CONNECT_MS = 5000,
     WHOLE_MS = 10000,
     ANSWER_SIZE_MAX = 65536,
-    SHARED_WAIT_MS = 1000, /* between looks where others share the store */
-    WAIT_MAX_MS = 60000,   /* so that a wall clock that was set is noticed */
+    SHARED_WAIT_MS = 1000, /* between checks, if daemons share the store */
+    WAIT_MAX_MS = 60000,   /* so that a change of the wall clock is noticed */
     MS_PER_S = 1000,
 };
 
-struct parcel { /* a delivery under way */
+/* A delivery under way. */
+struct parcel {
     struct delivery_id id;
     struct webhook_id webhook;
     bool is_test;
@@ -38,9 +39,10 @@ struct courier {
     struct courier_base base;
     struct transfers *transfers;
     atomic_bool stop, look; /* look: something in the outbox may be due */
-    int64_t next_ms;        /* when the next one is due; INT64_MAX: none waits */
+    int64_t next_ms;        /* when the next delivery is due; INT64_MAX: none */
     size_t count;
-    struct parcel *parcels[WEBHOOKS_HELD_MAX]; /* one of a webhook, see drop_deleted */
+    struct parcel *parcels[WEBHOOKS_HELD_MAX]; /* at most one per webhook, see
+                                                  drop_deleted */
     pthread_t thread;
 };
 
@@ -54,7 +56,7 @@ static const char *state_name(enum redelivery_state state)
 
 /* --- sending --- */
 
-/* Writes "v1,..." for each secret that counts now. */
+/* Writes "v1,..." for each secret that is valid now. */
 static void sign(char *text, size_t room, const struct webhook *webhook,
                  const char *content)
 {
@@ -136,8 +138,8 @@ static void destroy(struct parcel *parcel)
     free(parcel);
 }
 
-/* Takes what is due of the webhook, unless something of it is under way. NULL: nothing is,
- * and next_ms says when something will be. */
+/* Takes the delivery of the webhook that is due, unless one is under way. Returns NULL
+ * if none is due, and lowers next_ms to the time when one will be. */
 static struct parcel *take_due(struct courier *courier, struct store_tx *tx,
                                const struct webhook_id *id)
 {
@@ -155,7 +157,7 @@ static struct parcel *take_due(struct courier *courier, struct store_tx *tx,
     return NULL;
 }
 
-/* Takes what is due of each webhook. */
+/* Takes the due delivery of each webhook. */
 static void take_all_due(struct courier *courier, const struct webhook *webhooks,
                          size_t count, struct parcel **due)
 {
@@ -170,7 +172,8 @@ static void take_all_due(struct courier *courier, const struct webhook *webhooks
     } while (status == ST_OK && store_again(tx, &status, NULL));
 }
 
-/* What waits for a webhook whose owner has no key any more is not sent. */
+/* Fails the waiting deliveries of a webhook whose owner has no key any more. Nothing is
+ * sent. */
 static void give_up(struct courier *courier, struct parcel *parcel)
 {
     struct store_tx *tx = NULL;
@@ -193,9 +196,9 @@ static bool has_webhook(const struct webhook *webhooks, size_t count,
     return false;
 }
 
-/* Breaks off the deliveries of webhooks that were deleted. Every parcel that stays belongs
- * to one of the webhooks, and no two to the same, so there are at most count of them: a
- * client that deletes webhooks and creates others does not make it more. */
+/* Cancels the deliveries of webhooks that were deleted. Every parcel that stays belongs
+ * to one of the webhooks, and no two to the same, so there are at most `count` of them:
+ * a client cannot exceed that by deleting webhooks and creating others. */
 static void drop_deleted(struct courier *courier, const struct webhook *webhooks,
                          size_t count)
 {
@@ -212,7 +215,7 @@ static void drop_deleted(struct courier *courier, const struct webhook *webhooks
     courier->count = kept;
 }
 
-/* Begins what is due. The transaction ends before that. */
+/* Begins what is due, after the transaction has ended. */
 static void look(struct courier *courier)
 {
     size_t count;
@@ -235,7 +238,7 @@ static void look(struct courier *courier)
     free(webhooks);
 }
 
-/* --- what came of it --- */
+/* --- results --- */
 
 static double chance(void)
 {
@@ -244,7 +247,7 @@ static double chance(void)
     return bits * 0x1p-32;
 }
 
-/* Makes webhook what it is after the attempt; false where that is what it was. */
+/* Updates webhook after the attempt. Returns false if nothing changes. */
 static bool change_webhook(struct webhook *webhook, const struct parcel *parcel,
                            const struct redelivery *next)
 {
@@ -278,8 +281,8 @@ static enum status write_webhook(struct courier *courier, struct store_tx *tx,
     return delivery_rows_end(tx, &webhook->id, state_name(REDELIVERY_FAILED), NULL);
 }
 
-/* Writes down what came of the attempt. Where the webhook was deleted meanwhile there is
- * nothing to write it to. */
+/* Writes the result of the attempt. If the webhook was deleted in the meantime, there
+ * is no row to write to. */
 static enum status write_down(struct courier *courier, struct store_tx *tx,
                               const struct parcel *parcel,
                               const struct transfer_result *result)
@@ -327,7 +330,7 @@ static void settle(struct courier *courier, struct transfer *transfer,
         store_begin(courier->base.store, STORE_ROW, &tx, NULL) == ST_OK)
         store_end(tx, write_down(courier, tx, parcel, result), NULL);
     destroy(parcel);
-    atomic_store(&courier->look, true); /* the webhook's next may be due */
+    atomic_store(&courier->look, true); /* the webhook's next delivery may be due */
 }
 
 /* --- the thread --- */
@@ -341,7 +344,8 @@ static int wait_ms(const struct courier *courier)
     return wait < 0 ? 0 : wait > WAIT_MAX_MS ? WAIT_MAX_MS : (int)wait;
 }
 
-/* What another daemon has put into the outbox wakes nobody here. */
+/* What another daemon adds to the outbox does not wake this thread, so with a shared
+ * store it checks every time. */
 static bool is_due(struct courier *courier)
 {
     bool shared = courier->base.keeper != NULL;

@@ -1,25 +1,27 @@
 /*
- * courier.h - the thread that carries deliveries to webhooks.
+ * courier.h - the thread that sends deliveries to webhooks.
  *
- *   outbox --due--> signed, sent --answered--> its row says so
+ *   outbox --due--> signed, sent --answered--> the result is in its row
  *
  * Invariants
- *   (1) At most one delivery of a webhook is under way, so one that is slow delays none
- *       but its own. When the courier looks for new work, it breaks off the deliveries of
+ *   (1) At most one delivery of a webhook is under way, so a slow webhook delays only
+ *       its own. When the courier looks for new work, it cancels the deliveries of
  *       webhooks that were deleted, so at most WEBHOOKS_HELD_MAX are under way.
- *   (2) An attempt is written down when it is over. One that a crash interrupts is made
- *       again, under the same id: who receives tells twins by their webhook-id.
- *   (3) No answer's body is kept; of its head the status alone is.
- *       Of daemons that share a store the one that is on duty delivers (lease_keeper.h).
- *   (4) Whether a webhook's owner has a key is asked right before a delivery is sent; where
- *       there is none, what waits for it has FAILED.
+ *   (2) An attempt is written down when it is over. An attempt that a crash interrupts
+ *       is made again, under the same id: the receiver detects duplicates by their
+ *       webhook-id.
+ *   (3) No body of an answer is stored; of its head only the status is. Of the daemons
+ *       that share a store, one delivers: the one on duty (lease_keeper.h).
+ *   (4) Right before a delivery is sent, the courier checks that the webhook's owner
+ *       has a key. If not, the waiting deliveries of the webhook become FAILED.
  *
- * A message carries the headers of Standard Webhooks 1.0: webhook-id, webhook-timestamp
- * (of the attempt) and webhook-signature, v1 and HMAC-SHA-256 of "id.timestamp.body" in
- * base 64, a second time under the secret before while that counts. A message about a
- * job carries the traceparent of the request that submitted it, where that had one.
+ * A message has the headers of Standard Webhooks 1.0: webhook-id, webhook-timestamp (of
+ * the attempt) and webhook-signature, which is v1 and the HMAC-SHA-256 of
+ * "id.timestamp.body" in base 64, and is given a second time under the previous secret
+ * as long as that is valid. A message about a job has the traceparent of the request
+ * that submitted it, if that had one.
  *
- * Threads: its own; courier_wake is anybody's.
+ * Threads: its own. Any thread may wake it, through the webhooks that it watches.
  */
 #ifndef SERVICE_COURIER_H
 #define SERVICE_COURIER_H
@@ -31,17 +33,18 @@
 
 struct courier; /* opaque */
 
-struct courier_base { /* all must outlive it */
+/* All of these must outlive the courier. */
+struct courier_base {
     struct store *store;
     struct webhooks *webhooks;
     const struct transfer_rules *rules;
     struct counters *counters;
-    const struct lease_keeper *keeper; /* whether this daemon delivers; or NULL */
+    const struct lease_keeper *keeper; /* says whether this daemon delivers; or NULL */
 };
 
-/* Starts to deliver what waits, and is woken by the webhooks it stands on. */
+/* Starts to deliver what waits. The courier watches base->webhooks, which wake it. */
 struct courier *courier_create(const struct courier_base *base);
-/* Breaks off what is under way, which is delivered after the next start. NULL is
+/* Cancels what is under way, which is delivered after the next start. NULL is
  * allowed. */
 void courier_destroy(struct courier *courier);
 

@@ -1,7 +1,7 @@
-/* Beginning and cancelling race with each other and with the ends of runs. All of them
- * move a job inside a store transaction, and under its lock the states stand still, so
- * each looks at the states again once it has the lock, and decides by what it finds
- * there. */
+/* Beginning and cancelling race with each other and with the ends of runs. All of
+ * them move a job inside a store transaction, and no state changes while a
+ * transaction holds its lock. So each reads the states again once it has the lock,
+ * and decides by them. */
 #include "service/course.h"
 
 #include "base/check.h"
@@ -14,7 +14,7 @@
 
 /* --- beginning --- */
 
-/* The job whose turn it is; NULL where no worker is free, no job waits, or the service
+/* Returns the job that is next; NULL if no worker is free, no job waits, or the service
  * is stopping. */
 static struct job *next_of(struct context *context)
 {
@@ -26,12 +26,12 @@ static struct job *next_of(struct context *context)
 struct beginning {
     struct context *context;
     int64_t second;
-    struct job *job; /* whose turn it was when it was asked first */
-    bool passed;     /* it is another's by now */
+    struct job *job; /* the job that was next when first asked */
+    bool passed;     /* another job is next by now */
 };
 
-/* Where others share the store the rows say whose turn it is: the oldest that nobody has
- * claimed. */
+/* If daemons share the store, its rows decide which job is next: the oldest one that is
+ * not claimed. */
 static enum status begin_claimed(struct beginning *beginning, struct store_tx *tx,
                                  const struct job_move *move, struct error *error)
 {
@@ -46,8 +46,8 @@ static enum status begin_claimed(struct beginning *beginning, struct store_tx *t
     return status == ST_OK ? job_move(context->jobs, tx, job, move, error) : status;
 }
 
-/* Asks once more which job is next, inside the transaction, under whose lock no state
- * moves. */
+/* Looks again which job is next, inside the transaction, during which no state
+ * changes. */
 static enum status begin(void *argument, struct store_tx *tx, struct error *error)
 {
     struct beginning *beginning = argument;
@@ -61,7 +61,7 @@ static enum status begin(void *argument, struct store_tx *tx, struct error *erro
                : job_move(context->jobs, tx, beginning->job, &move, error);
 }
 
-/* Begins the job whose turn it is; NULL where there is none. */
+/* Begins the job that is next. Returns NULL if there is none. */
 static struct job *begin_next(struct context *context, int64_t second)
 {
     struct beginning beginning = {.context = context, .second = second, .passed = true};
@@ -95,7 +95,7 @@ void course_begin(struct context *context, int64_t second)
 
 /* --- cancelling --- */
 
-/* Moves the job; *moved tells whether there was anything to move. */
+/* Moves the job. *moved says whether there was anything to move. */
 static enum status cancel_in(struct context *context, struct store_tx *tx,
                              struct job *job, bool *moved, struct error *error)
 {
@@ -122,7 +122,7 @@ struct cancellation {
     struct context *context;
     struct job *const *jobs; /* (count) */
     size_t count;
-    bool one; /* that has ended is refused; of several those that have are left */
+    bool one; /* one job: refused if it has ended; several: ended ones are skipped */
     const struct audit_row *act;
 };
 

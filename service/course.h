@@ -1,18 +1,18 @@
 /*
- * course.h - when jobs begin, and what a cancellation does: the moves of a job that are not
- * its end (settlement.h), as everybody sees them.
+ * course.h - schedules jobs: when they begin, and what a cancellation does. These are
+ * the moves of a job that are not its end (settlement.h), as everyone sees them.
  *
- *   course_begin    QUEUED -> RUNNING, where a worker is free
+ *   course_begin    QUEUED -> RUNNING, if a worker is free
  *   course_cancel   QUEUED -> CANCELLED, settled at once; RUNNING -> CANCELLING
  *
  * Invariants
- *   (1) Each move is one transaction with what it means for the budget.
- *   (2) All that these decide by is what is public already: the states of jobs, and the
- *       number of workers. So when a job starts, whether a cancellation finds it queued
- *       and whether the queue is full tell nothing that the states do not.
- *   (3) No more jobs of this daemon are RUNNING or CANCELLING than there are workers, so
- *       a job that begins finds a thread. Where others share the store it is whoever
- *       claims it first that begins it (claims.h).
+ *   (1) Each move is one transaction with its effect on the budget.
+ *   (2) These functions decide only by what is public already: the states of jobs, and
+ *       the number of workers. So when a job starts, whether a cancellation finds it
+ *       queued and whether the queue is full reveal nothing that the states do not.
+ *   (3) No more jobs of this daemon are RUNNING or CANCELLING than there are workers,
+ *       so a job that begins finds a thread. If daemons share the store, the daemon
+ *       that claims a job first begins it (claims.h).
  *
  * Threads: any.
  */
@@ -23,20 +23,21 @@
 #include "service/jobs.h"
 #include "store/audit_rows.h"
 
-/* Begins queued jobs, the oldest first, while fewer run than there are workers; none when
- * the service is stopping. */
+/* Begins queued jobs, the oldest first, while fewer run than there are workers. Begins
+ * none when the service is stopping. */
 void course_begin(struct context *context, int64_t second);
 
-/* Cancels job, and appends the act in the same transaction: at once where it is queued (nothing is charged); else it is CANCELLING, and
- * is stopped at the next tick if it has not ended by then. A job that is being cancelled
- * already, or was, is left as it is, without an act.
+/* Cancels job, and appends the act in the same transaction. A queued job is CANCELLED
+ * at once and charged nothing. Another becomes CANCELLING, and is stopped at the next
+ * tick if it has not ended by then. A job that is being cancelled already, or was,
+ * stays as it is, without an act.
  *   ST_JOB_TERMINAL  it ended otherwise
  *   ST_IO            the store is poisoned */
 enum status course_cancel(struct context *context, struct job *job,
                           const struct audit_row *act, struct error *error);
 
-/* Does so with all of these that have not ended, in one transaction, with one act. Their
- * states are looked at under its lock, so none begins meanwhile.
+/* Cancels all of these jobs that have not ended, in one transaction, with one act.
+ * Their states are read inside it, so none of them begins in between.
  *   ST_IO  the store is poisoned */
 enum status course_cancel_all(struct context *context, struct job *const *jobs,
                               size_t count, const struct audit_row *act,

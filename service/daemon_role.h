@@ -1,10 +1,11 @@
 /*
- * daemon_role.h - what this process does of the service.
+ * daemon_role.h - which part of the service this process does.
  *
- *   alone       all of it, on a store that no other may have open: without --role
- *   api         answers requests: plans jobs, takes uploads, measures statistics, trains
- *               nothing
- *   worker      imports and trains; of requests it answers probes and metrics alone
+ *   alone       all of it, on a store that no other process may have open: without
+ *               --role
+ *   api         answers requests: plans jobs, takes uploads, measures statistics;
+ *               trains nothing
+ *   worker      imports and trains; answers only probes and metrics
  *   api,worker  what api and worker do
  *
  * Any number of the last three share one store (store/server.h).
@@ -24,7 +25,8 @@ enum daemon_role {
     DAEMON_ROLES, /* how many there are */
 };
 
-/* Reads one of the last three as it stands above; false where text is none of them. */
+/* Reads the name of one of the last three roles; returns false if text is none of
+ * them. */
 bool daemon_role_parse(enum daemon_role *role, const char *text);
 const char *daemon_role_name(enum daemon_role role);
 

@@ -1,8 +1,8 @@
 /*
- * How a browser comes to the dashboard and to the API's page. The dashboard's pages have
- * paths of their own, and each of them is answered by the same index.html; the API's page
- * is docs.html. Both are asked for anew each time. They name the files that they want below
- * /ui/VERSION/, and those never change.
+ * How a browser gets the dashboard and the API's page. The dashboard's pages have paths
+ * of their own, and each of them is answered with the same index.html; the API's page
+ * is docs.html. Browsers request both again each time. These pages name their files
+ * below /ui/VERSION/, and those files never change.
  */
 #include <string.h>
 #include <microhttpd.h>

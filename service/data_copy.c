@@ -1,4 +1,4 @@
-#define _XOPEN_SOURCE 700 /* has nftw declared */
+#define _XOPEN_SOURCE 700 /* declares nftw */
 
 #include "service/data_copy.h"
 
@@ -18,7 +18,7 @@ struct copying {
     struct inventory inventory;
 };
 
-/* Copies the database as of this moment and opens the copy. */
+/* Copies the database as it is now, and opens the copy. */
 static enum status copy_database(struct copying *copying, struct error *error)
 {
     char from[BLOB_PATH_SIZE], to[BLOB_PATH_SIZE];
@@ -31,8 +31,8 @@ static enum status copy_database(struct copying *copying, struct error *error)
                             : store_open_read(&copying->store, to, error);
 }
 
-/* Reads and checks the rows of the copy. One of a database that another has taken the place
- * of would be a second heir. */
+/* Reads and checks the rows of the copy. A database that was migrated elsewhere is
+ * refused, because its copy would be a second successor. */
 static enum status read_rows(struct copying *copying, struct error *error)
 {
     const struct jobs_base base = {.reads_all = true};
@@ -99,7 +99,8 @@ static enum status copy_weights(struct copying *copying, struct error *error)
     return status;
 }
 
-/* Files of a bucket stay where they are: of them the copy has the rows, and so the keys. */
+/* Files in a bucket stay there: the copy has only their rows, and with them their
+ * keys. */
 static enum status copy_files(struct copying *copying, struct error *error)
 {
     bool *elsewhere = &copying->copy->elsewhere;
@@ -131,7 +132,7 @@ static int remove_one(const char *path, const struct stat *info, int kind,
                       struct FTW *place)
 {
     (void)info, (void)kind, (void)place;
-    remove(path); /* what stays is seen by whoever looks */
+    remove(path); /* a failure is not reported: what stays is visible */
     return 0;
 }
 

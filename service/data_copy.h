@@ -1,15 +1,15 @@
 /*
- * data_copy.h - a data directory copied whole, as of one moment: the database and every file
- * that its rows name. `epsilond backup` and `epsilond restore` are made of it.
+ * data_copy.h - copies a whole data directory, as of one moment: the database and every
+ * file that its rows name. `epsilond backup` and `epsilond restore` use it.
  *
- * The database is copied first, in one reading transaction, so the daemon may go on beside:
- * a file that a row of that moment names is there, for files are made durable before their
- * rows and never change. One that is gone by then was deleted in between, and the copy has to
- * be made anew. Uploads that were not imported are not copied, nor is what only the running
- * daemon needs.
+ * The database is copied first, in one reading transaction, so the daemon can keep
+ * running. A file that a row of that moment names exists, because files are made
+ * durable before their rows and never change. A file that is missing by then was
+ * deleted in between, and the copy has to be made again. Uploads that were not imported
+ * are not copied, nor is what only the running daemon needs.
  *
- * The copy is checked while it is made: the chain of the ledger and the rows as a start checks
- * them (inventory.h), and each file against its row.
+ * The copy is checked while it is made: the chain of the ledger and the rows, as a
+ * start checks them (inventory.h), and each file against its row.
  *
  * Threads: one.
  */
@@ -27,19 +27,19 @@ struct data_copy { /* what was copied */
     bool elsewhere;          /* the files are in a bucket, and were not copied */
 };
 
-/* Copies the data directory from into a new one at to, durably. What is made of it where it
- * fails is removed.
- *   forward  of an earlier schema, the copy moves on to this program's (store.h); else it is
- *            refused
- *   ST_CORRUPT         what is in from does not verify
- *   ST_NOT_FOUND       a file was deleted meanwhile: to be tried again
- *   ST_ALREADY_EXISTS  something is at to
- *   ST_INVALID         from has another schema than this program's
+/* Copies the data directory `from` into a new one at `to`, durably. On failure the
+ * unfinished copy is removed.
+ *   forward  a copy with an earlier schema is migrated to this program's (store.h);
+ *            otherwise it is refused
+ *   ST_CORRUPT         what is in `from` does not verify
+ *   ST_NOT_FOUND       a file was deleted in the meantime: try again
+ *   ST_ALREADY_EXISTS  something is at `to`
+ *   ST_INVALID         `from` has another schema than this program's
  *   ST_IO              something cannot be read or written */
 enum status data_copy_make(struct data_copy *copy, const char *from, const char *to,
                            bool forward, struct error *error);
 
-/* Removes a copy that is not wanted. */
+/* Removes a copy that is not needed. */
 void data_copy_remove(const char *path);
 
 #endif

@@ -9,7 +9,7 @@ void dataset_changes_note(struct dataset_changes *changes,
         (struct dataset_change){*dataset, version};
 }
 
-/* The place of the oldest that is kept among all there were. */
+/* Returns the number of the oldest change that is still stored. */
 static uint64_t oldest(const struct dataset_changes *changes)
 {
     return changes->count > DATASET_CHANGES_KEPT ? changes->count - DATASET_CHANGES_KEPT
@@ -23,7 +23,7 @@ bool dataset_changes_are_lost(const struct dataset_changes *changes, uint64_t ve
            changes->kept[first % DATASET_CHANGES_KEPT].version > version + 1;
 }
 
-/* Whether a change to the dataset comes behind that place, up to a version. */
+/* Whether a later change up to version `to` is of the same dataset. */
 static bool comes_again(const struct dataset_changes *changes, uint64_t place,
                         uint64_t to)
 {

@@ -1,9 +1,10 @@
 /*
- * dataset_changes.h - which datasets changed last, for whoever follows the lists: under the
- * one count of versions that all jobs share (job_changes.h), so that a stream has one cursor.
+ * dataset_changes.h - the datasets that changed last, for clients that follow the
+ * lists. Changes are numbered by the version count that all jobs share (job_changes.h),
+ * so that a stream has one cursor.
  *
- * The last DATASET_CHANGES_KEPT are kept. Who reads more slowly than that is told to read the
- * lists anew.
+ * The last DATASET_CHANGES_KEPT are stored. A client that reads more slowly than that
+ * has to read the lists again.
  *
  * Threads: the lock of jobs guards it.
  */
@@ -23,19 +24,20 @@ struct dataset_change {
     uint64_t version;
 };
 
-struct dataset_changes {                              /* zeroed: there was none */
-    struct dataset_change kept[DATASET_CHANGES_KEPT]; /* in turn */
-    uint64_t count;                                   /* of all there were */
+/* Zeroed: there was no change. */
+struct dataset_changes {
+    struct dataset_change kept[DATASET_CHANGES_KEPT]; /* a ring */
+    uint64_t count;                                   /* of all changes so far */
 };
 
 void dataset_changes_note(struct dataset_changes *changes,
                           const struct dataset_id *dataset, uint64_t version);
 
-/* Whether a change that is newer than that version is kept no more. */
+/* Whether a change that is newer than that version is no longer stored. */
 bool dataset_changes_are_lost(const struct dataset_changes *changes, uint64_t version);
 
-/* found = the datasets that changed after a version and up to another, each once, in the
- * order of their last changes; how many. */
+/* Writes to found the datasets that changed after one version and up to another, each
+ * once, in the order of their last changes. Returns how many. */
 size_t dataset_changes_between(const struct dataset_changes *changes, uint64_t after,
                                uint64_t to,
                                struct dataset_id found[DATASET_CHANGES_KEPT]);

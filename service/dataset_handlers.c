@@ -20,7 +20,7 @@
 
 /* --- create --- */
 
-/* Another project's or another owner's dataset is refused by these words alone. */
+/* A dataset of another project or owner is refused with only these words. */
 static enum status refuse_used(const struct dataset_spec *spec, struct error *error)
 {
     return error_set_at(error, ST_ALREADY_EXISTS, "/id",
@@ -28,9 +28,9 @@ static enum status refuse_used(const struct dataset_spec *spec, struct error *er
                         spec->id.text);
 }
 
-/* Checks whether a dataset of this id may be declared anew as spec. It may if it never
- * had content: then nothing was ever reserved on it. After an import that failed it may be
- * declared as it was, and is CREATED. */
+/* Checks whether a dataset of this id may be declared again as spec. It may if it never
+ * had content: then nothing was ever reserved on it. After an import that failed, it
+ * may also be declared unchanged, and becomes CREATED. */
 static enum status check_anew(struct context *context, struct declaration *declaration,
                               const struct dataset_spec *spec, struct error *error)
 {
@@ -57,8 +57,9 @@ static enum status check_anew(struct context *context, struct declaration *decla
     return ST_OK;
 }
 
-/* Removes files that another declaration had. What a crash in between leaves of them is
- * never read, and goes with the first start after the import. */
+/* Removes files that belong only to the former declaration. Files that stay after a
+ * crash in between are never read, and are removed at the first start after the
+ * import. */
 static void drop_uploads(struct context *context, const struct dataset_spec *spec)
 {
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
@@ -83,8 +84,8 @@ static enum status remember(struct context *context, struct store_tx *tx,
     return status;
 }
 
-/* Reads a declaration and checks all that can refuse it. On ST_OK spec must be released or
- * given away. */
+/* Reads a declaration and checks everything that can refuse it. On ST_OK the caller
+ * must release spec or pass it on. */
 static enum status read_declaration(struct context *context,
                                     const struct request *request,
                                     struct declaration *declaration,
@@ -132,9 +133,9 @@ enum status handle_dataset_create(struct context *context, struct request *reque
     return status;
 }
 
-/* --- declare in the place of what was declared --- */
+/* --- replace a declaration --- */
 
-/* Checks whether spec may take the place of what the dataset was declared as. */
+/* Checks whether spec may replace the dataset's declaration. */
 static enum status check_put(struct context *context, struct declaration *declaration,
                              const struct dataset_spec *spec, struct error *error)
 {
@@ -246,14 +247,15 @@ static enum status delete_row(struct context *context, const struct request *req
     if (status != ST_OK)
         return status;
     info->state = DATASET_DELETED;
-    info->detail.failure = (struct import_failure){0}; /* it may speak of records */
+    info->detail.failure = (struct import_failure){0}; /* its text may describe
+                                                          records */
     status = dataset_move(context->datasets, tx, dataset, info, error);
     if (status == ST_OK)
         status = audit_trail_append(tx, &act.row, error);
     return store_end(tx, status, error);
 }
 
-/* What is left by a crash in the middle is removed at the next start. */
+/* What a crash in the middle leaves is removed at the next start. */
 static enum status delete_files(struct context *context, const struct dataset_id *id,
                                 struct error *error)
 {
@@ -269,9 +271,10 @@ static enum status delete_files(struct context *context, const struct dataset_id
     return ST_OK;
 }
 
-/* Whether the request may delete the dataset. While it has no content only its owner may,
- * because anybody else would learn whether an import is under way. Nobody is `local` any
- * more where there are keys, so what `local` declared is deleted by any data owner. */
+/* Checks whether the request may delete the dataset. While it has no content, only its
+ * owner may, because anyone else would learn whether an import is under way. Once there
+ * are keys no one is `local` any more, so any data owner may delete what `local`
+ * declared. */
 static enum status check_delete(struct context *context, const struct request *request,
                                 const struct dataset *dataset,
                                 const struct dataset_info *info, struct error *error)

@@ -1,6 +1,6 @@
 /*
- * dataset_info.h - what of a dataset may change: its state (drawn in datasets.h) and what an
- * import made known.
+ * dataset_info.h - the part of a dataset that may change: its state (drawn in
+ * datasets.h) and the results of an import.
  *
  * Pure.
  */
@@ -23,10 +23,10 @@ enum dataset_state {
 };
 
 enum { DATASET_STATE_COUNT = DATASET_DELETED + 1 };
-/* NULL ends them. */
+/* Ends with NULL. */
 extern const char *const dataset_state_names[DATASET_STATE_COUNT + 1];
 
-/* False, state untouched, if text names none. */
+/* Returns false, and leaves state as it is, if text names none. */
 bool dataset_state_parse(enum dataset_state *state, const char *text);
 
 struct dataset_info { /* a copy of what may change */
@@ -38,7 +38,7 @@ struct dataset_info { /* a copy of what may change */
     int64_t create_ms;
 };
 
-/* What the row of an imported dataset says of its matrix. */
+/* Returns the size and digest of the matrix from the row of an imported dataset. */
 struct file_seal dataset_info_seal(const struct dataset_info *info);
 
 #endif

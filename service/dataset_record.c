@@ -11,11 +11,11 @@ static enum status read_owner(struct principal *owner, const struct dataset_row 
 {
     if (!principal_parse(owner, row->created_by) || !project_name_is_good(row->project))
         return error_set(error, ST_CORRUPT, "its owner or project is no name");
-    strcpy(owner->project, row->project); /* a good name has room */
+    strcpy(owner->project, row->project); /* a good name fits */
     return ST_OK;
 }
 
-/* The members of a row that have a form of their own. */
+/* Reads the members of a row that have a format of their own. */
 static enum status read_members(struct dataset *dataset, const struct dataset_row *row,
                                 struct error *error)
 {

@@ -1,6 +1,6 @@
 /*
- * dataset_record.h - a dataset as it stands in memory, and as its row in the store has it.
- * Inside datasets.c only, which guards what may change of it.
+ * dataset_record.h - a dataset in memory, and its conversion from and to its row in the
+ * store. Only for datasets.c, which guards what may change.
  *
  * Threads: none of its own. Small allocations that fail abort.
  */
@@ -16,16 +16,16 @@
 #include "store/dataset_rows.h"
 
 struct dataset {
-    struct dataset_spec spec; /* begins with the id, as registry.h asks */
+    struct dataset_spec spec; /* starts with the id, as registry.h requires */
     struct principal owner;   /* name and project */
     struct dataset_info info; /* guarded by the lock of datasets, */
-    struct caption caption;   /* and so is this */
-    atomic_bool here;         /* a thread of this process imports it */
+    struct caption caption;   /* and so is this one */
+    atomic_bool here;         /* a thread of this process is importing it */
 };
 
-/* A dataset as its row says it, without its caption; *out is released with
+/* Reads a dataset from its row, without its caption. The caller releases *out with
  * dataset_record_destroy.
- *   ST_CORRUPT  the row does not read back; the error names it */
+ *   ST_CORRUPT  the row cannot be read; the error names it */
 enum status dataset_record_read(struct dataset **out, const struct dataset_row *row,
                                 struct error *error);
 
@@ -33,7 +33,8 @@ void dataset_record_destroy(struct dataset *dataset);
 
 enum writing { ROW_INSERT, ROW_DECLARE, ROW_UPDATE };
 
-/* Writes the row of the dataset as info has it; and its caption, unless it updates.
+/* Writes the row of the dataset with the state of info. Also writes its caption, except
+ * for ROW_UPDATE.
  *   ST_ALREADY_EXISTS  as dataset_row_insert
  *   ST_IO              the store is poisoned */
 enum status dataset_record_write(struct store_tx *tx, const struct dataset *dataset,

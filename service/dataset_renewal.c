@@ -6,7 +6,7 @@
 #include "service/dataset_table.h"
 
 struct renewal {
-    struct dataset *fresh; /* the dataset by its row alone; NULL: there is none */
+    struct dataset *fresh; /* the dataset as in its row; NULL: there is no row */
     enum status status;
     struct error *error;
 };
@@ -36,8 +36,8 @@ static void add(struct datasets *datasets, struct dataset *fresh_take)
     pthread_rwlock_unlock(&datasets->lock);
 }
 
-/* Takes what may change of a dataset that is declared as it was. Returns whether everybody
- * finds it the same as before. */
+/* Takes over what may change of a dataset whose declaration is unchanged. Returns
+ * whether the dataset looks the same to everyone. */
 static bool take_info(struct datasets *datasets, struct dataset *known,
                       const struct dataset *fresh)
 {
@@ -56,9 +56,9 @@ static void declare_anew(struct datasets *datasets, const struct dataset *known,
     datasets_replace_take(datasets, fresh_take);
 }
 
-/* Whether another has ended the import that a thread of this daemon still makes: then this one
- * was taken for dead. The thread reads the dataset, so it stays for the moment that this
- * process has left. */
+/* Whether another daemon has ended the import that a thread of this daemon is still
+ * making, because it took this daemon for dead. The thread reads the dataset, so the
+ * dataset stays unchanged for the short time until this process ends. */
 static bool is_lost_here(struct dataset *known, const struct dataset *fresh)
 {
     return atomic_load(&known->here) &&

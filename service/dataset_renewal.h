@@ -1,14 +1,17 @@
 /*
- * dataset_renewal.h - a dataset as another daemon has left its row.
+ * dataset_renewal.h - updates a dataset in memory from the row that another daemon has
+ * written.
  *
- * Where several daemons share a store (store/server.h) any of them declares, moves, decides
- * and deletes datasets; the others read the rows again by this (following.h).
+ * If several daemons share a store (store/server.h), any of them declares, moves,
+ * decides and deletes datasets. The others read the rows again with these functions
+ * (following.h).
  *
  * Invariants
- *   (1) Memory takes over a row that is newer than what it knows, and nothing of an older
+ *   (1) Memory takes over a row that is newer than what it has, and ignores an older
  *       one.
- *   (2) One that was declared anew elsewhere is a struct dataset of its own, as one that was
- *       declared anew here is (datasets.h): who visits the one before keeps it.
+ *   (2) A dataset that another daemon declared again is a new struct dataset, like one
+ *       that was declared again here (datasets.h): a reader inside a visit keeps the
+ *       former one.
  *
  * Threads: any.
  */
@@ -17,13 +20,15 @@
 
 #include "service/datasets.h"
 
-/* Reads the row of that id in tx, which has not changed the dataset. A row is never deleted.
- *   ST_CORRUPT  it does not read back
+/* Reads the row of that id in tx, which has not changed the dataset. A row is never
+ * deleted.
+ *   ST_CORRUPT  it cannot be read
  *   ST_IO       the store is poisoned */
 enum status dataset_renew(struct datasets *datasets, struct store_tx *tx,
                           const char *id, struct error *error);
 
-/* The same of what it is called; nothing where there is no such dataset. */
+/* Like dataset_renew, for the dataset's caption. Does nothing if there is no such
+ * dataset. */
 enum status dataset_caption_renew(struct datasets *datasets, struct store_tx *tx,
                                   const char *id, struct error *error);
 

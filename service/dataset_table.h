@@ -1,7 +1,7 @@
 /*
- * dataset_table.h - all datasets in memory, for the files that make up that room: datasets
- * (opening, reading, changing) and dataset_renewal (what another daemon has written of
- * them). Everybody else knows datasets by the functions of datasets.h.
+ * dataset_table.h - the table of all datasets in memory. Only for the files that
+ * implement it: datasets (opening, reading, changing) and dataset_renewal (changes by
+ * other daemons). Other files use the functions of datasets.h.
  */
 #ifndef SERVICE_DATASET_TABLE_H
 #define SERVICE_DATASET_TABLE_H
@@ -14,7 +14,7 @@
 #include "service/visits.h"
 
 struct datasets {
-    pthread_rwlock_t lock; /* guards all below, and every dataset's info */
+    pthread_rwlock_t lock; /* guards the members below, and every dataset's info */
     struct registry registry;
     struct visits *visits;    /* has a lock of its own */
     uint64_t version;         /* grows with every change */
@@ -24,23 +24,22 @@ struct datasets {
     void *changed_context;
 };
 
-/* Lists a dataset that is new. The lock is held, for writing. */
+/* Adds a new dataset to the lists. The caller holds the lock for writing. */
 void datasets_list(struct datasets *datasets, struct dataset *dataset);
 
-/* Puts a dataset into the place of the one of its id, which was declared anew. Takes the
- * lock. */
+/* Replaces the dataset of the same id, which was declared again. Takes the lock. */
 void datasets_replace_take(struct datasets *datasets, struct dataset *dataset_take);
 
-/* Whether everybody finds the dataset the same after a change (dataset_read_as of NULL):
- * then the change makes no version and no event. */
+/* Whether the dataset looks the same to everyone after a change (dataset_read_as of
+ * NULL). If so, the change makes no version and no event. */
 bool dataset_shows_same(const struct dataset *dataset,
                         const struct dataset_info *before,
                         const struct dataset_info *after);
 
-/* Tells who watches that a dataset has changed. No lock is held. */
+/* Notifies the watcher that a dataset has changed. The caller holds no lock. */
 void datasets_tell(struct datasets *datasets, const struct dataset_id *id);
 
-/* Where its caption stands. */
+/* Returns the place of the dataset's caption. */
 struct caption_place dataset_caption_place(struct datasets *datasets,
                                            struct dataset *dataset);
 

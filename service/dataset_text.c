@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 
-/* The view shows what info, caption and dataset hold. */
+/* Returns a view that borrows from dataset, info and caption. */
 static struct dataset_view view_of(const struct dataset *dataset,
                                    const struct dataset_info *info,
                                    const struct caption *caption)
@@ -28,9 +28,9 @@ static struct dataset_view view_of(const struct dataset *dataset,
     };
 }
 
-/* The epochs of the dataset's budget: those of the ledger, or the grant that it
- * declares where the entry of that is in a transaction that is still open. Of an account that
- * cannot be read nothing is said: this process is about to end. */
+/* Returns the epochs of the dataset's budget: those of the ledger, or the declared
+ * grant if its entry is in a transaction that is still open. Returns none if the
+ * account cannot be read: this process is about to end. */
 static struct epochs epochs_of(const struct dataset_spec *spec, struct ledger *ledger)
 {
     struct epochs epochs = {0};

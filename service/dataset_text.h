@@ -1,8 +1,8 @@
 /*
- * dataset_text.h - a dataset as answered: its declaration and caption, what has become of
- * it, and what the ledger says of its budget.
+ * dataset_text.h - the body of an answer that shows a dataset: its declaration and
+ * caption, its state, and its budget from the ledger.
  *
- * Threads: any. Texts are to be freed.
+ * Threads: any. The caller frees texts.
  */
 #ifndef SERVICE_DATASET_TEXT_H
 #define SERVICE_DATASET_TEXT_H
@@ -11,16 +11,16 @@
 #include "service/context.h"
 #include "service/datasets.h"
 
-/* The dataset as the reader may know it (dataset_read_as), with what ledger says of its
- * epochs. */
+/* Returns what the reader may see of the dataset (dataset_read_as), with its epochs
+ * from the ledger. */
 char *dataset_text(struct datasets *datasets, const struct dataset *dataset,
                    struct ledger *ledger, const struct principal *reader);
 
-/* Its line of a list, with its balance: composed anew where any dataset has changed, or
- * that balance. */
+/* Returns its line in a list, with its balance. The line is composed again if any
+ * dataset or that balance has changed. */
 char *dataset_summary_text(struct context *context, const struct dataset *dataset);
 
-/* Its last import, with as much of its failure as whoever asks is told. */
+/* Returns its last import; `told` is as much of the failure as the reader may see. */
 char *dataset_import_text(const struct dataset *dataset,
                           const struct dataset_info *info,
                           const struct import_failure *told);

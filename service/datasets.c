@@ -8,7 +8,7 @@
 #include "service/captions.h"
 #include "service/dataset_table.h"
 
-struct change { /* what becomes of memory when the transaction ends */
+struct change { /* the change that is made in memory when the transaction commits */
     struct datasets *datasets;
     struct dataset *dataset;
     struct dataset_info info;
@@ -145,8 +145,8 @@ void dataset_read(struct datasets *datasets, const struct dataset *dataset,
     pthread_rwlock_unlock(&datasets->lock);
 }
 
-/* What `local` declared everybody saw before there were keys, and nobody can import it any
- * more. */
+/* Everyone could see what `local` declared before there were keys, and no one can
+ * import it any more. */
 bool dataset_hides_imports(const struct dataset *dataset)
 {
     return !principal_equal(&dataset->owner, &principal_local);
@@ -239,7 +239,7 @@ void datasets_tell(struct datasets *datasets, const struct dataset_id *id)
         datasets->changed(datasets->changed_context, id);
 }
 
-/* Tells who watches, and lets go of the change. */
+/* Notifies the watcher, and frees the change. */
 static void tell_take(struct change *change)
 {
     datasets_tell(change->datasets, &change->dataset->spec.id);
@@ -256,7 +256,7 @@ static void added(void *context)
     tell_take(change);
 }
 
-/* The list of public ones keeps its order, for which it is made anew. */
+/* The list of public datasets is built again, so that it keeps its order. */
 void datasets_replace_take(struct datasets *datasets, struct dataset *dataset_take)
 {
     pthread_rwlock_wrlock(&datasets->lock);
@@ -307,7 +307,8 @@ static struct change *change_create(struct datasets *datasets, struct dataset *d
     return change;
 }
 
-/* Writes the row of a change as its next version; memory follows when that is durable. */
+/* Writes the row of a change as its next version. Memory follows when that is
+ * durable. */
 static enum status change_write_take(struct change *change, struct store_tx *tx,
                                      struct error *error)
 {
@@ -321,8 +322,8 @@ static enum status change_write_take(struct change *change, struct store_tx *tx,
     return status;
 }
 
-/* Makes a dataset in state CREATED from the spec. Of its owner name and project are
- * kept. */
+/* Makes a dataset in state CREATED from the spec. Of the owner, only name and project
+ * are copied. */
 static struct dataset *dataset_take(struct dataset_spec *spec_take,
                                     const struct principal *owner)
 {
