@@ -41,8 +41,7 @@ struct courier {
     atomic_bool stop, look; /* look: something in the outbox may be due */
     int64_t next_ms;        /* when the next delivery is due; INT64_MAX: none */
     size_t count;
-    struct parcel *parcels[WEBHOOKS_HELD_MAX]; /* at most one per webhook, see
-                                                  drop_deleted */
+    struct parcel *parcels[WEBHOOKS_HELD_MAX]; /* one per webhook (drop_deleted) */
     pthread_t thread;
 };
 

@@ -247,8 +247,7 @@ static enum status delete_row(struct context *context, const struct request *req
     if (status != ST_OK)
         return status;
     info->state = DATASET_DELETED;
-    info->detail.failure = (struct import_failure){0}; /* its text may describe
-                                                          records */
+    info->detail.failure = (struct import_failure){0}; /* it may name records */
     status = dataset_move(context->datasets, tx, dataset, info, error);
     if (status == ST_OK)
         status = audit_trail_append(tx, &act.row, error);

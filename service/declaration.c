@@ -27,7 +27,7 @@ bool declaration_same(const struct dataset_spec *a, const struct dataset_spec *b
     return same;
 }
 
-/* --- what becomes of the promise --- */
+/* --- the promise --- */
 
 bool declaration_granted(struct context *context, const struct dataset_id *id,
                          struct grant *granted)
@@ -41,8 +41,8 @@ bool declaration_granted(struct context *context, const struct dataset_id *id,
     return true;
 }
 
-/* Whether the privacy is that of before, and not one that was refused; and whoever is asked
- * about it has read this declaration. */
+/* Returns whether the promise stays as it is: the privacy is unchanged, it was not
+ * refused, and if it is still to be approved, the declaration is unchanged too. */
 static bool stands(const struct declaration *declaration,
                    const struct dataset_spec *spec)
 {
@@ -55,8 +55,10 @@ static bool stands(const struct declaration *declaration,
                      state != PROPOSAL_LAPSED;
 }
 
-/* A budget in the ledger is a promise to people, and nothing there would say that they are
- * none: whoever finds the records public could not tell it from a changed row. */
+/* Checks that the granted budget may be replaced. A budget in the ledger is a promise
+ * to people, and the ledger cannot say that there are no people to protect. So a
+ * dataset with a budget cannot become public: a reader could not tell that from a row
+ * that was tampered with. */
 static enum status check_unused(struct context *context,
                                 const struct dataset_spec *spec, struct error *error)
 {
@@ -129,8 +131,9 @@ static enum status declare_anew(struct context *context, struct store_tx *tx,
     return datasets_declare_anew(context->datasets, tx, &renewal, out, error);
 }
 
-/* Grants what is made, and tells who watches of what is proposed. What is proposed is looked
- * at, so that what is approved can be granted. */
+/* Writes the grant of a promise that is made, or notifies webhooks of one that is
+ * proposed. A proposal is checked too, so that it can be granted once it is
+ * approved. */
 static enum status promise(struct context *context, struct store_tx *tx,
                            const struct declaration *declaration,
                            const struct dataset *dataset, struct error *error)
@@ -156,8 +159,8 @@ static enum status promise(struct context *context, struct store_tx *tx,
                : status;
 }
 
-/* Appends that the dataset was declared: the promise, which is public, and whether it was
- * declared before. */
+/* Appends the act of the declaration: the promise, which is public, and whether the
+ * dataset was declared before. */
 static enum status tell(struct context *context, struct store_tx *tx,
                         const struct declaration *declaration,
                         const struct dataset_spec *spec, struct error *error)

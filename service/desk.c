@@ -31,14 +31,15 @@ static void handle(struct context *context, struct request *const *requests,
         handler_handle(context, requests[i]);
 }
 
-/* A prediction takes long, and reads of no dataset that may yet be declared anew: it is no
- * visit. What it does not find it looks for. */
+/* Returns whether the request is handled inside a visit. A prediction is not: it takes
+ * long, and reads no dataset that may still be declared again. If it does not find
+ * something, it gets a second look afterwards. */
 static bool is_visit(const struct request *request)
 {
     return request->match.route->run != RUN_ON_PREDICTORS;
 }
 
-/* What is handled after this has had its second look. */
+/* Requests that are handled after this need no second look. */
 void desk_look(struct context *context, struct request *const *requests, size_t count)
 {
     if (!is_visit(requests[0]))
@@ -57,7 +58,8 @@ void desk_handle(struct context *context, struct request *const *requests, size_
     if (visits)
         datasets_enter(context->datasets, &visit);
     handle(context, requests, count);
-    if (second_look_end(requests[0])) { /* a prediction: it comes alone */
+    if (second_look_end(requests[0])) { /* only a prediction, which is always handled
+                                           by itself */
         second_look_before(context);
         handle(context, requests, count);
     }

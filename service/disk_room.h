@@ -1,10 +1,10 @@
 /*
- * disk_room.h - how many bytes may still be written to the data directory before
- * nothing new is taken: what is free on its disk less 64 MiB (store/README.md).
+ * disk_room.h - how many bytes may still be written to the data directory before new
+ * data is refused: the free space of its disk less 64 MiB (store/README.md).
  *
- * The disk is measured at ticks of the public clock alone; in between, what uploads
- * write is taken off. The disk itself would tell whoever asks often when a run put its
- * model there.
+ * The disk is measured only at ticks of the public clock; in between, what uploads
+ * write is subtracted. A measurement at each request would show a client that asks
+ * often when a run wrote its model.
  *
  * Threads: any.
  */
@@ -19,29 +19,31 @@
 
 struct disk_room {
     struct blobs *blobs;             /* borrowed */
-    atomic_uint_fast64_t left, free; /* free: on the disk, when it was measured */
-    struct held_figure shown;        /* free, as others may read it */
+    atomic_uint_fast64_t left, free; /* free: on the disk, at the last measurement */
+    struct held_figure shown;        /* free, as clients may read it */
 };
 
-/* Nothing is left before the first measurement. */
+/* Before the first measurement no room is left. */
 void disk_room_init(struct disk_room *room, struct blobs *blobs);
 
-/* Asks the disk, and has what could be fetched again make room (blobs_trim). Where it does not answer, which is logged, nothing is left. */
+/* Measures the disk, and removes local copies that could be fetched again to make room
+ * (blobs_trim). If the disk cannot be measured, that is logged and no room is left. */
 void disk_room_measure(struct disk_room *room);
 
-/* Bytes that may be written. */
+/* Returns the bytes that may be written. */
 uint64_t disk_room_left(const struct disk_room *room);
 
-/* Bytes that were free on the disk at the last measurement. */
+/* Returns the bytes that were free on the disk at the last measurement. */
 uint64_t disk_room_free(const struct disk_room *room);
 
-/* The same in steps of 1 GiB, as it is shown (held_figure.h). */
+/* Returns the same in steps of 1 GiB, for clients (held_figure.h). */
 uint64_t disk_room_shown(const struct disk_room *room);
 
-/* Takes off what was written; never below zero. */
+/* Subtracts what was written; never goes below zero. */
 void disk_room_take(struct disk_room *room, uint64_t size);
 
-/*   ST_DISK_FULL  nothing is left */
+/* Checks that there is room.
+ *   ST_DISK_FULL  nothing is left */
 enum status disk_room_check(const struct disk_room *room, struct error *error);
 
 #endif

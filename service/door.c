@@ -25,12 +25,12 @@ struct door {
     struct context *context;
     char path[BLOB_PATH_SIZE];
     int listening;
-    int folder; /* of the socket */
+    int folder; /* the socket's folder */
     pthread_t thread;
 };
 
-/* A socket's address has room for 108 bytes, and a data directory may have a longer name: it
- * is named by its open descriptor. */
+/* A socket's address has room for 108 bytes, and the path of a data directory may be
+ * longer, so the directory is named by its open descriptor. */
 static void address_of(struct sockaddr_un *address, int folder)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -57,7 +57,8 @@ static bool send_all(int to, const char *data, size_t size)
     return true;
 }
 
-/* Reads to the end: how many bytes came, or -1 where it fails or goes beyond size. */
+/* Reads to the end. Returns how many bytes came, or -1 on failure or if there are more
+ * than size. */
 static ssize_t receive_all(int from, char *data, size_t size)
 {
     size_t received = 0;
@@ -83,7 +84,8 @@ static int count_words(const char *data, size_t size, const char *words[WORDS_MA
     return count;
 }
 
-/* A command may end in a failed write to the store, which ends the process. */
+/* Serves one command. A command may end in a failed write to the store, which ends the
+ * process. */
 static void serve(struct door *door, int client)
 {
     char data[COMMAND_MAX];
@@ -115,7 +117,7 @@ static void *take_commands(void *argument)
         if (client < 0 && (errno == EINTR || errno == ECONNABORTED))
             continue;
         if (client < 0)
-            return NULL; /* it was shut */
+            return NULL; /* door_close has shut it */
         serve(door, client);
         close(client);
         context_guard(door->context);
@@ -160,7 +162,7 @@ void door_close(struct door *door)
 {
     if (door == NULL)
         return;
-    shutdown(door->listening, SHUT_RDWR); /* accept answers, and the thread ends */
+    shutdown(door->listening, SHUT_RDWR); /* makes accept return, and the thread end */
     pthread_join(door->thread, NULL);
     unlink(door->path);
     close(door->listening);
@@ -186,7 +188,7 @@ static int knock(const char *directory)
     return good ? server : -1;
 }
 
-/* Prints the answer as it comes, behind its first byte. */
+/* Prints the answer as it arrives, after its first byte. */
 static bool print_answer(int server, int *code, FILE *out)
 {
     char data[4096];

@@ -1,13 +1,14 @@
 /*
- * door.h - how a command on the host speaks to the daemon that serves the data directory: by
- * a socket in that directory, which nobody else can open.
+ * door.h - the admin socket: a command on the host uses it to talk to the daemon that
+ * serves the data directory. The socket is in that directory, which no other user can
+ * open.
  *
- * A second process must not write to the database (store/README.md), and what it changed
- * the daemon would not see. So the command sends its words, the daemon does what they say
- * as it would for a request, and sends back what came of it.
+ * A second process must not write to the database (store/README.md), and the daemon
+ * would not notice its changes. So the command sends its words, the daemon executes
+ * them as it would a request, and sends back the result.
  *
- *   command: words, each with a NUL behind it; then it shuts its end
- *   daemon:  a byte, the exit code; then what is to be printed, to the end
+ *   command: words, each followed by a NUL; then it shuts down its side
+ *   daemon:  a byte, the exit code; then the text to print, to the end
  *
  * Threads: one of its own, which takes one command at a time.
  */
@@ -21,14 +22,14 @@
 
 struct door; /* opaque */
 
-/* Opens the door of the context's data directory. A socket that a dead process left there
- * is replaced; the caller holds the directory's lock.
+/* Opens the socket in the context's data directory. A socket that a dead process left
+ * there is replaced; the caller holds the directory's lock.
  *   ST_IO  it cannot be made */
 enum status door_open(struct door **out, struct context *context, struct error *error);
 void door_close(struct door *door); /* NULL is allowed */
 
-/* Has the daemon that serves the directory do what the words say, prints what it answers to
- * out, and puts its exit code into *code. False where no daemon is there. */
+/* Sends the words to the daemon that serves the directory, prints its answer to out,
+ * and puts its exit code into *code. Returns false if no daemon is there. */
 bool door_ask(const char *directory, int count, const char *const *words, int *code,
               FILE *out);
 

@@ -13,7 +13,7 @@ enum { NAME_SIZE = 256, HOUR_S = 3600 };
 struct downloads {
     pthread_mutex_t lock; /* guards all below */
     char names[DOWNLOADS_KNOWN_MAX][NAME_SIZE];
-    size_t next; /* to be written over */
+    size_t next; /* the index that is overwritten next */
 };
 
 struct downloads *downloads_create(void)
@@ -32,7 +32,7 @@ void downloads_destroy(struct downloads *downloads)
     free(downloads);
 }
 
-/* Names client, file and hour. No part of it holds a blank. */
+/* Writes a name for client, file and hour. No part of it contains a blank. */
 static void name(char text[NAME_SIZE], const struct audit_row *row)
 {
     snprintf(text, NAME_SIZE, "%" PRId64 " %s %s %s %s", row->second / HOUR_S,

@@ -1,9 +1,10 @@
 /*
- * downloads.h - files that are being fetched in parts, so that the audit trail has one row
- * for a download and not one for each of its parts: a part leaves a row unless the same
- * client has left one of the same file in the same hour.
+ * downloads.h - recent downloads in parts, so that the audit trail gets one row for a
+ * download and not one for each part: a part gets a row unless the same client got one
+ * for the same file in the same hour.
  *
- * The last DOWNLOADS_KNOWN_MAX are known; what was forgotten leaves a row again.
+ * The last DOWNLOADS_KNOWN_MAX are stored; a download that was dropped gets a row
+ * again.
  *
  * Threads: any.
  */
@@ -21,10 +22,10 @@ struct downloads; /* opaque */
 struct downloads *downloads_create(void);
 void downloads_destroy(struct downloads *downloads); /* NULL is allowed */
 
-/* Tells whether a row for the same client, object and hour was remembered. */
+/* Returns whether a row for the same client, object and hour is stored. */
 bool downloads_know(struct downloads *downloads, const struct audit_row *row);
 
-/* Remembers a row that is written. */
+/* Stores a row that was written. */
 void downloads_remember(struct downloads *downloads, const struct audit_row *row);
 
 #endif

@@ -2,7 +2,8 @@
 
 static const double ns_per_s = 1e9;
 
-/* Seconds: from what memory answers in to what nobody waits for. */
+/* Seconds: from the time of an answer from memory to one that no client would wait
+ * for. */
 static const double bounds[DURATION_BOUNDS] = {
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 

@@ -1,7 +1,8 @@
 /*
- * durations.h - how many durations fell between which bounds.
+ * durations.h - a histogram: counts durations between fixed bounds.
  *
- * Threads: any may add; a reader sees each count as of some moment, not all as of one.
+ * Threads: any may add. A reader sees each count as of some moment, but not all of them
+ * as of the same one.
  */
 #ifndef SERVICE_DURATIONS_H
 #define SERVICE_DURATIONS_H
@@ -21,7 +22,7 @@ struct durations { /* zeroed: empty */
 /* Counts a duration. */
 void durations_add(struct durations *durations, int64_t duration_ns);
 
-/* Writes it as the samples of the family; its sum is in whole milliseconds. */
+/* Writes the samples of the metric family; the sum is in whole milliseconds. */
 void durations_write(const struct durations *durations, struct exposition *exposition);
 
 #endif

@@ -6,7 +6,8 @@
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
 
-/* A figure is the end of a search, which another version may end a little elsewhere. */
+/* A figure is the result of a numeric search, and another version's search may end at a
+ * slightly different value. */
 static const double figure_slack = 1e-6;
 
 static enum status wrong(const struct job *job, const char *what, struct error *error)
@@ -22,7 +23,7 @@ struct looking {
     struct error *error;
 };
 
-/* What so many steps cost of what the entry reserves. */
+/* Computes what this many steps of the mechanism that the entry reserves cost. */
 static enum status charged(double *epsilon, const struct ledger_row *row,
                            const struct job *job, uint64_t steps, struct error *error)
 {

@@ -1,16 +1,18 @@
 /*
- * ended_charges.h - what is shown of jobs that have ended, against what the ledger has
- * charged for them, for `epsilond verify`. A start takes such rows as they are: they are
- * shown, and budgets are made of the ledger alone.
+ * ended_charges.h - compares what ended jobs show of their budget with what the ledger
+ * has charged for them, for `epsilond verify`. A start does not check such rows: they
+ * are only shown, and budgets are computed from the ledger only.
  *
- * Of each job on private data whose entries are not archived
+ * Checked for each job on private data whose entries are not archived:
  *
  *   authorised steps  are those of its COMMIT
- *   epsilon_spent     is at least what these steps of the mechanism of its RESERVE cost at
- *                     the job's delta, or epsilon_planned where that is less (figures.h),
- *                     up to a millionth; at most epsilon_planned; and 0 if there are none
+ *   epsilon_spent     is at least what these steps of the mechanism of its RESERVE cost
+ *                     at the job's delta, or epsilon_planned if that is less
+ *                     (figures.h), up to a millionth; at most epsilon_planned; and 0 if
+ *                     there are no steps
  *
- * It may be more than they cost: an earlier version's figures may have been less tight.
+ * It may be higher than that cost, because an earlier version's figures may have been
+ * less tight.
  *
  * Threads: one.
  */
@@ -21,8 +23,9 @@
 #include "service/jobs.h"
 #include "store/store.h"
 
-/* jobs, read whole (jobs_base.h), and ledger are of the moment that tx sees.
- *   ST_CORRUPT  a job is shown otherwise; the error names the row
+/* Checks all jobs. jobs, read whole (jobs_base.h), and ledger must be of the moment
+ * that tx sees.
+ *   ST_CORRUPT  a job shows something else; the error names the row
  *   ST_IO       the store cannot be read */
 enum status ended_charges_check(struct jobs *jobs, struct ledger *ledger,
                                 struct store_tx *tx, struct error *error);

@@ -16,7 +16,7 @@ void tag_unpack(char *packed)
         memcpy(packed + size - strlen(end), "\"", 2);
 }
 
-/* Tells whether the entry of a list is the tag. */
+/* Returns whether the entry of a list is the tag. */
 static bool is_tag(const char *entry, const char *tag)
 {
     size_t length = strlen(tag);
@@ -24,8 +24,8 @@ static bool is_tag(const char *entry, const char *tag)
            (entry[length] == '\0' || strchr(" \t,", entry[length]) != NULL);
 }
 
-/* Steps over the blanks, commas and the mark of a weak tag in front of the next entry of
- * the list, and answers it; NULL at the end. */
+/* Skips the blanks, commas and the mark of a weak tag before the next entry of the
+ * list, and returns that entry; NULL at the end. */
 static const char *next_entry(const char *list)
 {
     list += strspn(list, " \t,");

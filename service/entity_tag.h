@@ -1,8 +1,8 @@
 /*
- * entity_tag.h - the ETags of a thing, and lists of them in If-Match and If-None-Match.
+ * entity_tag.h - ETags, and lists of them in If-Match and If-None-Match.
  *
- * A tag has its quotes: "TAG". The form of a thing that is packed by gzip (packing.h) is
- * another representation, whose tag is "TAG-gzip". Whoever sends back either of the two
+ * A tag includes its quotes: "TAG". The gzip form of a thing (packing.h) is another
+ * representation, whose tag is "TAG-gzip". A client that sends back either of the two
  * knows the same version of the thing.
  *
  * Pure.
@@ -15,23 +15,24 @@
 
 enum { PACKED_TAG_SIZE = 96 };
 
-/* Writes the tag of the packed form to packed[0..size). */
+/* Writes the tag of the gzip form to packed[0..size). */
 void tag_pack(char *packed, size_t size, const char *tag);
 
-/* The tag of the packed form becomes that of the thing itself. */
+/* Changes the tag of the gzip form to that of the thing itself. */
 void tag_unpack(char *packed);
 
-/* Tells whether the list of tags (or *), which may be NULL, holds tag or that of the
- * packed form, by weak comparison. */
+/* Returns whether the list of tags (or *), which may be NULL, contains tag or that of
+ * its gzip form, by weak comparison. */
 bool tag_list_holds(const char *list, const char *tag);
 
-/* The same by strong comparison, as If-Match asks for: a weak tag holds nothing. */
+/* Like tag_list_holds, by strong comparison, as If-Match requires: a weak tag never
+ * matches. */
 bool tag_list_holds_strongly(const char *list, const char *tag);
 
-/* Tells whether it holds *, which is any thing that is there. */
+/* Returns whether the list contains *, which matches anything that exists. */
 bool tag_list_holds_any(const char *list);
 
-/* Tells whether it holds that of the packed form. */
+/* Returns whether the list contains the tag of the gzip form. */
 bool tag_list_holds_packed(const char *list, const char *tag);
 
 #endif

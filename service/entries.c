@@ -11,18 +11,18 @@
 #include "base/check.h"
 
 enum {
-    LINES_TYPE = 1, /* a route that answers them names JSON first, then NDJSON */
+    LINES_TYPE = 1, /* routes for entries list JSON first, then NDJSON */
     LINK_SIZE = 1024,
 };
 
 struct entries {
     size_t size, count; /* asked for, found */
     char **texts;       /* (size), the first count are owned */
-    char order;         /* of a page's mark: 'p' oldest first, 'q' newest first */
+    char order;         /* order in a page token: 'p' oldest first, 'q' newest first */
     uint64_t last;      /* seq */
     bool more;
-    uint64_t archived; /* 0: nothing is */
-    size_t line, sent; /* as lines: the next to be sent, and how much of it is */
+    uint64_t archived; /* 0: nothing */
+    size_t line, sent; /* the next line to send, and how much of it was sent */
 };
 
 static char order_letter(bool newest_first)
@@ -90,7 +90,7 @@ void entries_add(struct entries *entries, uint64_t seq, char *text_take)
 
 /* --- as lines --- */
 
-/* Copies what comes next of the lines, each of which is an entry and an end of line. */
+/* Copies the next part of the lines; each line is an entry and a line feed. */
 static ssize_t pull_lines(void *context, uint64_t position, char *to, size_t room)
 {
     struct entries *entries = context;
@@ -112,13 +112,13 @@ static ssize_t pull_lines(void *context, uint64_t position, char *to, size_t roo
     return filled > 0 ? (ssize_t)filled : STREAM_END;
 }
 
-/* Appends a parameter, its value encoded as RFC 3986 has it, so that no value can end the
- * link. False, and nothing is appended, where there is no room. */
+/* Appends a parameter with its value encoded as in RFC 3986, so that no value can end
+ * the link. Returns false, and appends nothing, if there is no room. */
 static bool link_add(char link[LINK_SIZE], const char *name, const char *value)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-._~";
-    enum { ENCODED = 3, FRAME = 3 }; /* a byte of the value at most; "=", "&" and NUL */
+    enum { ENCODED = 3, FRAME = 3 }; /* bytes for one of the value; "=", "&" and NUL */
     size_t used = strlen(link);
     if (used + strlen(name) + ENCODED * strlen(value) + FRAME > LINK_SIZE)
         return false;
@@ -131,8 +131,9 @@ static bool link_add(char link[LINK_SIZE], const char *name, const char *value)
     return true;
 }
 
-/* Names the next page of lines: with the same parameters, where these were named. Where
- * they have no room there is no link: one that left a filter out would lead elsewhere. */
+/* Adds a link to the next page of lines, with the parameters that the request gave. If
+ * they do not fit there is no link, because a link without one of the filters would
+ * lead to other entries. */
 static void link_next(struct request *request, const char *token)
 {
     char link[LINK_SIZE] = "", name[32];

@@ -8,12 +8,12 @@
 
 enum {
     BATCHES_KEPT = 64
-}; /* jobs that are followed by many at a time: workers are fewer */
+}; /* there are fewer workers, and so fewer jobs that many follow at a time */
 
 struct event_batches {
     pthread_mutex_t lock;                   /* guards all below */
     struct event_batch *kept[BATCHES_KEPT]; /* a ring; or NULL */
-    size_t next;                            /* the place of the oldest */
+    size_t next;                            /* the index of the oldest */
 };
 
 struct event_batch *event_batch_create(const struct event_key *key, char *text_take,

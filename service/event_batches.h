@@ -1,13 +1,13 @@
 /*
- * event_batches.h - events as they are sent: a text of a few of them, composed once and
- * shared by all whose cursor stands where it begins. Those that were asked for last are
- * kept.
+ * event_batches.h - rendered events: a text of a few events, composed once and shared
+ * by all followers whose cursor is at its beginning. The batches that were requested
+ * last are cached.
  *
  *   cursor --batch--> cursor --batch--> cursor ...
  *
  * Invariants
- *   (1) Nothing in a batch changes but the number of its holders, and the last to drop it
- *       frees it.
+ *   (1) Nothing in a batch changes except the number of its holders, and the last one
+ *       to drop it frees it.
  *
  * Threads: any.
  */
@@ -22,20 +22,22 @@
 #include "base/id.h"
 #include "base/principal.h"
 
-struct event_cursor {        /* how far a follower has come; zeroed: nothing was sent */
-    bool begun;              /* a snapshot was */
-    uint64_t version;        /* all that was shown up to this version was sent, */
-    size_t points, released; /* and of a job so many of its points; */
-    uint64_t step, stage;    /* its step and stage (event_mark) as they were told */
-    bool anew; /* by another daemon or start: what else there is of the job is told again */
+/* A follower's position in a feed; zeroed: nothing was sent. */
+struct event_cursor {
+    bool begun;              /* a snapshot was sent */
+    uint64_t version;        /* what was shown up to here was sent */
+    size_t points, released; /* for a job: points sent */
+    uint64_t step, stage;    /* for a job: step and stage as sent (event_mark) */
+    bool anew; /* sent by another daemon or start: the rest of the job is sent again */
 };
 
-struct event_key {                     /* what a batch is of */
+/* Identifies a batch. */
+struct event_key {
     const void *subject;               /* a job; NULL: a list */
-    struct dataset_id dataset;         /* of a list of jobs on it alone; "": of all */
-    char project[PRINCIPAL_NAME_SIZE]; /* of the jobs of a list; "": of all */
+    struct dataset_id dataset;         /* of a list: only jobs on it; "": all */
+    char project[PRINCIPAL_NAME_SIZE]; /* of a list: only jobs in it; "": all */
     bool histograms;
-    uint64_t version; /* the newest of its subject when it was composed */
+    uint64_t version; /* newest of the subject when composed */
     struct event_cursor from;
 };
 
@@ -43,7 +45,7 @@ struct event_batch {
     atomic_uint holders;
     struct event_key key;
     struct event_cursor to;
-    bool is_last; /* nothing comes behind it, ever */
+    bool is_last; /* nothing ever comes after it */
     size_t size;
     char *text; /* owned */
 };
@@ -53,15 +55,16 @@ struct event_batch *event_batch_create(const struct event_key *key, char *text_t
                                        size_t size);
 void event_batch_drop(struct event_batch *batch); /* NULL is allowed */
 
-struct event_batches; /* opaque: those that are kept */
+struct event_batches; /* opaque: the cache */
 
 struct event_batches *event_batches_create(void);
 void event_batches_destroy(struct event_batches *batches); /* NULL is allowed */
 
-/* The batch of that key, held for the caller; NULL where none is kept. */
+/* Returns the batch of that key, which the caller then holds; NULL if it is not
+ * cached. */
 struct event_batch *event_batches_find(struct event_batches *batches,
                                        const struct event_key *key);
-/* Keeps the batch, which the caller goes on to hold, in the place of the oldest. */
+/* Caches the batch, which the caller still holds, in place of the oldest. */
 void event_batches_keep(struct event_batches *batches, struct event_batch *batch);
 
 #endif

@@ -1,5 +1,5 @@
-/* The two streams of events. Each is opened on the HTTP server's thread, and written from
- * there as ticks go by (followers.h). */
+/* The two event streams. Each is opened on the HTTP server's thread, and written from
+ * there at ticks (followers.h). */
 #include <sys/socket.h>
 #include <microhttpd.h>
 
@@ -10,7 +10,8 @@
 #include "service/job_events.h"
 #include "service/list_events.h"
 
-/* What the system keeps for a client that does not read: it doubles this. */
+/* Bytes that the system buffers for a client that does not read; the system doubles
+ * it. */
 enum { SEND_BUFFER = 32 << 10 };
 
 static void bound_send_buffer(const struct request *request)
@@ -21,7 +22,7 @@ static void bound_send_buffer(const struct request *request)
     setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-/* The reply is the feed's events from the cursor on. */
+/* Makes the reply a stream of the feed's events from the cursor on. */
 static enum status follow(struct request *request, const struct event_feed *feed,
                           struct event_cursor from, struct error *error)
 {

@@ -7,7 +7,8 @@
 #include "service/handlers.h"
 #include "service/outbound/target.h"
 
-/* Finds which file the request means, if its sender may bring files of the dataset. */
+/* Finds which file the request means, if the principal may upload files of the
+ * dataset. */
 static enum status find(struct context *context, const struct request *request,
                         struct fetch_place *place, struct error *error)
 {
@@ -47,7 +48,7 @@ static enum status keep_act(struct context *context, const struct request *reque
     return act_keep(context, &act, error);
 }
 
-/* Reads what is asked for. On ST_OK asked holds secrets. */
+/* Reads the request's body. On ST_OK asked contains secrets. */
 static enum status read_request(struct context *context, struct request *request,
                                 struct fetch_request *asked, struct error *error)
 {

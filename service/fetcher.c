@@ -10,21 +10,22 @@
 
 enum {
     RESUMES_MAX = 5,
-    REDIRECTS_MAX = 5, /* of a request without credentials */
+    REDIRECTS_MAX = 5, /* for a request without credentials */
     CONNECT_MS = 10000,
     STALLED_S = 60,
     HTTP_OK = 200,
     HTTP_PARTIAL = 206,
 };
 
-struct running { /* a fetch that runs */
+/* A fetch that is running. */
+struct running {
     struct context *context;
     struct fetch *fetch;
     struct route_match place;
     struct upload upload;
     struct sha256 *hash;
-    struct error error; /* of a piece that could not be kept */
-    uint64_t size;      /* of the file; 0: not said */
+    struct error error; /* why a piece could not be stored */
+    uint64_t size;      /* of the file; 0: not known */
     char tag[TRANSFER_TAG_SIZE];
 };
 
@@ -51,7 +52,7 @@ enum status fetcher_start(struct context *context, const struct fetch_place *pla
     return status;
 }
 
-/* --- what comes --- */
+/* --- received data --- */
 
 static void take_size(void *context, uint64_t size)
 {
@@ -73,9 +74,9 @@ static bool take(void *context, const void *data, size_t size)
     return true;
 }
 
-/* --- getting it --- */
+/* --- requests --- */
 
-/* Makes one request: of the whole file, or of the rest of it where some is there. */
+/* Makes one request: for the whole file, or for the rest if some of it is there. */
 static struct transfer_result ask(struct running *running)
 {
     enum { HEADER_SIZE = TRANSFER_TAG_SIZE + 32 };
@@ -135,7 +136,8 @@ static struct fetch_end failed(const char *result, unsigned http_status)
     return (struct fetch_end){FETCH_FAILED, result, http_status};
 }
 
-/* What a piece or the whole could not be kept for, in a word. */
+/* Returns the end of a fetch whose piece or file could not be stored, with the reason
+ * in a word. */
 static struct fetch_end not_kept(enum status status)
 {
     if (status == ST_DISK_FULL)
@@ -145,7 +147,7 @@ static struct fetch_end not_kept(enum status status)
     return failed(status == ST_INTERNAL ? "internal" : "not_awaited", 0);
 }
 
-/* Whether what has come is all of the file, and the file that was meant. */
+/* Returns whether the received file is complete and the one that was meant. */
 static bool is_right(struct running *running, const char **why)
 {
     uint8_t digest[SHA256_SIZE];

@@ -1,11 +1,12 @@
 /*
- * fetcher.h - gets a file of a dataset by https, or by S3's signed https, as if its owner
- * had uploaded it: into a draft, with the limits of uploads (upload.h), which is published
- * when all of it is there.
+ * fetcher.h - downloads a file of a dataset by https, or by S3's signed https, as if
+ * its owner had uploaded it: into a draft, with the limits of uploads (upload.h), which
+ * is published when it is complete.
  *
- * A connection that breaks is taken up again where it broke, RESUMES_MAX times, where the
- * server says which version of the file it sends. A file is taken only where its end can
- * be told: the server says its size, or the client said its digest, and both hold.
+ * A connection that breaks is resumed where it broke, at most RESUMES_MAX times, if the
+ * server says which version of the file it sends. A file is accepted only if its
+ * completeness can be checked: the server gives its size, or the client gave its
+ * digest, and both match.
  *
  * Threads: fetcher_start is the desk's, fetcher_run the fetchers'.
  */
@@ -14,7 +15,7 @@
 
 #include "service/context.h"
 
-/* Begins to get the file at place, with request.
+/* Starts to download the file of place as request says.
  *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE, ST_DISK_FULL  as upload_begin
  *   ST_UPLOAD_BUSY, ST_QUEUE_FULL  as fetches_add
  *   ST_DRAINING  the service is stopping */

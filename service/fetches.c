@@ -51,7 +51,7 @@ void fetches_destroy(struct fetches *fetches)
     free(fetches);
 }
 
-/* --- the list; the lock is held --- */
+/* --- the list; the caller holds the lock --- */
 
 static bool same_file(const struct fetch_place *a, const struct fetch_place *b)
 {
@@ -67,7 +67,7 @@ static size_t place_of(const struct fetches *fetches, const struct fetch_place *
     return i;
 }
 
-/* The entry in that place, of the same principal; NULL: there is none. */
+/* Returns the entry of that place with the same principal, or NULL if there is none. */
 static struct entry *entry_of(const struct fetches *fetches,
                               const struct fetch_place *place)
 {
@@ -94,7 +94,7 @@ static void drop(struct fetches *fetches, size_t i)
     fetches->entries[i] = fetches->entries[--fetches->count];
 }
 
-/* Makes room for one more; false where none has ended. */
+/* Makes room for one more entry. Returns false if none has ended. */
 static bool make_room(struct fetches *fetches)
 {
     size_t oldest = fetches->count;
@@ -121,7 +121,7 @@ static void end(struct entry *entry, const struct fetch_end *end)
     entry->end_ms = clock_wall_ms();
 }
 
-/* --- the life of one --- */
+/* --- one fetch --- */
 
 static struct fetch *add(struct fetches *fetches, const struct fetch_place *place,
                          const struct fetch_request *request)

@@ -1,22 +1,22 @@
 /*
- * fetches.h - files of datasets that the service gets from somewhere itself, instead of
- * having them sent: which there are, and how far each has come. fetcher.h gets them.
+ * fetches.h - the list of dataset files that the service downloads itself instead of
+ * receiving them as uploads, and the progress of each. fetcher.h downloads them.
  *
  *   WAITING --> RUNNING --> SUCCEEDED, FAILED
  *      |           |
  *      +-----------+------> CANCELLED
  *
  * Invariants
- *   (1) There is at most one for each file of a dataset, the last one; it is begun anew
- *       only when it has ended.
- *   (2) A fetch is known to whoever began it alone.
- *   (3) What it was asked with, URL and credentials, is in memory alone, and is zeroed
- *       when the fetch ends. So a fetch ends with its process, and is to be asked for
+ *   (1) For each file of a dataset there is at most one fetch, the last; another one
+ *       can start only when it has ended.
+ *   (2) Only the principal that began a fetch can see it.
+ *   (3) Its request, with URL and credentials, is only in memory, and is zeroed when
+ *       the fetch ends. So a fetch ends with its process, and has to be requested
  *       again.
  *
- * At most LIMIT_FETCHES are kept: the one that has ended for longest makes room.
+ * At most LIMIT_FETCHES are stored: the one that ended first makes room for a new one.
  *
- * Threads: any. The lock guards all of it; it is held for no call of another file.
+ * Threads: any. The lock guards all of it, and is not held during calls of other files.
  */
 #ifndef SERVICE_FETCHES_H
 #define SERVICE_FETCHES_H
@@ -41,54 +41,58 @@ enum fetch_state {
 
 enum { FETCH_FILE_SIZE = 16 };
 
-struct fetch_place { /* which file of which dataset, for whom */
+struct fetch_place { /* which file of which dataset, and for whom */
     struct dataset_id dataset;
     char file[FETCH_FILE_SIZE];
     struct principal principal;
 };
 
-struct fetch { /* a WAITING or RUNNING one, to whoever runs it */
+/* A fetch that is WAITING or RUNNING, for the thread that runs it. */
+struct fetch {
     struct fetch_place place;
     struct fetch_request request;
     atomic_bool cancel;
 };
 
 struct fetches *fetches_create(void);
-void fetches_destroy(struct fetches *fetches); /* none may run; NULL is allowed */
+void fetches_destroy(struct fetches *fetches); /* none may be running; NULL is
+                                                  allowed */
 
-/* Adds a fetch, WAITING, and copies request. It is then to be run: fetches_begin.
+/* Adds a fetch, WAITING, and copies request. To run it, call fetches_begin.
  *   out            lives until fetches_end
  *   ST_UPLOAD_BUSY one of the same file has not ended
- *   ST_QUEUE_FULL  as many as are kept have not ended */
+ *   ST_QUEUE_FULL  LIMIT_FETCHES have not ended */
 enum status fetches_add(struct fetches *fetches, const struct fetch_place *place,
                         const struct fetch_request *request, struct fetch **out,
                         struct error *error);
 
-/* Makes it RUNNING. False: it was cancelled, has ended, and fetch is gone. */
+/* Makes it RUNNING. Returns false if it was cancelled; then it has ended, and fetch is
+ * freed. */
 bool fetches_begin(struct fetches *fetches, struct fetch *fetch);
 
-/* Says how many bytes have come, and how large the file is; 0: not known. */
+/* Records how many bytes have come, and how large the file is; 0: not known. */
 void fetches_grew(struct fetches *fetches, struct fetch *fetch, uint64_t bytes,
                   uint64_t size);
 
 struct fetch_end {
     enum fetch_state state;
     const char *result;   /* of FETCH_FAILED: static text of a closed list */
-    unsigned http_status; /* 0: it does not matter */
+    unsigned http_status; /* 0: not relevant */
 };
 
-/* Ends it. Its request is zeroed, and fetch is gone. */
+/* Ends it. Its request is zeroed, and fetch is freed. */
 void fetches_end(struct fetches *fetches, struct fetch *fetch,
                  const struct fetch_end *end);
 
-/* Cancels the fetch in that place: a running one a little later. What has ended is
- * forgotten. False: there is none. */
+/* Cancels the fetch of that place. A running one ends a little later; an ended one is
+ * removed from the list. Returns false if there is none. */
 bool fetches_cancel(struct fetches *fetches, const struct fetch_place *place);
 
 /* Cancels all. */
 void fetches_cancel_all(struct fetches *fetches);
 
-/* The fetch in that place as answered, to be freed; NULL: there is none. */
+/* Returns the fetch of that place as the body of an answer, which the caller frees;
+ * NULL if there is none. */
 char *fetches_text(struct fetches *fetches, const struct fetch_place *place);
 
 #endif
