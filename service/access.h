@@ -54,7 +54,7 @@ enum status access_find_own_dataset(struct context *context,
                                     const struct access_question *question,
                                     const char *id, struct dataset **out,
                                     struct error *error);
-/* Whether the principal that makes the request registered the dataset. */
+/* Returns whether the principal that makes the request registered the dataset. */
 bool access_owns_dataset(const struct request *request, const struct dataset *dataset);
 /* Like access_find_dataset, for a job, a model and a file. The body of the job can be
  * read.
@@ -79,8 +79,8 @@ enum status access_check_thing(const struct access_question *question, const cha
                                const char *id, const struct access_object *object,
                                struct error *error);
 
-/* Whether the principal that makes the request reaches an object with the scope of its
- * route. Lists use this. */
+/* Returns whether the principal that makes the request reaches an object with the scope
+ * of its route. Lists use this. */
 bool access_sees(const struct request *request, const struct access_object *object);
 bool access_sees_dataset(const struct request *request, const struct dataset *dataset);
 bool access_sees_job(const struct request *request, const struct job *job);
@@ -89,8 +89,8 @@ bool access_sees_model(struct context *context, const struct request *request,
 bool access_sees_file(const struct request *request, const struct weights_row *row);
 bool access_sees_webhook(const struct request *request, const struct webhook *webhook);
 
-/* Whether the principal reaches the objects of every project with the scope of its
- * route. */
+/* Returns whether the principal reaches the objects of every project with the scope of
+ * its route. */
 bool access_is_everywhere(const struct request *request);
 
 /* Checks access_is_everywhere, for data that cannot be separated by project.

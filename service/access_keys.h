@@ -40,7 +40,7 @@ enum status access_keys_open(struct access_keys **out, struct store_tx *tx,
                              struct error *error);
 void access_keys_close(struct access_keys *keys); /* NULL is allowed */
 
-/* Whether requests are asked for a key, because one was made. */
+/* Returns whether requests are asked for a key, because one was made. */
 bool access_keys_any(const struct access_keys *keys);
 
 /* Finds the principal whose key the text is.
@@ -64,7 +64,7 @@ size_t access_keys_count(struct access_keys *keys);
 /* Copies the key at an index; the oldest has index 0. */
 void access_keys_at(struct access_keys *keys, size_t place, struct access_key *out);
 
-/* Whether the key is neither revoked nor expired at that time. */
+/* Returns whether the key is neither revoked nor expired at that time. */
 bool access_key_is_good(const struct access_key *key, int64_t now_ms);
 
 struct access_key_made { /* holds a secret: wipe it with hash_zero */

@@ -85,8 +85,8 @@ enum status act_keep(struct context *context, const struct act *act,
 
 /* --- refusals --- */
 
-/* Whether the request showed a key that is not accepted. A request without a key
- * belongs to no one, and does not count as denied. */
+/* Returns whether the request showed a key that is not accepted. A request without a
+ * key belongs to no one, and does not count as denied. */
 static bool is_wrong_key(enum status status)
 {
     return status == ST_KEY_MALFORMED || status == ST_KEY_UNKNOWN ||

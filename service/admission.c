@@ -131,7 +131,7 @@ static const char *body_type(enum route_body body)
     return NULL;
 }
 
-/* Whether the header names the type, with any parameters. */
+/* Returns whether the header names the type, with any parameters. */
 static bool is_type(const char *header, const char *type)
 {
     size_t length = strlen(type);
@@ -164,7 +164,7 @@ static bool is_utf8(const char *type)
     return true;
 }
 
-/* Whether the body is an envelope around the file. */
+/* Returns whether the body is an envelope around the file. */
 static bool is_envelope(const char *type)
 {
     return type != NULL && (strncasecmp(type, "multipart/", 10) == 0 ||

@@ -43,13 +43,14 @@ enum status admission_check(struct request *request, const struct config *config
 /* Returns the largest size in bytes that a body of this kind may have. */
 uint64_t admission_body_max(enum route_body body, const struct config *config);
 
-/* Whether a body counts as empty for BODY_EMPTY: no byte, or {}. */
+/* Returns whether a body counts as empty for BODY_EMPTY: no byte, or {}. */
 bool body_is_empty(const char *body, size_t size);
 
-/* Whether a Content-Type is that of JSON. NULL is allowed. */
+/* Returns whether a Content-Type is that of JSON. NULL is allowed. */
 bool admission_is_json(const char *type);
 
-/* Whether value is "localhost" or a loopback address, with or without a port. */
+/* Returns whether value is "localhost" or a loopback address, with or without a
+ * port. */
 bool host_is_loopback(const char *value);
 
 #endif

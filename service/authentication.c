@@ -30,8 +30,9 @@ static const char *bearer_of(const char *header)
     return header + length + strspn(header + length, " ");
 }
 
-/* Whether a wrong key is a guess, not a key that another daemon made a moment ago. With
- * a shared store this is known only once the store was asked (second_look.h). */
+/* Returns whether a wrong key is a guess, not a key that another daemon made a
+ * moment ago. With a shared store this is known only once the store was asked
+ * (second_look.h). */
 static bool is_guess(const struct context *context, const struct request *request,
                      enum status found)
 {

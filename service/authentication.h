@@ -13,7 +13,7 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Whether requests must identify their principal. */
+/* Returns whether requests must identify their principal. */
 bool authentication_asks(const struct context *context);
 
 /* Fills in request->principal. On entry it is the local principal if nothing was asked

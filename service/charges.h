@@ -109,10 +109,10 @@ enum status charge_check_block(const struct charge_request *request,
 struct charge **charges_list_open(struct charges *charges,
                                   const struct dataset_id *dataset, size_t *count);
 
-/* Whether any charge on the dataset is OPEN. */
+/* Returns whether any charge on the dataset is OPEN. */
 bool charges_open_on(struct charges *charges, const struct dataset_id *dataset);
 
-/* How many charges there are in each state. */
+/* Returns how many charges there are in each state. */
 struct charges_tally {
     size_t by_state[CHARGE_STATE_COUNT];
 };

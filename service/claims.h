@@ -36,7 +36,7 @@ void claims_open(struct context *context);
 
 /* How many jobs this daemon runs. */
 size_t claims_running(struct context *context);
-/* Whether all jobs and surveys that this daemon has begun have ended. */
+/* Returns whether all jobs and surveys that this daemon has begun have ended. */
 bool claims_idle(struct context *context);
 
 /* Claims in tx the job that has been queued longest. The job runs here once tx is

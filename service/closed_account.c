@@ -2,8 +2,8 @@
 
 #include "accountant/ledger_view.h"
 
-/* Whether the answer needs the ledger. A public dataset has no budget, and none is
- * shown while the dataset's grant waits for a second person. */
+/* Returns whether the answer needs the ledger. A public dataset has no budget, and none
+ * is shown while the dataset's grant waits for a second person. */
 static bool tells_budget(const struct context *context, const struct dataset *dataset)
 {
     struct dataset_info info;

@@ -17,8 +17,8 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Whether this thread cannot read the dataset's account. If so, what the handler makes
- * is not sent, and the request is handled again. */
+/* Returns whether this thread cannot read the dataset's account. If so, what the
+ * handler makes is not sent, and the request is handled again. */
 bool closed_account_awaits(const struct context *context, struct request *request,
                            const struct dataset *dataset);
 

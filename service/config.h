@@ -75,10 +75,10 @@ enum config_outcome { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };
 enum status config_read(struct config *config, enum config_outcome *outcome, int argc,
                         char **argv, struct error *error);
 
-/* Whether the numeric address is a loopback address. */
+/* Returns whether the numeric address is a loopback address. */
 bool config_is_loopback(const char *address);
 
-/* Whether only users of this host can connect: the daemon listens on a loopback
+/* Returns whether only users of this host can connect: the daemon listens on a loopback
  * address, or a socket in the file system. Otherwise it needs keys, and TLS, its own or
  * a proxy's. */
 bool config_is_local(const struct config *config);

@@ -5,8 +5,8 @@ static void count(atomic_uint_fast64_t *counter)
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-/* Whether the answer denies the sender access: an unknown key, one without the scope,
- * or one that has tried too often. */
+/* Returns whether the answer denies the sender access: an unknown key, one without the
+ * scope, or one that has tried too often. */
 static bool is_not_let_in(unsigned http_status)
 {
     return http_status == 401 || http_status == 403 || http_status == 429;

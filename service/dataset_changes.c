@@ -23,7 +23,7 @@ bool dataset_changes_are_lost(const struct dataset_changes *changes, uint64_t ve
            changes->kept[first % DATASET_CHANGES_KEPT].version > version + 1;
 }
 
-/* Whether a later change up to version `to` is of the same dataset. */
+/* Returns whether a later change up to version `to` is of the same dataset. */
 static bool comes_again(const struct dataset_changes *changes, uint64_t place,
                         uint64_t to)
 {

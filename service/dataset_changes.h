@@ -33,7 +33,7 @@ struct dataset_changes {
 void dataset_changes_note(struct dataset_changes *changes,
                           const struct dataset_id *dataset, uint64_t version);
 
-/* Whether a change that is newer than that version is no longer stored. */
+/* Returns whether a change that is newer than that version is no longer stored. */
 bool dataset_changes_are_lost(const struct dataset_changes *changes, uint64_t version);
 
 /* Writes to found the datasets that changed after one version and up to another, each

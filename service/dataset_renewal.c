@@ -56,9 +56,9 @@ static void declare_anew(struct datasets *datasets, const struct dataset *known,
     datasets_replace_take(datasets, fresh_take);
 }
 
-/* Whether another daemon has ended the import that a thread of this daemon is still
- * making, because it took this daemon for dead. The thread reads the dataset, so the
- * dataset stays unchanged for the short time until this process ends. */
+/* Returns whether another daemon has ended the import that a thread of this daemon is
+ * still making, because it took this daemon for dead. The thread reads the dataset, so
+ * the dataset stays unchanged for the short time until this process ends. */
 static bool is_lost_here(struct dataset *known, const struct dataset *fresh)
 {
     return atomic_load(&known->here) &&

@@ -152,7 +152,7 @@ bool dataset_hides_imports(const struct dataset *dataset)
     return !principal_equal(&dataset->owner, &principal_local);
 }
 
-/* Whether an import that did not end as READY is hidden from the reader. */
+/* Returns whether an import that did not end as READY is hidden from the reader. */
 static bool is_veiled(const struct dataset *dataset, const struct principal *reader)
 {
     return dataset_hides_imports(dataset) &&

@@ -58,8 +58,7 @@ void desk_handle(struct context *context, struct request *const *requests, size_
     if (visits)
         datasets_enter(context->datasets, &visit);
     handle(context, requests, count);
-    if (second_look_end(requests[0])) { /* only a prediction, which is always handled
-                                           by itself */
+    if (second_look_end(requests[0])) { /* a prediction: count is 1 */
         second_look_before(context);
         handle(context, requests, count);
     }

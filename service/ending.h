@@ -27,8 +27,7 @@ struct ending {
 };
 
 struct ending *ending_create(void);
-void ending_destroy(struct ending *ending); /* does not remove the file; NULL is
-                                               allowed */
+void ending_destroy(struct ending *ending); /* keeps the file; NULL is allowed */
 
 /* Pass on the result of a job's run. The run hands it over once, and the caller that
  * makes the end known takes it; NULL if the run has not ended, or its result was

@@ -4,15 +4,15 @@
 #include <strings.h>
 #include <microhttpd.h>
 
-/* The requests that a row is about: all, those that change something, those that bring a
- * file, those that do not, those that bring a piece of a file. */
+/* The requests that a row applies to: all; those that change something; those that
+ * bring a file; those that do not; those that bring a piece of a file. */
 enum when { ALWAYS, FOR_CHANGES, FOR_FILES, FOR_OTHERS, FOR_PIECES };
 
 struct field_rule {
     const char *name;
     enum when when;
-    const char *unless; /* a field next to which this one means nothing; NULL: none */
-    const char *only;   /* the value that changes nothing; NULL: there is none */
+    const char *unless; /* a field that makes this one irrelevant; NULL: none */
+    const char *only;   /* the value that has no effect; NULL: none */
     enum status status;
     const char *refusal;
 };
@@ -74,8 +74,8 @@ static bool holds(const struct field_rule *rule, const struct request *request)
     return true;
 }
 
-/* Answers whether the field sets a condition that no row and no reader knows. A request
- * that only reads is answered all the same. */
+/* Returns whether the field sets a condition that neither a row nor a reader knows. A
+ * request that only reads is answered anyway. */
 static bool is_unknown_condition(const char *name, const struct request *request)
 {
     static const char *const known[] = {"If-Match", "If-None-Match", "If-Range",

@@ -1,9 +1,10 @@
 /*
- * field_rules.h - the header fields that change what a body means, or that set a condition,
- * and that no route honours as they stand: a row each, held against every line of every
- * request. The fields that are honoured have a reader of their own: Content-Type
- * (admission.h), Content-Digest (body_digest.h), If-Match and If-None-Match
- * (precondition.h), Range and If-Range (byte_range.h), Upload-Offset (upload.h).
+ * field_rules.h - the header fields that would change what a body means, or that set a
+ * condition, and that no route honours: one row for each, checked against every header
+ * line of every request. The fields that are honoured have readers of their own:
+ * Content-Type (admission.h), Content-Digest (body_digest.h), If-Match and
+ * If-None-Match (precondition.h), Range and If-Range (byte_range.h), Upload-Offset
+ * (upload.h).
  *
  * Threads: the HTTP server's.
  */

@@ -1,6 +1,7 @@
-/* Files of public weights. Whoever uploads one says that it is public, so it takes the scope
- * of those who register data. The body is a draft when the handler begins (session.c); it
- * is checked and hashed there, and published in the transaction that inserts its row. */
+/* Files of public weights. By uploading one, a principal declares it public, so this
+ * needs the scope for registering data. The body is a draft when the handler begins
+ * (session.c). The handler checks and hashes it, and publishes it in the transaction
+ * that inserts its row. */
 #include <inttypes.h>
 #include <string.h>
 #include <microhttpd.h>
@@ -40,7 +41,7 @@ static enum status read_note(const struct request *request, const char **note,
     return ST_OK;
 }
 
-/* Fills in the digest and size of the draft, if it is what a job may begin with. */
+/* Fills in the digest and size of the draft, if a job can start from it. */
 static enum status check_draft(struct context *context, const struct upload *upload,
                                struct weights_row *row, struct error *error)
 {
@@ -123,7 +124,7 @@ enum status handle_file_get(struct context *context, struct request *request,
 
 struct file_list {
     struct context *context;
-    const struct request *request; /* of who asks */
+    const struct request *request; /* whose principal may see them */
 };
 
 static bool file_seen(void *argument, size_t place)

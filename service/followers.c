@@ -1,7 +1,7 @@
-/* libmicrohttpd pulls a stream's bytes (pull) as long as its connection takes them. Where
- * there are none the connection is suspended, in the middle of the pull, and the follower
- * stands in waiting; a tick takes it out again and resumes the connection, and the library
- * pulls once more. */
+/* libmicrohttpd pulls a stream's bytes (pull) as long as its connection takes them. If
+ * there are none, the connection is suspended in the middle of the pull, and the
+ * follower is added to `waiting`. A tick removes it again and resumes the connection,
+ * and the library pulls once more. */
 #include "service/followers.h"
 
 #include <pthread.h>
@@ -13,22 +13,21 @@
 
 enum {
     COMMENT_TICKS = 15
-}; /* seconds: whoever hears nothing for longer than two of
-                                these has lost the connection */
+}; /* seconds; a client that receives nothing for twice that has lost its connection */
 
-/* Clients come back so many milliseconds after a stream has broken off. */
+/* Tells clients to reconnect this many milliseconds after a stream breaks. */
 static const char greeting[] = "retry: 3000\n\n";
 static const char comment[] = ":\n\n";
 
 struct follower {
     struct followers *all;
     struct event_feed feed;
-    struct event_cursor cursor; /* behind what is being sent */
-    struct event_batch *batch;  /* whose text is being sent; or NULL */
+    struct event_cursor cursor; /* after the batch that is being sent */
+    struct event_batch *batch;  /* its text is being sent; or NULL */
     const char *text;           /* being sent */
     size_t size, sent;
-    uint64_t spoke; /* the tick since which nothing was sent */
-    bool is_last;   /* nothing comes behind the text */
+    uint64_t spoke; /* the tick at which something was sent last */
+    bool is_last;   /* nothing comes after the text */
     struct principal principal;
     void *waiting;
 };
@@ -86,7 +85,8 @@ static void say(struct follower *follower, const char *text, size_t size)
     follower->spoke = atomic_load(&follower->all->ticks);
 }
 
-/* Takes the batch behind the cursor, which others may have had composed already. */
+/* Takes the batch after the cursor, which may have been composed for another follower
+ * already. */
 static void take_news(struct follower *follower)
 {
     const struct event_feed *feed = &follower->feed;
@@ -111,8 +111,8 @@ static void take_news(struct follower *follower)
 
 enum pause { PAUSE_BEGUN, PAUSE_NOT_NEEDED, PAUSE_REFUSED };
 
-/* Has the connection wait for a tick. From the moment at which the lock is free again it
- * may be resumed. */
+/* Suspends the connection until a tick. It may be resumed as soon as the lock is
+ * released. */
 static enum pause wait_for_tick(struct follower *follower)
 {
     struct followers *all = follower->all;
@@ -128,7 +128,7 @@ static enum pause wait_for_tick(struct follower *follower)
     return pause;
 }
 
-/* Finds what to send next. Answers whether there is any. */
+/* Finds what to send next, or suspends the connection. */
 static enum pause next(struct follower *follower)
 {
     if (!follower->all->hooks.may_stay(follower->waiting))
@@ -187,8 +187,8 @@ static size_t count_of(const struct followers *followers,
     return count;
 }
 
-/* Makes room for one more. Without keys everybody is the local principal, so there is no
- * telling how many of its streams are one client's. */
+/* Adds the follower if there is room. Without keys everyone is the local principal, so
+ * its streams cannot be limited per client. */
 static bool enter(struct followers *followers, struct follower *follower)
 {
     const struct principal *principal = &follower->principal;
@@ -235,7 +235,8 @@ static int by_order(const void *left, const void *right)
     return (x > y) - (x < y);
 }
 
-/* Resumes those for whom due holds, in order. The lock is held. */
+/* Resumes the followers that have something to send or may not stay, in order; or all
+ * of them. The caller holds the lock. */
 static void wake(struct followers *followers, bool all)
 {
     struct follower *due[LIMIT_FOLLOWERS];

@@ -35,7 +35,8 @@ static enum status renew_dataset(struct context *context, struct store_tx *tx,
     const struct dataset *dataset = datasets_find(context->datasets, id);
     if (status != ST_OK || dataset == NULL)
         return status;
-    long_polls_wake(context->long_polls, dataset); /* who waits for its import */
+    long_polls_wake(context->long_polls, dataset); /* requests that wait for its
+                                                      import */
     dataset_read(context->datasets, dataset, &info);
     if (info.state == DATASET_DELETED)
         feature_cache_forget(context->feature_cache, id);
@@ -104,7 +105,7 @@ static enum status renew_webhook(struct context *context, struct store_tx *tx,
     return webhooks_renew(context->webhooks, tx, id, error);
 }
 
-/* The id behind "KIND/"; NULL: it is of another kind. */
+/* Returns the id after "KIND/", or NULL if it is of another kind. */
 static const char *of_kind(const char *id, const char *kind)
 {
     size_t size = strlen(kind);
@@ -125,7 +126,7 @@ static enum status renew_caption(struct context *context, struct store_tx *tx,
     return error_set(error, ST_CORRUPT, "table caption, row %s: it is of nothing", id);
 }
 
-/* Things that are new are listed in the order in which they came. */
+/* New objects of these tables are listed in the order in which they were made. */
 static const struct {
     bool is_listed;
     enum numbered table;
@@ -150,10 +151,10 @@ static int by_number(const void *a, const void *b)
 
 static renew_function *const functions[] = {
     [FOLLOW_LEDGER] = renew_ledger,
-    [FOLLOW_AUDIT] = renew_nothing, /* nothing of it is kept */
+    [FOLLOW_AUDIT] = renew_nothing, /* memory keeps nothing of it */
     [FOLLOW_DATASET] = renew_dataset,
     [FOLLOW_WEIGHTS] = renew_weights,
-    [FOLLOW_JOB] = renew_nothing, /* together */
+    [FOLLOW_JOB] = renew_nothing, /* all jobs together, by renew_jobs */
     [FOLLOW_MODEL] = renew_model,
     [FOLLOW_SURVEY] = renew_survey,
     [FOLLOW_CHARGE] = renew_charge,
@@ -180,7 +181,7 @@ static enum status renew_jobs(struct context *context, struct store_tx *tx,
     return status;
 }
 
-/* How many of the changes are of one table with the first. */
+/* Returns how many of the changes, from the first on, are of the first one's table. */
 static size_t count_alike(const struct follow_change *changes, size_t count)
 {
     size_t alike = 1;
@@ -189,7 +190,8 @@ static size_t count_alike(const struct follow_change *changes, size_t count)
     return alike;
 }
 
-/* Puts the rows of one table right, in the order of their numbers where it is listed. */
+/* Updates the rows of one table, in the order of their numbers if the table is
+ * listed. */
 static enum status renew_alike(struct context *context, struct store_tx *tx,
                                const struct follow_change *changes, size_t count,
                                struct error *error)

@@ -1,22 +1,24 @@
 /*
- * following.h - what this daemon has in memory, put right when other daemons of a shared
- * store have written (store/follow.h).
+ * following.h - updates this daemon's memory after other daemons of a shared store have
+ * written (store/follow.h).
  *
  *   ledger, dataset, weights, job, model, survey, charge, access key, login, policy
  *   proposal, webhook, caption
  *
- * Each noun has a function that puts one row right, in the file that keeps it or in its
- * ..._renewal; here is which is called for which change.
+ * Each of these has a function that updates one row, in its own file or in its
+ * ..._renewal. This file says which of them is called for which change.
  *
  * Invariants
- *   (1) Pointers that others hold stay good as long as they do where this daemon itself
- *       makes the change.
- *   (2) A row that stands in no table any more is answered as one that was deleted here.
- *   (3) What has changed is put right twice without harm.
- *   (4) Things are listed in the order of their rows' numbers, as those that this daemon
- *       itself makes are: whoever makes one has taken over all that came before it.
+ *   (1) Pointers that callers hold stay valid as long as they would if this daemon
+ *       itself made the change.
+ *   (2) A row that was deleted from its table is answered like one that was deleted
+ *       here.
+ *   (3) Processing the same change twice does no harm.
+ *   (4) Objects are listed in the order of their rows' numbers, including those that
+ *       this daemon itself makes: a daemon takes over all earlier rows before it makes
+ *       one.
  *
- * Threads: following_renew by whoever begins a transaction, in it.
+ * Threads: following_renew by the thread that begins a transaction, inside it.
  */
 #ifndef SERVICE_FOLLOWING_H
 #define SERVICE_FOLLOWING_H
@@ -24,12 +26,13 @@
 #include "service/context.h"
 #include "store/follow.h"
 
-/* What a start has read is as other daemons have left it: before anything else.
+/* Marks what a start has read as written by other daemons. Call it before anything
+ * else.
  *   ST_CORRUPT  a row does not agree with the ledger */
 enum status following_begin(struct context *context, struct error *error);
 
 /* The function of struct follow_hook: argument is the context, whose rows were opened.
- *   ST_CORRUPT  a row does not read back
+ *   ST_CORRUPT  a row cannot be read
  *   ST_IO       the store is poisoned */
 enum status following_renew(void *argument, struct store_tx *tx,
                             const struct follow_change *changes, size_t count,

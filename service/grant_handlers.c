@@ -1,5 +1,5 @@
-/* A grant that waits lies in its dataset's row (api/proposal.h), so what is decided of it
- * and the dataset, its GRANT entry and the act are one transaction. */
+/* A pending grant is stored in its dataset's row (api/proposal.h), so the decision, the
+ * dataset, its GRANT entry and the act are one transaction. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,15 @@
 #include "service/regrant.h"
 #include "service/second_look.h"
 
-struct found { /* a grant, and the dataset in whose row it lies */
+/* A grant, and the dataset whose row has it. */
+struct found {
     struct dataset *dataset;
     struct dataset_info info;
     struct proposal proposal; /* NONE: there is no such grant */
 };
 
-/* A dataset has two places: that of the grant that it declares, and that of the last further
- * epoch of its budget. */
+/* A dataset has two places for proposals: one for the grant that it declares, one for
+ * the last further epoch of its budget. */
 enum { PLACES = 2 };
 
 static struct found grant_at(struct datasets *datasets, size_t place)
@@ -38,7 +39,8 @@ static struct found grant_at(struct datasets *datasets, size_t place)
     return found;
 }
 
-/* Who does not see the dataset does not see its grant. */
+/* Finds the grant of the request's path. A principal that may not see the dataset does
+ * not see its grant. */
 static enum status find(struct context *context, const struct request *request,
                         struct found *found, struct error *error)
 {
@@ -53,8 +55,8 @@ static enum status find(struct context *context, const struct request *request,
     return error_set(error, ST_NOT_FOUND, "no grant \"%s\"", id);
 }
 
-/* What waits says in whose place it would stand, so that an officer knows that somebody
- * else has agreed to another promise. */
+/* Renders a grant. A pending one says which grant it would replace, so that an officer
+ * knows that someone else has approved another promise before. */
 static char *grant_text(struct context *context, const struct proposal *proposal,
                         const struct dataset *dataset)
 {
@@ -82,7 +84,7 @@ enum status handle_grant_get(struct context *context, struct request *request,
 /* --- the list --- */
 
 struct grant_list {
-    const struct request *request; /* of who asks */
+    const struct request *request; /* whose principal may see them */
     struct context *context;
     struct datasets *datasets;
     unsigned states; /* a bit for each, from PENDING on */
@@ -96,7 +98,7 @@ static bool grant_seen(void *context, size_t place)
                                datasets_at(list->datasets, place / PLACES));
 }
 
-/* Nobody is asked about a dataset that is gone. */
+/* A pending grant of a deleted dataset is left out. */
 static bool grant_wanted(void *context, size_t place)
 {
     const struct grant_list *list = context;
@@ -114,7 +116,7 @@ static char *grant_line(void *context, size_t place)
     return grant_text(list->context, &found.proposal, found.dataset);
 }
 
-/* A grant lapses without a change of anything, so the tag tells the hour too. */
+/* A grant lapses without any row changing, so the tag contains the hour too. */
 enum status handle_grant_list(struct context *context, struct request *request,
                               struct error *error)
 {
@@ -150,11 +152,12 @@ enum status handle_grant_list(struct context *context, struct request *request,
 /* --- decisions --- */
 
 struct decision {
-    struct found found; /* before it */
+    struct found found; /* before the decision */
     struct proposal decided;
 };
 
-/* Grants what was proposed in the name of who did. What is public has no budget. */
+/* Grants what was proposed, in the name of the proposer. A public dataset has no
+ * budget. */
 static enum status grant(struct context *context, struct store_tx *tx,
                          const struct decision *decision, struct error *error)
 {
@@ -206,7 +209,7 @@ static enum status commit(struct context *context, const struct request *request
     return store_end(tx, status, error);
 }
 
-/* Checks whether the decision can be made by this principal, now. */
+/* Checks that this principal can make the decision now. */
 static enum status check(const struct decision *decision,
                          const struct principal *principal, struct error *error)
 {
@@ -232,7 +235,8 @@ static enum status check(const struct decision *decision,
     return ST_OK;
 }
 
-/* Tells whether the same principal has decided just so: the request is sent again. */
+/* Returns whether the same principal has made the same decision before: the request was
+ * sent again. */
 static bool is_repeated(const struct decision *decision,
                         const struct principal *principal)
 {

@@ -32,8 +32,8 @@ static const struct handler *handler_of(const struct request *request)
     return &handlers[route_index(request->match.route)];
 }
 
-/* Calls a function. What it fails with becomes the reply, in place of one that it had
- * made. A reply may be streamed only where the route's row says so. */
+/* Calls a function. If it fails, the error becomes the reply, in place of one that it
+ * had made. A reply may be streamed only if the route's row says so. */
 static void call(handle_function *function, struct context *context,
                  struct request *request)
 {
@@ -49,17 +49,19 @@ static void call(handle_function *function, struct context *context,
     CHECK(!reply_is_streamed(&request->reply) || request->match.route->streamed);
 }
 
-/* Whether what is asked for is kept: where the disk is nearly full its last room is for
- * the ledger. Ending, stopping and deleting have no body, and logging in adds little. */
+/* Returns whether the request stores something: if the disk is nearly full, the rest is
+ * reserved for the ledger. Ending, stopping and deleting have no body, and logging in
+ * adds little. */
 static bool is_kept(const struct route *route)
 {
     bool says_something = route->body == BODY_JSON || route->body == BODY_PATCH;
     return says_something && route->act[0] != '\0';
 }
 
-/* Finds the ETag of the thing that a change is about: that which GET of its path would
- * answer now. An action is about the thing whose path is in front of its colon. Answers
- * false if there is no such thing. If GET shows nothing of it, it has no ETag. */
+/* Finds the ETag of the thing that a change is about: the one that GET of its path
+ * would answer now. An action is about the thing whose path is before its colon.
+ * Returns false if there is no such thing. If GET has no answer for it, it has no
+ * ETag. */
 static bool find_tag(struct context *context, const struct request *request,
                      char tag[PRECONDITION_TAG_SIZE])
 {
@@ -86,7 +88,8 @@ static bool find_tag(struct context *context, const struct request *request,
     return exists;
 }
 
-/* The handler refuses a thing that is not there, as not found. */
+/* Checks the preconditions. If the thing does not exist, the handler refuses it as not
+ * found. */
 static enum status check_version(struct context *context, const struct request *request,
                                  struct error *error)
 {

@@ -1,29 +1,33 @@
 /*
- * handlers.h - the functions of the routes, declared from their rows (api/routes.h) and
- * called by where a row says that they run:
+ * handlers.h - the functions of the routes, declared from their rows (api/routes.h).
+ * The row says where they run:
  *
  *   AT_ONCE                 handle           on the HTTP server's thread
- *   AS_LONG_POLL            poll             on the HTTP server's thread, again and again
+ *   AS_LONG_POLL            poll             on the HTTP server's thread, again and
+ *                           again
  *   ON_DESK                 handle           on the desk
  *   ON_DESK_PRICED          handle, price    on the desk; on a pricer
  *   ON_DESK_THEN_LONG_POLL  handle, poll     on the desk; then as a long poll
+ *   ON_READERS              handle           on a reader
  *   ON_PRICERS              handle           on a pricer
- *   ON_PREDICTORS           cost, handle     on the HTTP server's thread; on a predictor
+ *   ON_PREDICTORS           cost, handle     on the HTTP server's thread; on a
+ *                           predictor
  *
- *   handle_NAME  makes the reply, or fails: then a problem is made of the error, with all
- *                that error->faults lists. Where a problem has to say more than that, the
- *                function makes it itself, and answers ST_OK.
- *   poll_NAME    likewise; or makes no reply, and has the request wait until
+ *   handle_NAME  makes the reply, or fails: then a problem is made of the error, with
+ *                all that error->faults lists. If a problem has to say more than that,
+ *                the function makes it itself and returns ST_OK.
+ *   poll_NAME    does the same; or makes no reply, and lets the request wait until
  *                request->awaited changes or request->deadline_ns passes. It is then
- *                called again. After the deadline it makes one.
- *   price_NAME   plans what the request asks for and throws the plan away, so that the
- *                prices that handle_NAME needs are in the ledger's book. It answers
- *                nothing: what is wrong with the request handle_NAME finds too.
- *   cost_NAME    how many nanoseconds of a core handle_NAME will take, about
+ *                called again. After the deadline it makes a reply.
+ *   price_NAME   plans what the request asks for and discards the plan, so that the
+ *                prices that handle_NAME needs are in the ledger's book. It reports
+ *                nothing: handle_NAME finds the request's faults again.
+ *   cost_NAME    returns about how many nanoseconds of a core handle_NAME will take
  *                (predictors.h).
  *
- * What runs on the HTTP server's thread does so from memory: it waits for nothing. On the
- * desk and the predictors a function may wait for the store, the disk, the processor.
+ * A function on the HTTP server's thread works from memory and never waits. On the
+ * desk, the readers, the pricers and the predictors a function may wait for the store,
+ * the disk and the processor.
  */
 #ifndef SERVICE_HANDLERS_H
 #define SERVICE_HANDLERS_H
@@ -33,7 +37,7 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Which functions a route has depends on where it runs. Each is given to the macro of
+/* The functions that a route has depend on where it runs. Each is given to the macro of
  * its kind: H for handle, P for poll, C for cost, W for price. */
 /* clang-format off */
 #define HANDLERS_AT_ONCE(name, H, P, C, W)                H(name)
@@ -60,18 +64,19 @@ typedef void price_function(struct context *context, struct request *request);
 ROUTE_LIST(X)
 #undef X
 
-/* Calls handle of the request's route, if its preconditions hold (precondition.h). A route that is keyed (api/routes.h) repeats the
- * answer of an earlier request with the same key instead, if there was one. Where the
- * request's errand is due then there is no reply, and where its second look is due it is not
- * the last: it is to be handled anew. */
+/* Calls handle of the request's route, if its preconditions hold (precondition.h). For
+ * a keyed route (api/routes.h), an earlier request's answer to the same key is repeated
+ * instead, if there is one. If the request's errand is due afterwards, there is no
+ * reply; if its second look is due, the reply is not final. In both cases the request
+ * has to be handled again. */
 void handler_handle(struct context *context, struct request *request);
 
-/* Calls poll of the request's route. False: the request waits. Where its second look is
- * due it is to be called anew. */
+/* Calls poll of the request's route. Returns false if the request waits. If its second
+ * look is due, it has to be called again. */
 bool handler_poll(struct context *context, struct request *request);
 
-/* Calls price of the request's route, on a pricer. The request goes back to the desk then,
- * unless its errand is due for a file. */
+/* Calls price of the request's route, on a pricer. Afterwards the request goes back to
+ * the desk, unless its errand is due for a file. */
 void handler_price(struct context *context, struct request *request);
 
 /* Calls cost of the request's route. */

@@ -2,7 +2,8 @@
 
 #include "base/random.h"
 
-/* Uniform below bound, up to bound / 2^64. */
+/* Returns a uniform number below bound; its distribution is off by at most bound /
+ * 2^64. */
 static uint64_t draw_below(uint64_t bound)
 {
     uint64_t word;

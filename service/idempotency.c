@@ -108,7 +108,7 @@ enum status idempotency_keep(const struct context *context,
     struct error inner = {0};
     status = idempotency_row_insert(tx, &row, &inner);
     if (status ==
-        ST_ALREADY_EXISTS) /* since it was looked for: there is another daemon */
+        ST_ALREADY_EXISTS) /* another daemon has inserted the row since the lookup */
         return error_set(error, ST_CONFLICT, "a request with this key came first");
     return status == ST_OK ? ST_OK : error_set(error, status, "%s", inner.text);
 }

@@ -1,7 +1,7 @@
 /*
- * idempotency.h - the header Idempotency-Key: a creation is remembered for ever, by the
- * transaction that made the thing, and the same key and body get the same answer again
- * (api.md). A route's row says whether it takes a key (api/routes.h).
+ * idempotency.h - the header Idempotency-Key: a creation is recorded for ever, in the
+ * transaction that made the thing, and a request with the same key and body gets the
+ * same answer again (api.md). A route's row says whether it takes a key (api/routes.h).
  *
  * Threads: the desk's.
  */
@@ -12,17 +12,17 @@
 #include "service/request.h"
 
 /* Makes the reply of an earlier request with this key, if there was one.
- *   ST_IDEMPOTENCY_KEY_REUSED  it had another body
- *   ST_GONE                    what it made was deleted: it is not made again
+ *   ST_IDEMPOTENCY_KEY_REUSED  that request had another body
+ *   ST_GONE                    what it made was deleted, and is not made again
  *   ST_INVALID                 the body is not JSON
  *   ST_IO                      the store is poisoned */
 enum status idempotency_find(struct context *context, struct request *request,
                              struct error *error);
 
-/* Remembers, in tx, that the request is answered 201 with location and body.
- *   ST_CONFLICT        another daemon of a shared store has answered a request with this key
- *                      on this route, or has changed what this one was decided by: it is to
- *                      be handled anew
+/* Records, in tx, that the request is answered 201 with location and body.
+ *   ST_CONFLICT        another daemon of a shared store has answered a request with
+ *                      this key on this route, or has changed data that this request
+ *                      was decided by: handle it again
  *   ST_INVALID         the request's body is not JSON
  *   ST_IO              the store is poisoned */
 enum status idempotency_keep(const struct context *context,

@@ -1,4 +1,4 @@
-/* The files of a dataset, and their import. */
+/* Handlers for the files of a dataset, and their import. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static const int64_t import_answer_ns = INT64_C(10000000000);
 
 /* --- files --- */
 
-/* Says how much is there to whoever asks by HEAD or sends the file in pieces. */
+/* Reports how much of the file is there, for HEAD and for files that are sent in
+ * pieces. */
 static void say_offset(struct request *request, bool whole, uint64_t offset)
 {
     reply_header_add(&request->reply, "Upload-Complete", whole ? "?1" : "?0");
@@ -26,14 +27,14 @@ static void say_offset(struct request *request, bool whole, uint64_t offset)
         reply_header_add(&request->reply, "Upload-Offset", "%" PRIu64, offset);
 }
 
-/* Appends that a file is there, before its sender is answered: how large it is, is the
- * sender's to know. */
+/* Appends the act of an upload, before its sender is answered. The act has no size,
+ * because only the sender may know it. */
 static enum status tell_upload(struct context *context, const struct request *request,
                                struct error *error)
 {
     struct act act;
     char detail[96];
-    /* It is the name of a file of the format, so it fits. */
+    /* The name is that of a file of the format, so it fits. */
     snprintf(detail, sizeof detail, "{\"file\":\"%s\"}", request->match.name);
     act_begin(&act, context, request);
     act.row.detail = detail;
@@ -78,8 +79,8 @@ enum status handle_dataset_file_get(struct context *context, struct request *req
 
 /* --- import --- */
 
-/* Makes the problem itself, since it says where the import stopped, if it came to
- * that. */
+/* Makes the problem itself, because it says where the import stopped, if it got that
+ * far. */
 static enum status refuse_import(struct request *request,
                                  const struct import_failure *failure,
                                  const struct error *error)
@@ -102,7 +103,8 @@ enum status handle_dataset_import(struct context *context, struct request *reque
     act_begin(&act, context, request);
     if (status == ST_OK)
         status = importer_start(context, dataset, &act.row, &begun, &failure, error);
-    if (status == ST_OK) /* here it may be asked for; poll_dataset_import may not ask */
+    if (status == ST_OK) /* loads the account, which poll_dataset_import may not wait
+                            for */
         ledger_touched(context->ledger, &dataset_spec(dataset)->id);
     if (status == ST_OK)
         request->hides_outcome = begun && dataset_hides_imports(dataset);

@@ -26,8 +26,8 @@ static enum status fail(struct import_failure *failure, enum status status,
     return status;
 }
 
-/* Whether every file that the declaration wants was uploaded. A place that cannot be read is
- * no failure of the import. */
+/* Checks that every file that the declaration needs was uploaded. If the place of the
+ * files cannot be read, that is no failure of the import. */
 static enum status check_uploads(struct context *context,
                                  const struct dataset_spec *spec,
                                  struct import_failure *failure, struct error *error)
@@ -92,12 +92,12 @@ enum status importer_start(struct context *context, struct dataset *dataset,
     if (status != ST_OK)
         return status;
     *begun = true;
-    if (!store_shared(context->store)) /* else a worker takes it (importer_take) */
+    if (!store_shared(context->store)) /* otherwise a worker does (importer_take) */
         CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
     return ST_OK;
 }
 
-/* Fills in what a READY dataset knows of its content. */
+/* Fills in what a READY dataset says of its content. */
 static void describe(struct dataset_info *info, const struct dataset_spec *spec,
                      const struct import_result *result)
 {
@@ -109,7 +109,7 @@ static void describe(struct dataset_info *info, const struct dataset_spec *spec,
     memcpy(info->sha256, result->sha256, SHA256_SIZE);
 }
 
-/* Borrows the files of the dataset, and says where they are. */
+/* Borrows the files of the dataset, and fills in their paths. */
 static enum status borrow_uploads(const struct context *context,
                                   const struct dataset_spec *spec,
                                   struct blob_loan loans[SCHEMA_FILES_MAX],
@@ -138,7 +138,8 @@ static void give_back_uploads(const struct context *context,
         blob_give_back(context->blobs, &loans[i]);
 }
 
-/* A part without records would leave nothing to train on, or nothing to measure. */
+/* Checks that no part of the dataset is empty: an empty part would leave nothing to
+ * train on, or nothing to measure. */
 static enum status check_parts(const struct dataset_spec *spec, uint64_t records,
                                struct import_failure *failure)
 {
@@ -189,8 +190,8 @@ static enum status read_uploads(struct context *context,
     return status;
 }
 
-/* Reads the uploads and writes the matrix to the draft. Fills in info or, where that does
- * not succeed, failure; what info says of the content is then to be dropped. */
+/* Reads the uploads and writes the matrix to the draft. Fills in info on success and
+ * failure otherwise; the caller then discards what info says of the content. */
 static enum status convert(struct context *context, const struct dataset *dataset,
                            const struct blob_draft *draft, struct dataset_info *info,
                            struct import_failure *failure)
@@ -225,7 +226,8 @@ static void remove_uploads(struct context *context, const struct dataset_spec *s
     }
 }
 
-/* What is kept for the owner. Of our own failures it is no more than that. */
+/* Returns what is stored for the owner. Failures of the service itself are reported
+ * only as such. */
 static struct import_failure reason_of(const struct import_failure *failure)
 {
     struct import_failure ours = {.status = ST_INTERNAL};
@@ -256,17 +258,17 @@ struct import_failure importer_told(const struct import_failure *failure,
     return (struct import_failure){0};
 }
 
-/* Whether how long the import took could tell more of private records than n does: of
- * persons' rows; and of a refused file, how far it was read. */
+/* Returns whether the duration of the import could reveal more of private records than
+ * n does: for rows of persons; and for a refused file, how far it was read. */
 static bool is_paced(const struct dataset_spec *spec, enum status status)
 {
     return !spec->is_public &&
            (status != ST_OK || schema_unit(&spec->schema) == UNIT_PERSON);
 }
 
-/* Waits for the last second before the tick at which the end of an import is seen, which
- * began at the second begin. False where a stop came first: the import is then found as if
- * it had not ended. */
+/* Waits for the last second before the tick at which the end of an import is shown; the
+ * import began at the second `begin`. Returns false if a stop came first: the import
+ * then counts as not ended. */
 static bool await_last_second(struct context *context, const struct dataset_spec *spec,
                               int64_t begin, const struct dataset_info *info,
                               enum status status)
@@ -282,9 +284,10 @@ static bool await_last_second(struct context *context, const struct dataset_spec
     return ticks <= 1;
 }
 
-/* Imports the dataset, and returns when the tick has come at which it is seen. Whoever keeps
- * the files sees when the matrix comes, so it is published no earlier than that second. How
- * long private records took to read is hidden by a random wait. */
+/* Imports the dataset, and returns when the tick has come at which its end is shown.
+ * The operator of the file storage sees when the matrix arrives, so it is published no
+ * earlier than the second before that tick. A random wait hides how long it took to
+ * read private records. */
 static enum status import(struct context *context, const struct dataset *dataset,
                           struct dataset_info *info, struct import_failure *failure)
 {
@@ -312,8 +315,9 @@ static enum status import(struct context *context, const struct dataset *dataset
     return status;
 }
 
-/* Moves the dataset to what its import came to. Where others share the store another may
- * have imported the same records meanwhile, so that is asked once more in the transaction. */
+/* Moves the dataset to the state in which its import ended. If daemons share the store,
+ * another may have imported the same records in the meantime, so that is checked again
+ * in the transaction. */
 static enum status settle(struct context *context, struct dataset *dataset,
                           const struct dataset_info *info, struct error *error)
 {
@@ -340,7 +344,8 @@ static enum status settle(struct context *context, struct dataset *dataset,
     return store_end(tx, status, error);
 }
 
-/* What is left of an import whose records are another dataset's by now. */
+/* Records the failure of an import whose records another dataset has by now, and
+ * removes its matrix. */
 static enum status settle_duplicate(struct context *context, struct dataset *dataset,
                                     const struct error *found, struct error *error)
 {
@@ -354,15 +359,16 @@ static enum status settle_duplicate(struct context *context, struct dataset *dat
     return settle(context, dataset, &info, error);
 }
 
-/* Whether what the files hold has ended the import, and not this service. */
+/* Returns whether the content of the files has ended the import, rather than this
+ * service. */
 static bool is_refused(enum status status)
 {
     return status == ST_IMPORT_FAILED || status == ST_DUPLICATE_CONTENT ||
            status == ST_DISK_FULL;
 }
 
-/* Shows what the import came to. From then on a dataset that is FAILED may be declared
- * anew: this is a visit. */
+/* Makes the result of the import visible. From then on a dataset that is FAILED may be
+ * declared again, so this needs a visit. */
 static void show(struct context *context, struct dataset *dataset,
                  const struct dataset_info *info, enum status status,
                  const struct import_failure *failure)
@@ -378,7 +384,8 @@ static void show(struct context *context, struct dataset *dataset,
                      : ST_IO;
     else if (settled == ST_OK && status == ST_OK)
         remove_uploads(context, spec);
-    /* Texts of a failed import may speak of private rows: they are the owner's. */
+    /* Texts of a failed import may describe private rows, so only the owner may read
+     * them. */
     if (!is_refused(status) || !dataset_hides_imports(dataset))
         log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
                   status_wire(status), "detail", status == ST_IO ? failure->text : "",
@@ -449,7 +456,7 @@ static bool take(struct context *context, struct dataset *dataset)
     return store_end(tx, status, NULL) == ST_OK && taken;
 }
 
-/* Takes the first that no daemon has; NULL where there is none. */
+/* Takes the first import that no daemon has; NULL if there is none. */
 static struct dataset *take_first(struct context *context)
 {
     size_t count = datasets_count(context->datasets);

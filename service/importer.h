@@ -1,11 +1,12 @@
 /*
- * importer.h - the import of a dataset, one at a time, on a thread of its own.
+ * importer.h - imports datasets, one at a time, on a thread of its own.
  *
  * The matrix is written to a draft, which is published; then, in one transaction, the
- * dataset becomes READY. A failure leaves nothing behind but its reason, which the owner
- * alone reads whole. Either is seen at a tick of the public clock, and the next import
- * begins then, for how long an import takes depends on the records. Where that would tell
- * more than n, few ticks can be that one (import_pace.h).
+ * dataset becomes READY. A failure leaves nothing behind except its reason, which only
+ * the owner can read in full. Success and failure are shown at a tick of the public
+ * clock, and the next import begins then, because the duration of an import depends on
+ * the records. If the duration would reveal more than n, only few ticks are possible
+ * (import_pace.h).
  *
  * Threads: importer_start is the desk's, importer_run the importer's.
  */
@@ -16,15 +17,15 @@
 #include "service/context.h"
 #include "store/audit_rows.h"
 
-/* Imports that have been asked for and have not ended, the one under way among them. */
+/* Imports that were requested and have not ended, including the one under way. */
 enum { IMPORTS_MAX = 65 };
 
-/* Moves the dataset to IMPORTING, and hands it to the importer's thread, or leaves it to
- * the worker that takes it; long polls on it are woken when the import has ended. The act is
- * kept with the dataset, and appended to the audit trail when the dataset is READY: a row of
- * an import that is refused would tell of the refusal. If the dataset is READY nothing is
- * done.
- *   begun             set where an import has begun
+/* Moves the dataset to IMPORTING, and passes it to the importer's thread, or leaves it
+ * to the worker that takes it. Long polls on it are woken when the import has ended.
+ * The act is stored with the dataset, and appended to the audit trail when the dataset
+ * is READY, because the row of an import that is refused would reveal the refusal. Does
+ * nothing if the dataset is READY.
+ *   begun             set if an import has begun
  *   ST_DATASET_BUSY   it is being imported
  *   ST_NOT_FOUND      it was deleted
  *   ST_GRANT_PENDING  its grant is not approved
@@ -38,14 +39,14 @@ enum status importer_start(struct context *context, struct dataset *dataset,
                            const struct audit_row *act, bool *begun,
                            struct import_failure *failure, struct error *error);
 
-/* Where others share the store: takes the import that was asked for first and that no daemon
- * has, if none is under way here. Threads: the clock's. */
+/* If daemons share the store: takes the import that was requested first of those that
+ * no daemon has, if none is under way here. Threads: the clock's. */
 void importer_take(struct context *context);
 
-/* What reader may know of why an import failed. The dataset's owner may know all of it;
- * anybody else does not learn that it failed (privacy.md P6), and the answer is zeroed. A
- * dataset of the local principal, whom nobody is once there are keys, has no owner who could
- * ask: the text says how to find out all the same. */
+/* Returns what reader may know of why an import failed. The dataset's owner may know
+ * all of it. Anyone else does not learn that it failed (privacy.md P6), and gets a
+ * zeroed result. A dataset of the local principal has no owner who could ask, because
+ * no one is local once there are keys; its text says how to find out all the same. */
 struct import_failure importer_told(const struct import_failure *failure,
                                     const struct principal *owner,
                                     const struct principal *reader);

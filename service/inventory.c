@@ -7,7 +7,8 @@
 #include "accountant/ledger_view.h"
 #include "base/clock.h"
 
-struct certificates { /* being checked, on a thread beside */
+/* The check of certificates, which runs on a thread of its own. */
+struct certificates {
     struct models *models;
     bool reads_all;
     enum status status;
@@ -22,8 +23,8 @@ static void *check_certificates(void *context)
     return NULL;
 }
 
-/* Reads the rows of jobs while the certificates of the models, which are read, are
- * checked: of a directory with many jobs either takes as long. */
+/* Reads the rows of jobs while the certificates of the models, which are read already,
+ * are checked: in a directory with many jobs each takes equally long. */
 static enum status open_jobs(struct inventory *inventory, struct store_tx *tx,
                              const struct jobs_base *base, struct error *error)
 {
@@ -41,7 +42,8 @@ static enum status open_jobs(struct inventory *inventory, struct store_tx *tx,
     return error_set(error, certificates.status, "%s", certificates.error.text);
 }
 
-/* What goes on over a start, of keys: browsers, and policies that wait. */
+/* Reads what survives a restart for keys: logins of browsers, and policies that wait
+ * for approval. */
 static enum status open_of_keys(struct inventory *inventory, struct store_tx *tx,
                                 struct error *error)
 {
@@ -81,7 +83,8 @@ enum status inventory_open(struct inventory *out, struct store_tx *tx,
         return ST_OK;
     }
     inventory_close(&inventory);
-    /* A row that does not read back is damage, whatever its parser calls it. */
+    /* A row that cannot be read is damage, no matter which status its parser
+     * returns. */
     if (status != ST_IO)
         status = ST_CORRUPT;
     if (error != NULL)
@@ -112,8 +115,9 @@ static enum status wrong(const char *table, const char *id, const char *what,
 
 /* --- datasets --- */
 
-/* first is the grant of the dataset's oldest epoch, NULL where it has no budget; used: whether
- * that was ever drawn on; barred: a second person has not agreed to its grant. */
+/* Checks the grant of a dataset. first is the grant of its oldest epoch, NULL if it has
+ * no budget; used says whether that budget was ever drawn on; barred says that a second
+ * person has not approved its grant. */
 static enum status check_grant(const struct dataset_spec *spec, bool barred,
                                const struct grant *first, bool used,
                                struct error *error)
@@ -121,7 +125,7 @@ static enum status check_grant(const struct dataset_spec *spec, bool barred,
     bool same = first != NULL && grant_same(first, &spec->grant);
     if (spec->is_public && first != NULL)
         return wrong("dataset", spec->id.text, "it is public and has a budget", error);
-    /* One that was granted before may wait to be replaced, as long as it is not used. */
+    /* A grant that is not used yet may wait to be replaced. */
     if (barred && (same || used))
         return wrong("dataset", spec->id.text,
                      "its grant is not approved and it has a budget", error);
@@ -131,8 +135,9 @@ static enum status check_grant(const struct dataset_spec *spec, bool barred,
     return ST_OK;
 }
 
-/* What says that it has no budget to be used is held against the ledger in any case. What says
- * which it has, only where the account is in memory: the inspector sees all others. */
+/* Checks the budget of a dataset. A row that says that there is no usable budget is
+ * always compared with the ledger. A row with a budget is compared only if the account
+ * is in memory; the inspector checks all others when they are loaded. */
 static enum status check_budget(const struct dataset_spec *spec, bool barred,
                                 struct ledger *ledger, struct error *error)
 {
@@ -197,14 +202,15 @@ static enum status check_dataset(const struct inventory *inventory,
 
 /* --- jobs --- */
 
-/* Whether the entry of something that has ended is archived: the ledger knows nothing of
- * its reservation any more. */
+/* Returns whether the entry of something that has ended is archived: the ledger then
+ * does not have its reservation any more. */
 static bool is_archived(struct ledger *ledger, uint64_t seq)
 {
     return seq > 0 && seq < ledger_sealed(ledger).entry.seq;
 }
 
-/* What is to run must be what was reserved: the same canonical text (style.md 8). */
+/* Checks that what will run is what was reserved: the same canonical text (style.md
+ * 8). */
 static enum status check_reserved(const struct job *job, const struct job_id *id,
                                   const struct mechanism *m, struct ledger *ledger,
                                   struct error *error)
@@ -236,7 +242,7 @@ static enum status check_private(const struct inventory *inventory,
     return check_reserved(job, job_id(job), &job_plan(job)->mechanism, ledger, error);
 }
 
-/* The same of an evaluation on a holdout. */
+/* Like check_private, for an evaluation on a holdout. */
 static enum status check_measurement(const struct inventory *inventory,
                                      struct ledger *ledger, const struct job *job,
                                      struct error *error)
@@ -307,7 +313,7 @@ static enum status check_survey(const struct inventory *inventory,
 
 /* --- charges --- */
 
-/* Whether what is held for an open charge is what was declared of it. */
+/* Checks that what is reserved for an open charge is what it declares. */
 static enum status check_declared(const struct charge *charge, struct ledger *ledger,
                                   enum relation relation, struct error *error)
 {
@@ -325,7 +331,8 @@ static enum status check_declared(const struct charge *charge, struct ledger *le
                         "its reservation is of another mechanism", error);
 }
 
-/* Where a restored backup has closed the epoch, all was authorised at that. */
+/* Checks a charge. If a restored backup has closed the epoch, all of it was authorised
+ * then. */
 static enum status check_charge(const struct inventory *inventory,
                                 struct ledger *ledger, const struct charge *charge,
                                 struct error *error)
@@ -352,9 +359,9 @@ static enum status check_charge(const struct inventory *inventory,
                : ST_OK;
 }
 
-/* --- what is held --- */
+/* --- open reservations --- */
 
-/* Whether what holds a reservation is there and has not ended. */
+/* Returns whether the holder of a reservation exists and has not ended. */
 static bool is_live(const struct inventory *inventory, const struct job_id *holder)
 {
     struct charge_info info;
@@ -385,8 +392,8 @@ static bool visit_reservation(void *context,
     return !orphan->found;
 }
 
-/* A job, survey or charge and its reservation are written in one transaction and end in one, so
- * what is held belongs to a live one. */
+/* Checks that each open reservation has a live holder. A job, survey or charge and its
+ * reservation are written in one transaction and end in one. */
 static enum status check_orphans(const struct inventory *inventory,
                                  struct ledger *ledger, struct error *error)
 {
@@ -422,7 +429,8 @@ enum status inventory_check(const struct inventory *inventory, struct ledger *le
 
 /* --- files --- */
 
-struct sealed_blob { /* a file, and what the row of its id in the table says of it */
+/* A file, and the size and digest in its row of the table. */
+struct sealed_blob {
     const char *table;
     struct blob_name name;
     struct file_seal seal;
@@ -440,9 +448,9 @@ static enum status check_file(const struct blobs *blobs, const struct sealed_blo
                         blob->name.id, file_name);
 }
 
-/* What the rows say now of something whose file is damaged. The daemon next to this program
- * changes a row first and removes its file then, so a file that is gone is no damage if the
- * row has changed. A read that fails says nothing of the file. */
+/* Reads the row of a thing again whose file is damaged. A daemon that runs at the same
+ * time changes a row first and then removes its file, so a missing file is no damage if
+ * the row has changed. If the read fails, nothing is known about the file. */
 struct asked_again {
     const char *id;
     enum status (*ask)(struct store_tx *tx, const char *id, bool *there,
@@ -464,7 +472,8 @@ static enum status ask_again(const struct asked_again *asked, struct store *stor
     return status;
 }
 
-/* Checks the file of something. ST_OK too if its row says now that it has none. */
+/* Checks the file of a thing. Also returns ST_OK if its row by now says that it has
+ * none. */
 static enum status check_file_of(const struct asked_again *asked, struct store *store,
                                  const struct blobs *blobs,
                                  const struct sealed_blob *blob, struct error *error)
