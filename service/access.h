@@ -2,11 +2,11 @@
  * access.h - decides what the principal that makes a request may do and see, by the
  * roles, scopes and projects of api/roles.h.
  *
- * Whether a request has the scope of its route at all is checked once, before its
- * handler runs (session.c). Whether it reaches the object that it names is checked
- * here, by the functions that look the object up. An object that the principal may not
- * see gets the same answer as one that does not exist: the same lookups, the same
- * comparisons, the same text.
+ * session.c checks once, before the handler runs, whether the principal has the scope
+ * of the route at all. The functions here look up the object that a request names, and
+ * check whether the principal reaches it. An object that the principal may not see gets
+ * the same answer as one that does not exist: the same lookups, the same comparisons,
+ * the same text.
  *
  * Threads: any.
  */

@@ -34,7 +34,7 @@ struct access_key { /* a copy of all data of one key */
 };
 
 /* Reads all rows.
- *   ST_CORRUPT  a row does not read back; the error names it
+ *   ST_CORRUPT  a row cannot be read; the error names it
  *   ST_IO       the store cannot be read */
 enum status access_keys_open(struct access_keys **out, struct store_tx *tx,
                              struct error *error);

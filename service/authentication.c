@@ -152,9 +152,10 @@ bool authentication_asks(const struct context *context)
     return access_keys_any(context->keys) || context->sign_on != NULL;
 }
 
-/* If nothing is asked for, everyone is the local principal. The first key may have been
- * made since the request began, or a moment ago at another daemon: a request that shows
- * a key is therefore checked only after the store was read. */
+/* If requests need not identify their principal, everyone is the local principal. The
+ * first key may have been made since the request began, or a moment ago at another
+ * daemon: a request that shows a key is therefore checked only after the store was
+ * read. */
 static enum status find_local(const struct context *context, struct request *request,
                               bool *is_local, struct error *error)
 {

@@ -16,9 +16,9 @@
 /* Returns whether requests must identify their principal. */
 bool authentication_asks(const struct context *context);
 
-/* Fills in request->principal. On entry it is the local principal if nothing was asked
- * for when the request began, and otherwise ROLE_NOBODY. A route without a scope is
- * served without a key, but a key that is shown must be valid.
+/* Fills in request->principal. On entry it is the local principal if requests did not
+ * have to identify themselves when this one began, and otherwise ROLE_NOBODY. A route
+ * without a scope is served without a key, but a key that is shown must be valid.
  *   ST_KEY_MISSING    there are keys, and none was shown
  *   ST_KEY_MALFORMED, ST_KEY_UNKNOWN, ST_KEY_EXPIRED, ST_KEY_REVOKED
  *   ST_WRONG_KEYS     the key is wrong, and this address has shown too many wrong keys

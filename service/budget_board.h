@@ -32,7 +32,7 @@ struct budget_line {
 struct budget_board *budget_board_create(size_t lines_max);
 void budget_board_destroy(struct budget_board *board); /* NULL is allowed */
 
-/* Where the figures are read from. */
+/* The sources of the figures. */
 struct budget_sources {
     struct datasets *datasets;
     struct ledger *ledger;

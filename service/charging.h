@@ -24,7 +24,7 @@ struct charging {
 };
 
 /* Reads the request's body, checks it against the dataset and the key's policy, and
- * prices it. Call charging_fini whatever the status.
+ * prices it. Call charging_fini afterwards, on failure too.
  *   ST_INVALID, ST_NOT_FOUND, ST_DATASET_PUBLIC, ST_GRANT_PENDING, ST_POLICY_VIOLATION,
  *   and the statuses of twins_check  the error names the member */
 enum status charging_plan(struct charging *charging, struct error *error);

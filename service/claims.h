@@ -34,7 +34,7 @@
  * runs. */
 void claims_open(struct context *context);
 
-/* How many jobs this daemon runs. */
+/* Returns how many jobs this daemon runs. */
 size_t claims_running(struct context *context);
 /* Returns whether all jobs and surveys that this daemon has begun have ended. */
 bool claims_idle(struct context *context);

@@ -24,7 +24,7 @@ bool client_network_equal(const struct client_network *a,
     return a->bits == b->bits && a->family == b->family;
 }
 
-/* The finish of MurmurHash3, by Appleby. */
+/* The finalizer of MurmurHash3, by Appleby. */
 uint64_t client_network_hash(const struct client_network *network, uint64_t salt)
 {
     uint64_t x = (network->bits ^ network->family << 56) + salt;

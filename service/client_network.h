@@ -17,7 +17,8 @@ struct client_network { /* compared as a whole */
     uint64_t family;
 };
 
-/* All addresses of any other family are one network. */
+/* Returns the network of an address. All addresses of other families are one
+ * network. */
 struct client_network client_network_of(const struct sockaddr *address);
 
 bool client_network_equal(const struct client_network *a,

@@ -26,7 +26,7 @@ bool closed_account_awaits(const struct context *context, struct request *reques
  * thread could not compute. */
 void closed_account_ask(struct request *request);
 
-/* Returns the status that the handler must fail with: ST_QUEUE_FULL if the request is
+/* Returns the status that the handler must fail with: ST_QUEUE_FULL if the request has
  * to wait for an account, else ST_OK. */
 enum status closed_account_status(const struct request *request, struct error *error);
 

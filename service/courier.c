@@ -343,8 +343,8 @@ static int wait_ms(const struct courier *courier)
     return wait < 0 ? 0 : wait > WAIT_MAX_MS ? WAIT_MAX_MS : (int)wait;
 }
 
-/* What another daemon adds to the outbox does not wake this thread, so with a shared
- * store it checks every time. */
+/* Returns whether to look for due deliveries. With a shared store it always looks,
+ * because this thread is not woken when another daemon adds to the outbox. */
 static bool is_due(struct courier *courier)
 {
     bool shared = courier->base.keeper != NULL;

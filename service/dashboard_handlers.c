@@ -1,5 +1,5 @@
 /*
- * How a browser gets the dashboard and the API's page. The dashboard's pages have paths
+ * Serves the dashboard and the API's page to browsers. The dashboard's pages have paths
  * of their own, and each of them is answered with the same index.html; the API's page
  * is docs.html. Browsers request both again each time. These pages name their files
  * below /ui/VERSION/, and those files never change.

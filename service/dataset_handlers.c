@@ -254,7 +254,8 @@ static enum status delete_row(struct context *context, const struct request *req
     return store_end(tx, status, error);
 }
 
-/* What a crash in the middle leaves is removed at the next start. */
+/* Removes the files of a deleted dataset. Those that stay after a crash in the middle
+ * are removed at the next start. */
 static enum status delete_files(struct context *context, const struct dataset_id *id,
                                 struct error *error)
 {

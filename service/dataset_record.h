@@ -18,8 +18,8 @@
 struct dataset {
     struct dataset_spec spec; /* starts with the id, as registry.h requires */
     struct principal owner;   /* name and project */
-    struct dataset_info info; /* guarded by the lock of datasets, */
-    struct caption caption;   /* and so is this one */
+    struct dataset_info info; /* guarded by the lock of datasets */
+    struct caption caption;   /* guarded by the lock of datasets */
     atomic_bool here;         /* a thread of this process is importing it */
 };
 

@@ -87,10 +87,10 @@ struct caption dataset_caption(struct datasets *datasets,
 bool dataset_fits(struct datasets *datasets, const struct dataset *dataset,
                   const struct caption_search *search);
 
-/* Returns the flag that a thread of this process is importing the dataset or is about
- * to, if daemons share the store (claims.h). As long as it is set, a row that ends the
- * import is not taken over and the dataset is not replaced: the daemon that wrote such
- * a row has taken this one for dead. */
+/* Returns a flag: a thread of this process is importing the dataset, or is about to.
+ * Only set if daemons share the store (claims.h). As long as it is set, a row that ends
+ * the import is not taken over and the dataset is not replaced: the daemon that wrote
+ * such a row has taken this one for dead. */
 atomic_bool *dataset_here_flag(struct dataset *dataset);
 
 /* Returns what a job's request is planned with. Borrows the dataset's schema. */

@@ -1,12 +1,12 @@
 /*
  * declaration.h - declares a dataset, for the first time or again.
  *
- * As long as a dataset never had content, it may be declared again with another
- * promise, because there was no record to compute anything from. The promise of the new
- * declaration becomes one of:
+ * A dataset that never had content may be declared again with another promise, because
+ * there was no record to compute anything from. The promise of the new declaration
+ * becomes one of:
  *
  *   STANDS    the privacy is unchanged, and either no approval is pending, or the
- *             declaration that is to be approved is unchanged too
+ *             declaration that waits for approval is unchanged too
  *   GRANTED   the ledger has granted it before; a later proposal is withdrawn
  *   PROPOSED  it needs a second person's approval (api/proposal.h); what was granted or
  *             proposed before can no longer be used
@@ -65,7 +65,7 @@ enum status declaration_grant(struct context *context, struct store_tx *tx,
                               const struct ledger_promise *promise,
                               struct error *error);
 
-/* Checks that the principal may make a promise: it needs the scope to propose grants.
+/* Checks that the principal may make a promise. It needs the scope to propose grants.
  * Keys with that scope are made only on the host (api/key_request.h). So a principal
  * that can make keys can make neither a second identity that approves for it, nor one
  * with the name of another project's owner, with whose datasets its own would be

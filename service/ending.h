@@ -18,8 +18,7 @@ struct ending {
     /* A cancellation or a stop took effect before the run ended. It decides the end, no
      * matter what the run did until it noticed. */
     bool stopped;
-    enum status status; /* ST_OK: the job is trained, and the model's file is in
-                           place */
+    enum status status; /* ST_OK: trained, and the model's file is in place */
     struct error error; /* if status is not ST_OK */
     /* Why the run failed, or why a success is shorter than asked. */
     enum job_reason reason;

@@ -6,9 +6,9 @@
  *
  *   errand_borrow, on the desk --local, or not available--> handled --> errand_end
  *      ^   |
- *      |   +--not local--> is_due for a file --errand_run, by a porter---+
- *      |   +--no price--> is_due for prices --handler_price, by a pricer--+
- *      +------------------------------------------------------------------+
+ *      |   +--not local--> is_due for a file --errand_run, by a porter-----+
+ *      |   +--no price---> is_due for prices --handler_price, by a pricer--+
+ *      +-------------------------------------------------------------------+
  *
  * Invariants
  *   (1) If a request's errand is due, its handling has had no effect: it is handled
@@ -45,8 +45,8 @@ struct errand { /* zeroed: none yet */
     size_t count;
 };
 
-/* Like blob_fetch, but never blocks: if the file is not local and was not sought yet,
- * the errand is due.
+/* Like blob_fetch, but never blocks: if the file is not local, the errand becomes due.
+ * If errand_run could not fetch the file before, fails as it did.
  *   ST_QUEUE_FULL  it is due
  *   others as blob_fetch */
 enum status errand_borrow(struct errand *errand, const struct blobs *blobs,

@@ -55,8 +55,7 @@ struct fetch {
 };
 
 struct fetches *fetches_create(void);
-void fetches_destroy(struct fetches *fetches); /* none may be running; NULL is
-                                                  allowed */
+void fetches_destroy(struct fetches *fetches); /* none may run; NULL is allowed */
 
 /* Adds a fetch, WAITING, and copies request. To run it, call fetches_begin.
  *   out            lives until fetches_end

@@ -15,7 +15,8 @@
 #include "service/request.h"
 
 /* Checks all fields of a request whose route is found.
- *   ST_INVALID                 a part of a body, an obsolete digest, a method in a header
+ *   ST_INVALID                 a part of a body, an obsolete digest, a method in a
+ *                              header field
  *   ST_UNSUPPORTED_MEDIA_TYPE  Content-Encoding other than identity
  *   ST_EXPECTATION_FAILED      Expect other than 100-continue
  *   ST_PRECONDITION_FAILED     a condition that cannot be checked */

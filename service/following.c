@@ -35,8 +35,7 @@ static enum status renew_dataset(struct context *context, struct store_tx *tx,
     const struct dataset *dataset = datasets_find(context->datasets, id);
     if (status != ST_OK || dataset == NULL)
         return status;
-    long_polls_wake(context->long_polls, dataset); /* requests that wait for its
-                                                      import */
+    long_polls_wake(context->long_polls, dataset); /* requests awaiting its import */
     dataset_read(context->datasets, dataset, &info);
     if (info.state == DATASET_DELETED)
         feature_cache_forget(context->feature_cache, id);

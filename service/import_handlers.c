@@ -103,8 +103,7 @@ enum status handle_dataset_import(struct context *context, struct request *reque
     act_begin(&act, context, request);
     if (status == ST_OK)
         status = importer_start(context, dataset, &act.row, &begun, &failure, error);
-    if (status == ST_OK) /* loads the account, which poll_dataset_import may not wait
-                            for */
+    if (status == ST_OK) /* load the account; poll_dataset_import may not wait */
         ledger_touched(context->ledger, &dataset_spec(dataset)->id);
     if (status == ST_OK)
         request->hides_outcome = begun && dataset_hides_imports(dataset);

@@ -5,8 +5,8 @@
  * dataset becomes READY. A failure leaves nothing behind except its reason, which only
  * the owner can read in full. Success and failure are shown at a tick of the public
  * clock, and the next import begins then, because the duration of an import depends on
- * the records. If the duration would reveal more than n, only few ticks are possible
- * (import_pace.h).
+ * the records. If the duration would reveal more than n, the end is shown at one of
+ * only a few ticks (import_pace.h).
  *
  * Threads: importer_start is the desk's, importer_run the importer's.
  */

@@ -64,7 +64,7 @@ enum status inventory_check(const struct inventory *inventory, struct ledger *le
 
 /* Makes the ledger compare every account that it loads from now on with its dataset's
  * row, as above, before anything is decided by the account. After inventory_close the
- * ledger must not be used any more. */
+ * ledger must not be asked anything. */
 void inventory_watch(const struct inventory *inventory, struct ledger *ledger);
 
 /* Checks that the files of models, weights and datasets have the sizes and digests of
