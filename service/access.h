@@ -19,11 +19,11 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* The principal, the scope that it needs, and where the request names the object. */
+/* The principal, the scope that it needs, and the place of the object's name. */
 struct access_question {
     const struct principal *principal;
     enum scope scope;
-    const char *pointer; /* JSON pointer; "" if the path names the object */
+    const char *pointer; /* where the request names it; "" if in the path */
 };
 
 /* Returns the question for the object that the request's path names, with the scope of

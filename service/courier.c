@@ -343,8 +343,9 @@ static int wait_ms(const struct courier *courier)
     return wait < 0 ? 0 : wait > WAIT_MAX_MS ? WAIT_MAX_MS : (int)wait;
 }
 
-/* Returns whether to look for due deliveries. With a shared store it always looks,
- * because this thread is not woken when another daemon adds to the outbox. */
+/* Returns whether to look for due deliveries. If daemons share the store, the one
+ * that delivers always looks, because it is not woken when another one adds to the
+ * outbox. */
 static bool is_due(struct courier *courier)
 {
     bool shared = courier->base.keeper != NULL;
