@@ -4,7 +4,7 @@
  * is durable.
  *
  *   claims_begin       QUEUED, by a daemon that has a free trainer
- *   claims_guard       checked whenever steps are authorised
+ *   ledger guard       set by claims_open; checked whenever steps are authorised
  *   claims_end_*       checked and removed in the transaction that ends the work
  *
  * Invariants
@@ -21,8 +21,9 @@
  *   (5) A job that has begun without a claim began at a daemon that had the store for
  *       itself and is gone. It is lost, like the jobs of a fenced daemon.
  *
- * If the store is not shared, there are no rows and nothing is refused. Threads: any; a
- * transaction's owner.
+ * If the store is not shared, there are no rows and nothing is refused.
+ *
+ * Threads: any; a transaction's owner.
  */
 #ifndef SERVICE_CLAIMS_H
 #define SERVICE_CLAIMS_H

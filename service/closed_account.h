@@ -4,8 +4,7 @@
  * the store, so the request leaves that thread, and a thread that may wait handles it
  * again:
  *
- *   at once --the account is not in memory--> ASK_DUE --a reader--> handled again -->
- *   sent
+ *   at once --account not in memory--> ASK_DUE --a reader--> handled again --> sent
  *
  * An account that a reader has loaded stays in memory, so requests wait for it once.
  *

@@ -10,10 +10,11 @@
  *   (3) How long an answer took, only for routes whose row says .timed (api/routes.h)
  *       and only if it did not wait for a change. Those are answered from memory, and
  *       the locks that they take are held for microseconds. Three kinds of answers are
- *       not timed. One that may wait for the store or the ledger: a run holds these
- *       while it authorises steps, at a moment that depends on its records
- *       (public_clock.h). One that reads an upload: its duration depends on how large a
- *       private file is. A prediction: its rows are only its sender's.
+ *       not timed: those that may wait for the store or the ledger, because a run holds
+ *       these while it authorises steps, at a moment that depends on its records
+ *       (public_clock.h); those that read an upload, because their duration depends on
+ *       how large a private file is; and predictions, because their rows are only their
+ *       sender's.
  *   (4) How long the commits of registrations and submissions took, from the moment at
  *       which the transaction was held to the moment at which it was on disk. They
  *       write what a client asked for, public numbers. Waiting for the transaction is
