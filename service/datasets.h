@@ -127,7 +127,8 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
                                   struct dataset **out, struct error *error);
 
 /* Moves dataset to the state, detail and sha256 of info. The rest of info, and the
- * proposals in its detail, are ignored: only dataset_decide changes those.
+ * proposals in its detail, are ignored: dataset_propose and dataset_decide change
+ * those.
  *   ST_CONFLICT  the diagram has no such move: another daemon has moved the dataset
  *                since it was read, or this is our bug
  *   ST_IO        the store is poisoned */

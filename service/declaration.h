@@ -36,7 +36,7 @@ struct declaration {
  *   ST_DATASET_IMMUTABLE  a budget was granted, and spec is public; or, at /privacy, as
  *                         ledger_grant_anew
  *   ST_DATASET_FROZEN     as ledger_grant_anew
- *   ST_INVALID            there is no budget of these numbers */
+ *   ST_INVALID            the numbers of the grant make no valid budget */
 enum status declaration_weigh(struct context *context, struct declaration *declaration,
                               const struct dataset_spec *spec, struct error *error);
 
@@ -47,7 +47,7 @@ bool declaration_same(const struct dataset_spec *a, const struct dataset_spec *b
  * too).
  *   out         found by datasets_find once the transaction is durable, freed if it
  *               fails
- *   ST_INVALID  there is no budget of these numbers
+ *   ST_INVALID  the numbers of the grant make no valid budget
  *   others      as datasets_add, ledger_grant and ledger_grant_anew */
 enum status declaration_make(struct context *context, struct store_tx *tx,
                              const struct declaration *declaration,

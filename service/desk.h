@@ -5,9 +5,9 @@
  * Each of these creations needs a durable entry in the ledger, and the disk takes as
  * long for eight entries as for one. So those that are next to each other in the queue
  * share one transaction, if all of them succeed; none waits for more to arrive. If any
- * of them fails, for any reason, the transaction is rolled back, and each is handled by
- * itself in their order: the answer to a request does not depend on the requests that
- * it was handled with.
+ * of them fails, for any reason, nothing of that transaction has happened, and each is
+ * handled by itself in their order: the answer to a request does not depend on the
+ * requests that it was handled with.
  *
  * Threads: that of the pool which runs the requests.
  */

@@ -3,15 +3,13 @@
  * The row says where they run:
  *
  *   AT_ONCE                 handle           on the HTTP server's thread
- *   AS_LONG_POLL            poll             on the HTTP server's thread, again and
- *                           again
+ *   AS_LONG_POLL            poll             on the HTTP server's thread, repeatedly
  *   ON_DESK                 handle           on the desk
  *   ON_DESK_PRICED          handle, price    on the desk; on a pricer
  *   ON_DESK_THEN_LONG_POLL  handle, poll     on the desk; then as a long poll
  *   ON_READERS              handle           on a reader
  *   ON_PRICERS              handle           on a pricer
- *   ON_PREDICTORS           cost, handle     on the HTTP server's thread; on a
- *                           predictor
+ *   ON_PREDICTORS           cost, handle     on the HTTP server's thread; a predictor
  *
  *   handle_NAME  makes the reply, or fails: then a problem is made of the error, with
  *                all that error->faults lists. If a problem has to say more than that,
