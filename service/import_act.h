@@ -1,8 +1,8 @@
 /*
  * import_act.h - the act of an import: who asked for it, stored with the dataset until
  * it is READY, and then appended to the audit trail. So the trail shows only imports
- * that succeeded: only the dataset's owner may know how the others ended (privacy.md
- * P6).
+ * that succeeded: only the dataset's owner may know how the others ended
+ * (privacy.md P6).
  *
  * Threads: that of the transaction.
  */

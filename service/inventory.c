@@ -209,8 +209,8 @@ static bool is_archived(struct ledger *ledger, uint64_t seq)
     return seq > 0 && seq < ledger_sealed(ledger).entry.seq;
 }
 
-/* Checks that what will run is what was reserved: the same canonical text (style.md
- * 8). */
+/* Checks that what will run is what was reserved: the same canonical text
+ * (style.md 8). */
 static enum status check_reserved(const struct job *job, const struct job_id *id,
                                   const struct mechanism *m, struct ledger *ledger,
                                   struct error *error)
