@@ -94,8 +94,8 @@ static bool is_wrong_key(enum status status)
            status == ST_WRONG_KEYS || status == ST_KEY_IN_QUERY;
 }
 
-/* If keys are in use, an object that was not found may belong to another project. We do
- * not find out which case it is: the lookup would make the two cases differ in time. */
+/* If keys are in use, an object that was not found may exist in another project. We do
+ * not find out whether it does: the lookup would make the two cases differ in time. */
 static bool is_denial(const struct request *request)
 {
     enum status status = request->refused;

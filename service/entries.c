@@ -118,7 +118,7 @@ static bool link_add(char link[LINK_SIZE], const char *name, const char *value)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-._~";
-    enum { ENCODED = 3, FRAME = 3 }; /* bytes for one of the value; "=", "&" and NUL */
+    enum { ENCODED = 3, FRAME = 3 }; /* bytes per byte of the value; "=", "&" and NUL */
     size_t used = strlen(link);
     if (used + strlen(name) + ENCODED * strlen(value) + FRAME > LINK_SIZE)
         return false;
