@@ -46,7 +46,7 @@ struct MHD_Response *job_answer_not_modified(const struct job_answer *answer)
     return response;
 }
 
-/* Makes the ready responses around the text, which is taken. */
+/* Makes the ready responses around the text, and takes ownership of it. */
 static struct job_answer *compose(const struct job_answer *parts, char *text_take)
 {
     struct job_answer *answer = malloc(sizeof *answer);
@@ -92,7 +92,7 @@ void job_answer_drop(void *dropped)
     free(answer);
 }
 
-/* Packs the text; NULL where that saves nothing. */
+/* Compresses the text; NULL if that saves nothing. */
 static struct job_answer *pack(const struct job_answer *answer)
 {
     struct job_answer parts = {

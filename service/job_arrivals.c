@@ -10,7 +10,7 @@
 #include "service/restored_job.h"
 #include "store/job_rows.h"
 
-struct arrival { /* a job that is new here */
+struct arrival { /* a job that this daemon did not know yet */
     uint64_t number;
     struct job *job;
 };
@@ -37,7 +37,7 @@ static bool read_row(void *context, const struct job_row *row)
     return false;
 }
 
-/* Reads one that is not known, if there is one: it may have come and gone. */
+/* Reads a new job, if it still exists: it may have been deleted already. */
 static enum status read_new(struct reading *reading, struct store_tx *tx,
                             const char *id, struct error *error)
 {
@@ -49,7 +49,7 @@ static enum status read_new(struct reading *reading, struct store_tx *tx,
     return status == ST_OK && reading->status != ST_OK ? ST_CORRUPT : status;
 }
 
-/* Deleted elsewhere. */
+/* Marks a job that another daemon has deleted as removed. */
 static void leave(struct jobs *jobs, struct job *job)
 {
     pthread_rwlock_wrlock(&jobs->lock);
@@ -82,7 +82,7 @@ static int by_number(const void *a, const void *b)
     return (one->number > other->number) - (one->number < other->number);
 }
 
-/* Lists those that are new, first in out. */
+/* Adds the new jobs to the registry, and puts them first in out. */
 static void list(struct reading *reading, struct job_arrivals *out)
 {
     struct jobs *jobs = reading->jobs;

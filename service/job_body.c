@@ -26,8 +26,8 @@ void job_body_destroy(struct job_body *body)
     free(body);
 }
 
-/* Fills in what the request alone does not say: the dataset's facts, and the noise that
- * was planned. */
+/* Fills in what the request itself does not say: the dataset's facts, and the planned
+ * noise. */
 static enum status restore_plan(struct job_plan *plan, const struct job_detail *detail,
                                 struct datasets *datasets, struct error *error)
 {
@@ -64,7 +64,7 @@ static void copy_points(struct job_body *body, const struct job_detail *detail,
     memcpy(body->points, detail->points, detail->point_count * sizeof *body->points);
 }
 
-/* The end showed what was left (job_changes_show). */
+/* The job's end has shown everything that was not shown yet (job_changes_show). */
 static void note_end(struct job_body *body, const struct job_detail *detail)
 {
     if (detail->end_ms > 0)

@@ -35,7 +35,7 @@ void changed_jobs_touch_state(struct changed_jobs *changed, struct job *job)
     job->changes.state = job->changes.any;
 }
 
-/* Notes a version for the places from `from` to `to`. */
+/* Sets the version of the points from `from` up to, not including, `to`. */
 static void note(uint64_t **versions, size_t from, size_t to, uint64_t version)
 {
     if (from == to)

@@ -25,7 +25,7 @@ static struct project_jobs *find(const struct job_counts *counts, const char *pr
     return NULL;
 }
 
-/* The counts of the project, which are made where there are none. */
+/* Returns the counts of the project, and creates them if there are none. */
 static struct project_jobs *have(struct job_counts *counts, const char *project)
 {
     struct project_jobs *found = find(counts, project);
@@ -39,7 +39,7 @@ static struct project_jobs *have(struct job_counts *counts, const char *project)
     return found;
 }
 
-/* One change of the counts, of the project and in all. */
+/* Adds or takes one, in the project's counts and in the total. */
 static void change(struct job_counts *counts, const char *project, enum job_state state,
                    bool more)
 {

@@ -38,8 +38,8 @@ void job_creation_price(struct context *context, struct request *request)
     job_plan_fini(&plan);
 }
 
-/* Appends that the job was submitted: on what, for which epsilon, and its entry in the
- * ledger. */
+/* Appends to the audit trail that the job was submitted: on which dataset, for which
+ * epsilon, and its entry in the ledger. */
 static enum status tell_created(struct context *context, struct store_tx *tx,
                                 const struct request *request,
                                 const struct job_addition *addition,
@@ -63,13 +63,13 @@ static enum status tell_created(struct context *context, struct store_tx *tx,
     return status;
 }
 
-struct creation { /* a job on its way into the store */
+struct creation { /* a job that is being added to the store */
     struct context *context;
     struct request *request;
     struct job_plan plan;
-    size_t ahead; /* how many the same transaction adds before it */
+    size_t ahead; /* how many jobs the same transaction adds before it */
     struct job *job;
-    char *body; /* what is answered, owned */
+    char *body; /* body of the reply, owned */
 };
 
 /* Adds the reservations, the job's row and the idempotency row, all in one
@@ -95,7 +95,7 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
                             error);
 }
 
-/* Makes the reply of a job that is durable. */
+/* Makes the reply for a job that is durable. */
 static void reply_created(struct creation *creation)
 {
     struct reply *reply = &creation->request->reply;
@@ -146,7 +146,7 @@ void job_creation_alone(struct context *context, struct request *request,
 
 /* --- several at once --- */
 
-/* Plans them all, but for a key with a policy: what it counts are jobs that are durable. */
+/* Plans them all. Refuses a key with a policy: a policy counts durable jobs only. */
 static enum status plan_together(struct creation *creations, size_t count)
 {
     struct trainer_cost cost;

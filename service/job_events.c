@@ -5,11 +5,11 @@
 #include "service/job.h"
 #include "service/job_changes.h"
 
-enum { POINTS_MAX = 16 }; /* of a batch, of either kind: at most 2 kB each */
+enum { POINTS_MAX = 16 }; /* per batch, of each kind: at most 2 kB each */
 
 /* --- versions and cursors --- */
 
-/* A job moves from one to the next, or passes over some. */
+/* A job moves from one stage to the next, or skips some. */
 enum stage { STAGE_QUEUED, STAGE_RUNNING, STAGE_CANCELLING, STAGE_ENDED };
 
 static uint64_t stage_of(const struct job *job)
@@ -25,16 +25,17 @@ static uint64_t stage_of(const struct job *job)
     return STAGE_ENDED;
 }
 
-struct question { /* what is asked of a job under the lock */
+struct question { /* what is read of a job under the lock */
     const struct job *job;
-    uint64_t version; /* of the cursor that is asked for; 0: it is of another start */
+    uint64_t version; /* of the cursor in the request; 0: the cursor is from another
+                         start */
     struct event_mark mark;
     uint64_t newest;
     bool has_ended;
     struct event_cursor cursor;
 };
 
-/* Where the cursor was given out since this start, versions tell what has come after it. */
+/* For a cursor that this process gave out, versions say what has come after it. */
 static struct event_cursor own_cursor(const struct question *question)
 {
     const struct job *job = question->job;
@@ -48,8 +49,8 @@ static struct event_cursor own_cursor(const struct question *question)
     };
 }
 
-/* Where another start or daemon gave it out, points are known by their number, and all else is
- * told again. */
+/* For a cursor from another start or daemon: points are found by their number, and
+ * everything else is sent again. */
 static struct event_cursor foreign_cursor(const struct question *question)
 {
     return (struct event_cursor){
@@ -63,7 +64,7 @@ static struct event_cursor foreign_cursor(const struct question *question)
     };
 }
 
-/* Whether all that there will ever be was read. */
+/* Whether the follower has read everything, and nothing more will come. */
 static bool has_ended(const struct question *question)
 {
     const struct job *job = question->job;
@@ -117,7 +118,7 @@ struct composing {
     bool is_last;
 };
 
-/* Writes the next points of either kind. Answers whether these were all that there are. */
+/* Writes the next points of either kind. Returns whether these were all the points. */
 static bool write_points(struct composing *composing)
 {
     const struct job_view *view = &composing->view;
@@ -132,8 +133,8 @@ static bool write_points(struct composing *composing)
     return to->points >= view->point_count && to->released >= view->released_count;
 }
 
-/* Nothing that was told goes back: another daemon may have shown more than this one knows
- * yet. */
+/* Never sends anything older than what was sent: another daemon may have shown more
+ * than this one knows yet. */
 static void write_changes(struct composing *composing, const struct job *job)
 {
     const struct event_cursor *from = composing->from;
@@ -154,7 +155,7 @@ static uint64_t greater(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Behind all that is shown, and not in front of where it was. */
+/* The cursor behind all that is shown, and never before the old cursor. */
 static struct event_cursor cursor_behind(const struct composing *composing,
                                          const struct job *job)
 {
@@ -178,8 +179,8 @@ static void write_id(struct composing *composing)
                          to->version, &mark);
 }
 
-/* Writes what is newer, and the end behind all of it. A part of the points has no id:
- * whoever goes on from the id before reads it again. */
+/* Writes what is newer, and the end event after all of it. A partial batch of points
+ * has no id: a follower that goes on from the id before reads the batch again. */
 static void write_news(void *context, const struct changed_jobs *changed)
 {
     struct composing *composing = context;

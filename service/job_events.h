@@ -1,9 +1,9 @@
 /*
- * job_events.h - the events of one job: a snapshot, then what is newer than a cursor, and
- * at last its end.
+ * job_events.h - the events of one job: a snapshot, then what is newer than a cursor,
+ * and finally the job's end.
  *
- * What was shown between two batches comes as it is at the second: progress that was shown
- * in between is skipped, an evaluation and what was released never are.
+ * A batch shows the job as it is then: progress that was shown since the last batch and
+ * replaced is skipped. Evaluations and released values are never skipped.
  *
  * Threads: any.
  */
@@ -15,11 +15,12 @@
 struct event_feed job_events_feed(struct context *context, struct job *job,
                                   bool histograms);
 
-/* The cursor of whoever has read the event of this id (the header Last-Event-ID; NULL is
- * allowed): one that has not begun where no event of the job has it. Of an event that
- * another daemon of the store has sent, or an earlier start, it leads to every point behind
- * those that were read, and to the job's progress, state and a change as they are, though
- * some of it may have been read. ended: that was the last event there will be. */
+/* Returns the cursor behind the event of this id (the header Last-Event-ID; NULL is
+ * allowed). If no event of the job has the id, the cursor has not begun. If another
+ * daemon of the store or an earlier start sent the event, the cursor leads to every
+ * point after those that were read, and to the job's current progress, state and a
+ * change, though the client may have read some of it.
+ *   ended  that was the last event there will be */
 struct event_cursor job_events_cursor(const struct event_feed *feed, const char *id,
                                       bool *ended);
 

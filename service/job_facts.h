@@ -1,6 +1,6 @@
 /*
- * job_facts.h - what of a job never changes, and the flag that stops its run. What may
- * change is read by the functions of jobs.h.
+ * job_facts.h - the facts of a job that never change, and the flag that stops its run.
+ * The functions of jobs.h read what may change.
  *
  * Threads: any.
  */
@@ -18,38 +18,41 @@ struct job_told;
 struct job; /* opaque */
 
 const struct job_id *job_id(const struct job *job);
-/* The number of its row. Later jobs have greater ones, and no other job ever had this one, at
- * whichever daemon. */
+/* The number of its row. Later jobs have greater numbers, and no two jobs of any
+ * daemons ever have the same one. */
 uint64_t job_number(const struct job *job);
-/* That of a job which had ended before the start is read from its row's texts when it is
- * first asked for, and takes as long (job_kept.h): whoever goes over all jobs asks for what
- * stands below instead, and a request that comes to such a job asks job_check first. */
+/* The plan of a job that had ended before the start is read from its row's texts at the
+ * first call, which takes as long as reading them (job_kept.h). Code that walks over
+ * all jobs uses the functions below instead, and a request for such a job calls
+ * job_check first. */
 const struct job_plan *job_plan(const struct job *job);
 
 /* Whether the job's row reads back; a job that has not ended has been read.
  *   ST_INTERNAL  it was damaged, and the log says how (job_kept.h) */
 enum status job_check(const struct job *job, struct error *error);
 
-/* What its plan says. */
+/* Facts that the job's plan says. */
 const struct dataset_id *job_dataset(const struct job *job);
 const struct algorithm *job_algorithm(const struct job *job);
-const struct sweep_id *job_sweep(const struct job *job); /* NULL: it is a run of none */
+const struct sweep_id *job_sweep(const struct job *job); /* NULL: the job is a run of no
+                                                            sweep */
 bool job_is_private(const struct job *job);
-bool job_is_measured(const struct job *job); /* on a holdout, or is to be */
+bool job_is_measured(const struct job *job); /* it has or will have an evaluation on a
+                                                holdout */
 double job_epsilon_planned(const struct job *job);
 
-/* Whether its dataset's task is one: what its evaluations measure is then an rmse. */
+/* Whether its dataset's task is regression: its evaluations then measure an rmse. */
 bool job_is_regression(const struct job *job);
 int64_t job_create_ms(const struct job *job);
 
-/* The name of who submitted it, and the project of its dataset. */
+/* The name of the principal that submitted it, and the project of its dataset. */
 const char *job_owner(const struct job *job);
 const char *job_project(const struct job *job);
 
 /* The number of its RESERVE entry; 0: nothing was reserved. */
 uint64_t job_ledger_seq(const struct job *job);
 
-/* The same of its evaluation on a holdout; 0: it has none. */
+/* The same for its evaluation on a holdout; 0: it has none. */
 uint64_t job_measurement_seq(const struct job *job);
 
 /* The trace of the request that submitted it. */
@@ -58,11 +61,12 @@ const struct trace_context *job_trace(const struct job *job);
 /* The id that its model will have, or has. */
 const struct model_id *job_model_id(const struct job *job);
 
-/* Whoever sets it ends the run between two micro-batches: the trainer reads it. */
+/* Setting it ends the run between two micro-batches: the trainer reads it. */
 atomic_bool *job_stop_flag(struct job *job);
-/* What other daemons were told of it last (run_progress.h), whose thread keeps it. */
+/* What was last reported to other daemons about it (run_progress.h). The thread of
+ * run_progress owns it. */
 struct job_told *job_told(struct job *job);
-/* Whether a thread of this daemon of a shared store runs it (claims.h). */
+/* Whether a thread of this daemon runs the job, if the store is shared (claims.h). */
 atomic_bool *job_here_flag(struct job *job);
 
 #endif

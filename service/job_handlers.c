@@ -36,7 +36,7 @@ static void refuse(struct context *context, struct request *request,
 
 /* --- estimate --- */
 
-/* Answers what the paper claims, which is shown and never charged (P8). */
+/* Returns what the paper claims, which is shown and never charged (P8). */
 static double paper_claim(const struct job_plan *plan)
 {
     const struct train_spec *train = &plan->request.train;
@@ -47,7 +47,7 @@ static double paper_claim(const struct job_plan *plan)
     return algorithm->paper_claim(&inputs, plan->epsilon_planned, plan->request.delta);
 }
 
-/* Figures what it would cost to choose the best of ?runs= such jobs. */
+/* Prices the choice of the best of ?runs= such jobs. */
 static enum status price_tuning(const struct request *request,
                                 const struct job_plan *plan, struct estimate_view *view,
                                 struct error *error)
@@ -66,7 +66,8 @@ static enum status price_tuning(const struct request *request,
                        error);
 }
 
-/* How well several processes would do, each with the threads that a job has here. */
+/* Estimates how well several processes would do, each with the threads that a job has
+ * here. */
 static struct ranks_view foresee_ranks(const struct context *context,
                                        const struct job_plan *plan)
 {
@@ -108,7 +109,8 @@ static struct estimate_view view_of(const struct job_plan *plan,
     };
 }
 
-/* The same of its evaluation on a holdout, which is reserved with it or not at all. */
+/* The same for the job's evaluation on a holdout: job and evaluation are reserved
+ * together or not at all. */
 static enum status find_measurement_room(struct context *context,
                                          const struct job_plan *plan,
                                          struct outlook *outlook,
@@ -134,8 +136,8 @@ static enum status find_measurement_room(struct context *context,
     return ST_OK;
 }
 
-/* Finds whether the job fits in the dataset's budget, what it would leave, and what of it
- * would fit. */
+/* Finds whether the job fits in the dataset's budget, what it would leave, and if it
+ * does not fit, how much of it would. */
 static enum status find_room(struct context *context, const struct job_plan *plan,
                              struct outlook *outlook, struct estimate_view *view,
                              struct error *error)
@@ -276,8 +278,8 @@ static enum status deadline(struct request *request, struct error *error)
     return status;
 }
 
-/* Tells whether the request is answered now, with 200 or 304, or waits. There is
- * nothing to wait for once a job has ended. */
+/* Whether the request is answered now, with 200 or 304, or waits. A job that has ended
+ * is answered at once. */
 static bool is_due(struct request *request, const struct job_answer *answer,
                    bool *unchanged)
 {
@@ -287,7 +289,8 @@ static bool is_due(struct request *request, const struct job_answer *answer,
     return !waits || clock_monotonic_ns() >= request->deadline_ns;
 }
 
-/* A 304 has no body to pack: its ETag alone is sent, the one that the client knows. */
+/* A 304 has no body to compress: only its ETag is sent, the one that the client
+ * knows. */
 static bool wants_packed(const struct request *request, const struct job_answer *answer,
                          bool unchanged)
 {
@@ -303,7 +306,7 @@ enum status poll_job_get(struct context *context, struct request *request,
 {
     struct job *job;
     bool unchanged;
-    error->faults = NULL; /* what is wrong with ?wait= is told as "invalid" */
+    error->faults = NULL; /* errors of ?wait= are reported as "invalid" */
     enum status status = find(context, request, &job, error);
     if (status == ST_OK)
         status = deadline(request, error);

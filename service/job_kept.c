@@ -8,20 +8,21 @@
 #include "base/check.h"
 #include "base/log.h"
 
-struct unread { /* a row's texts, one behind the other */
+struct unread { /* a row's texts, one after the other */
     struct job_id id;
     struct datasets *datasets;
     bool is_damaged; /* they do not read back */
-    size_t detail;   /* where it begins */
+    size_t detail;   /* offset of the detail text */
     char texts[];
 };
 
 struct job_kept {
-    _Atomic(struct job_body *) body; /* NULL: not read yet, and then unread is not */
+    _Atomic(struct job_body *) body; /* NULL: not read yet; otherwise unread is NULL */
     struct unread *unread;           /* guarded by reading */
 };
 
-/* Held by whoever reads a body. Below the lock of jobs, above that of datasets. */
+/* Held while a body is read. Lock order: after the lock of jobs, before that of
+ * datasets. */
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 
 static struct job_kept *create(struct job_body *body, struct unread *unread)
@@ -67,7 +68,7 @@ struct job_body *job_kept_body_read(const struct job_kept *kept)
     return atomic_load_explicit(&kept->body, memory_order_acquire);
 }
 
-/* NULL, and once a line of the log, where the texts do not read back. */
+/* Returns NULL if the texts do not read back, and logs that once. */
 static struct job_body *read_body(struct unread *unread)
 {
     struct job_body *body = NULL;

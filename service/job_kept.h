@@ -1,15 +1,15 @@
 /*
- * job_kept.h - where the body of a job is (job_body.h): read, or as the texts of its row
- * until somebody asks for it. Of very many jobs that have ended few are asked for, and
- * reading them is what a start would take longest for.
+ * job_kept.h - holds the body of a job (job_body.h), either read, or as the texts of
+ * its row until the first use. A store may have very many ended jobs, few of which are
+ * asked for, and reading their bodies would be the longest part of a start.
  *
  * Invariants
- *   (1) A body that was read stays where it is until job_kept_destroy.
- *   (2) Of texts that do not read back nothing is answered: whoever a request can lead here
- *       asks job_kept_check first, and refuses. Who has not asked ends the process.
- *       `epsilond verify` reads all of them, and names such a row.
+ *   (1) A body that was read stays at its address until job_kept_destroy.
+ *   (2) Nothing is answered from texts that do not read back: code that a request can
+ *       reach calls job_kept_check first, and refuses. Without that check the process
+ *       aborts. `epsilond verify` reads all of them, and names such a row.
  *
- * Threads: any may ask for a body; what is in it is guarded as job.h says.
+ * Threads: any may ask for a body; job.h says what guards its contents.
  */
 #ifndef SERVICE_JOB_KEPT_H
 #define SERVICE_JOB_KEPT_H
@@ -25,14 +25,14 @@ struct job_kept *job_kept_create_unread(const struct job_id *id, const char *spe
                                         const char *detail, struct datasets *datasets);
 void job_kept_destroy(struct job_kept *kept); /* NULL is allowed */
 
-/* Reads the body where it was not, and tells whether it could be. Where not, the log has
- * said so once: job_corrupt, with what is wrong with the row. */
+/* Reads the body if it is not read yet, and returns whether that succeeded. If it
+ * failed, the log says so once: job_corrupt, with what is wrong with the row. */
 bool job_kept_check(struct job_kept *kept);
 
-/* The body, which is read where it was not. */
+/* Returns the body, and reads it if it is not read yet. */
 struct job_body *job_kept_body(struct job_kept *kept);
 
-/* The body; NULL where it was not read yet. */
+/* Returns the body; NULL if it is not read yet. */
 struct job_body *job_kept_body_read(const struct job_kept *kept);
 
 #endif

@@ -6,7 +6,7 @@
 #include "service/handlers.h"
 #include "service/job.h"
 
-struct lines { /* of the log of a job */
+struct lines { /* of a job's log */
     const struct job *job;
     size_t count;
     char *texts[LIMIT_JOB_LOG]; /* (count), owned */
@@ -20,7 +20,7 @@ static void render(void *context, const struct changed_jobs *changed)
     lines->count = job_log_render(&view, lines->texts);
 }
 
-/* Moves the lines that are wanted into a page, and frees the others. */
+/* Moves the wanted lines into a page, and frees the others. */
 static struct entries *page_of(struct lines *lines, const struct entries_wanted *wanted)
 {
     struct entries *entries = entries_create(wanted);

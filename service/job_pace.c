@@ -10,8 +10,8 @@
 
 enum { MS_PER_S = 1000 };
 
-/* Rows: each person of a batch is as many, whatever they own, and each record as many as a
- * step takes views of it. */
+/* Counts rows: each person of a batch counts the same number of rows, however many the
+ * person owns, and each record counts once per view that a step takes of it. */
 static double examples_of(const struct job_plan *plan)
 {
     const struct train_spec *train = &plan->request.train;
@@ -38,7 +38,7 @@ static bool is_alike(const struct job_plan *plan, const struct job *job,
 
 struct look {
     const struct job *job;
-    struct job_now now; /* of it, as shown */
+    struct job_now now; /* the job's state, as shown */
 };
 
 static void read_now(void *context, const struct changed_jobs *changed)
@@ -48,8 +48,8 @@ static void read_now(void *context, const struct changed_jobs *changed)
     look->now = look->job->now;
 }
 
-/* Seconds that the job ran; 0 where it has not succeeded, or was deleted. One that was over within the
- * second in which it began took one at most. */
+/* Seconds that the job ran; 0 if it has not succeeded, or was deleted. A job that began
+ * and ended within the same second counts as 1. */
 static int64_t seconds_of(struct jobs *jobs, const struct job *job)
 {
     struct look look = {.job = job};

@@ -1,9 +1,10 @@
 /*
- * job_pace.h - how long a job will take, by how long one like it took.
+ * job_pace.h - estimates how long a job will take, from how long a similar job took.
  *
- * It is made of what has been shown and nothing else: the seconds at which a job was shown to
- * begin and to have succeeded, and the examples that it was to take. So it tells of no run
- * more than that run's own answer does (privacy.md P6): nothing is timed for it.
+ * It uses only what has been shown: the seconds at which a job was shown to begin and
+ * to have succeeded, and the examples that it was planned to take. So it reveals no
+ * more about a run than that run's own answer does (privacy.md P6): no time is measured
+ * for it.
  *
  * Threads: any.
  */
@@ -12,12 +13,13 @@
 
 #include "service/jobs.h"
 
-enum { JOB_PACE_LOOKED_AT = 100 }; /* the newest jobs; older ones are of another day */
+enum { JOB_PACE_LOOKED_AT = 100 }; /* jobs; older ones may not be comparable */
 
-/* Seconds, rounded up, that a job of this plan would run: as many times those of the newest
- * job that succeeded on the same dataset, with the same model and algorithm, as its steps
- * take examples in expectation. 0: none of the newest JOB_PACE_LOOKED_AT is like it. Waiting
- * in the queue is not in it. */
+/* Estimates for how many seconds, rounded up, a job of this plan would run. It takes
+ * the seconds of the newest job that succeeded on the same dataset, with the same model
+ * and algorithm, and scales them by the examples that the steps of both take in
+ * expectation. 0: none of the newest JOB_PACE_LOOKED_AT jobs is similar. The time in
+ * the queue is not included. */
 uint64_t job_pace_seconds(struct jobs *jobs, const struct job_plan *plan);
 
 #endif

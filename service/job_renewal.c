@@ -11,7 +11,7 @@ enum { MS_PER_S = 1000 };
 
 struct renewal {
     struct jobs *jobs;
-    struct job *fresh; /* the job by its row alone */
+    struct job *fresh; /* the job, read from its row only */
     enum status status;
     struct error *error;
 };
@@ -25,8 +25,8 @@ static bool read_row(void *context, const struct job_row *row)
     return false;
 }
 
-/* Whether a run elsewhere has come further than what is known of it here. A run here has
- * always come as far as its row. */
+/* Whether a run on another daemon has come further than this daemon knows. A run here
+ * has always come at least as far as its row. */
 static bool is_further(const struct job_made *made, const struct job_made *known)
 {
     return made->progress.step > known->progress.step ||
@@ -53,8 +53,9 @@ static void keep_greater(struct job_progress *progress,
     progress->epsilon_spent = known->epsilon_spent;
 }
 
-/* Takes over what the run has recorded. The fresh job is left what it replaces. What the run's
- * daemon has said of its steps meanwhile (run_progress.h) may be ahead of the row. */
+/* Takes over what the run has recorded, and leaves the replaced parts to the fresh job.
+ * What the run's daemon has reported of its steps meanwhile (run_progress.h) may be
+ * ahead of the row. */
 static void take_recorded(struct job *job, struct job *fresh)
 {
     struct job_body *body = job_body(job), *read = job_body(fresh);
@@ -72,7 +73,7 @@ static void take_recorded(struct job *job, struct job *fresh)
         swap(&body->quality, &read->quality);
 }
 
-/* Takes over what moves have set. The lock is held, for writing. */
+/* Takes over the members that moves set. The lock is held, for writing. */
 static void take_state(struct jobs *jobs, struct job *job, const struct job *fresh)
 {
     struct job_now *now = &job->now;
@@ -98,24 +99,24 @@ static void take_state(struct jobs *jobs, struct job *job, const struct job *fre
     active_jobs_remove(&jobs->active, job);
 }
 
-/* Its model was deleted since. The lock is held, for writing. */
+/* Takes over that its model was deleted. The lock is held, for writing. */
 static void take_end_of_model(struct jobs *jobs, struct job *job)
 {
     job->now.model_is_gone = true;
     changed_jobs_touch(&jobs->changed, job);
 }
 
-/* Whether another has ended it, and perhaps deleted it (NULL), while a thread of this daemon
- * still runs it: then this one was taken for dead, and writes nothing more. The thread uses
- * what an end would free, so the job stays as it is for the moment that this process has
- * left. */
+/* Whether another daemon has ended the job, and perhaps deleted it (NULL), while a
+ * thread of this daemon still runs it: then the others took this daemon for dead, and
+ * it writes nothing more. The thread uses what an end would free, so the job stays as
+ * it is for the short time that this process still lives. */
 static bool is_lost_here(const struct job *job, const struct job *fresh)
 {
     return atomic_load(&job->here) &&
            (fresh == NULL || job_state_is_terminal(fresh->now.state));
 }
 
-/* Whether what is shown has changed. */
+/* Takes over a newer row. Returns whether what is shown has changed. */
 static bool take(struct jobs *jobs, struct job *job, struct job *fresh)
 {
     pthread_rwlock_wrlock(&jobs->lock);
@@ -199,7 +200,7 @@ enum status job_attempt(const struct job_attempt *attempt, struct error *error)
 struct saving {
     struct jobs *jobs;
     struct job *job;
-    bool shown; /* what is shown alone: others read the row */
+    bool shown; /* save only what is shown, because other daemons read the row */
     uint64_t row_version;
 };
 

@@ -25,7 +25,7 @@ enum job_state {
 
 enum { JOB_STATE_COUNT = JOB_CANCELLED + 1 };
 
-/* The reasons of api.md, a closed list, and why a success is shorter than asked. */
+/* The reasons of api.md, a closed list, and why a success is shorter than requested. */
 enum job_reason {
     REASON_NONE,
     REASON_USER_CANCEL,
@@ -33,14 +33,16 @@ enum job_reason {
     REASON_SHUTDOWN,
     REASON_DIVERGED,
     REASON_NO_MEMORY,
-    REASON_NOT_FLOAT_SAFE,  /* floats are not rounded there as its noise needs */
-    REASON_DATASET_CORRUPT, /* a matrix is not what its row says */
-    REASON_DATASET_ORDER,   /* its parts follow from the order of a file */
-    REASON_MODEL_CORRUPT, /* the weights to begin with are gone, or not what they were */
-    REASON_CACHE_FULL,    /* what it trains on has no room on this machine */
-    REASON_RANK_LOST,     /* one of its processes ended, or was not like the others */
+    REASON_NOT_FLOAT_SAFE,  /* floats on that machine do not round as the noise needs */
+    REASON_DATASET_CORRUPT, /* a matrix does not match its row */
+    REASON_DATASET_ORDER,   /* its parts depend on the order of a file */
+    /* The weights to begin with are gone, or have changed. */
+    REASON_MODEL_CORRUPT,
+    REASON_CACHE_FULL, /* this machine has no room for what it trains on */
+    REASON_RANK_LOST,  /* one of its processes ended, or differed from the others */
     REASON_INTERNAL,
-    REASON_USED_UP, /* it succeeded, and its next step did not fit what was reserved */
+    /* It succeeded, and its next step did not fit what was reserved. */
+    REASON_USED_UP,
 };
 
 enum { JOB_REASON_COUNT = REASON_USED_UP + 1 };
@@ -52,7 +54,7 @@ struct job_progress {
 
 extern const char *const job_state_names[JOB_STATE_COUNT + 1]; /* NULL ends them */
 const char *job_state_name(enum job_state state);
-/* False, and state is untouched, if text names none. */
+/* Returns false, and leaves state untouched, if text names no state. */
 bool job_state_parse(enum job_state *state, const char *text);
 bool job_state_may_move(enum job_state from, enum job_state to);
 bool job_state_is_terminal(enum job_state state);

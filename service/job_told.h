@@ -1,4 +1,5 @@
-/* job_told.h - what other daemons were told of a job that runs here (run_progress.h). */
+/* job_told.h - what was reported to other daemons about a job that runs here
+ * (run_progress.h). */
 #ifndef SERVICE_JOB_TOLD_H
 #define SERVICE_JOB_TOLD_H
 

@@ -9,10 +9,10 @@
 #include "store/idempotency_rows.h"
 #include "store/job_rows.h"
 
-struct change { /* to a job, until its transaction ends */
+struct change { /* of a job, until its transaction ends */
     struct jobs *jobs;
     struct job *job;
-    uint64_t row_version; /* that it gives the row */
+    uint64_t row_version; /* the version that it gives the row */
 };
 
 static struct change *change_create(struct jobs *jobs, struct job *job)
@@ -23,7 +23,7 @@ static struct change *change_create(struct jobs *jobs, struct job *job)
     return change;
 }
 
-/* --- what it is called --- */
+/* --- its caption --- */
 
 struct caption job_caption(struct jobs *jobs, const struct job *job)
 {
@@ -104,7 +104,7 @@ enum status job_drop_model(struct jobs *jobs, struct store_tx *tx, struct job *j
     return ST_OK;
 }
 
-/* --- deleted --- */
+/* --- deletion --- */
 
 bool job_is_removed(const struct job *job)
 {

@@ -1,8 +1,8 @@
-/* A job has two faces. recorded is what its run has come to, now is what is shown of it
- * (job_recording.c). A move (job_move) works on a copy of now, writes the row from it, and
- * makes it the job's own when the transaction is durable (moved); progress that was
- * recorded meanwhile stays. Every change of now makes a new version, whose answer is
- * composed when somebody asks for it first (kept_answers). */
+/* A job has two states in memory: recorded is how far its run has come, now is what is
+ * shown (job_recording.c). A move (job_move) works on a copy of now, writes the row
+ * from it, and makes it the job's own when the transaction is durable (moved); progress
+ * that was recorded meanwhile stays. Every change of now makes a new version, whose
+ * answer is composed at the first request for it (kept_answers). */
 #include "service/jobs.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@
 
 enum { MS_PER_S = 1000 };
 
-struct change { /* what a transaction makes of a job, until it ends */
+struct change { /* a job's new state, until its transaction ends */
     struct jobs *jobs;
     struct job *job;
     struct job_now now;
@@ -70,7 +70,7 @@ void jobs_list(struct jobs *jobs, struct job *job)
         active_jobs_add(&jobs->active, job);
     job_counts_add(&jobs->counts, job->project, job->now.state);
     changed_jobs_touch_state(&jobs->changed, job);
-    job->changes.charge = job->changes.any; /* it was reserved */
+    job->changes.charge = job->changes.any; /* its budget was reserved */
 }
 
 /* --- opening --- */
@@ -329,7 +329,7 @@ static void not_added(void *context)
     free(change);
 }
 
-/* Makes the plan the job's, and of it what lists need. */
+/* Gives the job its plan, and copies the members that lists need. */
 static void take_plan(struct job *job, struct job_plan *plan_take)
 {
     struct job_body *body = job_body_create();
@@ -383,7 +383,7 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
     return ST_OK;
 }
 
-/* Takes over only what a move sets: progress may have gone on meanwhile. */
+/* Takes over only what a move sets: meanwhile progress may have been recorded. */
 static void moved(void *context)
 {
     struct change *change = context;
@@ -431,7 +431,7 @@ enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
         now->model = *move->model;
     }
     if (atomic_load(&job->here) && !job_state_is_terminal(move->state))
-        now->made = job_as_shown(jobs, job).made; /* others read the row */
+        now->made = job_as_shown(jobs, job).made; /* other daemons read the row */
     enum status status = job_write_row(jobs, tx, job, now, error);
     if (status != ST_OK) {
         free(change);

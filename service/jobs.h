@@ -1,19 +1,19 @@
 /*
- * jobs.h - every job there is, in memory and on disk.
+ * jobs.h - all jobs, in memory and on disk.
  *
  * Invariants
- *   (1) What a job was asked and planned to do never changes; its pointer is good until
- *       jobs_close.
+ *   (1) The request and the plan of a job never change; a pointer to a job is valid
+ *       until jobs_close.
  *   (2) Every move is made inside a store transaction, under whose lock the state
- *       cannot move otherwise; memory follows when it is durable, then whoever waits is
- *       woken.
+ *       cannot change otherwise; memory follows when the transaction is durable, then
+ *       waiting requests are woken.
  *   (3) Moves are those of job_state.h: a finished job never moves.
  *   (4) What a run records is shown by job_show or by the job's end, not before: both
- *       are called at ticks of the public clock alone.
- *   (5) Whatever changes what is shown of a job makes a new version of it; one version
+ *       are called only at ticks of the public clock.
+ *   (5) Every change of what is shown of a job makes a new version of it; one version
  *       has one answer.
  *   (6) The id of a job's model is drawn when the job is submitted, so that it does not
- *       tell when training ended; it is shown when the model is published.
+ *       reveal when training ended; it is shown when the model is published.
  *
  * Threads: any. The lock guards what may change.
  */
@@ -46,9 +46,10 @@ void jobs_close(struct jobs *jobs); /* NULL is allowed */
 struct job_addition {
     struct job_id id;
     struct job_plan *plan_take;
-    uint64_t ledger_seq;           /* of its RESERVE entry; 0: nothing is reserved */
-    uint64_t measurement_seq;      /* the same of its evaluation on a holdout */
-    const struct principal *owner; /* who submits it */
+    uint64_t ledger_seq;           /* number of its RESERVE entry; 0: nothing is
+                                      reserved */
+    uint64_t measurement_seq;      /* the same for its evaluation on a holdout */
+    const struct principal *owner; /* the principal that submits it */
     size_t ahead;                  /* jobs that its transaction adds before it */
     struct trace_context trace;
 };
@@ -60,11 +61,12 @@ enum status jobs_add(struct jobs *jobs, struct store_tx *tx,
                      const struct job_addition *addition, struct job **out,
                      struct error *error);
 
-/* The job of that id; NULL if there is none, or none any more. */
+/* The job of that id; NULL if there is none, or if it was deleted. */
 struct job *jobs_find(struct jobs *jobs, const char *id);
-/* One that was deleted since the start is found too. */
+/* The same, but also finds a job that was deleted since the start. */
 struct job *jobs_find_ever(struct jobs *jobs, const char *id);
-/* All places, those of jobs that were deleted since the start too (job_upkeep.h). */
+/* The number of places, including those of jobs that were deleted since the start
+ * (job_upkeep.h). */
 size_t jobs_count(struct jobs *jobs);
 struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 
@@ -73,7 +75,7 @@ bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model)
 /* Its last evaluation that is shown; false: there is none. */
 bool job_evaluation(struct jobs *jobs, const struct job *job,
                     struct evaluation_point *point);
-/* Whether it published one at all. */
+/* Whether it ever published a model. */
 bool job_published(struct jobs *jobs, const struct job *job);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
 
@@ -83,32 +85,34 @@ size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);
 /* The jobs that have not ended, in order of submission; to be freed. */
 struct job **jobs_active(struct jobs *jobs, size_t *count);
 
-/* How many jobs there are in each state, as shown, and which is next. Nothing is walked
- * but those that run. */
+/* How many jobs are shown in each state, and which is next. Only running jobs are
+ * walked over. */
 struct jobs_tally {
     size_t by_state[JOB_STATE_COUNT];
-    size_t queued, running; /* running: those being cancelled too */
-    struct job *next;       /* queued longest; NULL: none is */
-    size_t oldest_active; /* no job below this place of jobs_at is queued or running */
-    /* Versions: each change makes a greater one, of all that is shown of jobs and of
-     * by_state alone. */
+    size_t queued, running; /* running: includes those being cancelled */
+    struct job *next;       /* queued longest; NULL: none is queued */
+    /* No job below this place of jobs_at is queued or running. */
+    size_t oldest_active;
+    /* Versions grow with every change: version with changes of anything that is shown
+     * of jobs, states_version with changes of by_state only. */
     uint64_t version, states_version;
 };
 struct jobs_tally jobs_tally(struct jobs *jobs);
 
-/* How many of them are of the project, in each state. */
+/* How many jobs of the project there are in each state. */
 void jobs_tally_project(struct jobs *jobs, const char *project,
                         size_t by_state[JOB_STATE_COUNT]);
 
 struct job_move {
     enum job_state state;
     enum job_reason reason;
-    const struct model_id *model; /* that the move publishes, or NULL */
-    int64_t second;               /* of the wall clock: the start or end time */
+    const struct model_id *model; /* the model that the move publishes, or NULL */
+    int64_t second;               /* of the wall clock: becomes the start or end time */
 };
 
-/* Moves job in tx; a move that is not in the drawing is our bug. The move sets start
- * and end times and the attempt; a terminal one shows all that was recorded.
+/* Moves job in tx. A move that the drawing of job_state.h does not have is our bug. The
+ * move sets start and end times and the attempt; a terminal move shows all that was
+ * recorded.
  *   ST_IO  the store is poisoned */
 enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
                      const struct job_move *move, struct error *error);
@@ -119,56 +123,59 @@ void job_record(struct jobs *jobs, struct job *job, const struct job_progress *p
                 const struct evaluation_point *point);
 
 /* Keep an evaluation, and what a step released next to the gradient, until the next
- * job_record. No tick and no end of the job shows them before. Names of what is released,
- * and their number, are the same at every step of a job. */
+ * job_record. Before that, no tick and no end of the job shows them. The names and the
+ * number of the released values are the same at every step of a job. */
 void job_keep_point(struct jobs *jobs, struct job *job,
                     const struct evaluation_point *point);
 void job_keep_released(struct jobs *jobs, struct job *job, uint64_t step,
                        const struct released_value *values, size_t count);
 
-/* Remembers what was measured on a holdout, which the move to SUCCEEDED shows. */
+/* Remembers the quality measured on a holdout, which the move to SUCCEEDED shows. */
 void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take);
 
-/* The same text, which is good as long as the job runs; NULL: nothing was measured. */
+/* Returns the same text, valid as long as the job runs; NULL: nothing was measured. */
 const char *job_recorded_quality(struct jobs *jobs, const struct job *job);
-/* The same once it is shown; a copy, to be freed, or NULL. */
+/* Returns the same text once it is shown: a copy, to be freed, or NULL. */
 char *job_shown_quality(struct jobs *jobs, const struct job *job);
 
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
 /* The progress that is shown. */
 struct job_progress job_shown(struct jobs *jobs, const struct job *job);
 
-/* Shows at a tick what was recorded since it was last shown, how long the rest takes by
- * that, and of a queued job its position in the queue; and wakes whoever waits. Nothing
- * where nothing changed. queued counts the queued jobs among those that were shown in
- * this tick before, in order of submission, and then this one. */
+/* Shows at a tick what was recorded since the last tick, the estimated time left, and,
+ * if the job is queued, its position in the queue; then wakes waiting requests. Does
+ * nothing if nothing changed. queued counts the queued jobs that were shown in this
+ * tick, in order of submission; the call adds this job. */
 void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued);
 
 /* How many of its evaluations are shown. */
 size_t job_shown_points(struct jobs *jobs, const struct job *job);
 
-/* Writes what was recorded to the job's row, in a transaction of its own; to that of a shared
- * store, which other daemons read at any moment, what is shown of it.
+/* Writes what was recorded to the job's row, in a transaction of its own. If the store
+ * is shared, writes only what is shown, because other daemons read the row at any
+ * moment.
  *   ST_IO  the store is poisoned */
 enum status job_save(struct jobs *jobs, struct store *store, struct job *job,
                      struct error *error);
 
-/* The job as it is answered now, held for the caller: to be dropped. It is composed
- * when a version is first asked for, and kept for the jobs that were asked for last.
- * The job is in the registry. */
+/* Returns the current answer for the job, held for the caller, who drops it. An answer
+ * is composed at the first request for a version, and kept for the jobs that were asked
+ * for last. The job is in the registry. */
 struct job_answer *job_answer(struct jobs *jobs, struct job *job);
 
-/* The job's line of a list, as JSON text, to be freed. It is composed and kept likewise. */
+/* The job's line of a list, as JSON text, to be freed. It is composed and kept the same
+ * way. */
 char *job_summary_text(struct jobs *jobs, struct job *job);
 
 /* The job as JSON text, whether or not it is in the registry; to be freed. */
 char *job_text(struct jobs *jobs, const struct job *job);
 
-/* Notes that something that is shown of the dataset has changed: a version of its own. */
+/* Notes that something that is shown of the dataset has changed: this makes a new
+ * version. */
 void jobs_note_dataset(struct jobs *jobs, const struct dataset_id *dataset);
 
-/* Calls look while nothing of any job changes, for the files that know a job (job.h). It
- * must be brief, and call nothing of this file. */
+/* Calls look while no job changes, for the files that may include job.h. look must be
+ * brief, and call nothing of this file. */
 struct changed_jobs;
 void jobs_look(struct jobs *jobs,
                void (*look)(void *context, const struct changed_jobs *changed),

@@ -1,5 +1,6 @@
 /*
- * jobs_base.h - what jobs stand on, for those who open them and for the table of jobs.
+ * jobs_base.h - what jobs depend on, for the code that opens them and for the table of
+ * jobs.
  */
 #ifndef SERVICE_JOBS_BASE_H
 #define SERVICE_JOBS_BASE_H
@@ -7,10 +8,10 @@
 #include "service/datasets.h"
 #include "service/long_polls.h"
 
-struct jobs_base { /* what jobs stand on; must outlive them */
+struct jobs_base { /* dependencies of jobs; must outlive them */
     struct datasets *datasets;
     struct long_polls *long_polls;
-    bool reads_all; /* whole rows, of jobs that have ended too (job_kept.h) */
+    bool reads_all; /* read whole rows, also of jobs that have ended (job_kept.h) */
 };
 
 #endif

@@ -6,8 +6,8 @@
 #include "base/check.h"
 #include "service/job.h"
 
-/* Makes room for job: the oldest place of the ring becomes its own. Answers whose place
- * it was, if it was one's. */
+/* Gives job the oldest place of the ring. Returns the job that had the place, or
+ * NULL. */
 static struct job *enter(struct kept_jobs *kept, struct job *job)
 {
     struct job **oldest = &kept->jobs[kept->next];

@@ -6,10 +6,10 @@
 
 #include "base/check.h"
 
-enum { PLACES = 4096 }; /* of half a kilobyte each: a few times what is on all pages */
+enum { PLACES = 4096 }; /* of half a kilobyte each: several times what all pages show */
 
 struct place {
-    struct line_key key; /* subject is NULL: nothing is kept here */
+    struct line_key key; /* subject is NULL: the place is empty */
     char *text;
 };
 
@@ -36,7 +36,8 @@ void kept_lines_destroy(struct kept_lines *lines)
     free(lines);
 }
 
-/* Subjects are blocks of memory, whose addresses differ in their middle bits. */
+/* Subjects are pointers to blocks of memory; such addresses differ in their middle
+ * bits. */
 static struct place *place_of(struct kept_lines *lines, const void *subject)
 {
     uint64_t mixed = (uint64_t)(uintptr_t)subject * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,7 +1,7 @@
 /*
- * kept_lines.h - lines of lists that were composed before, by what they are of and the
- * versions of all that is in them. A line has one place it may be in, which is the next
- * one's that wants it: what is not there is composed again.
+ * kept_lines.h - a cache of composed lines of lists. The key is the line's subject and
+ * the versions of everything in the line. Each subject has one place, and the next line
+ * put there replaces the last: a line that is not in the cache is composed again.
  *
  * Threads: any.
  */
@@ -14,13 +14,13 @@ struct kept_lines; /* opaque */
 
 struct line_key {
     const void *subject;  /* never NULL */
-    uint64_t versions[2]; /* none of them had passed when the line was composed */
+    uint64_t versions[2]; /* the versions when the line was composed */
 };
 
 struct kept_lines *kept_lines_create(void);
 void kept_lines_destroy(struct kept_lines *lines); /* NULL is allowed */
 
-/* A copy of the line of that key, to be freed; NULL where it is not kept. */
+/* Returns a copy of the line of that key, to be freed; NULL if it is not kept. */
 char *kept_lines_find(struct kept_lines *lines, const struct line_key *key);
 
 /* Keeps a copy of text. */

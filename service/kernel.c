@@ -34,7 +34,7 @@ void kernel_select(char **argv)
     char path[4096];
     if (!kernel_choose())
         return;
-    /* The program is executed by its own path, so that the process keeps its name. */
+    /* Execute the program by its own path, so that the process keeps its name. */
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length > 0) {
         path[length] = '\0';

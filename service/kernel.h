@@ -1,28 +1,30 @@
 /*
- * kernel.h - which kernels OpenBLAS multiplies matrices with.
+ * kernel.h - chooses the kernels with which OpenBLAS multiplies matrices.
  *
- * Debian's OpenBLAS 0.3.21 does not know processors newer than it and falls back to
- * AVX2 kernels on them; with AVX-512 its SkylakeX kernels are about twice as fast
- * (architecture.md 5). It multiplies in double, for convolutions; what is in float is
- * engine/product's. The choice is read from OPENBLAS_CORETYPE when the library loads, so it
- * must be in the environment before.
+ * Debian's OpenBLAS 0.3.21 does not know newer processors and uses AVX2 kernels on
+ * them; with AVX-512 its SkylakeX kernels are about twice as fast (architecture.md 5).
+ * We use it for products in double, in convolutions; engine/product does those in
+ * float. The library reads OPENBLAS_CORETYPE when it loads, so the variable must be in
+ * the environment before.
  */
 #ifndef SERVICE_KERNEL_H
 #define SERVICE_KERNEL_H
 
 #include <stdbool.h>
 
-/* Sets the variables by which the library will load, in whatever this process executes, with
- * one thread (ours split the work, architecture.md 5) and, where the processor has AVX-512
- * (F, DQ, BW, VL) and the environment does not choose, with SkylakeX kernels. Returns whether
- * any of them was not so. To be called before the first thread begins. */
+/* Sets the environment variables that the library reads when it loads, for every
+ * program that this process executes: one thread (our code splits the work,
+ * architecture.md 5) and, if the processor has AVX-512 (F, DQ, BW, VL) and the
+ * environment does not choose, SkylakeX kernels. Returns whether this changed any of
+ * them. Must be called before the first thread begins. */
 bool kernel_choose(void);
 
-/* Has this program so: where it was not, it is executed again, once. It returns where there
- * is nothing to do, or where the execution fails. To be called as kernel_choose. */
+/* Makes the choice effective for this program: if variables had to change, executes it
+ * again, once. Returns if they are set already, or if the execution fails. Must be
+ * called before the first thread begins. */
 void kernel_select(char **argv);
 
-/* The choice in force: the environment's, or "automatic". */
+/* The choice in effect: the environment's, or "automatic". */
 const char *kernel_name(void);
 
 #endif

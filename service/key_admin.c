@@ -36,7 +36,7 @@ static bool read_days(uint64_t *days, const char *text)
            *days <= LIMIT_KEY_DAYS;
 }
 
-/* Reads one option; answers what is wrong with it, or NULL. */
+/* Reads one option; returns a text that says what is wrong with it, or NULL. */
 static const char *read_option(struct key_request *request, const char *name,
                                const char *value)
 {
@@ -82,7 +82,7 @@ static const char *read_request(struct key_request *request, int count,
     return request->principal.role == ROLE_NOBODY ? "--role is required" : NULL;
 }
 
-/* Appends what the host has done to a key. */
+/* Appends to the audit trail what the host has done to a key. */
 static enum status tell(struct store_tx *tx, const char *action, const char *id,
                         const struct principal *principal, struct error *error)
 {

@@ -28,7 +28,7 @@ static bool is_own(const char *word)
     return false;
 }
 
-/* Tells the command's own words from the configuration's, which begin with other
+/* Separates the command's own words from the configuration's, which begin with other
  * options. */
 static enum status read_arguments(struct command *command, int argc, char **argv,
                                   struct error *error)

@@ -15,7 +15,7 @@
 
 static const int64_t rotation_ms = INT64_C(24) * 3600 * 1000;
 
-/* A key lies in the project that it is for. */
+/* For access checks, a key belongs to the project that it is for. */
 static enum status find(struct context *context, const struct request *request,
                         struct access_key *key, struct error *error)
 {
@@ -30,7 +30,7 @@ static enum status find(struct context *context, const struct request *request,
 
 /* --- making --- */
 
-/* Answers a key that was just made, whole: nobody can ask for it again. */
+/* Replies with the whole text of a new key: no later request can read it again. */
 static void reply_made(struct context *context, struct request *request,
                        struct access_key_made *made)
 {
@@ -41,7 +41,7 @@ static void reply_made(struct context *context, struct request *request,
     reply_header_add(&request->reply, "Cache-Control", "no-store");
 }
 
-/* Appends what is done to a key, and whose it is. */
+/* Appends to the audit trail what is done to a key, and whose key it is. */
 static enum status tell(struct context *context, const struct request *request,
                         struct store_tx *tx, const char *id,
                         const struct principal *principal, struct error *error)
@@ -55,7 +55,7 @@ static enum status tell(struct context *context, const struct request *request,
     return audit_trail_append(tx, &act.row, error);
 }
 
-/* Makes a key; and has the key of id old, where it is not NULL, end a day from now. */
+/* Makes a key. If old is not NULL, the key of that id ends a day from now. */
 static enum status make(struct context *context, const struct request *request,
                         const struct key_request *asked, const char *old,
                         struct access_key_made *made, struct error *error)
@@ -93,7 +93,7 @@ enum status handle_key_create(struct context *context, struct request *request,
     return status;
 }
 
-/* The new key lasts as long as the old one was to last when it was made. */
+/* The new key is valid for as long as the old one was when it was made. */
 enum status handle_key_rotate(struct context *context, struct request *request,
                               struct error *error)
 {
@@ -158,7 +158,7 @@ enum status handle_key_revoke(struct context *context, struct request *request,
 }
 
 struct key_list {
-    const struct request *request; /* of who asks */
+    const struct request *request; /* of the principal that asks */
     const struct context *context;
 };
 
@@ -179,7 +179,7 @@ static char *key_line(void *context, size_t place)
     return key_text(list->context, &key, NULL);
 }
 
-/* It has no tag: a key expires without anybody's doing. */
+/* The list has no ETag: a key expires without any change of the store. */
 enum status handle_key_list(struct context *context, struct request *request,
                             struct error *error)
 {

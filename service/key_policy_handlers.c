@@ -1,5 +1,6 @@
-/* What a key may do at most is changed here. A policy that allows less holds at once. One that
- * allows more waits for a second person, where there is one, as a grant does. */
+/* Handlers that change a key's policy, which is the most that the key may do. A policy
+ * that allows less takes effect at once. A policy that allows more waits for a second
+ * person, if there is one, as a grant does. */
 #include <stdlib.h>
 #include <string.h>
 #include <microhttpd.h>
@@ -28,8 +29,9 @@ static enum status find(struct context *context, const struct request *request,
     return status;
 }
 
-/* Appends what is asked for, or was decided, of a key's policy. Whoever decides need not see
- * keys, so the act says whether it waits: it has no reason yet, and does not hold. */
+/* Appends to the audit trail what was requested or decided about a key's policy. A
+ * principal that decides may not be allowed to see keys, so the act says whether the
+ * proposal waits: it has no reason yet, and is not in effect. */
 static enum status tell(struct context *context, const struct request *request,
                         struct store_tx *tx, const struct policy_proposal *proposal,
                         bool holds, const char *reason, struct error *error)
@@ -53,10 +55,10 @@ static enum status tell(struct context *context, const struct request *request,
     return status;
 }
 
-/* What becomes of a proposal: it waits, or it holds from now on, or it does not. */
+/* What happens to a proposal: it waits, it takes effect now, or it is rejected. */
 enum outcome { OUTCOME_WAITS, OUTCOME_HOLDS, OUTCOME_REJECTED };
 
-/* Does that, and writes the act down. */
+/* Does that, and appends the act to the audit trail. */
 static enum status commit(struct context *context, const struct request *request,
                           const struct policy_proposal *proposal, enum outcome outcome,
                           const char *reason, struct error *error)
@@ -87,7 +89,7 @@ static void reply(struct context *context, struct request *request, unsigned sta
     reply_json(&request->reply, status, key_text(context, &key, NULL));
 }
 
-/* Reads the body, and whether such a key may have such a policy. */
+/* Reads the body, and checks that such a key may have such a policy. */
 static enum status read_asked(const struct request *request,
                               const struct access_key *key,
                               struct policy_proposal *proposal, struct error *error)
@@ -125,7 +127,8 @@ enum status handle_key_policy(struct context *context, struct request *request,
 
 /* --- decisions --- */
 
-/* Whether this principal may decide: neither who proposed it nor who would have it. */
+/* Checks that this principal may decide: it is neither the proposer nor the key's
+ * owner. */
 static enum status check_second(const struct access_key *key,
                                 const struct policy_proposal *proposal,
                                 const struct principal *principal, struct error *error)
@@ -138,8 +141,9 @@ static enum status check_second(const struct access_key *key,
 }
 
 struct decision {
+    /* The policy that is approved; NULL: whatever proposal waits is rejected. */
     const struct key_policy
-        *named; /* what is agreed to; NULL: whatever waits is refused */
+        *named;
     char reason[GRANT_REASON_SIZE];
 };
 

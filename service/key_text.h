@@ -1,5 +1,5 @@
 /*
- * key_text.h - a key as it is answered.
+ * key_text.h - the JSON of a key in replies.
  *
  * Threads: any.
  */
@@ -8,7 +8,7 @@
 
 #include "service/context.h"
 
-/* The JSON text of a key, to be freed; with its secret, where that is not NULL. */
+/* Returns the JSON text of a key, to be freed; with its secret if that is not NULL. */
 char *key_text(const struct context *context, const struct access_key *key,
                const char *secret);
 

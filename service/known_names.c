@@ -74,7 +74,7 @@ enum status known_names_check_new(struct context *context,
     return ST_OK;
 }
 
-struct making { /* who made a key */
+struct making { /* whether the principal made the key */
     const struct principal *maker;
     bool is_its;
 };

@@ -1,11 +1,11 @@
 /*
- * known_names.h - whether a name of a person has been used, in whatever project: there was a
- * key in it, or somebody of that name made something. A dataset stays known after it was
- * deleted; a deleted job does not, and leaves nothing that its owner could do.
+ * known_names.h - whether a person's name has been used in any project: a key had it,
+ * or a person of that name made something. A dataset stays known after it was deleted;
+ * a deleted job does not, and leaves nothing that its owner could act on.
  *
- * Whoever has a key in a name is that person to the service: settles its charges, cancels
- * its jobs, reads why its imports were refused. So a key that is made by the API is in its
- * maker's name or in a new one.
+ * To the service, the holder of a key with a name is that person: may settle the
+ * person's charges, cancel the person's jobs, and read why the person's imports were
+ * refused. So a key that is made through the API has its maker's name or a new one.
  *
  * Threads: any.
  */
@@ -18,14 +18,14 @@
 bool known_names_have(struct context *context, const char *name);
 
 /* Checks whether the principal may make a key in that name.
- *   ST_FORBIDDEN  it is another person's: it was used, or people come by a proxy, which may
- *                 bring anybody under any name */
+ *   ST_FORBIDDEN  it is another person's: it was used, or people come through a proxy,
+ *                 which may bring any person under any name */
 enum status known_names_check_new(struct context *context,
                                   const struct principal *maker, const char *name,
                                   struct error *error);
 
-/* Checks whether the principal may replace the key of that id: it is in its own name, or
- * this principal made the key, by what the audit trail says.
+/* Checks whether the principal may replace the key of that id: the key has the
+ * principal's own name, or the audit trail says that the principal made it.
  *   ST_FORBIDDEN  neither
  *   ST_IO         the audit trail cannot be read */
 enum status known_names_check_rotation(struct context *context,

@@ -28,7 +28,7 @@ struct census {
     size_t daemons[DAEMON_ROLES];
 };
 
-/* What a later version of this program may say of itself is left out. */
+/* Skips a role that this version does not know: a later version may have more roles. */
 static bool see_daemon(void *context, const struct daemon_row *row)
 {
     struct census *census = context;
@@ -70,7 +70,7 @@ static void keep(struct lease_keeper *keeper)
         keeper->guard(keeper->context);
 }
 
-/* True when it is to stop. */
+/* Returns true if the thread must stop. */
 static bool wait(struct lease_keeper *keeper)
 {
     struct timespec end;

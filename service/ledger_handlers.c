@@ -56,7 +56,7 @@ enum status handle_dataset_budget_history(struct context *context,
     struct budget_history history;
     uint64_t points = 0;
     unsigned part = PART_TRAIN;
-    error->faults = NULL; /* what is wrong with a parameter is told as "invalid" */
+    error->faults = NULL; /* errors of a parameter are reported as "invalid" */
     enum status status = find_private(context, request, &spec, error);
     if (status == ST_OK)
         status = query_count(
@@ -93,10 +93,10 @@ enum status handle_ledger_head(struct context *context, struct request *request,
 
 /* --- the ledger's entries --- */
 
-struct walk { /* over the entries of one dataset */
+struct walk { /* a walk over the entries of one dataset */
     struct entries *entries;
-    unsigned view;        /* full, summary */
-    struct epochs epochs; /* of the budget, where entries are summed up */
+    unsigned view;        /* full or summary */
+    struct epochs epochs; /* of the budget, if entries are summarised */
 };
 
 static bool visit(void *context, const struct ledger_row *row)
@@ -110,7 +110,7 @@ static bool visit(void *context, const struct ledger_row *row)
     return true;
 }
 
-/* The epochs are read inside the transaction, so that they are those of its entries. */
+/* Reads the epochs inside the transaction, so that they match its entries. */
 static enum status read_entries(struct context *context, const struct dataset_id *id,
                                 const struct entries_wanted *wanted, struct walk *walk,
                                 struct error *error)
@@ -142,7 +142,7 @@ enum status handle_dataset_ledger(struct context *context, struct request *reque
     const struct dataset_spec *spec = NULL;
     struct entries_wanted wanted;
     struct walk walk = {0};
-    error->faults = NULL; /* what is wrong with a parameter is told as "invalid" */
+    error->faults = NULL; /* errors of a parameter are reported as "invalid" */
     enum status status = find_private(context, request, &spec, error);
     if (status == ST_OK)
         status = entries_parse(&wanted, request, error);

@@ -7,8 +7,9 @@
 #include "base/check.h"
 
 struct ledger_opening {
-    struct store *store; /* that the ledger is of */
-    struct store *again; /* the same, opened for the thread; NULL: there is none */
+    struct store *store; /* the store of the ledger */
+    struct store *again; /* a second connection to it, for the thread; NULL: there is
+                            none */
     struct ledger *ledger;
     enum status status;
     struct error error;
@@ -40,12 +41,14 @@ struct ledger_opening *ledger_opening_begin(struct store *store)
     struct ledger_opening *opening = calloc(1, sizeof *opening);
     CHECK(opening != NULL);
     opening->store = store;
+    /* Opens the connection of sealed entries before another connection is in use. */
     store_reads_sealed(
-        store); /* whose connection is had before others are used beside */
+        store);
     opening->status = store_open_again(&opening->again, store, &opening->error);
     if (opening->again != NULL)
         opening->beside = pthread_create(&opening->thread, NULL, run, opening) == 0;
-    if (!opening->beside && opening->status == ST_OK) /* or the thread's to write */
+    if (!opening->beside && opening->status == ST_OK) /* otherwise the thread writes
+                                                         status */
         opening->status = ledger_open(&opening->ledger, store, &opening->error);
     return opening;
 }

@@ -9,7 +9,7 @@
 #include "service/job.h"
 #include "service/job_changes.h"
 
-enum { JOBS_MAX = 64 }; /* of a batch: some 400 bytes each */
+enum { JOBS_MAX = 64 }; /* per batch: some 400 bytes each */
 
 /* --- versions and cursors --- */
 
@@ -42,13 +42,14 @@ struct composing {
     const struct event_feed *feed;
     uint64_t after, to; /* versions */
     struct event_writer writer;
-    struct dataset_id charged[JOBS_MAX]; /* datasets, each once */
+    struct dataset_id charged[JOBS_MAX]; /* datasets with changed charges, each once */
     size_t charged_count;
-    struct sweep_id sweeps[JOBS_MAX]; /* whose runs are in other states, each once */
+    struct sweep_id sweeps[JOBS_MAX]; /* sweeps whose runs have changed state, each
+                                         once */
     size_t sweep_count;
     struct dataset_id changed[DATASET_CHANGES_KEPT];
     size_t changed_count;
-    bool is_lost; /* something was, and the lists have to be read anew */
+    bool is_lost; /* changes were lost: clients must read the lists again */
 };
 
 static void add_charged(struct composing *composing, const struct dataset_id *dataset)
@@ -94,7 +95,7 @@ static void write_job(struct composing *composing, const struct job *job)
 }
 
 /* Writes the first jobs that have changed since, oldest change first, and notes which
- * datasets have up to there. */
+ * datasets have changed up to there. */
 static void write_jobs(void *context, const struct changed_jobs *changed)
 {
     struct composing *composing = context;
@@ -156,7 +157,8 @@ static void write_sweeps(struct composing *composing)
     }
 }
 
-/* Nothing has changed of a budget whose account nobody has asked for since the start. */
+/* Skips budgets whose account has not been loaded since the start: nothing of them has
+ * changed. */
 static void write_budgets(struct composing *composing)
 {
     struct balance balance;
@@ -199,7 +201,7 @@ struct event_feed list_events_feed(struct context *context,
     static const struct event_feed_kind kind = {version_of, compose};
     struct event_feed feed = {.kind = &kind,
                               .context = context,
-                              .order = UINT64_MAX}; /* behind those of jobs */
+                              .order = UINT64_MAX}; /* after those of jobs */
     if (dataset != NULL)
         feed.dataset = dataset_spec(dataset)->id;
     snprintf(feed.project, sizeof feed.project, "%s", project);

@@ -1,10 +1,11 @@
 /*
- * list_events.h - the events of all jobs, or of those on one dataset, for whoever shows
- * lists: how each moves, and what becomes of the budgets that they are charged to.
+ * list_events.h - the events of all jobs, or of the jobs on one dataset, for clients
+ * that show lists: the changes of each job, and of the budgets that the jobs are
+ * charged to.
  *
- * A snapshot says that from here on nothing is missed; the lists themselves are asked for
- * as ever. Jobs come in the order in which they changed, and a job that changed several
- * times since comes once, as it is now.
+ * The snapshot event says that from here on no change is missed; the client reads the
+ * lists themselves by the usual requests. Jobs come in the order in which they changed;
+ * a job that changed several times comes once, in its current state.
  *
  * Threads: any.
  */
@@ -15,11 +16,11 @@
 
 struct dataset; /* datasets.h */
 
-/* dataset is NULL for jobs on any, project "" for those of all projects. */
+/* dataset NULL means jobs on any dataset, project "" means jobs of all projects. */
 struct event_feed list_events_feed(struct context *context,
                                    const struct dataset *dataset, const char *project);
 
-/* As job_events_cursor. These events have no end. */
+/* Like job_events_cursor. These events have no end. */
 struct event_cursor list_events_cursor(const struct event_feed *feed, const char *id);
 
 #endif

@@ -1,7 +1,7 @@
-/* What the lists of jobs, datasets and models have in common is in page.h. Here each says
- * what it lists, in which order, and which version of it that is: its tag is made of
- * counters that grow with every visible change, and is read before anything else, so a
- * tag is never newer than what it stands for. */
+/* page.h has what the lists of jobs, datasets and models have in common. Each list here
+ * says what it lists, in which order, and at which version: its tag is made of counters
+ * that grow with every visible change, and the tag is read before anything else, so a
+ * tag is never newer than the contents that it names. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,12 +31,12 @@ enum { DESCENDING, ASCENDING };
 static const char *const directions[] = {
     [DESCENDING] = "desc", [ASCENDING] = "asc", NULL};
 
-struct order { /* by what a list may be ordered */
+struct order { /* the orders that a list offers */
     const char *const *names;
-    const bool *ascending; /* where no direction is asked for */
+    const bool *ascending; /* the default direction of each order */
 };
 
-/* Reads ?order_by=, where order is not NULL, and ?order=. */
+/* Reads ?order=, and ?order_by= if order is not NULL. */
 static bool read_order(struct page_source *source, const struct request *request,
                        const struct order *order, struct error *error)
 {
@@ -91,13 +91,14 @@ static const unsigned active_job_states =
     1u << JOB_QUEUED | 1u << JOB_RUNNING | 1u << JOB_CANCELLING;
 
 struct job_list {
-    const struct request *request; /* of who asks */
+    const struct request *request; /* of the principal that asks */
     struct jobs *jobs;
     unsigned view, states;
     struct caption_search search;
     const char *dataset, *algorithm, *owner; /* NULL: any */
-    int64_t after_ms;                        /* those made since; INT64_MIN: all */
-    bool evaluated;                          /* those alone that were */
+    int64_t after_ms;                        /* only those created since; INT64_MIN:
+                                                all */
+    bool evaluated;                          /* only those with an evaluation */
 };
 
 static bool job_seen(void *context, size_t place)
@@ -160,7 +161,7 @@ static struct page_key job_epsilon(void *context, size_t place)
                                  job_is_private(job) ? job_epsilon_planned(job) : 0};
 }
 
-/* An evaluation that came to no number counts as the least. */
+/* An evaluation whose quality is not a number sorts as the least. */
 static struct page_key job_quality(void *context, size_t place)
 {
     const struct job_list *list = context;
@@ -172,8 +173,7 @@ static struct page_key job_quality(void *context, size_t place)
     return key;
 }
 
-/* What was made within a second is written as that second, so what is to come after it
- * begins with the next. */
+/* Times are written in whole seconds, so "after" begins with the next second. */
 static bool read_created_after(struct job_list *list, const struct request *request,
                                struct error *error)
 {
@@ -262,7 +262,7 @@ static const unsigned every_privacy = 1u << PRIVATE | 1u << PUBLIC;
 static const unsigned every_dataset_state = (1u << DATASET_STATE_COUNT) - 1;
 
 struct dataset_list {
-    struct request *request; /* of who asks */
+    struct request *request; /* of the principal that asks */
     struct context *context;
     unsigned view, states, privacies;
     struct caption_search search;
@@ -303,7 +303,7 @@ static char *dataset_line(void *context, size_t place)
                : dataset_text(datasets, dataset, list->context->ledger, NULL);
 }
 
-/* What has no budget is never used up. */
+/* Public datasets have no budget: they sort as if all of it were left. */
 static struct page_key dataset_left_key(void *context, size_t place)
 {
     const struct dataset_list *list = context;
@@ -344,7 +344,7 @@ enum status handle_dataset_list(struct context *context, struct request *request
                                 struct error *error)
 {
     char tag[TAG_SIZE];
-    struct ledger_entry_name head; /* what a dataset promises is the ledger's */
+    struct ledger_entry_name head; /* the ledger has each dataset's budget */
     struct dataset_list list = {.request = request,
                                 .context = context,
                                 .states = every_dataset_state,
@@ -376,7 +376,7 @@ enum status handle_dataset_list(struct context *context, struct request *request
 /* --- models --- */
 
 struct model_list {
-    const struct request *request; /* of who asks */
+    const struct request *request; /* of the principal that asks */
     struct context *context;
     struct caption_search search;
     const char *dataset, *job; /* NULL: any */
@@ -448,7 +448,7 @@ enum status handle_model_list(struct context *context, struct request *request,
     good = read_search(&list.search, request, error) && good;
     if (!read_order(&source, request, NULL, error) || !good)
         return ST_INVALID;
-    /* A model is there a moment before its job's end, which its evaluation is from. */
+    /* A model exists a moment before its job's end, which shows its evaluation. */
     snprintf(tag, sizeof tag, "\"%s-%llu-%llu\"", context->nonce,
              (unsigned long long)version,
              (unsigned long long)tally.by_state[JOB_SUCCEEDED]);

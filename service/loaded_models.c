@@ -15,7 +15,8 @@ struct loaded_models {
     pthread_mutex_t lock; /* guards the rest but size_max */
     size_t size_max, size;
     size_t count;
-    struct idle idle[LOADED_MODELS_MAX]; /* the first count, used longest ago first */
+    struct idle idle[LOADED_MODELS_MAX]; /* the first count are in use, least recently
+                                            used first */
 };
 
 struct loaded_models *loaded_models_create(size_t size_max)

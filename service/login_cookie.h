@@ -1,7 +1,7 @@
 /*
- * login_cookie.h - the cookie of a browser that is logged in (service/logins.h): on its way
- * out, and on its way in. It is HttpOnly, so that no script reads it, and SameSite=Strict,
- * so that no other site's page sends it. Where HTTP is enciphered, by us or by a proxy in
+ * login_cookie.h - reads and sets the cookie of a browser that is logged in
+ * (service/logins.h). It is HttpOnly, so that no script reads it, and SameSite=Strict,
+ * so that no other site's page sends it. If HTTP is encrypted, by us or by a proxy in
  * front, it is Secure and its name begins with __Host-, so that no other host and no
  * plain connection can set it.
  *
@@ -15,10 +15,11 @@
 #include "service/config.h"
 #include "service/request.h"
 
-/* Answers the cookie that the request came with, or NULL. */
+/* Returns the cookie of the request, or NULL. */
 const char *login_cookie_of(const struct request *request, const struct config *config);
 
-/* Has the browser keep value for so many seconds; after 0 it forgets it. */
+/* Makes the browser keep value for this number of seconds; 0 makes it forget the
+ * cookie. */
 void login_cookie_set(struct request *request, const struct config *config,
                       const char *value, int64_t seconds);
 

@@ -1,5 +1,5 @@
-/* The browser's session: a key is shown once, and a cookie that no script can read stands in
- * for it from then on (service/logins.h). */
+/* Handlers of the browser's session: the browser sends a key once, and from then on
+ * uses a cookie that no script can read (service/logins.h). */
 #include <microhttpd.h>
 
 #include "api/login_request.h"
@@ -22,7 +22,8 @@ static void reply_login(struct request *request, unsigned status,
     reply_header_add(&request->reply, "Cache-Control", "no-store");
 }
 
-/* Begins a session of that key, and writes the act down, at once. */
+/* Begins a session for that key, and appends the act to the audit trail, in one
+ * transaction. */
 static enum status begin(struct context *context, const struct request *request,
                          char cookie[LOGIN_COOKIE_SIZE], struct error *error)
 {
@@ -41,7 +42,7 @@ static enum status begin(struct context *context, const struct request *request,
     return store_end(tx, status, error);
 }
 
-/* Begins a session for whoever has this key, who is then the request's principal. */
+/* Begins a session for the holder of this key, who becomes the request's principal. */
 static enum status log_in(struct context *context, struct request *request,
                           const char *key, struct error *error)
 {
@@ -88,7 +89,8 @@ enum status handle_login_get(struct context *context, struct request *request,
     return ST_OK;
 }
 
-/* Ends the session of the cookie, and writes the act down where it is the request's. */
+/* Ends the session of the cookie. If it is the request's own session, appends the act
+ * to the audit trail. */
 static enum status end(struct context *context, const struct request *request,
                        const char *cookie, struct error *error)
 {

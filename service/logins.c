@@ -1,6 +1,6 @@
-/* How it works: a login has a place in a table of fixed size, and a chain of places begins at
- * the first bytes of its cookie's digest, so that finding it costs the same however many
- * there are. Only a new one looks through the table, for a place that is free. */
+/* A login has a place in a table of fixed size. The first bytes of its cookie's digest
+ * choose a chain of places, so that finding a login costs the same however many there
+ * are. Only a new login scans the table, for a free place. */
 #include "service/logins.h"
 
 #include <pthread.h>
@@ -21,14 +21,14 @@ struct place {
     uint8_t digest[SHA256_SIZE];  /* of the cookie */
     char key[PRINCIPAL_KEY_SIZE]; /* "": the place is free */
     int64_t begin_ms, used_ms;
-    int64_t saved_ms; /* used_ms as it is written */
+    int64_t saved_ms; /* used_ms in the login's row */
     bool forgotten;
-    uint64_t turn;      /* among all uses: which of two was the later */
+    uint64_t turn;      /* number of the last use, over all logins: orders uses */
     struct place *next; /* of its chain */
 };
 
-/* Rows of another daemon are read one by one, in any order: one that has begun, before the one
- * that has ended for it. */
+/* Rows of another daemon are read one by one, in any order: possibly a new login before
+ * the one that ended to make room for it. Hence the factor. */
 enum { PLACES = 2 * LIMIT_LOGINS };
 
 struct logins {
@@ -100,7 +100,7 @@ static void vacate_digest(struct logins *logins, const uint8_t digest[SHA256_SIZ
         vacate(logins, place);
 }
 
-/* Where there is no place the login is not known here. */
+/* If there is no free place, this daemon does not know the login. */
 static void occupy(struct logins *logins, const struct place *login)
 {
     for (size_t i = 0; i < PLACES; i++) {
@@ -116,7 +116,7 @@ static void occupy(struct logins *logins, const struct place *login)
     }
 }
 
-/* The place of a cookie, if it is one's. */
+/* The place of a cookie; NULL if there is none. */
 static struct place *find_cookie(struct logins *logins, const char *cookie)
 {
     uint8_t digest[SHA256_SIZE];
@@ -144,7 +144,7 @@ static bool read_digest(uint8_t digest[SHA256_SIZE], const char *id)
     return strcmp(again, id) == 0;
 }
 
-/* False: it does not read back. */
+/* Returns false if the row does not read back. */
 static bool from_row(struct place *login, const struct login_row *row)
 {
     *login = (struct place){.begin_ms = row->begin_ms,
@@ -191,7 +191,7 @@ enum status logins_load(struct logins *logins, struct store_tx *tx, int64_t now_
     return status == ST_OK ? loading.status : status;
 }
 
-/* One that does not read back lets nobody in, until a start refuses it. */
+/* A row that does not read back admits no one, until a start refuses it. */
 static bool renew_row(void *context, const struct login_row *row)
 {
     struct place *login = context;
@@ -224,9 +224,9 @@ enum status logins_renew(struct logins *logins, struct store_tx *tx, const char 
 
 struct change { /* of a transaction, until its end */
     struct logins *logins;
-    struct place login;            /* that begins; a free one: none does */
-    uint8_t ended[SHA256_SIZE];    /* of one that ends, */
-    bool ends;                     /* if one does */
+    struct place login;         /* the login that begins; a free place: none */
+    uint8_t ended[SHA256_SIZE]; /* the login that ends, */
+    bool ends;                  /* if one ends */
 };
 
 static void changed(void *context)
@@ -249,8 +249,8 @@ static void put_down(struct store_tx *tx, const struct change *change)
     store_tx_on_end(tx, changed, free, copy);
 }
 
-/* Whether there is room for a new login of the key; ended is one that ends for it: the one
- * of the key's own that was idle longest, or one that is over. */
+/* Whether there is room for a new login of the key. Sets ended to the login that must
+ * end for it: the key's own that was idle longest, or an expired one. */
 static bool find_room(struct change *change, const char *key, int64_t now_ms)
 {
     const struct place *over = NULL, *oldest = NULL;
@@ -355,7 +355,7 @@ bool logins_find(struct logins *logins, const char *cookie, int64_t now_ms,
     struct place *place = find_cookie(logins, cookie);
     bool holds = place != NULL && !is_over(place, now_ms);
     if (place != NULL)
-        place->forgotten = !holds; /* an earlier time does not bring it back */
+        place->forgotten = !holds; /* stays so even if the clock goes back */
     if (holds) {
         place->used_ms = now_ms;
         place->turn = ++logins->turns;
@@ -375,7 +375,7 @@ bool logins_hold(struct logins *logins, const char *cookie, int64_t now_ms)
     return holds;
 }
 
-/* --- what was used, and what is over --- */
+/* --- saving uses, deleting expired logins --- */
 
 static bool is_due(const struct place *place, int64_t now_ms)
 {
@@ -394,8 +394,8 @@ static bool any_due(struct logins *logins, int64_t now_ms)
     return due;
 }
 
-/* One that is over goes when its row has gone; one whose use is not kept after all is
- * written again a step later. */
+/* An expired login is removed when its row is deleted. If the write of a use is lost,
+ * the use is written again a step later. */
 static enum status save_place(struct logins *logins, struct store_tx *tx, size_t index,
                               int64_t now_ms)
 {

@@ -1,18 +1,20 @@
 /*
- * logins.h - browsers that were shown a key and hold a cookie in its place, in memory and on
- * disk. A login leads to its key's id and to nothing else: what the key may do, and whether
- * it still may, is asked of the keys each time, so a login ends when its key does.
+ * logins.h - logins, in memory and on disk: browsers that presented a key once and hold
+ * a cookie in its place. A login leads only to its key's id: the key's rights and its
+ * validity are looked up at each request, so a login ends when its key does.
  *
  *   begin --> used, again and again --> ended | idle for LOGIN_IDLE_S | LOGIN_LIFE_S old
  *
  * Invariants
- *   (1) Of a cookie only the SHA-256 is kept, on disk too, and it is compared in constant
- *       time.
- *   (2) There are at most LIMIT_LOGINS, and of one key at most LIMIT_LOGINS_PER_KEY.
- *   (3) One begins and ends in a transaction, and memory follows when that is durable. So it
- *       outlives a restart, and every daemon of a store knows it (following.h).
- *   (4) When it was used last is written by ticks, in steps of LOGIN_STEP_S: a restart, or
- *       another daemon, may end one by so much sooner, and never later.
+ *   (1) Only the SHA-256 of a cookie is kept, in memory and on disk, and it is compared
+ *       in constant time.
+ *   (2) There are at most LIMIT_LOGINS logins, and at most LIMIT_LOGINS_PER_KEY of one
+ *       key.
+ *   (3) A login begins and ends in a transaction, and memory follows when that is
+ *       durable. So it survives a restart, and every daemon of a store knows it
+ *       (following.h).
+ *   (4) Ticks write the time of the last use, in steps of LOGIN_STEP_S: a restart or
+ *       another daemon may end a login that much sooner, and never later.
  *
  * Times are those of the wall clock. Threads: any.
  */
@@ -39,19 +41,20 @@ struct logins; /* opaque */
 struct logins *logins_create(void);
 void logins_destroy(struct logins *logins); /* NULL is allowed */
 
-/* Reads all rows, and keeps those that are not over at that time.
+/* Reads all rows, and keeps the logins that have not expired at now_ms.
  *   ST_CORRUPT  a row does not read back; the error names it
  *   ST_IO       the store cannot be read */
 enum status logins_load(struct logins *logins, struct store_tx *tx, int64_t now_ms,
                         struct error *error);
 
-/* Puts the login of that id (store/login_rows.h) as another daemon has left its row in tx.
+/* Updates the login of that id (store/login_rows.h) from its row in tx, which another
+ * daemon has written.
  *   ST_IO  the store is poisoned */
 enum status logins_renew(struct logins *logins, struct store_tx *tx, const char *id,
                          struct error *error);
 
-/* Begins a login for the key of this id, and writes its cookie, which is good once tx is
- * durable. Where the key has as many as it may, the one of them that was idle longest ends.
+/* Begins a login for the key of this id, and writes its cookie, which is valid once tx
+ * is durable. If the key has its maximum of logins, the one that was idle longest ends.
  *   ST_QUEUE_FULL  there are LIMIT_LOGINS of other keys
  *   ST_NOT_FOUND   there is no such key */
 enum status logins_begin(struct logins *logins, struct store_tx *tx, const char *key,
@@ -59,17 +62,17 @@ enum status logins_begin(struct logins *logins, struct store_tx *tx, const char 
                          struct error *error);
 
 struct login {
-    char key[PRINCIPAL_KEY_SIZE]; /* its id */
-    int64_t left_s;               /* of its life, from now on */
+    char key[PRINCIPAL_KEY_SIZE]; /* the key's id */
+    int64_t left_s;               /* seconds left of its life */
 };
 
-/* Finds the login of a cookie, and counts it as used. False where there is none: it
- * was never begun, has ended, or was idle for too long. */
+/* Finds the login of a cookie, and counts this as a use. False if there is none: it
+ * never began, has ended, or was idle for too long. */
 bool logins_find(struct logins *logins, const char *cookie, int64_t now_ms,
                  struct login *found);
 
-/* Tells whether the cookie still has a login, for an answer that is long under way: it is
- * no use of it. */
+/* Whether the cookie still has a login, checked while a long reply is being sent; this
+ * does not count as a use. */
 bool logins_hold(struct logins *logins, const char *cookie, int64_t now_ms);
 
 /* Ends the login of a cookie, if there is one, once tx is durable.
@@ -77,12 +80,12 @@ bool logins_hold(struct logins *logins, const char *cookie, int64_t now_ms);
 enum status logins_end(struct logins *logins, struct store_tx *tx, const char *cookie,
                        struct error *error);
 
-/* The login of a cookie is over here from now on: its key has ended. Its row goes with the
- * next that are saved. */
+/* Ends the login of a cookie in this process: its key has ended. The next logins_save
+ * deletes its row. */
 void logins_forget(struct logins *logins, const char *cookie);
 
-/* Writes when logins were last used, where that is LOGIN_STEP_S newer than what is written,
- * and deletes the rows of those that are over. A failure is logged, and loses a step. */
+/* Writes the last use of each login whose row is LOGIN_STEP_S behind, and deletes the
+ * rows of expired logins. A failure is logged, and loses one step. */
 void logins_save(struct logins *logins, struct store *store, int64_t now_ms);
 
 #endif

@@ -25,7 +25,8 @@ struct long_polls {
     pthread_t thread;
 };
 
-/* Resumes those for whom due holds and forgets them. */
+/* Resumes and forgets the polls of subject, and those past their deadline; all if
+ * closed. */
 static void resume_if(struct long_polls *polls, const void *subject, int64_t now_ns)
 {
     size_t kept = 0;

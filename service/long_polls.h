@@ -3,7 +3,7 @@
  *
  * A long poll is a callback and a deadline. The callback is called once, by the thread
  * that changed the job or by a thread of this file's own at the deadline. The caller
- * looks whether the subject has changed already between long_polls_lock and
+ * checks whether the subject has already changed between long_polls_lock and
  * long_polls_add, so that no change is missed.
  *
  * Threads: any; callbacks must be brief and must not call back into this file.
@@ -31,10 +31,10 @@ void long_polls_unlock(struct long_polls *polls);
 bool long_polls_add(struct long_polls *polls, const void *subject, void *waiting,
                     int64_t deadline_ns);
 
-/* Without the lock: resumes all who wait for subject. */
+/* Resumes all polls of subject. The lock is not held. */
 void long_polls_wake(struct long_polls *polls, const void *subject);
 
-/* Without the lock: how many wait. */
+/* Returns how many polls wait. The lock is not held. */
 size_t long_polls_count(struct long_polls *polls);
 
 /* Resumes all and refuses new ones from now on. */

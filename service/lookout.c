@@ -9,7 +9,7 @@
 
 static const int64_t second_ns = INT64_C(1000000000), ms_ns = INT64_C(1000000);
 
-struct asking {   /* those who wait */
+struct asking {   /* the requests that wait */
     void **items; /* (count) */
     size_t count, capacity;
 };
@@ -30,8 +30,8 @@ static void wait_until(struct lookout *lookout, int64_t time_ns)
     pthread_cond_timedwait(&lookout->change, &lookout->lock, &time);
 }
 
-/* Waits for the next look, which is due when somebody asks or LOOKOUT_MS after the last.
- * The lock is held. */
+/* Waits for the next look, which is due when a request waits or LOOKOUT_MS after the
+ * last look. The lock is held. */
 static void await_turn(struct lookout *lookout, int64_t last_ns)
 {
     int64_t soonest_ns = last_ns + LOOKOUT_GAP_MS * ms_ns;
@@ -44,8 +44,8 @@ static void await_turn(struct lookout *lookout, int64_t last_ns)
     }
 }
 
-/* Looks for those who have asked by now, and resumes them. The lock is held, but for the
- * look. */
+/* Looks, and resumes the requests that waited before the look began. The lock is held,
+ * but released during the look. */
 static void look(struct lookout *lookout)
 {
     struct asking asked = lookout->asking;

@@ -1,14 +1,15 @@
 /*
- * lookout.h - who looks, again and again, for what other daemons of a shared store have
- * written: each LOOKOUT_MS, and at once for those who ask. So what one daemon has made is
- * shown by the others within half a second, and to whoever asks for it right away.
+ * lookout.h - a thread that polls a shared store for what other daemons have written:
+ * every LOOKOUT_MS, and at once when a request asks for it. So all daemons show what
+ * one daemon has made within half a second, and a request that asks for it gets it
+ * right away.
  *
  *   ask -> waits -> a look that began after that -> resumed, once
  *
  * Invariants
- *   (1) Who asks is resumed after a look that began later, and once.
- *   (2) Looks are LOOKOUT_GAP_MS apart, however many ask: those who come meanwhile share
- *       the next.
+ *   (1) A request that asks is resumed once, after a look that began later.
+ *   (2) Looks are at least LOOKOUT_GAP_MS apart, however many requests ask: those that
+ *       ask meanwhile share the next look.
  *
  * Threads: any; one of its own looks and resumes.
  */
@@ -28,10 +29,10 @@ struct lookout_hooks {
 };
 
 struct lookout *lookout_create(const struct lookout_hooks *hooks);
-/* Ends the thread, and resumes who still waits. NULL is allowed. */
+/* Ends the thread, and resumes the requests that still wait. NULL is allowed. */
 void lookout_destroy(struct lookout *lookout);
 
-/* waiting is resumed after the next look. */
+/* Resumes waiting after the next look. */
 void lookout_ask(struct lookout *lookout, void *waiting);
 
 #endif

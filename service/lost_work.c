@@ -19,7 +19,8 @@ struct lost_job {
     bool ended;
 };
 
-/* What was authorised of it: where another daemon ran it, only the row of its mark says. */
+/* Records how many steps were authorised. If another daemon ran the job, only the row
+ * of its mark has this number. */
 static enum status record(const struct lost_job *lost, struct store_tx *tx,
                           struct error *error)
 {

@@ -1,15 +1,15 @@
 /*
- * lost_work.h - the end of what no daemon runs any more: jobs, surveys and imports that a
- * start finds begun, where the store is had alone; those of fenced daemons, where it is
- * shared (claims.h).
+ * lost_work.h - ends work that no daemon runs any more. If the store is not shared:
+ * jobs, surveys and imports that had begun before this start. If it is shared: those of
+ * fenced daemons (claims.h).
  *
  *   RUNNING     FAILED, worker_lost          an import   CREATED, as before it began
  *   CANCELLING  CANCELLED                    a survey    FAILED, worker_lost
  *
  * Invariants
- *   (1) All that was authorised of it is charged, and the rest is released.
- *   (2) What a living daemon runs is left alone.
- *   (3) Whoever comes second finds it ended, and does nothing.
+ *   (1) Everything that was authorised is charged, and the rest is released.
+ *   (2) Work that a living daemon runs is not touched.
+ *   (3) If another daemon has ended the work first, nothing is done.
  *
  * Threads: one at a time.
  */
@@ -18,7 +18,7 @@
 
 #include "service/context.h"
 
-/* Ends it.
+/* Ends all such work.
  *   ST_IO  the store is poisoned */
 enum status lost_work_end(struct context *context, struct error *error);
 

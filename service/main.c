@@ -1,7 +1,7 @@
 /* epsilond trains models under a differential-privacy budget that cannot be overspent.
- * This file is the process from its arguments to its exit code: its commands have
- * files of their own, and everything else opens the service, listens, waits for a signal to
- * stop, and closes in the reverse order. */
+ * This file is the process from its arguments to its exit code. The commands have files
+ * of their own. Without a command, main opens the service, listens, waits for a signal
+ * to stop, and closes everything in the reverse order. */
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@
 #include "service/service.h"
 #include "service/verify_command.h"
 
-/* Sees to it that others can read nothing of the process, on disk or as a core. */
+/* Makes the process's files and cores unreadable for other users. */
 static void close_off(void)
 {
     const struct rlimit none = {0, 0};
@@ -39,8 +39,8 @@ static void close_off(void)
 #endif
 }
 
-/* Blocks the signals that say something to the process. Every later thread inherits the
- * mask, so only main takes them, by sigwait. */
+/* Blocks the signals that the process handles. Every later thread inherits the mask, so
+ * only main takes them, by sigwait. */
 static void block_signals(sigset_t *awaited)
 {
     sigemptyset(awaited);
@@ -51,7 +51,7 @@ static void block_signals(sigset_t *awaited)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Waits for a signal to stop. SIGHUP has files read anew, and nothing else. */
+/* Waits for a signal to stop. SIGHUP only makes the server read its files again. */
 static void wait_for_end(const sigset_t *awaited, struct server *server)
 {
     int number = SIGHUP;
@@ -65,8 +65,8 @@ static void wait_for_end(const sigset_t *awaited, struct server *server)
               (char *)NULL);
 }
 
-/* The exit code of a start that failed; ST_INVALID means a database of a newer
- * schema, or files of TLS that cannot be used. */
+/* The exit code of a start that failed. ST_INVALID means a database of a newer schema,
+ * or TLS files that cannot be used. */
 static int exit_code(enum status status)
 {
     if (status == ST_INVALID)
@@ -119,16 +119,16 @@ static int serve(const struct config *config)
     return EX_OK;
 }
 
-/* Has large blocks mapped one by one, so that they go back to the system when they are
- * freed. glibc would move this bound up to the largest block freed so far, and keep
- * what is below it: bodies and answers of some MiB would stay. */
+/* Makes malloc map large blocks one by one, so that they go back to the system when
+ * they are freed. By default glibc raises this bound to the largest block freed so far,
+ * and keeps smaller blocks: request and reply bodies of some MiB would stay. */
 static void return_large_blocks(void)
 {
     enum { MAPPED_FROM = 1 << 20 };
-    mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* another allocator has its own ways */
+    mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* no effect with another allocator */
 }
 
-/* The commands that the first word may name. Without one the daemon serves. */
+/* The commands that the first word may name. Without a command the daemon serves. */
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -145,7 +145,7 @@ static const struct command {
     {"rank", rank_command, rank_usage},
 };
 
-/* Runs the command with the arguments from its name on, or says how it is used. */
+/* Runs the command with the arguments from its name on, or prints its usage. */
 static int run_command(const struct command *command, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)

@@ -12,7 +12,7 @@
 
 enum { MS_PER_S = 1000, NS_PER_S = 1000000000 };
 
-struct scrape { /* what several families are written from, read once */
+struct scrape { /* values that several families use, read once per scrape */
     struct context *context;
     struct jobs_tally jobs;
     struct ledger_entry_name head;
@@ -69,7 +69,7 @@ static void write_ended(struct exposition *out, const struct scrape *scrape)
         }
 }
 
-/* Writes those of the counters, one for each status, that have counted something. */
+/* Writes the counters that are above 0; there is one counter for each status. */
 static void write_codes(struct exposition *out, const char *label,
                         const atomic_uint_fast64_t counters[STATUS_COUNT])
 {
@@ -89,7 +89,7 @@ static void write_queue_limit(struct exposition *out, const struct scrape *scrap
     write_one(out, (double)scrape->context->config->queue_length_max);
 }
 
-/* In whole seconds: a fraction would tell how long the store was busy for a run. */
+/* In whole seconds: a fraction would reveal how long the store was busy for a run. */
 static void write_oldest_write(struct exposition *out, const struct scrape *scrape)
 {
     write_one(out, (double)(pool_oldest_ns(scrape->context->desk) / NS_PER_S));
@@ -150,7 +150,7 @@ static void write_charges(struct exposition *out, const struct scrape *scrape)
 
 /* --- budgets and the ledger --- */
 
-/* Of a divided dataset the label "part" says whose. */
+/* In a divided dataset the label "part" names the part. */
 static void write_budget(struct exposition *out, const struct budget_line *line,
                          double value)
 {

@@ -15,7 +15,7 @@
 
 enum {
     CONNECTIONS_MAX = 16,
-    IDLE_S = 30, /* scrapers come again every few seconds */
+    IDLE_S = 30, /* scrapers return every few seconds */
 };
 
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
@@ -52,7 +52,8 @@ static bool asks_for_metrics(const char *method, const char *path)
            strcmp(match.route->name, "metrics") == 0;
 }
 
-/* Is called when the headers are complete, and again when there is no body left. */
+/* libmicrohttpd calls it when the headers are complete, and again when no body is
+ * left. */
 static enum MHD_Result on_request(void *argument, struct MHD_Connection *connection,
                                   const char *path, const char *method,
                                   const char *version, const char *data, size_t *size,

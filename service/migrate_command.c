@@ -23,7 +23,8 @@ static bool is_url(const char *text)
            strncmp(text, "postgres://", 11) == 0;
 }
 
-/* Takes --from and --to out of the arguments, and has them say --data-dir and --store. */
+/* Takes --from and --to out of the arguments, and adds --data-dir and --store in their
+ * place. */
 static enum status read_direction(struct direction *direction, char **words, int *count,
                                   int argc, char **argv, struct error *error)
 {
@@ -51,7 +52,7 @@ static enum status read_direction(struct direction *direction, char **words, int
     return ST_OK;
 }
 
-/* from and to are the configuration, but for where the database is. */
+/* Sets from and to to the same configuration, except for the database's place. */
 static enum status read_arguments(struct config *from, struct config *to, int argc,
                                   char **argv, struct error *error)
 {

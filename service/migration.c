@@ -19,9 +19,9 @@ struct moving {
     struct blobs *blobs;
     struct store *source, *target;
     struct migration_row of_source, of_target;
-    struct ledger_entry_name head; /* of the source, when it was verified */
-    char file[BLOB_PATH_SIZE];     /* the directory's database, which one of them is */
-    char draft[DRAFT_SIZE];        /* that file before it is whole */
+    struct ledger_entry_name head; /* the source's, as verified */
+    char file[BLOB_PATH_SIZE];     /* the directory's database file: source or target */
+    char draft[DRAFT_SIZE];        /* that file until it is complete */
 };
 
 static bool is_file(const struct config *config)
@@ -61,9 +61,9 @@ static enum status sync_directory(const struct config *config, struct error *err
     return synced ? ST_OK : ST_IO;
 }
 
-/* --- 1: both are opened, and nobody else has them --- */
+/* --- 1: both are opened and locked --- */
 
-/* The directory must be the source's, and not become so by this start. */
+/* The directory must already be the source's, and not become so by this start. */
 static enum status open_source(struct moving *moving, struct error *error)
 {
     const struct config *from = moving->from;
@@ -81,7 +81,7 @@ static enum status open_source(struct moving *moving, struct error *error)
     return status;
 }
 
-/* A file that was left, or that was never whole, may be in the way. */
+/* A file from an earlier migration, or an incomplete one, may be in the way. */
 static enum status check_file(struct moving *moving, struct error *error)
 {
     char log[BLOB_PATH_SIZE + 8];
@@ -96,7 +96,7 @@ static enum status check_file(struct moving *moving, struct error *error)
     if (status == ST_OK && row.state == MIGRATION_HERE)
         status = error_set(error, ST_INVALID, "%.160s holds a database of its own",
                            moving->to->data_dir);
-    /* What is left in a log belongs to that file, and would be read into another. */
+    /* A log belongs to its file; SQLite would apply its contents to another one. */
     snprintf(log, sizeof log, "%s-wal", moving->file);
     if (status == ST_OK && access(log, F_OK) == 0)
         status = error_set(error, ST_IO, "%s: is in the way", log);
@@ -150,7 +150,7 @@ static enum status check_empty(struct moving *moving, struct error *error)
                      place);
 }
 
-/* Verifies a database that is opened to be read; store_take is closed. */
+/* Verifies a database that is opened for reading, and closes store_take. */
 static enum status verify(const struct moving *moving, const struct config *config,
                           struct store *store_take, struct ledger_entry_name *head,
                           struct error *error)
@@ -189,11 +189,12 @@ static enum status copy_in(struct moving *moving, struct store_tx *from,
     enum status status = store_begin(moving->target, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
-    status = migration_row_update(tx, &row, error); /* a ledger may come with gaps */
+    status = migration_row_update(tx, &row, error); /* so that the ledger may have
+                                                       gaps */
     if (status == ST_OK)
         status = table_copy_run(&migration->copy, tx, from, error);
     if (status == ST_OK)
-        status = migration_row_update(tx, &row, error); /* which moves a server's head */
+        status = migration_row_update(tx, &row, error); /* updates a server's head */
     return store_end(tx, status, error);
 }
 
@@ -214,7 +215,7 @@ static enum status copy_rows(struct moving *moving, struct migration *migration,
     return status;
 }
 
-/* --- 3: the copy is the source --- */
+/* --- 3: the copy is compared and verified --- */
 
 static enum status open_copy(struct moving *moving, struct store **store,
                              struct error *error)
@@ -222,7 +223,7 @@ static enum status open_copy(struct moving *moving, struct store **store,
     const struct store_server server = store_choice_server(moving->to);
     if (!is_file(moving->to))
         return store_open_server_read(store, &server, error);
-    store_close(moving->target); /* so that all of it is in the file */
+    store_close(moving->target); /* so that the file is complete */
     moving->target = NULL;
     return store_open_read(store, moving->draft, error);
 }
@@ -271,7 +272,7 @@ static enum status check_copy(struct moving *moving, struct migration *migration
     return status;
 }
 
-/* A target that is a file gets its name, in place of one that was left. */
+/* Gives a target that is a file its name, in place of an old file that was left. */
 static enum status name_file(struct moving *moving, struct error *error)
 {
     if (!is_file(moving->to))
@@ -281,7 +282,7 @@ static enum status name_file(struct moving *moving, struct error *error)
     return sync_directory(moving->to, error);
 }
 
-/* --- 4, 5, 6: the target becomes the one --- */
+/* --- 4, 5, 6: the target becomes the current database --- */
 
 static enum status leave(struct moving *moving, struct error *error)
 {
@@ -297,7 +298,8 @@ static enum status leave(struct moving *moving, struct error *error)
     return status;
 }
 
-/* As a start would; and the head is kept from the first moment on. */
+/* Opens or claims the target as a start would, and writes the head file from then
+ * on. */
 static enum status settle(struct moving *moving, struct error *error)
 {
     struct ledger *ledger = NULL;

@@ -1,5 +1,5 @@
 /*
- * migration.h - a data directory's database moved: from its file to a server, or from a
+ * migration.h - moves a data directory's database from its file to a server, or from a
  * server into a file. The directory, its files and its `lock` stay where they are.
  *
  *        source    target      `store` names   what is done
@@ -12,12 +12,13 @@
  *    6   LEFT      HERE        the target      the target says so itself
  *
  * Invariants
- *   (1) At every moment the directory can be served with one of the two databases, and
- *       with no other: that which `store` names (store_choice.h). A start of it ends what
- *       a migration has begun: it says HERE again.
- *   (2) A database that is left is never used again: two heirs would spend twice.
- *   (3) seq, prev and hash of every entry and act stay, so that a head which somebody has
- *       noted stays good.
+ *   (1) At every moment the directory can be served with exactly one of the two
+ *       databases: the one that `store` names (store_choice.h). A start on that
+ *       database cancels an unfinished migration: it says HERE again.
+ *   (2) A database that was left is never used again: two copies in use would spend the
+ *       budget twice.
+ *   (3) seq, prev and hash of every entry and act stay the same, so that a head that
+ *       was noted before stays valid.
  *
  * Threads: one.
  */
@@ -34,17 +35,17 @@ struct migration { /* what was moved */
     struct ledger_entry_name head;
 };
 
-/* Moves it. from and to name one data directory, and one of them a server. What `verify`
- * finds of both it says on stdout.
- *   ST_INVALID  the directory is not the source's, the source is not the one any more, or
- *               the target holds something
- *   ST_CORRUPT  the source does not verify, or the copy is not as the source
+/* Moves the database. from and to name one data directory, and one of them a server.
+ * Prints what `verify` finds in both on stdout.
+ *   ST_INVALID  the directory is not the source's, the source is no longer the current
+ *               one, or the target is not empty
+ *   ST_CORRUPT  the source does not verify, or the copy differs from the source
  *   ST_IO       one of them cannot be read or written, or is in use */
 enum status migration_run(struct migration *migration, const struct config *from,
                           const struct config *to, struct error *error);
 
-/* place = what people call the database of a configuration: its folder, or its URL without
- * users, passwords and options. */
+/* Sets place to a readable name of the database of a configuration: its folder, or its
+ * URL without users, passwords and options. */
 void migration_place(char place[MIGRATION_PLACE_SIZE], const struct config *config);
 
 #endif

@@ -36,8 +36,8 @@ enum status handle_model_get(struct context *context, struct request *request,
 
 /* --- delete --- */
 
-/* The model is gone when its row is. What a crash leaves of its file goes with the next
- * start. */
+/* Once its row is deleted, the model no longer exists. If a crash leaves its file, the
+ * next start deletes the file. */
 static enum status remove_model(struct context *context, const struct request *request,
                                 const struct model_row *row, struct error *error)
 {
@@ -80,8 +80,8 @@ enum status handle_model_delete(struct context *context, struct request *request
 
 /* --- content --- */
 
-/* Appends that the file is about to be sent, before it is; one row for a file that is
- * fetched in parts, and none for whoever only asks how large it is. */
+/* Appends to the audit trail that the file will be sent, before it is sent. A file that
+ * is fetched in parts gets one row, and a HEAD request none. */
 static enum status tell_download(struct context *context, const struct request *request,
                                  bool part, struct error *error)
 {
@@ -126,7 +126,7 @@ static enum status refuse_range(struct request *request, const struct model_row 
     return ST_OK;
 }
 
-/* The reply is the file as it lies, or a part of it. */
+/* Replies with the file as it is stored, or a part of it. */
 static enum status send_file(struct context *context, struct request *request,
                              const struct model_row *row, const char *tag,
                              struct error *error)
@@ -157,7 +157,7 @@ static enum status send_file(struct context *context, struct request *request,
     return ST_OK;
 }
 
-/* The reply is made while it is sent, always all of it. */
+/* Streams the file while it is made, always all of it. */
 static enum status send_onnx(struct context *context, struct request *request,
                              const struct model_row *row, struct error *error)
 {
@@ -227,8 +227,8 @@ enum status handle_model_content(struct context *context, struct request *reques
                                   : send_file(context, request, row, tag, error);
 }
 
-/* A check reads the file at about this rate; a part of it is mostly checked already. As
- * ONNX it is read once more, for a digest. */
+/* A check reads the file at about this rate; a partial request has usually been checked
+ * before. For ONNX the file is read once more, for the digest. */
 uint64_t cost_model_content(struct context *context, const struct request *request)
 {
     enum { BYTES_PER_NS = 2 };

@@ -1,5 +1,5 @@
 /*
- * model_text.h - a model as answered: its row, and what its job says of it.
+ * model_text.h - the JSON of a model in replies: its row, and facts of its job.
  *
  * Threads: any.
  */

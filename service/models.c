@@ -24,7 +24,7 @@ struct models {
     uint64_t version;         /* grows with every change */
 };
 
-struct addition { /* or a removal */
+struct addition { /* an addition, or a removal */
     struct models *models;
     struct model *model;
 };
@@ -202,7 +202,7 @@ const struct model_row *models_at(struct models *models, size_t index)
     return &model->row;
 }
 
-/* --- what a model is called, and its end --- */
+/* --- a model's caption, and its deletion --- */
 
 struct caption model_caption(struct models *models, const struct model_row *row)
 {
@@ -298,7 +298,7 @@ enum status model_remove(struct models *models, struct store_tx *tx,
     return ST_OK;
 }
 
-/* --- as another daemon has left it --- */
+/* --- changes by other daemons --- */
 
 /* Rows never change. */
 static bool is_there(void *context, const struct model_row *row)
@@ -366,7 +366,7 @@ enum status models_open_file(struct models *models, const struct blobs *blobs,
     blob_give_back(blobs, &loan);
     if (status == ST_OK)
         return ST_OK;
-    if (atomic_load(&model->removed)) /* since it was found */
+    if (atomic_load(&model->removed)) /* after it was found */
         return error_set(error, ST_NOT_FOUND, "no model \"%s\"", row->id.text);
     if (status == ST_CORRUPT || status == ST_NOT_FOUND)
         status = ST_MODEL_CORRUPT;

@@ -1,11 +1,11 @@
 /*
- * models.h - every published model, in memory and on disk. A model exists from the
+ * models.h - all published models, in memory and on disk. A model exists from the
  * moment its row is durable, in the transaction that settles its job; its file was
- * synced before. It is gone from the moment that the row's deletion is durable; its file
- * is removed after that, and at the next start where a crash came between.
+ * synced before. It is gone from the moment that the row's deletion is durable; its
+ * file is removed after that, or at the next start if a crash came between.
  *
- * Threads: any. Rows never change; a pointer is good until models_close, that of a
- * deleted model too, which also keeps its place.
+ * Threads: any. Rows never change; a pointer is valid until models_close, also that of
+ * a deleted model, which keeps its place too.
  */
 #ifndef SERVICE_MODELS_H
 #define SERVICE_MODELS_H
@@ -23,13 +23,14 @@
 
 struct models; /* opaque */
 
-/* Reads all rows; their certificates are models_check's to read.
+/* Reads all rows; models_check reads their certificates.
  *   ST_CORRUPT  a row does not read back; the error names it
  *   ST_IO       the store cannot be read */
 enum status models_open(struct models **out, struct store_tx *tx, struct error *error);
 
-/* Checks that the certificate of every model is its own.
- *   reads_all   all of each is read back, and not what a glance shows alone
+/* Checks that the certificate of every model belongs to it.
+ *   reads_all   read each certificate back completely, not only the fields of a quick
+ *               scan
  *   ST_CORRUPT  one does not; the error names its row */
 enum status models_check(struct models *models, bool reads_all, struct error *error);
 void models_close(struct models *models); /* NULL is allowed */
@@ -43,45 +44,46 @@ enum status models_add(struct models *models, struct store_tx *tx,
 
 const struct model_row *models_find(struct models *models,
                                     const char *id); /* NULL: none */
-/* How many places there are, those of models that were deleted since the start too. */
+/* The number of places, including those of models that were deleted since the start. */
 size_t models_count(struct models *models);
 const struct model_row *models_at(struct models *models,
                                   size_t index); /* oldest is 0 */
 
 bool model_is_removed(struct models *models, const struct model_row *row);
-/* Whatever changes of any model makes a greater one. */
+/* Grows with every change of any model. */
 uint64_t models_version(struct models *models);
 
-/* A copy of what it is called, to be released; and whether that fits a search. */
+/* model_caption returns a copy of the caption, to be released; model_fits, whether the
+ * caption matches a search. */
 struct caption model_caption(struct models *models, const struct model_row *row);
 bool model_fits(struct models *models, const struct model_row *row,
                 const struct caption_search *search);
-/* Calls it something else.
+/* Sets its caption.
  *   ST_IO  the store is poisoned */
 enum status model_caption_put(struct models *models, struct store_tx *tx,
                               const struct model_row *row, struct caption *caption_take,
                               struct error *error);
 
-/* Deletes the model's row and caption. Whoever is being sent its file, or predicts with
- * it, is not disturbed.
+/* Deletes the model's row and caption. Requests that are sending its file, or
+ * predicting with it, are not disturbed.
  *   ST_IO  the store is poisoned */
 enum status model_remove(struct models *models, struct store_tx *tx,
                          const struct model_row *row, struct error *error);
 
-/* Puts the model of that id as another daemon has left its row in tx: it is there from now
- * on, or is removed.
+/* Updates the model of that id from its row in tx, which another daemon has written:
+ * adds it, or marks it as removed.
  *   ST_CORRUPT  its row or its certificate does not read back
  *   ST_IO       the store is poisoned */
 enum status models_renew(struct models *models, struct store_tx *tx, const char *id,
                          struct error *error);
-/* The same of what it is called; nothing where there is no such model. */
+/* The same for its caption; does nothing if there is no such model. */
 enum status model_caption_renew(struct models *models, struct store_tx *tx,
                                 const char *id, struct error *error);
 
-/* What the row says of the model's file. */
+/* Size and SHA-256 of the model's file, as its row says. */
 struct file_seal model_row_seal(const struct model_row *row);
 
-/* Opens the model's file to serve it; *file is the caller's to close.
+/* Opens the model's file to serve it; the caller closes *file.
  *   ST_NOT_FOUND      the model was deleted meanwhile
  *   ST_MODEL_CORRUPT  it is missing, cannot be read, or is not what its row says
  *   ST_DISK_FULL      the cache has no room for it

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 
-static const double low_shares[] = {0.5, 0.2, 0.1}; /* the least last */
+static const double low_shares[] = {0.5, 0.2, 0.1}; /* in falling order */
 static const double exhausted_share = 0.001;
 static const unsigned budget_types =
     1u << EVENT_BUDGET_LOW | 1u << EVENT_BUDGET_EXHAUSTED;
@@ -23,13 +23,13 @@ static bool falls_to(const struct ledger_left *left, double share)
     return left->before > share && left->after <= share;
 }
 
-struct news { /* what webhooks are to be told together */
+struct news { /* the events of one transaction */
     struct webhook_event events[2 + 2 * PARTS_MAX];
     size_t count;
 };
 
-/* Appends what the open transaction makes of the budget of a part, which is at most two
- * events. like has what they all have. */
+/* Appends the events that the open transaction causes for the budget of a part, at most
+ * two. like has the members that they share. */
 static void append_budget(struct news *news, const struct webhook_event *like,
                           const struct ledger_left *left)
 {
@@ -45,9 +45,9 @@ static void append_budget(struct news *news, const struct webhook_event *like,
         news->events[news->count++] = exhausted;
 }
 
-/* Appends what it makes of the budget of every part: one that was not charged has not
- * fallen. A message has no place for a part's name, so two that fall together are told
- * alike. Of cause, the second and the traceparent are read. */
+/* Appends the events for the budgets of all parts; a part that was not charged has
+ * none. A message has no field for a part's name, so two parts that fall together send
+ * equal messages. Reads only the second and the traceparent of cause. */
 static enum status append_budgets(struct context *context, struct news *news,
                                   const struct dataset_id *dataset,
                                   const struct webhook_event *cause,
@@ -69,8 +69,8 @@ static enum status append_budgets(struct context *context, struct news *news,
     return ST_OK;
 }
 
-/* Appends that the job's sweep has ended with it, where it has: *types is what there is then
- * to tell of. Of like, the second and the traceparent are read. */
+/* If the job's sweep has ended with this job, appends that event and adds its type to
+ * *types. Reads only the second and the traceparent of like. */
 static void append_sweep(struct context *context, struct store_tx *tx,
                          const struct job *job, struct news *news, unsigned *types)
 {

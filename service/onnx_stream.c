@@ -75,7 +75,8 @@ enum status onnx_stream_open(struct stream *stream, struct context *context,
         onnx_export_close(export);
         if (status == ST_INVALID)
             return error_set_at(error, status, "?format", "%s", local.text);
-        /* A model's file is no part of the ledger: its loss must not read as one. */
+        /* A model's file is not part of the ledger: its loss must not look like a
+         * corrupt ledger. */
         return error_set(error, ST_MODEL_CORRUPT, "model %s: %s", row->id.text,
                          local.text);
     }

@@ -1,8 +1,8 @@
 /*
- * onnx_stream.h - a model's file of ONNX as the body of a reply: made while it is sent,
- * from the model's own file (engine/onnx_export.h).
+ * onnx_stream.h - a model as an ONNX file in the body of a reply: it is made while it
+ * is sent, from the model's own file (engine/onnx_export.h).
  *
- * Threads: any; a stream is pulled by one at a time.
+ * Threads: any; one at a time pulls from a stream.
  */
 #ifndef SERVICE_ONNX_STREAM_H
 #define SERVICE_ONNX_STREAM_H
@@ -15,11 +15,11 @@
 enum { ONNX_TAG_SIZE = SHA256_HEX_SIZE + 32 };
 void onnx_stream_tag(char tag[ONNX_TAG_SIZE], const struct model_row *row);
 
-/* Makes the stream of a model, and the digest of all of it. The model's file is checked
- * first.
+/* Makes the stream of a model, and the digest of the whole ONNX file. Checks the
+ * model's file first.
  *   ST_NOT_FOUND      the model was deleted meanwhile
  *   ST_MODEL_CORRUPT  its file is not what its row says, or cannot be read
- *   ST_INVALID        its file of ONNX would be longer than that format allows; the
+ *   ST_INVALID        its ONNX file would be longer than that format allows; the
  *                     pointer is that of the parameter
  *   ST_INTERNAL       its file cannot be opened for another reason, or as job_check */
 enum status onnx_stream_open(struct stream *stream, struct context *context,

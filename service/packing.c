@@ -30,7 +30,7 @@ char *packing_pack(size_t *packed_size, const char *text, size_t size)
         stream.avail_in = (uInt)size;
         stream.next_out = (Bytef *)packed;
         stream.avail_out = (uInt)size;
-        packs = deflate(&stream, Z_FINISH) == Z_STREAM_END; /* else there was no room */
+        packs = deflate(&stream, Z_FINISH) == Z_STREAM_END; /* false: it did not fit */
         *packed_size = stream.total_out;
     }
     deflateEnd(&stream);

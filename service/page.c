@@ -1,5 +1,5 @@
-/* By numbers, a page is a walk from its mark. By keys, whatever is wanted behind the mark
- * is gathered and sorted, and the page is its beginning. */
+/* By numbers, a page is a walk from its mark. By keys, everything wanted behind the
+ * mark is gathered and sorted, and the page is the beginning of that. */
 #include "service/page.h"
 
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 #include "api/query.h"
 #include "base/check.h"
 
-struct page { /* what is to be shown of a source, and what is found */
+struct page { /* what is wanted of a source, and what is found */
     const struct page_source *source;
     bool is_first; /* no mark */
     struct page_mark mark;
     size_t size, count;
-    char **items; /* (size), count of which are there */
+    char **items; /* (size), the first count are set */
     bool more;
 };
 
@@ -35,7 +35,7 @@ static uint64_t number_of(const struct page_source *source, size_t place)
     return source->number == NULL ? place + 1 : source->number(source->context, place);
 }
 
-/* The first place whose number is at least this; the count where there is none. */
+/* The first place whose number is at least this; the count if there is none. */
 static size_t place_of(const struct page_source *source, uint64_t number)
 {
     size_t low = 0, high = source->count;
@@ -95,7 +95,7 @@ static void walk_up(struct page *page)
 struct keyed {
     struct page_key key;
     uint64_t number;
-    size_t place; /* of a thing of the list, not of a mark */
+    size_t place; /* set for a thing of the list, not for a mark */
 };
 
 static int compare(const void *left, const void *right)
@@ -113,7 +113,8 @@ static struct keyed keyed_of(const struct page_source *source, size_t place)
                           number_of(source, place), place};
 }
 
-/* The mark as a thing of the list. A text is that of the thing, which is there. */
+/* The mark as a thing of the list. If keys are texts, the thing is there, and its text
+ * is read. */
 static struct keyed keyed_of_mark(const struct page *page)
 {
     const struct page_source *source = page->source;
@@ -123,7 +124,8 @@ static struct keyed keyed_of_mark(const struct page *page)
                           .number = page->mark.position};
 }
 
-/* Gathers what is wanted behind the mark, in ascending order; found has room for all. */
+/* Gathers everything wanted behind the mark, in ascending order; found has room for
+ * all. */
 static size_t gather(const struct page *page, struct keyed *found)
 {
     const struct page_source *source = page->source;
@@ -182,14 +184,15 @@ static char *collect(struct page *page)
     return text;
 }
 
-/* An order has two letters, from a on: of newest or greatest first, and of oldest or
- * least first. Those from p on were of places, which a start may have moved. */
+/* An order has two letters, beginning with a: one for newest or greatest first, and one
+ * for oldest or least first. The letters from p on belonged to places, which a start
+ * may have moved. */
 static char letter_of(const struct page_source *source)
 {
     return (char)('a' + 2 * source->order + source->ascending);
 }
 
-/* Whether the mark names a thing of the list that is seen. */
+/* Whether the mark names a thing of the list that the client may see. */
 static bool names_seen(const struct page *page)
 {
     const struct page_source *source = page->source;

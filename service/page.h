@@ -1,20 +1,21 @@
 /*
  * page.h - lists, a page at a time.
  *
- * Things have places, the oldest at 0, and numbers that grow with the places. A list shows
- * them by these, newest or oldest first; or by a key, and by their numbers where keys are
- * equal.
+ * Things have places, the oldest at 0, and numbers that grow with the places. A list
+ * shows them by their numbers, newest or oldest first; or by a key, and by their
+ * numbers if keys are equal.
  *
- * A page's token is a mark in that order: the number of the page's last thing, with its key
- * where the list has one. So it goes on from there whatever is asked for beside it: what
- * was added or deleted since, and other filters, change what is shown behind the mark and
- * nothing else. In another order a mark means nothing, and is refused. A thing whose key
- * changes between two pages may be on both or on neither.
+ * A page's token is a mark in that order: the number of the page's last thing, with its
+ * key if the list has one. So the next page begins there, whatever else the request
+ * says: things added or deleted since, and other filters, only change what is shown
+ * behind the mark. A mark of another order has no meaning, and is refused. A thing
+ * whose key changes between two pages may be on both or on neither.
  *
  * Invariants
- *   (1) Places are this process's own, and numbers the store's: any daemon of a store, and
- *       a later start, goes on behind a mark where the one that gave it out would have.
- *   (2) The thing that a mark names need not be there any more.
+ *   (1) Places are this process's own, and numbers the store's: any daemon of a store,
+ *       and a later start, continues behind a mark where the daemon that gave it out
+ *       would have.
+ *   (2) The thing that a mark names may have been deleted.
  */
 #ifndef SERVICE_PAGE_H
 #define SERVICE_PAGE_H
@@ -24,39 +25,40 @@
 
 #include "service/request.h"
 
-struct page_key {     /* by number, then by text */
-    double number;    /* never NaN; the same for all where text decides */
+struct page_key {     /* ordered by number, then by text */
+    double number;    /* never NaN; the same for all if text decides */
     const char *text; /* never changes; NULL: number decides */
 };
 
 struct page_source {
     const char *name;    /* "jobs" */
-    size_t first, count; /* the places from first to count, which are looked at */
-    /* The place of the order among those that the list may have. */
+    size_t first, count; /* the places from first up to count are looked at */
+    /* The index of the order among the list's orders. */
     unsigned char order;
     bool ascending;
-    /* The number of the thing at that place, from 1. NULL: nothing is ever deleted of what
-     * is listed, so its places, counted from 1, are the same everywhere. */
+    /* The number of the thing at that place, from 1. NULL: nothing in this list is ever
+     * deleted, so its places, counted from 1, are the same everywhere. */
     uint64_t (*number)(void *context, size_t place);
-    /* By what the list is ordered; NULL: by numbers. */
+    /* The key that the list is ordered by; NULL: numbers. */
     struct page_key (*key)(void *context, size_t place);
     bool by_text; /* its keys have texts; nothing is ever deleted */
-    /* Whether whoever asks sees the thing at that place. NULL: all are seen. */
+    /* Whether the principal may see the thing at that place. NULL: it may see all. */
     bool (*seen)(void *context, size_t place);
-    /* Whether the thing at that place, which is seen, is listed. NULL: all are. */
+    /* Whether the thing at that place, which the principal may see, is listed. NULL:
+     * all are. */
     bool (*wanted)(void *context, size_t place);
-    /* The thing at that place as JSON text, to be freed. NULL: it cannot be shown, and the
-     * page goes on without it. */
+    /* The thing at that place as JSON text, to be freed. NULL: it cannot be shown, and
+     * the page continues without it. */
     char *(*text)(void *context, size_t place);
     void *context;
-    /* Says which version of the list this is, as an ETag with its quotes. It was read
-     * before count. NULL: the list has none. */
+    /* The version of the list, as an ETag with its quotes, which was read before count.
+     * NULL: the list has none. */
     const char *tag;
 };
 
-/* Makes the reply from the request's page_size and page_token; where If-None-Match names
- * the tag it is 304, and nothing of the source is called.
- *   ST_INVALID  one of these is no such thing */
+/* Makes the reply from the request's page_size and page_token. If If-None-Match names
+ * the tag the reply is 304, and no function of source is called.
+ *   ST_INVALID  one of the parameters is malformed */
 enum status page_reply(struct request *request, const struct page_source *source,
                        struct error *error);
 

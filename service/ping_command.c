@@ -25,7 +25,7 @@ union address {
     struct sockaddr_un path;
 };
 
-/* Fills in where the daemon listens, and answers its size. */
+/* Sets the address at which the daemon listens, and returns its size. */
 static socklen_t address_of(union address *address, const struct config *config)
 {
     *address = (union address){0};
@@ -46,7 +46,7 @@ static socklen_t address_of(union address *address, const struct config *config)
     return sizeof address->six;
 }
 
-/* Answers a connected socket, or -1. */
+/* Returns a connected socket, or -1. */
 static int connect_to(const struct config *config)
 {
     union address address;
@@ -63,7 +63,7 @@ static int connect_to(const struct config *config)
     return -1;
 }
 
-/* Asks on a plain connection for the beginning of the answer. */
+/* Sends the question on a plain connection, and reads the beginning of the answer. */
 static bool ask_plainly(int connection, char answer[ANSWER_SIZE])
 {
     size_t size = 0;
@@ -89,7 +89,7 @@ static bool exchange(gnutls_session_t session, char answer[ANSWER_SIZE])
     return got > 0;
 }
 
-/* Asks the same under TLS. */
+/* The same over TLS. */
 static bool ask_secretly(int connection, char answer[ANSWER_SIZE])
 {
     gnutls_session_t session;
@@ -133,7 +133,7 @@ int ping_command(int argc, char **argv)
     struct config config;
     enum config_outcome outcome;
     struct error error = {0};
-    /* It needs no data directory, which the configuration asks for. */
+    /* ping needs no data directory, but the configuration requires one. */
     char option[] = "--data-dir", nowhere[] = ".";
     char *arguments[ARGUMENTS_MAX + 1] = {argv[0], option, nowhere};
     if (argc + 2 > ARGUMENTS_MAX) {

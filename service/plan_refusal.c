@@ -5,9 +5,10 @@
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
 
-struct refusal { /* everything a budget's 409 points to */
+struct refusal { /* what the members of a budget's 409 point to */
     struct problem problem;
-    struct outlook outlook; /* of the part with least left of those that are read */
+    struct outlook outlook; /* of the part with the least left, among the parts that are
+                               read */
     double available[LEDGER_WEIGHTED], orders[LEDGER_WEIGHTED];
 };
 
@@ -38,7 +39,8 @@ static void refusal_fill(struct context *context, const struct policy_asked *ask
     problem->available_orders = refusal->orders;
 }
 
-/* Whether what is at fault is the evaluation on a holdout, of a job or of a sweep's. */
+/* Whether the error is about the evaluation on a holdout, of a job or of a sweep's
+ * job. */
 static bool is_measurement(const struct error *error)
 {
     return strncmp(error->pointer, "/evaluation", 11) == 0 ||
@@ -56,8 +58,8 @@ void plan_refuse(struct context *context, struct request *request,
     struct policy_breach breach;
     if (asked->dataset != NULL)
         request->about = *asked->dataset;
-    /* What an evaluation on a holdout lacks is said of that budget, which has no room for
-     * less of it. */
+    /* An error of the evaluation on a holdout concerns that part's budget, which has no
+     * room for a smaller one. */
     if (is_budget && !is_measurement(error) && asked->mechanism->run_count > 0)
         refusal_fill(context, asked, &refusal);
     if (error->status == ST_POLICY_VIOLATION &&

@@ -1,8 +1,8 @@
-/* A plan is filled in from top to bottom of complete, each step from what stands above
- * it: the datasets; the request's defaults and the compiled model; the noise, which is
- * given or is searched for (calibrate); the epsilon that it comes to; the learning
- * rate, where the algorithm chooses it; memory; and at last, because it takes longest,
- * whether the model is float safe. The first refusal ends it. */
+/* complete fills in a plan from top to bottom; each step uses the steps above it: the
+ * datasets; the request's defaults and the compiled model; the noise, which is given or
+ * searched for (calibrate); the epsilon that results; the learning rate, if the
+ * algorithm chooses it; memory; and last, because it takes longest, whether the model
+ * is float safe. The first refusal ends it. */
 #include "service/planner.h"
 
 #include <stdio.h>
@@ -24,8 +24,8 @@ static const double noise_multiplier_start = 1.0;
 
 struct planning {
     struct context *context;
-    const struct principal *principal; /* who asks */
-    struct errand *errand;             /* for files that are not here, or NULL */
+    const struct principal *principal; /* of the request */
+    struct errand *errand;             /* for files that are not local, or NULL */
     struct job_plan *plan;
 };
 
@@ -62,7 +62,8 @@ static enum status check_evaluation(const struct planning *planning,
     return ST_OK;
 }
 
-/* Whether somebody starts so many processes, each of which takes the job's memory. */
+/* Checks that a launcher is configured that starts this many processes, each of which
+ * takes the job's memory. */
 static enum status check_launcher(const struct config *config,
                                   const struct train_spec *train, struct error *error)
 {
@@ -94,7 +95,7 @@ static enum status check_cost(struct context *context, const struct train_spec *
     return ST_OK;
 }
 
-/* Makes the plan's mechanism anew, at this noise. */
+/* Makes the plan's mechanism again, at this noise. */
 static enum status remake(struct job_plan *plan, double noise_multiplier,
                           struct error *error)
 {
@@ -112,7 +113,7 @@ static struct price_terms terms_of(const struct planning *planning)
                                 .delta = request->delta};
 }
 
-/* Finds the noise multiplier that the target asks for, and the mechanism at it. */
+/* Finds the noise multiplier that meets the target, and the mechanism at that noise. */
 static enum status calibrate(const struct planning *planning, struct error *error)
 {
     struct context *context = planning->context;
@@ -143,7 +144,8 @@ static enum status calibrate(const struct planning *planning, struct error *erro
     }
     if (status == ST_OK)
         return remake(plan, *noise, error);
-    /* No noise meets the share, so the refusal shows the least that it could need. */
+    /* No noise meets the share, so the refusal shows the least that the job could
+     * need. */
     if (status == ST_BUDGET_EXHAUSTED || status == ST_BUDGET_HELD)
         remake(plan, LIMIT_NOISE_MULTIPLIER_MAX, NULL);
     return status;
@@ -161,8 +163,8 @@ static enum status check_first_step(const struct mechanism *m, struct error *err
                         "smaller filter_order");
 }
 
-/* Finds the epsilon of the whole job; and its charge, so that whoever reserves it finds that
- * in the ledger's book. */
+/* Finds the epsilon of the whole job. Also computes its charge, so that a later
+ * reservation finds the charge in the ledger's book. */
 static enum status find_figures(const struct planning *planning, struct figure *figure,
                                 struct error *error)
 {

@@ -15,12 +15,12 @@
 
 enum { MS_PER_DAY = 86400000 };
 
-struct asking { /* what is held against the policy */
+struct asking { /* what is checked against the policy */
     struct context *context;
     const struct principal *principal;
     const struct policy_asked *asked;
     struct key_policy policy;
-    const struct policy_asked *others; /* (other_count) that are asked for with it */
+    const struct policy_asked *others; /* (other_count) requested together with it */
     size_t other_count;
 };
 
@@ -60,7 +60,7 @@ static bool allows_algorithm(const struct key_policy *policy,
     return found;
 }
 
-/* Whether who asks is that owner in that project. */
+/* Whether the principal that asks is that owner in that project. */
 static bool is_of(const struct asking *asking, const char *owner, const char *project)
 {
     return person_equal(owner, asking->principal->name) &&
@@ -72,9 +72,10 @@ static bool is_own_job(const struct asking *asking, const struct job *job)
     return is_of(asking, job_owner(job), job_project(job));
 }
 
-struct own_surveys { /* those of who asks that have not ended */
+struct own_surveys { /* surveys of the principal that have not ended */
     const struct asking *asking;
-    struct taken *taken; /* what they hold of the dataset goes here; NULL: nowhere */
+    /* What they hold of the dataset is added here; NULL: only count them. */
+    struct taken *taken;
     size_t count;
 };
 
@@ -85,7 +86,8 @@ static bool is_own_charge(const struct asking *asking, const struct charge *char
     return is_of(asking, charge_owner(charge)->name, charge_owner(charge)->project);
 }
 
-/* How many jobs, surveys and charges of the owner in the project have not ended. */
+/* Counts the jobs, surveys and charges of the owner in the project that have not
+ * ended. */
 static size_t count_open(const struct asking *asking)
 {
     size_t count;
@@ -104,7 +106,7 @@ static size_t count_open(const struct asking *asking)
 
 /* --- shares --- */
 
-struct taken { /* of a part of a dataset at its weighted orders, by one owner */
+struct taken { /* what one owner takes of a part of a dataset, at its weighted orders */
     const struct price_terms *terms; /* charges are looked up in the ledger's book */
     const struct balance *balance;
     const struct division *division;
@@ -162,8 +164,8 @@ static bool take_entry(void *context, const struct ledger_row *row)
     return true;
 }
 
-/* What is archived is known by the day: a day that has begun within the period counts
- * whole, and so does the one in which the period begins. */
+/* Archived spending is known by the day: a day that overlaps the period counts as a
+ * whole, also the day in which the period begins. */
 static void take_spending(struct taken *taken, const struct sealed_spending *spending)
 {
     const int64_t end_ms = ((int64_t)spending->day + 1) * MS_PER_DAY;
@@ -196,8 +198,8 @@ static enum status take_committed(const struct asking *asking, struct taken *tak
 {
     struct store_tx *tx = NULL;
     const struct taken before = *taken;
-    /* An entry of the period may stand before one that looks older: the clock was set back
-     * between them. */
+    /* Walk over all entries since then: if the clock was set back, an entry of the
+     * period may come before one that looks older. */
     const struct ledger_range range = {.dataset = asking->asked->dataset->text,
                                        .since_ms = taken->since_ms};
     enum status status;
@@ -218,7 +220,7 @@ static bool is_on_it(const struct asking *asking, const struct dataset_id *datas
     return strcmp(dataset->text, asking->asked->dataset->text) == 0;
 }
 
-/* Its mechanism was priced when it was reserved, so it has a price. */
+/* A survey's mechanism was priced when it was reserved, so pricing it cannot fail. */
 static void visit_survey(void *context, const struct survey *survey)
 {
     struct own_surveys *own = context;
@@ -252,7 +254,7 @@ static enum status take_charges(const struct asking *asking, struct taken *taken
     return status;
 }
 
-/* What is asked for at once is of one dataset. */
+/* Things requested at once are all on one dataset. */
 static enum status take_others(const struct asking *asking, struct taken *taken,
                                struct error *error)
 {
@@ -262,7 +264,7 @@ static enum status take_others(const struct asking *asking, struct taken *taken,
     return status;
 }
 
-/* What open jobs and surveys hold is their whole price. */
+/* Open jobs and surveys hold their whole price. */
 static enum status take_held(const struct asking *asking, struct taken *taken,
                              struct error *error)
 {
@@ -283,7 +285,7 @@ static enum status take_held(const struct asking *asking, struct taken *taken,
     return status;
 }
 
-/* Whether what is taken is within the share at a weighted order. */
+/* Whether the total is within the share at one of the weighted orders. */
 static bool is_within(const struct taken *taken, double share)
 {
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
@@ -292,7 +294,7 @@ static bool is_within(const struct taken *taken, double share)
     return false;
 }
 
-/* Whether the owner stays within the share of one part. */
+/* Checks whether the owner stays within the share of one part. */
 static enum status check_part(const struct asking *asking,
                               const struct division *division, enum part part,
                               bool *within, struct error *error)
@@ -324,7 +326,7 @@ static enum status check_part(const struct asking *asking,
     return status;
 }
 
-/* What is asked must stay within the share of each part that it reads. */
+/* The request must stay within the share of each part that it reads. */
 static enum status check_share(const struct asking *asking, bool *within,
                                struct error *error)
 {
@@ -347,9 +349,10 @@ static enum status check_share(const struct asking *asking, bool *within,
 
 static const char measurement_pointer[] = "/evaluation/epsilon";
 
-/* The limit is one of all that the job is given: training and a measurement read different
- * records, so nobody loses their sum, but whoever set the limit was promised no more than
- * that out of both. What takes the sum over it decides. */
+/* The limit applies to everything that the job is granted. Training and a measurement
+ * read different records, so no person's loss is their sum, but whoever set the limit
+ * was promised no more than that for both together. The breach names the member that
+ * raises the sum over the limit. */
 static bool exceeds_epsilon(const struct asking *asking, struct policy_breach *breach)
 {
     const struct policy_asked *asked = asking->asked;
@@ -363,7 +366,7 @@ static bool exceeds_epsilon(const struct asking *asking, struct policy_breach *b
     return true;
 }
 
-/* The same of noise, where the one of the two that has less decides. */
+/* The same for noise: the one of the two with less noise decides. */
 static bool lacks_noise(const struct asking *asking, struct policy_breach *breach)
 {
     const struct policy_asked *asked = asking->asked;
@@ -424,7 +427,7 @@ bool policy_limits(struct context *context, const struct principal *principal)
     return key_policy_limits(&key.policy);
 }
 
-/* Shares and numbers of jobs only grow, so the last of them tells for all. */
+/* Shares and numbers of jobs only grow, so checking the last one checks all. */
 enum status policy_find_breach(struct context *context,
                                const struct policy_inquiry *inquiry,
                                struct policy_breach *breach, struct error *error)

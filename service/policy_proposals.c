@@ -10,8 +10,8 @@
 
 static const int64_t lapse_ms = (int64_t)LIMIT_GRANT_DAYS * 86400000;
 
-/* Rows of another daemon are read one by one, in any order: what it has added, before what it
- * has dropped for that. */
+/* Rows of another daemon are read one by one, in any order: possibly a new proposal
+ * before the one that was dropped for it. Hence the factor. */
 enum { PLACES = 2 * LIMIT_POLICY_PROPOSALS };
 
 struct policy_proposals {
@@ -38,7 +38,7 @@ void policy_proposals_destroy(struct policy_proposals *proposals)
 
 /* --- the list; the lock is held --- */
 
-/* The place of that key's, or count. */
+/* The place of that key's proposal, or count. */
 static size_t place_of(const struct policy_proposals *proposals, const char *key)
 {
     size_t place = 0;
@@ -137,7 +137,7 @@ enum status policy_proposals_renew(struct policy_proposals *proposals,
 struct change { /* of a transaction, until its end */
     struct policy_proposals *proposals;
     struct policy_proposal proposal;
-    bool drops; /* what waits for its key */
+    bool drops; /* instead drops the key's proposal */
 };
 
 static void changed(void *context)
@@ -173,7 +173,7 @@ enum status policy_proposals_drop(struct policy_proposals *proposals,
     return status;
 }
 
-/* Drops those that have lapsed, and counts the others. */
+/* Drops the proposals that have lapsed, and counts the others. */
 static enum status sweep(struct policy_proposals *proposals, struct store_tx *tx,
                          int64_t now_ms, size_t *kept, struct error *error)
 {

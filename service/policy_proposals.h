@@ -1,8 +1,8 @@
 /*
- * policy_proposals.h - wider policies of keys that wait for a second person: at most one of a
- * key, in memory and on disk, so that it waits through a restart and at every daemon of a
- * store. What is narrower waits for nobody. Since one takes the place of another, an
- * approval names the policy that it agrees to.
+ * policy_proposals.h - wider policies of keys that wait for a second person's approval:
+ * at most one for each key, in memory and on disk, so that it survives a restart and
+ * every daemon of a store has it. A narrower policy needs no approval. Since a proposal
+ * replaces the key's earlier one, an approval names the policy that it approves.
  *
  * Each change is made in a transaction, and memory follows when that is durable.
  *
@@ -23,7 +23,7 @@
 struct policy_proposals; /* opaque */
 
 struct policy_proposal {
-    char key[ACCESS_KEY_ID_SIZE]; /* its id */
+    char key[ACCESS_KEY_ID_SIZE]; /* the key's id */
     struct key_policy policy;
     char proposed_by[PRINCIPAL_NAME_SIZE];
     int64_t propose_ms; /* it lapses LIMIT_GRANT_DAYS later */
@@ -38,14 +38,14 @@ void policy_proposals_destroy(struct policy_proposals *proposals); /* NULL is al
 enum status policy_proposals_load(struct policy_proposals *proposals,
                                   struct store_tx *tx, struct error *error);
 
-/* Puts what waits for that key as another daemon has left its row in tx. The statuses are
- * the same. */
+/* Updates the proposal of that key from its row in tx, which another daemon has
+ * written. Returns the same statuses. */
 enum status policy_proposals_renew(struct policy_proposals *proposals,
                                    struct store_tx *tx, const char *key,
                                    struct error *error);
 
-/* Puts a proposal in the place of the key's before, if there was one. Those that have lapsed
- * by then go.
+/* Replaces the key's proposal, if it has one, by this. Deletes the proposals that have
+ * lapsed.
  *   ST_QUEUE_FULL  LIMIT_POLICY_PROPOSALS of other keys wait
  *   ST_NOT_FOUND   there is no such key
  *   ST_IO          the store is poisoned */
@@ -54,17 +54,17 @@ enum status policy_proposals_put(struct policy_proposals *proposals,
                                  const struct policy_proposal *proposal,
                                  struct error *error);
 
-/* Copies what waits for that key at that time; false: nothing does. */
+/* Copies the proposal that waits for that key at now_ms; false: none does. */
 bool policy_proposals_find(struct policy_proposals *proposals, const char *key,
                            int64_t now_ms, struct policy_proposal *proposal);
 
-/* Whether it is what an approval names.
- *   ST_GRANT_DECIDED  it is another policy: whoever approves has not seen it */
+/* Checks that the proposal is the policy that an approval names.
+ *   ST_GRANT_DECIDED  it is another policy: the approver has not seen it */
 enum status policy_proposal_check_named(const struct policy_proposal *proposal,
                                         const struct key_policy *named,
                                         struct error *error);
 
-/* Nothing waits for that key from then on.
+/* Deletes the proposal of that key, if there is one.
  *   ST_IO  the store is poisoned */
 enum status policy_proposals_drop(struct policy_proposals *proposals,
                                   struct store_tx *tx, const char *key,

@@ -16,13 +16,14 @@ struct waiting {
 };
 
 struct pool {
-    pthread_mutex_t lock; /* guards all below but threads and what is set at creation */
+    /* Guards all below but threads and what is set at creation. */
+    pthread_mutex_t lock;
     pthread_cond_t wake;  /* there is something to take, or the pool stops */
     pthread_cond_t idle;  /* a running item has ended */
     void (*run)(void *context, void *item);
     void *context;
     size_t capacity;
-    struct waiting *waiting; /* (capacity), a ring of count items from first on */
+    struct waiting *waiting; /* (capacity), a ring of count items beginning at first */
     size_t first, count;
     size_t running;
     bool paused, stopping;

@@ -10,17 +10,18 @@
 #include "service/access.h"
 #include "service/handlers.h"
 
-/* For estimates: a core does this many products of a forward pass in a nanosecond. */
+/* For cost estimates: products of a forward pass that a core computes in a
+ * nanosecond. */
 static const double flops_per_ns = 40;
-enum { READING_NS = 8 }; /* a byte of a body, from text to features */
+enum { READING_NS = 8 }; /* per byte of a body, from text to features */
 
-/* A prediction needs this of the model's job and dataset. All of it outlives requests but
- * what the schema has of its own. */
+/* What a prediction needs of the model's job and dataset. All of it outlives requests,
+ * except what schema owns. */
 struct prediction {
     const struct model_row *row;
     const struct model_spec *model;
     const struct schema *declared;
-    struct schema schema; /* over the ranges that the model takes */
+    struct schema schema; /* with the ranges that the model takes */
 };
 
 static void prediction_fini(struct prediction *prediction)
@@ -54,7 +55,7 @@ static enum status find(struct context *context, const struct request *request,
 static double row_flops(const struct prediction *prediction)
 {
     double flops = 0;
-    /* The model compiled when it was trained. */
+    /* The model compiled when it was trained, so it compiles now. */
     CHECK(predictor_flops(&flops, prediction->model, schema_shape(&prediction->schema),
                           NULL) == ST_OK);
     return flops;
@@ -69,12 +70,13 @@ uint64_t cost_model_predict(struct context *context, const struct request *reque
     size_t blocks = (rows + PREDICTOR_ROWS - 1) / PREDICTOR_ROWS;
     double flops = (double)(blocks * PREDICTOR_ROWS) * row_flops(&prediction);
     prediction_fini(&prediction);
+    /* The rest would be refused. */
     double run_ns =
-        fmin(flops, LIMIT_PREDICT_FLOPS) / flops_per_ns; /* more is refused */
+        fmin(flops, LIMIT_PREDICT_FLOPS) / flops_per_ns;
     return request->body_size * READING_NS + (uint64_t)run_ns;
 }
 
-/* Reads, answers and writes a block of rows at a time. */
+/* Reads, predicts and writes one block of rows at a time. */
 static enum status answer_rows(struct predict_request *rows,
                                struct predictor *predictor,
                                struct predict_answer *answer, double *outputs,
@@ -130,7 +132,7 @@ static enum status load(struct context *context, const struct prediction *predic
                                             schema_shape(&prediction->schema)};
     enum status status = blob_fetch(context->blobs, &loan, &name, &local);
     if (status == ST_IO)
-        status = ST_INTERNAL; /* where it is kept does not answer */
+        status = ST_INTERNAL; /* the store of its file does not answer */
     if (status == ST_OK)
         status = loaded_models_take(context->loaded_models, &prediction->row->id,
                                     &source, predictor, &local);
@@ -139,7 +141,8 @@ static enum status load(struct context *context, const struct prediction *predic
         return ST_OK;
     if (models_find(context->models, prediction->row->id.text) == NULL)
         return error_set(error, ST_NOT_FOUND, "the model was deleted meanwhile");
-    /* A model's file is no part of the ledger: its loss must not read as one. */
+    /* A model's file is not part of the ledger: its loss must not look like a corrupt
+     * ledger. */
     if (status == ST_IO || status == ST_CORRUPT || status == ST_NOT_FOUND)
         status = ST_MODEL_CORRUPT;
     return error_set(error, status, "model %s: %s", prediction->row->id.text,

@@ -13,7 +13,7 @@ enum { MS = 1000000, NS_OF_SECOND = 1000000000 };
 struct waiting {
     void *item;
     uint64_t cost, turn;
-    uint64_t number; /* counts submissions: of equal turns the earlier is next */
+    uint64_t number; /* counts submissions: with equal turns, the earlier is next */
     int64_t deadline_ns;
 };
 
@@ -21,18 +21,18 @@ struct predictors {
     struct predictors_setup setup;
     pthread_mutex_t lock; /* guards all below but threads */
     pthread_cond_t wake;  /* there is something to take, or they stop */
+    /* (PREDICTORS_WAITING_MAX), the first count are in use, in no order. */
     struct waiting
-        *waiting; /* (PREDICTORS_WAITING_MAX), the first count, in no order */
+        *waiting;
     size_t count;
-    uint64_t waiting_cost[2]; /* that of large items and, at 1, of small ones */
+    uint64_t waiting_cost[2]; /* of large items and, at index 1, of small ones */
     uint64_t clock, submitted;
-    bool stopping, small_runs; /* small_runs: the thread for small ones has begun */
+    bool stopping, small_runs; /* small_runs: the thread for small items has begun */
     unsigned thread_count;
     pthread_t *threads;
 };
 
-/* What those waiting items cost together that are small if one of this cost is, and
- * large if it is large. */
+/* Total waiting cost in the class (small or large) that `cost` belongs to. */
 static uint64_t *cost_of_like(struct predictors *predictors, uint64_t cost)
 {
     return &predictors->waiting_cost[cost <= predictors->setup.small_max];
@@ -87,7 +87,7 @@ static void wait(struct predictors *predictors)
     pthread_cond_timedwait(&predictors->wake, &predictors->lock, &due);
 }
 
-/* Runs one item, or tells one that it is late; false where there is none. */
+/* Runs one item, or reports that one is late; false if there is none. */
 static bool serve_one(struct predictors *predictors, uint64_t cost_max)
 {
     size_t due = first_due(predictors);

@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "service/pool.h"
 
-struct place { /* of an item that waits or runs */
+struct place { /* one item that waits or runs */
     bool taken;
     void *item;
     struct principal principal;
@@ -21,7 +21,7 @@ struct pricers {
     struct place places[PRICERS_WAITING_MAX];
 };
 
-/* The place is free again when the item has been run: the item may be gone by then. */
+/* Runs the item, then frees its place: the item may be gone by then. */
 static void run_place(void *context, void *taken)
 {
     struct place *place = taken;

@@ -1,13 +1,14 @@
 /*
- * pricers.h - the threads that work out what jobs, sweeps and charges cost, so that the desk
- * never does, and the bounded queue that they take requests from.
+ * pricers.h - the threads that compute what jobs, sweeps and charges cost, so that the
+ * desk never does, and their bounded queue of requests.
  *
  *   pricers_submit -> waiting -> run(context, item) on one thread, once
  *
  * Invariants
- *   (1) At most PRICERS_WAITING_MAX items wait or run, and at most PRICERS_EACH_MAX of one
- *       principal. Without keys everybody is the local principal, which has all places.
- *   (2) Items are run in the order in which they came.
+ *   (1) At most PRICERS_WAITING_MAX items wait or run, and at most PRICERS_EACH_MAX of
+ *       one principal. Without keys every request is the local principal's, which may
+ *       use all places.
+ *   (2) Items are run in the order of submission.
  *
  * Threads: any thread may call anything but pricers_destroy, which its creator calls last.
  */
@@ -26,8 +27,9 @@ struct pricers *pricers_create(void (*run)(void *context, void *item), void *con
 /* Takes no further item, waits for the running ones and drops the waiting ones. */
 void pricers_destroy(struct pricers *pricers); /* NULL is allowed */
 
-/* Has item run in its turn, for the principal, which is copied.
- *   ST_QUEUE_FULL  as many of the principal's, or as many in all, wait as may */
+/* Queues item, to be run in its turn, for the principal, which is copied.
+ *   ST_QUEUE_FULL  the maximum of the principal's items, or of all items, wait
+ *                  already */
 enum status pricers_submit(struct pricers *pricers, void *item,
                            const struct principal *principal, struct error *error);
 

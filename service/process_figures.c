@@ -30,8 +30,8 @@ void process_figures_resume(struct process_figures *figures)
     atomic_fetch_add(&figures->endings, 1);
 }
 
-/* Microseconds of processors that the process has used; the last figure if they cannot be
- * read. */
+/* Processor time in microseconds that the process has used; the last figure if it
+ * cannot be read. */
 static uint64_t used_us(const struct process_figures *figures)
 {
     enum { US_PER_S = 1000000 };

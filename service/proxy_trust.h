@@ -1,6 +1,7 @@
 /*
- * proxy_trust.h - from where a request may come that says in its headers who makes it: from
- * a proxy that has logged that person in. Whoever else sends such headers is lying.
+ * proxy_trust.h - the trusted source of requests whose headers name their person: a
+ * proxy that has logged that person in. Such headers are not believed from anywhere
+ * else.
  *
  * Pure.
  */
@@ -13,14 +14,14 @@
 
 #include "base/status.h"
 
-struct proxy_trust { /* zeroed: nobody is trusted */
-    int family;      /* AF_UNIX, AF_INET, AF_INET6; AF_UNSPEC: nobody */
+struct proxy_trust { /* zeroed: no source is trusted */
+    int family;      /* AF_UNIX, AF_INET, AF_INET6; AF_UNSPEC: none */
     uint8_t network[16];
     unsigned prefix; /* bits of network that an address must share */
 };
 
-/* Reads "unix", or a network: "192.0.2.0/24", "2001:db8::/32"; an address alone is a network
- * of one.
+/* Reads "unix", or a network: "192.0.2.0/24", "2001:db8::/32"; a single address is a
+ * network of one.
  *   ST_INVALID  anything else, or a network with bits behind its prefix */
 enum status proxy_trust_parse(struct proxy_trust *trust, const char *text,
                               struct error *error);

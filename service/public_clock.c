@@ -1,9 +1,9 @@
-/* One lock and two conditions. change is what everybody waits for who wants in: it is
- * told when a tick has run and when the clock stops. empty is what the clock's thread
- * waits for when a second has begun while somebody is inside. second is the one whose
- * tick ran last, and the gate is open only while it is the wall clock's: so a thread
- * that comes after a second has begun waits for the tick even where the clock's own
- * thread has not woken yet. */
+/* One lock and two conditions. Threads that want to enter wait for change, which is
+ * signalled when a tick has run and when the clock stops. The clock's thread waits for
+ * empty if a second has begun while a thread is inside. second is the one whose tick
+ * ran last, and the gate is open only while it is the wall clock's: so a thread that
+ * comes after a second has begun waits for the tick even if the clock's own thread has
+ * not woken yet. */
 #include "service/public_clock.h"
 
 #include <pthread.h>
@@ -16,8 +16,9 @@
 
 enum {
     NS_PER_S = 1000000000,
+    /* The gate shuts this long before a second: a synced authorisation takes less. */
     GATE_SHUT_NS =
-        50000000, /* so long before a second: a synced authorisation takes less */
+        50000000,
 };
 
 struct public_clock {
@@ -25,7 +26,7 @@ struct public_clock {
     void *context;
     pthread_mutex_t lock;  /* guards all below */
     pthread_cond_t change; /* a tick has run, or the clock stops */
-    pthread_cond_t empty;  /* nobody is inside */
+    pthread_cond_t empty;  /* no thread is inside */
     bool going, ticking;
     int64_t second; /* the last tick's; only while going */
     uint64_t ticks;
@@ -61,7 +62,7 @@ void public_clock_destroy(struct public_clock *clock)
     free(clock);
 }
 
-/* --- the thread; the lock is held where nothing else is said --- */
+/* --- the thread; the lock is held unless stated otherwise --- */
 
 /* Waits for the next second of the wall clock, or for the clock to stop. */
 static void await_second(struct public_clock *clock)
@@ -127,14 +128,15 @@ void public_clock_stop(struct public_clock *clock)
 
 /* --- the gate --- */
 
-/* Whether a tick runs, or a second has begun that has not had its tick: not merely a
- * later second, for the wall clock may be set back. The lock is held. */
+/* Whether a tick is running, or the current second has not had its tick. Compares for
+ * inequality, because the wall clock may be set back. The lock is held. */
 static bool is_ticking(const struct public_clock *clock)
 {
     return clock->ticking || (clock->going && clock_wall_s() != clock->second);
 }
 
-/* Whether the next second is so near that whoever entered might make its tick late. */
+/* Whether the next second is so near that a thread that enters now might make its tick
+ * late. */
 static bool is_near(const struct public_clock *clock)
 {
     struct timespec now;

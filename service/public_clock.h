@@ -1,30 +1,30 @@
 /*
- * public_clock.h - the one clock by which what runs have come to is shown.
+ * public_clock.h - the clock by which the progress of runs is shown.
  *
- * How long a step took is private, so nothing that depends on it may be seen at the
+ * How long a step took is private, so nothing that depends on it may be visible at the
  * moment at which it happens. At every whole second of the wall clock this clock ticks:
- * it calls its function on a thread of its own, and that function shows all that has
- * happened before the second began.
+ * it calls its function on a thread of its own, and that function shows everything that
+ * has happened before the second began.
  *
- * Whatever happens at a private moment happens inside the clock's gate:
+ * Everything that happens at a private moment happens inside the clock's gate:
  *
  *   public_clock_enter --> authorise, record, hand over --> public_clock_leave
  *
  * Invariants
  *   (1) tick(context, second) is called when the second has begun, once for each second
  *       at most unless the wall clock is set back, never two at a time.
- *   (2) While it runs nobody is inside the gate, and nobody who comes after a second
- *       has begun gets in before its tick has run. So a tick sees what happened before
- *       its second, and nothing else, however late the thread is that calls it. Nor
- *       does anybody get in during the last 50 ms of a second: a thread that syncs an
- *       authorisation inside would make the tick late, and so show when a block ended.
- *       A sync that takes longer than that still does.
+ *   (2) While it runs no thread is inside the gate, and no thread that comes after a
+ *       second has begun gets in before its tick has run. So a tick sees what happened
+ *       before its second, and nothing else, however late the clock's thread calls it.
+ *       Also, no thread gets in during the last 50 ms of a second: a thread that syncs
+ *       an authorisation inside would make the tick late, and so show when a block
+ *       ended. A sync that takes longer than that still does.
  *   (3) Two ticks are at most a little over a second apart, whatever is done to the
  *       wall clock: the thread's waits are measured by the monotonic one.
  *   (4) Before public_clock_start and after public_clock_stop the gate is open.
  *
- * Threads: any may enter, leave and wait. A thread that is inside neither waits nor
- * enters once more, and holds no lock that the tick's function takes.
+ * Threads: any may enter, leave and wait. A thread that is inside must not wait or
+ * enter again, and holds no lock that the tick's function takes.
  */
 #ifndef SERVICE_PUBLIC_CLOCK_H
 #define SERVICE_PUBLIC_CLOCK_H
@@ -38,23 +38,25 @@ struct public_clock *public_clock_create(void (*tick)(void *context, int64_t sec
                                          void *context);
 void public_clock_destroy(struct public_clock *clock); /* stops it; NULL is allowed */
 
-/* Begins to tick, at the next second. */
+/* Starts ticking, at the next second. */
 void public_clock_start(struct public_clock *clock);
 
-/* When this returns no tick runs, and none comes. It must not be called from a tick. */
+/* When this returns no tick is running, and no further tick comes. Must not be called
+ * from a tick. */
 void public_clock_stop(struct public_clock *clock);
 
-/* Goes through the gate, and waits where it is shut. */
+/* Enters the gate, and waits while it is shut. */
 void public_clock_enter(struct public_clock *clock);
 void public_clock_leave(struct public_clock *clock);
 
-/* Returns when a tick has run whose second began after the call, or at once where the
- * clock does not go. */
+/* Returns when a tick has run whose second began after the call, or at once if the
+ * clock is not running. */
 void public_clock_wait(struct public_clock *clock);
 
-/* Returns at end_ns of the monotonic clock, or earlier after a tick that finds *stop set,
- * or if *stop is set already. Returns at once if the clock does not go, and when it stops.
- *   stop  NULL: nothing but the clock's own stop ends the wait */
+/* Returns at end_ns of the monotonic clock, or earlier after a tick that finds *stop
+ * set, or if *stop is set already. Returns at once if the clock is not running, and
+ * when it stops.
+ *   stop  NULL: only the clock's own stop ends the wait early */
 void public_clock_wait_until(struct public_clock *clock, int64_t end_ns,
                              const atomic_bool *stop);
 

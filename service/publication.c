@@ -18,7 +18,7 @@ static char *noise_text(const struct trained *trained)
     return noise_render(&noise);
 }
 
-/* The certificate of a finished run: what it was charged, priced again from its
+/* Renders the certificate of a finished run: what it was charged, priced again from its
  * mechanism, and the steps that it ran. */
 static char *certify(struct context *context, const struct job *job,
                      const struct trained *trained, const struct model_id *id)
@@ -73,7 +73,7 @@ static char *certify(struct context *context, const struct job *job,
     return card;
 }
 
-/* Writes the model's file and says in the row what it is. */
+/* Writes the model's file, and its size and SHA-256 to the row. */
 static enum status save(struct publication *publication, struct context *context,
                         const struct job *job, struct trainer *trainer,
                         struct error *error)

@@ -1,7 +1,7 @@
 /*
- * publication.h - a trained model as a file with its certificate (privacy.md P10):
- * written to a draft, synced and renamed. Nobody can ask for it yet. What publishes it
- * is its row, which the caller inserts, with the time at which it does.
+ * publication.h - writes a trained model to a file with its certificate (privacy.md
+ * P10): to a draft, which is synced and renamed. No request can read it yet. The model
+ * is published when the caller inserts its row, which has that time.
  *
  * Threads: the runners'.
  */
@@ -13,14 +13,14 @@
 #include "service/context.h"
 #include "service/jobs.h"
 
-/* What a training ends with. */
+/* The results of a training. */
 struct trained {
     struct trainer *trainer;
-    const struct mechanism *ran;     /* the steps that a filtered run ran, or NULL */
-    const struct ancestry *ancestry; /* what it was started from */
-    const char *noise;   /* of the certificate, as other processes drew it; NULL: the
+    const struct mechanism *ran;     /* the steps that a filtered run took, or NULL */
+    const struct ancestry *ancestry; /* the models that it was started from */
+    const char *noise;   /* for the certificate, as other processes drew it; NULL: the
                           * trainer did */
-    const char *quality; /* what was measured on a holdout, as JSON, or NULL */
+    const char *quality; /* the quality measured on a holdout, as JSON, or NULL */
 };
 
 struct publication {
@@ -31,13 +31,13 @@ struct publication {
 
 /* Writes the file and fills in publication, which must then be released with
  * publication_fini.
- *   ST_IO, ST_NO_MEMORY  the file cannot be written; nothing is left of it, nor
- *                        to be released */
+ *   ST_IO, ST_NO_MEMORY  the file cannot be written; no file is left, and nothing must
+ *                        be released */
 enum status publication_write(struct publication *publication, struct context *context,
                               const struct job *job, const struct trained *trained,
                               struct error *error);
 
-/* Removes the file again: its row was not inserted. */
+/* Deletes the file: its row was not inserted. */
 void publication_remove(const struct publication *publication, struct context *context);
 
 void publication_fini(struct publication *publication); /* a zeroed one is allowed */

@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "service/rank_launcher.h"
 
-/* What ranks wait for beside each other's steps is the daemon's own work between two orders:
- * a transaction, and an evaluation. */
+/* Besides each other's steps, ranks wait for the daemon's own work between two orders:
+ * a transaction, and an evaluation. These are the longest waits. */
 enum { PATIENCE_S = 120, PATIENCE_EVALUATING_S = 900, END_MS = 10000 };
 
 struct rank_company {
@@ -22,17 +22,18 @@ struct rank_company {
     struct trainer *trainer;
     const atomic_bool *cancel;
     const struct job *job;
-    char model[RANK_PATH_SIZE]; /* the file that the model comes in */
+    char model[RANK_PATH_SIZE]; /* the file through which the model comes */
     bool guarded;               /* the plan's filter needs each next step */
-    bool has_begun;             /* the first report is there */
+    bool has_begun;             /* the first report has come */
     bool is_lost;
     struct rank_report report;
 };
 
 /* --- the plan --- */
 
-/* to = path and ending. The data directory may have been named from where the daemon was
- * started, and ranks run elsewhere. One that has no room is opened by nobody. */
+/* Sets to to path and ending. The data directory may be relative to the folder where
+ * the daemon was started, and ranks run elsewhere. A path that does not fit becomes "",
+ * which cannot be opened. */
 static void make_absolute(char to[RANK_PATH_SIZE], const char *path, const char *ending)
 {
     char here[RANK_PATH_SIZE] = "";
@@ -92,8 +93,9 @@ static enum status send_plan(struct rank_company *company,
 
 /* --- reports --- */
 
-/* Tells what is the ranks' own, which is ST_INTERNAL, from what any run may come to. Ranks
- * that say that they were cancelled, and were not, have lost their launcher. */
+/* Separates failures of the ranks themselves, which become ST_INTERNAL, from statuses
+ * that any run may end with. Ranks that report a cancellation that was not requested
+ * have lost their launcher. */
 static enum status lose(struct rank_company *company, enum status status)
 {
     bool any_run = (status == ST_CANCELLED && atomic_load(company->cancel)) ||
@@ -116,8 +118,8 @@ static enum status read_report(struct rank_company *company, struct error *error
         return ST_OK;
     status = company->report.failure;
     error_set(error, status, "%s", company->report.detail);
-    /* Once they have begun, rank 0 says ST_INTERNAL of one thing alone, as a trainer does:
-     * parameters are no longer finite. */
+    /* Once they have begun, rank 0 reports ST_INTERNAL for one reason only, as a
+     * trainer does: parameters are no longer finite. */
     if (status == ST_INTERNAL && company->has_begun)
         return status;
     return lose(company, status);
@@ -130,7 +132,7 @@ static enum status refuse(struct rank_company *company, const char *why,
     return error_set(error, ST_INTERNAL, "%s", why);
 }
 
-/* Whether the report is one of a run that stands at step. */
+/* Checks that the report is one of a run at that step. */
 static enum status check_report(struct rank_company *company, uint64_t step,
                                 bool wants_model, struct error *error)
 {
@@ -164,7 +166,7 @@ static bool read_all(int file, void *to, size_t size)
     return true;
 }
 
-/* Makes the file, which no rank does. */
+/* Creates the file, which no rank does. */
 static enum status make_model_file(const struct rank_company *company,
                                    struct error *error)
 {
@@ -176,7 +178,7 @@ static enum status make_model_file(const struct rank_company *company,
     return ST_OK;
 }
 
-/* Reads what rank 0 has written into it. */
+/* Reads the model that rank 0 has written to the file. */
 static enum status adopt_model(struct rank_company *company, struct error *error)
 {
     size_t count;

@@ -1,17 +1,17 @@
 /*
- * rank_company.h - the processes that take the steps of one job together, as the run of that
- * job sees them (runner.h). They know nothing of the store: the run authorises, durably, and
- * then gives an order; they take the steps, and report what these released. The run's own
- * trainer takes no step. It is told what the others came to, so that it evaluates, measures
- * and saves it (trainer_adopt).
+ * rank_company.h - the processes that take the steps of one job together, as used by
+ * the run of that job (runner.h). They do not use the store: the run authorises,
+ * durably, and then gives an order; they take the steps, and report what these
+ * released. The run's own trainer takes no step. It receives the resulting model, and
+ * evaluates, measures and saves it (trainer_adopt).
  *
  *   open: start, plan --> first report --> { order --> steps --> report } --> close
  *
  * Invariants
- *   (1) Nobody but the run authorises. An order never goes beyond what it says is.
+ *   (1) Only the run authorises. An order never goes beyond the authorised steps.
  *   (2) The first report comes once all ranks have compared what must be the same
- *       (cluster/start_facts.h): where they differ nothing was authorised yet.
- *   (3) Whatever goes wrong ends all of them, and the job. Nothing is tried again.
+ *       (cluster/start_facts.h): if they differ nothing was authorised yet.
+ *   (3) Any failure ends all of them, and the job. Nothing is tried again.
  *
  * Threads: one, the run's. cancel may be set by any.
  */
@@ -32,17 +32,18 @@ struct rank_company_setup {
     const atomic_bool *cancel;
 };
 
-/* Starts the ranks of the job and waits for their first report. What is made has to be
- * closed, whatever is returned.
+/* Starts the ranks of the job and waits for their first report. The caller must close
+ * *out, whatever is returned.
  *   ST_CANCELLED  cancel was seen set
- *   what rank 0 reports, as ST_DATASET_CORRUPT, ST_NO_MEMORY or ST_INVALID where they differ
+ *   what rank 0 reports, as ST_DATASET_CORRUPT or ST_NO_MEMORY; ST_INVALID: they differ
  *   ST_INTERNAL   they cannot be started, or ended */
 enum status rank_company_open(struct rank_company **out, struct context *context,
                               const struct job *job,
                               const struct rank_company_setup *setup,
                               struct error *error);
 
-/* Has them take the steps of the order, which are authorised, and tells the trainer.
+/* Makes them take the steps of the order, which are authorised, and gives the trainer
+ * the result.
  *   ST_INTERNAL   a rank ended, or the model diverged
  *   ST_CANCELLED, or what rank 0 reports */
 enum status rank_company_take(struct rank_company *company,
@@ -51,14 +52,15 @@ enum status rank_company_take(struct rank_company *company,
 /* The last report. */
 const struct rank_report *rank_company_report(const struct rank_company *company);
 
-/* Whether what ended the run is theirs: one ended, or they differed. */
+/* Whether the ranks caused the end of the run: one ended, or they differed. */
 bool rank_company_is_lost(const struct rank_company *company);
 
-/* As trainer_released, what the last report is of. */
+/* Like trainer_released, for the last report. */
 size_t rank_company_released(const struct rank_company *company,
                              struct released_value values[RELEASED_SERIES_MAX]);
 
-/* Ends the processes: a run that is complete lets them end by themselves. NULL is allowed. */
+/* Ends the processes. If the run is complete, waits for them to end by themselves. NULL
+ * is allowed. */
 void rank_company_end(struct rank_company *company, bool is_complete);
 void rank_company_close(struct rank_company *company); /* the same, and frees */
 

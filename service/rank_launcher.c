@@ -76,8 +76,8 @@ static bool may_be_secret(const char *variable)
     return false;
 }
 
-/* The variables that name the folder: for the shared memory of the ranks, and for the session
- * files of mpirun, which passes TMPDIR to no other machine. */
+/* The variables that name the folder: one for the shared memory of the ranks, and one
+ * for the session files of mpirun, which passes TMPDIR to no other machine. */
 static const char *const own_variables[] = {"OMPI_MCA_btl_vader_backing_directory=",
                                             "TMPDIR="};
 enum { OWN_VARIABLES = 2, OWN_SIZE = 48 + RANK_MEMORY_PATH_SIZE };
@@ -90,8 +90,8 @@ static bool is_own(const char *variable)
     return false;
 }
 
-/* The variables that it is given, to be freed. They are the process's own, but for those of
- * Open MPI, whose text is in own. */
+/* Returns the environment for the launcher, to be freed: the process's own variables,
+ * without possible secrets, and those of Open MPI, whose text is in own. */
 static char **environment(const char *folder, char own[OWN_VARIABLES][OWN_SIZE])
 {
     size_t count = 0, kept = 0;
@@ -109,7 +109,8 @@ static char **environment(const char *folder, char own[OWN_VARIABLES][OWN_SIZE])
     return variables;
 }
 
-/* The daemon blocks and ignores signals that the child has to take. */
+/* Resets the signals that the daemon blocks and ignores, because the child must take
+ * them. */
 static int spawn(struct rank_launcher *launcher, char *const *words, int input,
                  int output)
 {
@@ -139,7 +140,7 @@ static int spawn(struct rank_launcher *launcher, char *const *words, int input,
     return failed;
 }
 
-/* Starts it with pipes and a folder. */
+/* Starts the launcher with pipes and a folder. */
 static enum status start(struct rank_launcher *launcher, char *const *words,
                          struct error *error)
 {
@@ -190,7 +191,7 @@ enum status rank_launcher_start(struct rank_launcher *launcher, char *const *wor
 
 /* --- talk --- */
 
-/* Returns whether a signal has stopped it. */
+/* Whether a signal has stopped the launcher. */
 static bool is_stopped(const struct rank_launcher *launcher)
 {
     siginfo_t how = {0};
@@ -242,7 +243,8 @@ enum status rank_launcher_write(struct rank_launcher *launcher, const char *text
     return ST_OK;
 }
 
-/* Takes the first line of what was read if it is whole, and empty lines before it. */
+/* Takes the first line of what was read, if it is complete, and skips empty lines
+ * before it. */
 static bool take_line(struct rank_launcher *launcher, char *line, size_t size,
                       bool *is_long)
 {
@@ -294,8 +296,8 @@ enum status rank_launcher_read(struct rank_launcher *launcher, char *line, size_
 
 /* --- end --- */
 
-/* Whether it has ended, within so long. It is not taken leave of, so that its number stays
- * the number of its group and of nobody else. */
+/* Whether the process has ended, within patience_ms. It is not reaped, so that its pid
+ * stays the number of its group and is not reused. */
 static bool has_ended(pid_t pid, unsigned patience_ms, siginfo_t *how)
 {
     const struct timespec pause = {0, LOOK_MS * 1000000L};

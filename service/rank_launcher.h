@@ -1,15 +1,16 @@
 /*
- * rank_launcher.h - the process that starts a job's ranks: mpirun, srun, or what an operator
- * wrote (--ranks-launcher), as a child that can be talked to and ended.
+ * rank_launcher.h - the process that starts a job's ranks: mpirun, srun, or a command
+ * of the operator (--ranks-launcher). It is a child with pipes, which can be ended.
  *
- * It inherits standard error, for the log, and pipes; no other file of this process, and no
- * variable of the environment that may hold a secret of the daemon's: EPSILOND_, PG and AWS_.
- * It leads a process group of its own, which a signal reaches whole. Variables of Open MPI
- * name the folder of its memory and its session files (rank_memory.h).
+ * It inherits standard error, for the log, and pipes; no other file of this process,
+ * and no variable of the environment that may hold a secret of the daemon's: EPSILOND_,
+ * PG and AWS_. It leads a process group of its own, so that a signal reaches the whole
+ * group. Variables of Open MPI name the folder of its memory and its session files
+ * (rank_memory.h).
  *
- * From its first line on it has to be heard: an empty line says that the ranks are alive
- * (api/rank_text.h). One that is silent for too long has failed. Before that line it may wait
- * for machines as long as it likes, unless somebody stopped it.
+ * From its first line on it must send lines: an empty line says that the ranks are
+ * alive (api/rank_text.h). If it is silent for too long it has failed. Before that line
+ * it may wait for machines without limit, unless a signal has stopped it.
  *
  * Threads: one at a time.
  */
@@ -24,7 +25,7 @@
 #include "base/status.h"
 #include "service/rank_memory.h"
 
-/* The words of a command, which blanks part, with {ranks} replaced; no shell reads it.
+/* Splits a command into words at blanks, with {ranks} replaced; no shell reads it.
  * NULL-ended; to be freed with rank_words_free. */
 char **rank_words(const char *command, unsigned ranks);
 void rank_words_free(char **words);
@@ -32,10 +33,10 @@ void rank_words_free(char **words);
 struct rank_launcher {
     pid_t pid;
     int to, from; /* its standard input and output */
-    char *line;   /* what was read of it, and not taken */
+    char *line;   /* read and not yet taken */
     size_t filled;
-    bool has_spoken;    /* a line has come */
-    int64_t heard_ns;   /* when it was last known to be well */
+    bool has_spoken;    /* it has sent a line */
+    int64_t heard_ns;   /* when it was last known to be alive */
     unsigned silence_s; /* the longest silence that is allowed */
     struct rank_memory memory;
 };
@@ -57,10 +58,11 @@ enum status rank_launcher_write(struct rank_launcher *launcher, const char *text
 enum status rank_launcher_read(struct rank_launcher *launcher, char *line, size_t size,
                                const atomic_bool *cancel, struct error *error);
 
-/* Lets it end by itself for so long; what has not gets SIGTERM and, three seconds later,
- * SIGKILL, and so does what it leaves in its group. Then removes the folder of its memory.
- * Returns whether it ended by itself and with 0. Whoever it started on other machines is its own business, and ends as well: rank 0
- * has nothing more to read. */
+/* Waits patience_ms for it to end by itself; if it has not, sends SIGTERM and, three
+ * seconds later, SIGKILL. Processes left in its group are ended in the same way. Then
+ * removes the folder of its memory. Returns whether it ended by itself and with 0. The
+ * launcher itself ends what it started on other machines, and those processes end too:
+ * rank 0 has nothing more to read. */
 bool rank_launcher_end(struct rank_launcher *launcher, unsigned patience_ms);
 
 #endif

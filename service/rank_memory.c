@@ -47,7 +47,7 @@ static int lock_folder(const char *path)
 
 enum status rank_memory_make(struct rank_memory *memory, struct error *error)
 {
-    /* A sweep may remove a folder before it is locked. */
+    /* Another process's sweep may remove a folder before it is locked: try again. */
     for (int try = 0; try < TRIES; try++) {
         snprintf(memory->path, sizeof memory->path, PLACE "/" PREFIX "XXXXXX");
         if (mkdtemp(memory->path) == NULL)

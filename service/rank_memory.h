@@ -1,17 +1,18 @@
 /*
- * rank_memory.h - the folder in which Open MPI keeps the shared memory and the session files
- * of one job's ranks. That memory holds sums of clipped gradients without noise, which are raw
- * data (docs/privacy.md P9). The session files stand there because another user could take
- * their usual place in /tmp first.
+ * rank_memory.h - the folder in which Open MPI keeps the shared memory and the session
+ * files of one job's ranks. That memory holds sums of clipped gradients without noise,
+ * which are raw data (docs/privacy.md P9). The session files are there because another
+ * user could create their usual path in /tmp first.
  *
- * The folder is /dev/shm/epsilond-ranks-XXXXXX, mode 0700: memory and not a disk, which keeps
- * what was removed from it. The ranks remove the names of their memory once all have joined
- * (cluster/mpi_memory.h).
+ * The folder is /dev/shm/epsilond-ranks-XXXXXX, mode 0700: this is memory and not a
+ * disk, which may keep what was removed from it. The ranks remove the names of their
+ * memory once all have joined (cluster/mpi_memory.h).
  *
  * Invariants
  *   (1) The daemon that made a folder holds a lock on it until it removes it.
- *   (2) A folder without a lock belongs to a daemon that was killed. Every start, every end of
- *       a job of ranks and `epsilond verify` remove those of the same user.
+ *   (2) A folder without a lock belongs to a daemon that was killed. Every start, every
+ *       end of a job of ranks and `epsilond verify` remove such folders of the same
+ *       user.
  *
  * Threads: any; each folder is used by one.
  */

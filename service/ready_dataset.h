@@ -1,8 +1,9 @@
 /*
- * ready_dataset.h - finds a dataset that can be used: trained on, evaluated on, asked for
- * statistics. It is imported, and no twin of another.
+ * ready_dataset.h - finds a dataset that can be used for training, evaluation or
+ * statistics: it is imported, and does not hold the records of another dataset
+ * (twins.h).
  *
- * Threads: the desk's.
+ * Threads: the desk's (desk.h).
  */
 #ifndef SERVICE_READY_DATASET_H
 #define SERVICE_READY_DATASET_H
@@ -10,8 +11,9 @@
 #include "service/access.h"
 #include "service/context.h"
 
-/*   ST_NOT_FOUND          there is none of that id, it was deleted, or is not seen
- *   ST_FORBIDDEN          the principal may not do with it what the scope says
+/*   ST_NOT_FOUND          there is no dataset of that id, it was deleted, or is not
+ *                         seen
+ *   ST_FORBIDDEN          the principal may not use it as the scope requires
  *   ST_GRANT_PENDING      its grant is not approved
  *   ST_DATASET_NOT_READY  it is not imported
  *   ST_DUPLICATE_CONTENT, ST_DATASET_UNAVAILABLE  as twins.h says
@@ -21,9 +23,10 @@ enum status ready_dataset_find(struct context *context,
                                const struct dataset_id *id, const struct dataset **out,
                                struct error *error);
 
-/* Refuses what reads one part of a divided private dataset whose units have their indices by
- * the order of a file, as earlier versions imported them: there one person's rows decide which
- * part many others are in (privacy.md P1). pointer names the dataset in the request.
+/* Refuses a use that reads one part of a divided private dataset whose units have their
+ * indices by the order of a file, as earlier versions imported them: in such a dataset
+ * one person's rows decide which part many other persons are in (privacy.md P1).
+ * pointer names the dataset in the request.
  *   ST_DATASET_ORDER  it is such a dataset */
 enum status ready_dataset_check_order(struct datasets *datasets,
                                       const struct dataset *dataset,

@@ -24,7 +24,8 @@ static bool is_frozen(struct context *context, const struct job *job)
            balance.frozen;
 }
 
-/* It may have run in what the backup has lost, so it is not begun. */
+/* Cancels a queued job of a frozen dataset: it may have run in what the backup has
+ * lost. */
 static enum status cancel_frozen(struct context *context, struct job *job,
                                  struct error *error)
 {
@@ -40,7 +41,7 @@ static enum status cancel_frozen(struct context *context, struct job *job,
                                                    .reason = REASON_WORKER_LOST,
                                                    .second = clock_wall_s()}};
     enum status status = settlement_commit(context, &settlement, error);
-    /* Another daemon, whose store it is too, was quicker. */
+    /* Another daemon of the same store was first. */
     return status == ST_JOB_TERMINAL || status == ST_CONFLICT ? ST_OK : status;
 }
 
@@ -57,7 +58,7 @@ static enum status cancel_all_frozen(struct context *context, struct error *erro
 
 /* --- files without a row --- */
 
-/* Whether a row says that the file is to be there. */
+/* Whether a row says that the file must exist. */
 static bool is_wanted(void *argument, const struct blob_name *name)
 {
     const struct context *context = argument;
