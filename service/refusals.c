@@ -18,19 +18,20 @@ enum {
 };
 
 struct refusal {
-    struct audit_row row; /* as it was noted first; its texts are owned */
-    uint64_t mix;         /* of what tells it from others */
-    int64_t last;         /* second in which it was noted last */
-    uint64_t repeated;    /* times, beside the first */
-    bool is_written;      /* the first */
+    struct audit_row row; /* as first noted; its texts are owned */
+    uint64_t mix;         /* hash of the members that make it distinct */
+    int64_t last;         /* second in which it was last noted */
+    uint64_t repeated;    /* times after the first */
+    bool is_written;      /* whether the first one is written */
 };
 
 struct refusals {
-    pthread_mutex_t lock; /* guards all below; texts are released by who writes alone */
-    int64_t minute;       /* in which these were noted */
+    /* Guards all below; only the writing thread frees texts. */
+    pthread_mutex_t lock;
+    int64_t minute; /* in which these refusals were noted */
     struct refusal list[REFUSALS_DISTINCT_MAX];
     size_t count;
-    uint64_t left_out; /* for which there was no room */
+    uint64_t left_out; /* refusals for which there was no room */
     int64_t left_out_last;
 };
 
@@ -71,9 +72,9 @@ static const char *copy(const char *text)
     return copied;
 }
 
-/* FNV-1a of the members that is_same compares. With it most others are passed over by one
- * comparison, so that the place of a refusal in the list takes no time to speak of: it
- * would tell which of two things was asked for first. */
+/* FNV-1a of the members that is_same compares. With it one comparison rules out almost
+ * every other entry, so that the place of a refusal in the list takes no measurable
+ * time: otherwise the time would reveal which of two things was requested first. */
 static uint64_t mix_of(const struct audit_row *row)
 {
     const char *const texts[] = {row->address, row->key,    row->actor,  row->project,
@@ -116,8 +117,8 @@ static bool is_same(const struct audit_row *a, const struct audit_row *b)
            strcmp(a->code, b->code) == 0 && strcmp(a->detail, b->detail) == 0;
 }
 
-/* Whether one more of its kind has room in the minute. Half of the places are for requests
- * of which it is known who made them: strangers cannot fill them. */
+/* Whether the minute has room for another distinct refusal like this. Half of the
+ * places are for requests whose principal is known: strangers cannot fill them. */
 static bool has_room(const struct refusals *refusals, const struct audit_row *row)
 {
     size_t strangers = 0;
@@ -154,16 +155,16 @@ struct batch { /* rows that are about to be written */
     struct audit_row rows[ROWS_MAX];
     char details[ROWS_MAX][DETAIL_SIZE];
     size_t count;
-    struct refusal over[REFUSALS_DISTINCT_MAX]; /* of a minute that is over */
+    struct refusal over[REFUSALS_DISTINCT_MAX]; /* refusals of a minute that is over */
     size_t over_count;
 };
 
-/* Adds a row whose detail says how often, too. */
+/* Adds a row whose detail has the count, too. */
 static void add_count(struct batch *batch, const struct audit_row *row,
                       const char *member, uint64_t times)
 {
     char *detail = batch->details[batch->count];
-    int known = (int)strlen(row->detail) - 1; /* without the bracket that closes it */
+    int known = (int)strlen(row->detail) - 1; /* without the closing bracket */
     snprintf(detail, DETAIL_SIZE, "%.*s%s\"%s\":%" PRIu64 "}", known, row->detail,
              known > 1 ? "," : "", member, times);
     batch->rows[batch->count] = *row;
@@ -178,7 +179,7 @@ static void add_repeated(struct batch *batch, const struct refusal *refusal)
         add_count(batch, &row, "repeated", refusal->repeated);
 }
 
-/* Ends the minute: what was repeated in it is added, and its refusals are the batch's. */
+/* Ends the minute: adds rows for repetitions, and gives the refusals to the batch. */
 static void end_minute(struct refusals *refusals, struct batch *batch)
 {
     const struct audit_row left_out = {

@@ -7,8 +7,9 @@
 #include "base/check.h"
 #include "base/random.h"
 
-struct registry_slot { /* zeroed: nobody is here */
-    uint32_t hash;     /* half of the id's; its low bits are where the search begins */
+struct registry_slot { /* zeroed: free */
+    uint32_t hash;     /* half of the id's hash; its low bits say where the search
+                          begins */
     uint32_t place;    /* in items, from 1 */
 };
 
@@ -28,7 +29,8 @@ static uint32_t hash_of(const struct registry *registry, const char *id)
     return (uint32_t)siphash(&registry->key, id, strlen(id));
 }
 
-/* The slot of that id, or the free one where it would be: half of all are free. */
+/* The slot of that id, or the free one where it would be put: half of all slots are
+ * free. */
 static struct registry_slot *slot_of(const struct registry *registry, const char *id,
                                      uint32_t hash)
 {
@@ -50,8 +52,8 @@ static void enter(struct registry *registry, size_t place)
     *slot = (struct registry_slot){hash, (uint32_t)place + 1};
 }
 
-/* Moves every slot to where it belongs among twice as many; no id is looked at, which
- * would be a miss of the cache for each. */
+/* Moves every slot to its place among twice as many slots. It reads no id: that would
+ * be a cache miss for each. */
 static void spread(struct registry *registry)
 {
     size_t old_count = registry->slot_count;

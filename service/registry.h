@@ -1,9 +1,10 @@
 /*
- * registry.h - things with ids, found by id and listed in the order in which they came.
+ * registry.h - things with ids, found by id and listed in the order of their addition.
  *
- * An id is never removed, so that none is ever free again. An item may be replaced by
- * another of its id; the old one is handed back, for the caller to keep as long as
- * somebody may hold its pointer (visits.h). Every item starts with its id, an array of char.
+ * An id is never removed, so that no id can be used again. An item may be replaced by
+ * another with its id; the old one is returned, and the caller keeps it as long as a
+ * thread may hold its pointer (visits.h). Every item starts with its id, an array of
+ * char.
  *
  * Threads: the caller's lock guards a registry.
  */
@@ -22,17 +23,17 @@ struct registry { /* zeroed: empty */
     void **items; /* (count), oldest first; owned once added */
     struct registry_slot *slots; /* (slot_count) places of items, by the hash of the id */
     size_t slot_count;           /* a power of two, at least twice as many as items */
-    struct siphash_key key;      /* drawn: ids may be their clients' choice */
+    struct siphash_key key;      /* drawn at random: clients may choose ids */
 };
 
-/* Forgets the items, calling destroy with each. */
+/* Empties the registry, calling destroy with each item. */
 void registry_fini(struct registry *registry, void (*destroy)(void *item));
 
 /* Adds an item whose id is new. */
 void registry_add(struct registry *registry, void *item_take);
 
-/* Puts item in the place of the one that has its id, which there must be, and gives
- * that one back to the caller. */
+/* Replaces the item that has the id of item, and returns the old one. Precondition:
+ * there is one. */
 void *registry_replace(struct registry *registry, void *item_take);
 
 /* The item of that id; NULL if there is none. */

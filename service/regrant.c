@@ -3,7 +3,7 @@
 #include "accountant/ledger_freeze.h"
 #include "accountant/ledger_view.h"
 
-/* whole = the grant with what of the budget is for good. */
+/* Sets whole to the grant with the properties of the budget that never change. */
 static enum status complete(struct context *context, const struct dataset_id *dataset,
                             const struct grant *grant, struct grant *whole,
                             struct error *error)

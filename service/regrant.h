@@ -1,6 +1,6 @@
 /*
- * regrant.h - a further epoch of a budget that a restored backup has frozen, as somebody on
- * the host grants it (regrant_command.h), by a request, or by a second person's approval.
+ * regrant.h - a further epoch of a budget that a restored backup has frozen, granted on
+ * the host (regrant_command.h), by a request, or by a second person's approval.
  *
  * Threads: that of the transaction.
  */
@@ -10,14 +10,15 @@
 #include "accountant/entry.h"
 #include "service/context.h"
 
-/* Grants the promise in tx. Of its grant epsilon, delta and order are asked for; relation,
- * unit and division are those of the budget, for good.
+/* Grants the promise in tx. Only epsilon, delta and order of the grant are used;
+ * relation, unit and division are the budget's and never change.
  *   ST_DATASET_NOT_FROZEN  the budget's epoch is in force
  *   ST_DATASET_IN_USE, ST_INVALID, ST_NOT_FOUND  as ledger_regrant */
 enum status regrant_make(struct context *context, struct store_tx *tx,
                          const struct ledger_promise *promise, struct error *error);
 
-/* Whether regrant_make would take that grant now, but for what jobs still hold. */
+/* Checks whether regrant_make would accept that grant now, apart from what jobs still
+ * hold. */
 enum status regrant_check(struct context *context, const struct dataset_id *dataset,
                           const struct grant *grant, struct error *error);
 

@@ -21,11 +21,11 @@ struct regrant {
     struct dataset_id dataset;
     struct grant grant;
     struct config config;
-    struct guarantee guarantee; /* after it, over all epochs */
+    struct guarantee guarantee; /* after the regrant, over all epochs */
 };
 
-/* Takes --epsilon, --delta and --order out of the arguments; the rest is the
- * configuration's. */
+/* Takes --epsilon, --delta and --order out of the arguments; the rest belongs to the
+ * configuration. */
 static enum status read_arguments(struct regrant *regrant, int argc, char **argv,
                                   struct error *error)
 {
@@ -121,7 +121,7 @@ int regrant_command(int argc, char **argv)
         fprintf(stderr, "epsilond regrant: %s\n%s", error.text, regrant_usage);
         return EX_USAGE;
     }
-    regrant.config.role = DAEMON_ALONE; /* whatever part of a service it is a daemon's */
+    regrant.config.role = DAEMON_ALONE; /* whatever role the configuration names */
     status = service_open(&context, &regrant.config, &none, &error);
     if (status == ST_OK)
         status = grant_in(&context, &regrant, &error);

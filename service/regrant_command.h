@@ -6,9 +6,9 @@
 #ifndef SERVICE_REGRANT_COMMAND_H
 #define SERVICE_REGRANT_COMMAND_H
 
-/* Takes the arguments after `regrant` and returns the exit code: 0 where it was
- * granted, 64 for wrong usage or a dataset that is not frozen, 65 where the ledger does
- * not verify, 75 where it cannot be written or is in use. */
+/* Takes the arguments after `regrant` and returns the exit code: 0 if the epoch was
+ * granted, 64 for wrong usage or a dataset that is not frozen, 65 if the ledger does
+ * not verify, 75 if it cannot be written or is in use. */
 int regrant_command(int argc, char **argv);
 extern const char regrant_usage[]; /* lines for --help */
 

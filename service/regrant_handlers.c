@@ -14,11 +14,12 @@
 #include "service/second_look.h"
 #include "service/second_person.h"
 
-struct asking { /* for a further epoch of a dataset's budget */
+struct asking { /* a request for a further epoch of a dataset's budget */
     struct dataset *dataset;
     struct dataset_info info;
+    /* The proposal, kept if a second person decides. */
     struct proposal
-        proposal; /* as it is made, and kept where a second person decides */
+        proposal;
 };
 
 static enum status find(struct context *context, const struct request *request,
@@ -46,8 +47,8 @@ static bool is_pending(const struct asking *asking)
                              asking->proposal.propose_ms) == PROPOSAL_PENDING;
 }
 
-/* Whether the same principal has proposed just this, and nobody has decided it: the request
- * is sent again. */
+/* Whether the same principal has already proposed exactly this, and no one has decided
+ * it: the request was sent again. */
 static bool is_repeated(const struct asking *asking)
 {
     const struct proposal *before = &asking->info.detail.regrant;
@@ -106,7 +107,8 @@ static enum status commit(struct context *context, const struct request *request
     return context_end(context, tx, status, error);
 }
 
-/* The proposal, which waits; or the budget with its new epoch. */
+/* Replies with the proposal, if it waits; otherwise with the budget and its new
+ * epoch. */
 static enum status reply(struct context *context, struct request *request,
                          const struct asking *asking, struct error *error)
 {

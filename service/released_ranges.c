@@ -6,7 +6,7 @@
 
 static const char pointer[] = "/scaling/statistics";
 
-struct finding { /* the row that is asked for */
+struct finding { /* the search for the statistics that are named */
     struct context *context;
     const struct access_question *question;
     struct scaling_request *scaling;

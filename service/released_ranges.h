@@ -1,11 +1,11 @@
 /*
- * released_ranges.h - the statistics that a job takes its ranges from: found by their id, and
- * what they hold of the job's dataset.
+ * released_ranges.h - finds the statistics from which a job takes its ranges, and reads
+ * the ranges of the job's dataset.
  *
- * They may have been released in any epoch of its budget: whatever was released is charged,
- * there, and stays so.
+ * They may have been released in any epoch of its budget: every release is charged in
+ * its epoch, and remains charged.
  *
- * Threads: the desk's.
+ * Threads: the desk's (desk.h).
  */
 #ifndef SERVICE_RELEASED_RANGES_H
 #define SERVICE_RELEASED_RANGES_H
@@ -13,8 +13,8 @@
 #include "api/scaling_request.h"
 #include "service/context.h"
 
-/* Resolves the scaling that a job of the principal's on the dataset asks for, if any.
- *   ST_NOT_FOUND  there are no such statistics, or the principal does not see them
+/* Resolves the scaling that the principal's job on the dataset asks for, if any.
+ *   ST_NOT_FOUND  there are no such statistics, or the principal may not see them
  *   ST_FORBIDDEN  the principal may read none
  *   ST_INVALID    they are of another dataset, have no answers, or hold no ranges of it
  *                 ("/scaling/statistics") */

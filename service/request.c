@@ -13,7 +13,7 @@
 #include "service/entity_tag.h"
 #include "service/packing.h"
 
-/* The fields that are lists, and that are read here. */
+/* The header fields that are lists, and that the daemon reads. */
 static const char *const lists[REQUEST_LISTS] = {"Accept",         "Accept-Encoding",
                                                  "If-Match",       "If-None-Match",
                                                  "Content-Digest", "Repr-Digest"};

@@ -4,13 +4,13 @@
  *   admitted --> body read --> [desk or predictors] --> answer --> sent
  *                                |  ^                   |  ^
  *                                |  |                   +--+ waits (long poll)
- *                                +--+ has a file brought (errand.h)
+ *                                +--+ waits for a file (errand.h)
  *
- * What would be answered at once, but for an account that is in the store alone, goes to a
- * reader instead (closed_account.h).
+ * A request that could be answered at once, except that it needs an account that is
+ * only in the store, goes to a reader instead (closed_account.h).
  *
- * Threads: one at a time; the connection is suspended while another thread than the
- * HTTP server's holds the request. Its session owns it.
+ * Threads: one at a time; the connection is suspended while a thread other than the
+ * HTTP server's has the request. The session owns the request.
  */
 #ifndef SERVICE_REQUEST_H
 #define SERVICE_REQUEST_H
@@ -36,69 +36,68 @@ enum { REQUEST_ID_SIZE = 65, REQUEST_TAG_SIZE = 35, REQUEST_LISTS = 6 };
 struct request {
     struct MHD_Connection *connection;
     char id[REQUEST_ID_SIZE];   /* X-Request-Id, echoed */
-    bool named;                 /* by its sender */
+    bool named;                 /* its sender set the id */
     struct principal principal; /* who asks */
     const char *method, *path;
-    char *joined[REQUEST_LISTS]; /* list fields that stand in several lines; owned */
+    char *joined[REQUEST_LISTS]; /* list fields that came in several lines; owned */
     struct route_match match;
-    int type;   /* the place of the answer's type in the route's row */
-    char *body; /* JSON bodies, owned; body_size bytes and an end */
+    int type;   /* index of the answer's type in the route's row */
+    char *body; /* JSON bodies, owned; body_size bytes and a NUL */
     size_t body_size, body_capacity;
-    struct upload upload; /* where the body is BODY_FILE */
-    struct errand errand; /* for files that the desk needs, and does not wait for */
+    struct upload upload; /* if the body is BODY_FILE */
+    struct errand errand; /* for files that the desk needs, without waiting */
     struct reply reply;
     enum request_look look;
     enum request_ask ask;
-    uint64_t followed;   /* how much of other daemons was known when it was handled */
-    enum status refused; /* what the reply is a problem of; ST_OK: it is none */
-    struct dataset_id about; /* of a plan that is refused; text "": it is not known */
-    bool hides_outcome;  /* only its sender may know that it did not succeed */
+    uint64_t followed;       /* the count of other daemons' changes known when it was
+                            handled */
+    enum status refused;     /* the status of the problem in the reply; ST_OK: none */
+    struct dataset_id about; /* the dataset of a refused plan; text "": not known */
+    bool hides_outcome;      /* only its sender may know that it failed */
     bool waited;         /* for a change, before it was answered */
     const void *awaited; /* what it waits for, while it waits */
     int64_t deadline_ns;
     int64_t start_ns;
 };
 
-/* These answer the value of a header or a query parameter, NULL if it is absent ("" for
- * `?wait`). A parameter's name must stand in the route's row (api/routes.h). */
+/* Return the value of a header or a query parameter, NULL if it is absent ("" for
+ * `?wait`). The route's row must have the parameter's name (api/routes.h). */
 const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);
 
-/* Joins the lines of each field that is a list (RFC 9110, 5.3): before request_header is
- * asked for one. */
+/* Joins the lines of each field that is a list (RFC 9110, 5.3). Must be called before
+ * request_header reads one of them. */
 void request_join_lists(struct request *request);
 
 /* Whether the method is GET or HEAD, which change nothing. */
 bool request_reads(const struct request *request);
 
-/* Tells whether If-None-Match names tag, which has its quotes and becomes the ETag. Then
- * the reply is 304; else it is still to be made. */
+/* Whether If-None-Match names tag, which has its quotes and becomes the ETag. If so,
+ * the reply is 304; otherwise the caller must still make it. */
 bool request_knows(struct request *request, const char *tag);
 
-/* Tells whether the client would rather have a packed answer (packing.h). */
+/* Whether the client prefers a compressed answer (packing.h). */
 bool request_wants_packed(const struct request *request);
 
-/* Packs the reply that was made, if it is one that is packed. */
+/* Compresses the reply, if it is of a kind that is compressed. */
 void request_pack(struct request *request);
 
-/* tag = the ETag of a thing that is answered with this text, with its quotes. */
+/* Sets tag to the ETag, with its quotes, of a thing whose answer is this text. */
 void request_tag(char tag[REQUEST_TAG_SIZE], const char *text);
 
-/* The reply is JSON text, taken, of a thing that the request has changed: 200, with its new
- * ETag. */
+/* Replies with the JSON text, which is taken, of a thing that the request has changed:
+ * 200, with its new ETag. */
 void request_answer_changed(struct request *request, char *text_take);
 
-/* The reply is JSON text, taken, for a GET that may be polled: 200 with an ETag made of the
- * text, or 304 where If-None-Match names it. */
+/* Replies with JSON text, which is taken, to a GET that may be polled: 200 with an ETag
+ * made of the text, or 304 if If-None-Match names it. */
 void request_answer(struct request *request, char *text_take);
 
-/* The reply is a problem body, in place of a reply that was made before; more may be
- * NULL. */
+/* Replaces any reply by a problem body; more may be NULL. */
 void request_refuse(struct request *request, const struct error *error,
                     struct problem *more);
 
-/* Lets go of what the request owns. Its upload must have been abandoned or
- * published. */
+/* Frees what the request owns. Its upload must have been abandoned or published. */
 void request_fini(struct request *request);
 
 #endif

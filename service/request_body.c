@@ -7,16 +7,16 @@
 
 enum { BODY_STEP = 16 << 10 };
 
-/* Answers how many bytes the body will have, if its sender says so, and otherwise how
- * many it may have. */
+/* Returns how many bytes the body will have, if its sender says so, and otherwise the
+ * maximum. */
 static uint64_t body_size_announced(const struct request *request, uint64_t max)
 {
     const char *length = request_header(request, "Content-Length");
     return length != NULL ? strtoull(length, NULL, 10) : max;
 }
 
-/* Answers the capacity for size more bytes and a NUL: twice as much as before, but no
- * more than the body can come to. */
+/* Returns the capacity for size more bytes and a NUL: twice as much as before, but no
+ * more than the body can reach. */
 static size_t body_capacity_for(const struct request *request, size_t size,
                                 uint64_t max)
 {

@@ -1,6 +1,7 @@
 /*
- * request_body.h - the JSON body of a request as it comes in: in memory, which all requests
- * under way share (sessions.h), and no longer than its route and the configuration allow.
+ * request_body.h - receives the JSON body of a request: in memory, whose limit all open
+ * requests share (sessions.h), and no longer than its route and the configuration
+ * allow.
  *
  * Threads: one at a time for each request.
  */
@@ -18,11 +19,11 @@
  *   ST_BODY_TOO_LARGE  it would be longer than it may be
  *   ST_QUEUE_FULL      bodies and replies take all their memory
  *   ST_NO_MEMORY       the system has none
- * After a failure it is as it was. */
+ * After a failure the body is unchanged. */
 enum status request_body_append(struct request *request, struct sessions *sessions,
                                 const char *data, size_t size, struct error *error);
 
-/* Frees the body, and counts its reply in its place. */
+/* Frees the body, and counts reply_bytes in its place. */
 void request_body_exchange(struct request *request, struct sessions *sessions,
                            uint64_t reply_bytes);
 

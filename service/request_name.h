@@ -1,5 +1,6 @@
 /*
- * request_name.h - the name of a request, by which its answer and the log tell it apart.
+ * request_name.h - the name of a request, which identifies it in its answer and in the
+ * log.
  *
  * Threads: any.
  */
@@ -10,8 +11,8 @@
 
 #include "service/request.h"
 
-/* request->id = the sender's X-Request-Id, if it has letters, digits and -_. only and room;
- * otherwise the nonce of this start and the next number. */
+/* Sets request->id to the sender's X-Request-Id, if that consists of letters, digits
+ * and -_. and fits; otherwise to the nonce of this start and the next number. */
 void request_name_take(struct request *request, const char *nonce,
                        atomic_uint_fast64_t *numbers);
 

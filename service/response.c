@@ -3,9 +3,9 @@
 #include "base/check.h"
 
 enum {
-    STREAM_PIECE = 32 << 10, /* the room that a stream is given at a time */
-    /* Likewise where its size is not known: libmicrohttpd then has it fill the
-     * connection's memory, and this is for clients of HTTP/1.0 alone. */
+    STREAM_PIECE = 32 << 10, /* the room that a stream gets at a time */
+    /* The same if the size is not known: libmicrohttpd then makes it fill the
+     * connection's memory; only clients of HTTP/1.0 need it. */
     STREAM_PIECE_UNKNOWN = 1 << 10,
 };
 
@@ -82,7 +82,8 @@ static struct MHD_Response *response_own(struct request *request)
 enum MHD_Result response_queue(struct request *request)
 {
     const struct reply *reply = &request->reply;
-    if (reply->body == REPLY_JOB && !request->named) /* a poll: as short as can be */
+    /* A poll: takes the shortest path. */
+    if (reply->body == REPLY_JOB && !request->named)
         return MHD_queue_response(request->connection, reply->status,
                                   reply->status == MHD_HTTP_OK
                                       ? reply->of.job->found

@@ -10,8 +10,8 @@
 
 #include "service/request.h"
 
-/* Hands request->reply to libmicrohttpd, with its headers. A poll that is answered by a
- * job as it is shares its response with all others (service/job_answer.h). */
+/* Hands request->reply to libmicrohttpd, with its headers. Polls that are answered with
+ * the same job share one response (service/job_answer.h). */
 enum MHD_Result response_queue(struct request *request);
 
 #endif

@@ -26,7 +26,7 @@ static void restore_now(struct job_now *now, const struct job_row *row,
     now->end_ms = outline->end_ms;
 }
 
-/* All but the body, and what the dataset says. */
+/* Restores all but the body and the facts of the dataset. */
 static void restore_outline(struct job *job, const struct job_row *row,
                             const struct job_outline *outline)
 {
@@ -85,7 +85,7 @@ static enum status read_states(struct job *job, const struct job_row *row,
     return ST_OK;
 }
 
-/* Takes what the outline says, and checks what else the row does. */
+/* Takes over the outline, and checks the rest of the row. */
 static enum status restore(struct job *job, const struct job_row *row,
                            const struct job_outline *outline, struct datasets *datasets,
                            struct error *error)

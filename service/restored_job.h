@@ -1,7 +1,8 @@
 /*
- * restored_job.h - a job from its row, at a start. One that has ended is made of the
- * outline of its row (api/job_outline.h), and its body is read when somebody asks for it
- * (job_kept.h); one whose outline does not tell, and one that has not ended, is read whole.
+ * restored_job.h - makes a job from its row, at a start. A job that has ended is made
+ * from the outline of its row (api/job_outline.h), and its body is read at its first
+ * use (job_kept.h). A job whose outline is missing or that has not ended is read
+ * completely.
  */
 #ifndef SERVICE_RESTORED_JOB_H
 #define SERVICE_RESTORED_JOB_H
@@ -11,7 +12,7 @@
 #include "store/job_rows.h"
 
 /* The caller owns *out, to be released with job_destroy.
- *   ST_CORRUPT, ST_INVALID  the row is not one that this program wrote; nothing is left */
+ *   ST_CORRUPT, ST_INVALID  this program did not write the row; nothing is left */
 enum status restored_job_create(struct job **out, const struct job_row *row,
                                 const struct jobs_base *base, struct error *error);
 

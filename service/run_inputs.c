@@ -3,7 +3,7 @@
 #include "service/job_facts.h"
 #include "service/ready_dataset.h"
 
-/* Makes both matrices read their records over the ranges that the job names. */
+/* Makes both matrices scale their records by the ranges that the job names. */
 static void rescale(struct run_inputs *inputs, struct context *context,
                     const struct job_request *request)
 {
@@ -39,7 +39,7 @@ static enum status open_data(struct run_inputs *inputs, struct context *context,
     return status;
 }
 
-/* Weights that are gone end the job before any record is read. */
+/* If the weights are gone, the job ends before any record is read. */
 enum status run_inputs_open(struct run_inputs *inputs, struct context *context,
                             struct job *job, struct error *error)
 {

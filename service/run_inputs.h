@@ -1,6 +1,6 @@
 /*
- * run_inputs.h - what the run of a job reads: the records to train on, the records that the
- * model is evaluated on, and the weights that it starts from.
+ * run_inputs.h - opens the inputs of a job's run: the records to train on, the records
+ * to evaluate the model on, and the weights that it starts from.
  *
  * Threads: the run's.
  */
@@ -14,13 +14,13 @@
 struct run_inputs { /* zeroed: nothing is open */
     struct sealed_matrix data;
     struct sealed_matrix evaluation; /* a public dataset, or the holdout */
-    struct rescaling rescaling;      /* of both, if the job names ranges */
+    struct rescaling rescaling;      /* of both matrices, if the job names ranges */
     struct start_weights weights;    /* if the model starts from any */
 };
 
-/* Opens what the job's plan names. The stop flag of the job ends it early. On failure what
- * was opened stays open: run_inputs_close is due either way.
- *   ST_MODEL_CORRUPT    the weights are gone, or not what they were
+/* Opens the inputs that the job's plan names. The stop flag of the job ends it early.
+ * On failure some may be open: run_inputs_close must be called in any case.
+ *   ST_MODEL_CORRUPT    the weights are gone, or have changed
  *   ST_DATASET_CORRUPT  a matrix is not what was imported
  *   ST_CANCELLED        the job was stopped */
 enum status run_inputs_open(struct run_inputs *inputs, struct context *context,

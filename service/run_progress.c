@@ -8,12 +8,12 @@
 
 /* --- this daemon's --- */
 
-struct told {                   /* what is to be written */
+struct told {                   /* what has to be written */
     struct claim_progress *all; /* (count), owned */
     size_t count;
 };
 
-/* What is shown of a job that runs here, where that is more than was written. */
+/* Adds what is shown of a job that runs here, if that is more than was written. */
 static void note(struct told *told, struct context *context, struct job *job)
 {
     if (!atomic_load(job_here_flag(job)))
@@ -56,7 +56,8 @@ static enum status write(struct context *context, const struct told *told,
     return store_end(tx, status, error);
 }
 
-/* Writes the row of a job that runs here and shows an evaluation that is not written. */
+/* Writes the row of a job that runs here, if it shows an evaluation that is not written
+ * yet. */
 static enum status write_points(struct context *context, struct job *job,
                                 struct error *error)
 {
@@ -98,7 +99,7 @@ static bool take(void *argument, const struct claim_progress *said)
     const struct job_plan *plan = job_plan(job);
     if (said->step > plan->request.train.steps ||
         said->authorised > plan->request.train.steps)
-        return true; /* no run of ours has come to that */
+        return true; /* no run of ours can get there */
     const struct job_progress known = job_recorded(context->jobs, job);
     const struct job_progress now = {.step = said->step,
                                      .authorised_steps = said->authorised,

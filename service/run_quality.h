@@ -1,5 +1,6 @@
 /*
- * run_quality.h - what a run measured on its holdout, as jobs and certificates show it.
+ * run_quality.h - the text of a run's quality on its holdout, for jobs and
+ * certificates.
  *
  * Threads: the run's.
  */
@@ -9,8 +10,8 @@
 #include "service/context.h"
 #include "service/jobs.h"
 
-/* The text of the released counts (quality_counts of the job's plan), to be freed. The
- * evaluation has its reservation. */
+/* Returns the text of the released counts (quality_counts of the job's plan), to be
+ * freed. The evaluation must have its reservation. */
 char *run_quality_text(struct context *context, const struct job *job,
                        const double *released);
 

@@ -1,11 +1,11 @@
-/* A run is a loop of blocks: authorise a block in the ledger, step through it, wait, and
- * write down what may be shown of it. Below, the parts stand in this order: opening the
- * matrices and the trainer; the clock's gate, which whatever depends on how long steps
- * took has to go through; authorising; points and evaluations; steps; and the end.
+/* A run is a loop of blocks: authorise a block in the ledger, step through it, wait,
+ * and record what may be shown of it. The parts below come in this order: opening the
+ * matrices and the trainer; the clock's gate, which everything must pass that depends
+ * on how long steps took; authorising; points and evaluations; steps; and the end.
  *
- * Everything is recorded in memory by job_record and shown by the next tick (tick.h).
- * The run itself moves no state: it leaves a struct ending, and the tick makes it
- * known. */
+ * Everything is recorded in memory by job_record and shown by the next tick
+ * (tick.h). The run itself moves no state: it leaves a struct ending, and the tick
+ * publishes it. */
 #include "service/runner.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #include "service/run_inputs.h"
 #include "service/run_quality.h"
 
-/* The most evaluations and points of what is released that a job has. */
+/* The most evaluations, and the most points of released values, that a job has. */
 enum { POINTS = 100 };
 
 struct run {
@@ -35,10 +35,10 @@ struct run {
     struct reveal_delay delay; /* of a private run */
     struct run_inputs inputs;
     struct trainer *trainer;
-    struct rank_company *company; /* that takes its steps; NULL: the trainer does */
+    struct rank_company *company; /* takes the steps; NULL: the trainer does */
     uint64_t authorised;      /* steps */
-    uint64_t block_end;       /* the step at which it waits next */
-    double spent;             /* what they cost, an epsilon */
+    uint64_t block_end;       /* the step at which it next waits */
+    double spent;             /* epsilon of the authorised steps */
     uint64_t evaluated;       /* the step of the last evaluation */
     struct run_filter filter; /* only a filtered run has one */
     bool used_up;             /* the next step of a filtered run does not fit */
@@ -69,7 +69,8 @@ static enum status run_open(struct run *run, struct error *error)
         .evaluation_name = request->evaluation.text,
         .weights = has_weights ? &weights : NULL,
     };
-    if (train_spec_ranks(run->train) > 1) /* which make no features: nor does it */
+    if (train_spec_ranks(run->train) > 1) /* ranks make no feature files, so neither
+                                             does the trainer */
         options.features = (struct feature_place){0};
     if (run_filter_guards(&job_plan(run->job)->mechanism))
         status = run_filter_init(&run->filter, &job_plan(run->job)->mechanism, error);
@@ -102,10 +103,10 @@ static uint64_t quarter(const struct train_spec *train)
     return (train->steps + REVEAL_QUARTERS - 1) / REVEAL_QUARTERS;
 }
 
-/* --- the gate: whatever depends on how long the steps took --- */
+/* --- the gate: everything that depends on how long the steps took --- */
 
-/* Enters the clock's gate, to be left with public_clock_leave. False, and outside,
- * where a stop has taken effect: nothing more of the run counts. */
+/* Enters the clock's gate, to be left with public_clock_leave. Returns false, outside
+ * the gate, if a stop has taken effect: nothing more of the run counts. */
 static bool enter(const struct run *run)
 {
     public_clock_enter(run->context->clock);
@@ -130,8 +131,8 @@ static bool is_last(const struct run *run)
     return steps_done(run) == run->train->steps || run->used_up;
 }
 
-/* The step that is shown: the last whole hundredth, of a private run the last whole quarter,
- * or the last step of all. */
+/* The step that is shown: the last complete hundredth; in a private run the last
+ * complete quarter; or the last step of all. */
 static uint64_t shown_step(const struct run *run)
 {
     uint64_t done = steps_done(run);
@@ -139,14 +140,14 @@ static uint64_t shown_step(const struct run *run)
     return is_last(run) ? done : done - done % part;
 }
 
-/* Waits at a mark of a private run, until a stop takes effect at most. */
+/* Waits at a mark of a private run, or until a stop takes effect. */
 static void wait_for_mark(struct run *run)
 {
     if (run->is_private)
         reveal_delay_wait(&run->delay, run->context->clock, job_stop_flag(run->job));
 }
 
-/* To be called inside the gate. */
+/* Records progress. To be called inside the gate. */
 static void record(struct run *run, const struct evaluation_point *point)
 {
     struct job_progress progress = {
@@ -166,8 +167,8 @@ static uint64_t block_end(const struct run *run)
     return run->is_private && end < steps ? end : steps;
 }
 
-/* Authorises the next block, or all steps if their prefixes have no price, and records what
- * the block before has come to. */
+/* Authorises the next block, or all steps if their prefixes have no price, and records
+ * the results of the block before. */
 static enum status authorise(struct run *run, struct error *error)
 {
     bool is_whole = !job_plan(run->job)->mechanism.prefixes_priced;
@@ -193,8 +194,8 @@ static enum status authorise(struct run *run, struct error *error)
 
 /* --- points and evaluations --- */
 
-/* How many steps lie between evaluations: one epoch or 1 % of the steps, whichever is
- * more. */
+/* How many steps lie between evaluations: one epoch or 1 % of the steps, the larger of
+ * the two. */
 static uint64_t evaluation_period(const struct train_spec *train)
 {
     uint64_t epoch = (train->records + train->batch_size - 1) / train->batch_size;
@@ -244,8 +245,8 @@ static enum status evaluate(struct run *run, struct error *error)
     return keep_evaluation(run, &point, error);
 }
 
-/* Whether the last step is a point, at which what was released is kept, and progress of a
- * public run moves: there is one every 1 % of the steps, and one at the end. */
+/* Whether the last step is a point, at which what was released is kept and a public run
+ * shows progress: there is one every 1 % of the steps, and one at the end. */
 static bool is_point(const struct run *run)
 {
     return is_last(run) || steps_done(run) % hundredth(run->train) == 0;
@@ -270,15 +271,15 @@ static enum status keep_point(struct run *run, struct error *error)
 
 /* --- steps --- */
 
-/* Whether the next step may run. In a filtered run it takes the step's cost off what
- * was reserved, all of which is on disk as authorised; where that does not fit the run
- * is over, and nothing was sampled. */
+/* Whether the next step may run. In a filtered run it subtracts the step's cost from
+ * what was reserved, all of which is on disk as authorised; if that does not fit, the
+ * run is over, and nothing was sampled. */
 static bool may_step(struct run *run)
 {
     struct mechanism_run step;
     if (!run_filter_guards(&job_plan(run->job)->mechanism))
         return true;
-    if (run->company != NULL) /* which has seen to it that there is one */
+    if (run->company != NULL) /* check_report has made sure that there is one */
         step = rank_company_report(run->company)->next;
     else
         CHECK(trainer_next(run->trainer, &step));
@@ -292,8 +293,9 @@ static bool is_evaluation(const struct run *run)
     return done % evaluation_period(run->train) == 0 || done == run->train->steps;
 }
 
-/* Where ranks stop for what is to be shown, or asked: at the next point or evaluation, at the
- * end of the block, or, of a filtered run, after one step. */
+/* The step at which ranks stop, because something must be shown or decided: at the
+ * next point or evaluation, at the end of the block, or, in a filtered run, after
+ * one step. */
 static uint64_t next_stop(const struct run *run)
 {
     uint64_t done = trainer_steps_done(run->trainer), stop = run->block_end;
@@ -338,8 +340,8 @@ static enum status run_block(struct run *run, struct error *error)
     return status;
 }
 
-/* Ends a run that is over before its time: its last step is a point like any last one.
- * Where it was one anyway, it has been kept. */
+/* Ends a run that is over before its planned time: its last step is a point like any
+ * last step. If it was a point anyway, it has been kept already. */
 static enum status close_short(struct run *run, struct error *error)
 {
     enum status status = ST_OK;
@@ -354,8 +356,8 @@ static enum status close_short(struct run *run, struct error *error)
     return status;
 }
 
-/* One that was stopped before a thread had it opens nothing: it was cancelled, or another has
- * ended it (claims.h). */
+/* A run that was stopped before a thread took it opens nothing: it was cancelled, or
+ * another daemon has ended it (claims.h). */
 static enum status train(struct run *run, struct error *error)
 {
     enum status status =
@@ -368,11 +370,11 @@ static enum status train(struct run *run, struct error *error)
     return status == ST_OK ? trainer_check(run->trainer, error) : status;
 }
 
-/* --- the look at the holdout --- */
+/* --- the evaluation on the holdout --- */
 
-/* Authorises it, durably, before it reads a record. A run that is lost from here on is not
- * made again, so a charge buys one look at most. A cancellation finds it authorised or not,
- * so the end of the training is a mark. */
+/* Authorises the evaluation, durably, before it reads a record. A run that is lost from
+ * here on is not repeated, so a charge pays for at most one evaluation. A cancellation
+ * may find it authorised or not, so the end of the training is a mark. */
 static enum status authorise_measurement(struct run *run, struct error *error)
 {
     const struct job_id id = job_evaluation_id(job_id(run->job));
@@ -386,7 +388,7 @@ static enum status authorise_measurement(struct run *run, struct error *error)
     return status;
 }
 
-/* Measures the trained model on the records held out, where that was asked for. */
+/* Measures the trained model on the records held out, if the job asks for it. */
 static enum status measure(struct run *run, struct error *error)
 {
     const struct quality_plan *quality = &job_plan(run->job)->quality;
@@ -424,15 +426,15 @@ static enum job_reason reason_of(const struct run *run, enum status status)
         return REASON_CACHE_FULL;
     if (status == ST_NOT_FLOAT_SAFE)
         return REASON_NOT_FLOAT_SAFE;
-    /* After its creation a trainer answers ST_INTERNAL for one reason alone: parameters
+    /* After its creation a trainer returns ST_INTERNAL for one reason only: parameters
      * are no longer finite, or the loss on public records is not. */
     return status == ST_INTERNAL && run->trainer != NULL ? REASON_DIVERGED
                                                          : REASON_INTERNAL;
 }
 
-/* Waits at the mark that is the end of a private run, and then records what its last block
- * has come to. Of a run that failed nothing more is recorded: what it had kept would show
- * how far it was. */
+/* Waits at the mark that is the end of a private run, and then records the results of
+ * its last block. If the run failed nothing more is recorded: what it had kept would
+ * show how far it was. */
 static void reveal_end(struct run *run, bool failed)
 {
     if (!run->is_private)
@@ -444,9 +446,9 @@ static void reveal_end(struct run *run, bool failed)
     public_clock_leave(run->context->clock);
 }
 
-/* Trains, puts the model's file in place, and says how the run ended. Only the model's
- * row, which the tick inserts, publishes the file. Whoever keeps the files sees when the
- * model's comes, so it is written after the wait. */
+/* Trains, writes the model's file, and returns how the run ended. Only the model's row,
+ * which the tick inserts, publishes the file. The operator of the file store sees when
+ * the file comes, so it is written after the wait. */
 static struct ending *end(struct run *run)
 {
     struct ending *ending = ending_create();

@@ -16,8 +16,8 @@
 const char seal_usage[] = "usage: epsilond seal --data-dir DIR [--store URL] "
                             "[--head-file PATH] --archive FOLDER\n";
 
-/* The folder must not go with the data directory: not into its copies, not with its disk's
- * sweeps. */
+/* Checks that the folder is outside the data directory, so that it is not copied or
+ * cleaned up together with it. */
 static enum status check_folder(const struct config *config, const char *folder,
                                 struct error *error)
 {
@@ -38,7 +38,8 @@ static enum status check_folder(const struct config *config, const char *folder,
                      folder);
 }
 
-/* As a start does it, and what it would freeze is not sealed. */
+/* Opens the ledger as a start does, and seals nothing if a start would freeze
+ * datasets. */
 static enum status seal_store(struct seal *done, bool *any, const struct config *config,
                               const char *folder, struct store *store,
                               struct error *error)
@@ -78,7 +79,7 @@ enum status seal_directory(struct seal *done, bool *any, const struct config *co
     return status;
 }
 
-/* Takes --archive out of the arguments; the rest is the configuration's. */
+/* Takes --archive out of the arguments; the rest belongs to the configuration. */
 static enum status read_arguments(struct config *config, const char **folder, int argc,
                                   char **argv, struct error *error)
 {

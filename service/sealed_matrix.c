@@ -25,8 +25,8 @@ enum status sealed_matrix_open(struct context *context, const struct dataset_id 
         return status;
     if (status == ST_DISK_FULL)
         return error_set(error, status, "dataset %s: %s", id->text, local.text);
-    /* A dataset's file is no part of the ledger, so its loss must not read as damage to
-     * the ledger. */
+    /* A dataset's file is not part of the ledger: its loss must not look like a corrupt
+     * ledger. */
     bool damaged = status == ST_CORRUPT || status == ST_NOT_FOUND;
     return error_set(error, damaged ? ST_DATASET_CORRUPT : ST_INTERNAL,
                      "dataset %s: %s", id->text, local.text);

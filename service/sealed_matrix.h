@@ -1,7 +1,7 @@
 /*
  * sealed_matrix.h - a dataset's matrix, opened only if it is, byte for byte, what was
- * imported. Whatever is done with damaged records would be charged, and its certificate
- * would speak of records that nobody had.
+ * imported. Work on damaged records would be charged, and its certificate would
+ * describe records that were never imported.
  *
  * Threads: any.
  */
@@ -15,14 +15,14 @@
 
 struct sealed_matrix {
     struct matrix rows;
-    struct blob_loan loan; /* of the file that they are mapped from */
+    struct blob_loan loan; /* of the file that the rows are mapped from */
 };
 
-/* The caller closes it; after a failure it is as it was.
+/* Opens the matrix; the caller closes it. After a failure *matrix is unchanged.
  *   ST_CANCELLED        cancel was set while the file was read
  *   ST_DATASET_CORRUPT  it is not what its row says
  *   ST_DISK_FULL        the cache has no room for it
- *   ST_INTERNAL         it cannot be read, or brought here */
+ *   ST_INTERNAL         it cannot be read, or fetched */
 enum status sealed_matrix_open(struct context *context, const struct dataset_id *id,
                                const atomic_bool *cancel, struct sealed_matrix *matrix,
                                struct error *error);

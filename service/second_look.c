@@ -36,7 +36,7 @@ bool second_look_end(struct request *request)
     return true;
 }
 
-/* A failure has poisoned the store, and ends the process where the request ends. */
+/* A failure has poisoned the store, and ends the process at the end of the request. */
 void second_look_before(const struct context *context)
 {
     if (store_shared(context->store))
@@ -72,7 +72,7 @@ enum status second_look_open(const struct context *context,
     return status;
 }
 
-/* A file is read once. */
+/* A file's body can be read only once. */
 bool second_look_failed(const struct context *context, const struct request *request)
 {
     const struct route *route = request->match.route;

@@ -1,12 +1,13 @@
 /*
- * second_look.h - before a daemon of a shared store says that there is no such thing, it asks
- * the store: another daemon may have made it a moment ago (lookout.h). A client that was
- * answered 201 by one daemon is answered by any other.
+ * second_look.h - before a daemon of a shared store replies that a thing does not
+ * exist, it reads the store: another daemon may have made it a moment ago (lookout.h).
+ * So after a client gets a 201 from one daemon, every other daemon finds the thing.
  *
- *   handled --404--> LOOK_DUE -- a look --> LOOK_DONE, handled anew --> answered
+ *   handled --404--> LOOK_DUE -- a look --> LOOK_DONE, handled again --> answered
  *
- * A thing that is not seen is asked for as one that is not there (access.h), so the time of a
- * 404 tells nothing of which it was. What the desk does is done after a look of its own.
+ * A thing that the principal may not see is looked up in the same way as one that does
+ * not exist (access.h), so the time of a 404 does not reveal which it was. The desk
+ * looks before it handles a request.
  *
  * Threads: the one that has the request.
  */
@@ -16,43 +17,45 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Whether the request, which was handled, is to be handled anew after a look: its look is due
- * then. */
+/* Whether the request, which was handled, must be handled again after a look: if so,
+ * its look is due. */
 bool second_look_due(const struct context *context, struct request *request);
 
-/* The same of a request that is refused with status by its headers: a key that nobody has
- * made, a login, or what a file is sent to. */
+/* The same for a request that is refused with status because of its headers: an unknown
+ * key or login, or an unknown target of a file. */
 bool second_look_due_first(const struct context *context, struct request *request,
                            enum status status);
 
-/* Whether its look was due. It is done with this, and the reply before it is gone. */
+/* Whether its look was due. If so, the look is now done, and the earlier reply is
+ * discarded. */
 bool second_look_end(struct request *request);
 
-/* Looks, for requests that are about to be handled on a thread that may wait. */
+/* Looks, for requests that a thread that may wait is about to handle. */
 void second_look_before(const struct context *context);
 
 /* --- what another daemon writes while a request is handled --- */
 
-enum { SECOND_LOOKS_MAX = 8 }; /* so often it is handled, if need be */
+enum { SECOND_LOOKS_MAX = 8 }; /* attempts to handle a request */
 
-/* The request begins to be handled by what is in memory now, without a reply. */
+/* Begins to handle the request by the current state of memory, and drops its reply. */
 void second_look_begin(const struct context *context, struct request *request);
 
-/* Whether memory is still what the request was handled by: asked in its transaction, before
- * which it was held against memory.
- *   ST_CONFLICT  others have written since: the request is to be handled anew */
+/* Whether memory is still as it was when the request was checked against it; to be
+ * called in the request's transaction.
+ *   ST_CONFLICT  other daemons have written since: the request must be handled again */
 enum status second_look_check(const struct context *context,
                               const struct request *request, struct error *error);
 
-/* Begins a transaction (store_begin) of a request that was held against memory before it.
+/* Begins a transaction (store_begin) for a request that was checked against memory
+ * before.
  *   ST_CONFLICT  as above; there is no transaction
  *   ST_IO        the store is poisoned */
 enum status second_look_open(const struct context *context,
                              const struct request *request, enum store_scope scope,
                              struct store_tx **tx, struct error *error);
 
-/* Whether the request was refused for what others may have written meanwhile, and is to be
- * handled anew. */
+/* Whether the request was refused because of what others may have written meanwhile,
+ * and must be handled again. */
 bool second_look_failed(const struct context *context, const struct request *request);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * second_person.h - whether what a request promises has to be agreed to by somebody else.
+ * second_person.h - whether a second person must approve what a request promises.
  *
  * Threads: any.
  */
@@ -11,7 +11,7 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Without keys nobody can be told from anybody, so there is no second person. */
+/* Without keys persons cannot be distinguished, so there is no second person. */
 bool second_person_is_asked(const struct context *context,
                             const struct request *request);
 

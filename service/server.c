@@ -17,19 +17,20 @@
 #include "service/unix_socket.h"
 
 enum {
-    POOL_MIN = 2, /* one is no pool to libmicrohttpd */
+    POOL_MIN = 2, /* libmicrohttpd allows no pool of one */
     POOL_MAX = 4,
+    /* LIMIT_FOLLOWERS, LONG_POLLS_MAX, and some that do not wait. */
     CONNECTIONS_MAX =
-        4096, /* LIMIT_FOLLOWERS, LONG_POLLS_MAX, and some that do not wait */
-    CONNECTIONS_PARTS = 4, /* one client network may have one part of them */
+        4096,
+    CONNECTIONS_PARTS = 4, /* one client network may have one of these parts */
     CONNECTION_MEMORY = 32 << 10, /* cleared after every request */
     BACKLOG = 1024,
     FILES_MAX = 16384,
-    FILES_RESERVED = 512, /* descriptors that connections leave to everything else */
+    FILES_RESERVED = 512, /* descriptors reserved for everything else */
     END_TIMEOUT_MS = 5000,
 };
 
-/* TLS with keys that are gone when a connection ends, and ciphers that authenticate. */
+/* TLS with forward secrecy, and ciphers that authenticate. */
 static const char tls_priorities[] =
     "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-128-GCM:"
     "+AES-256-GCM:+CHACHA20-POLY1305";
@@ -79,9 +80,9 @@ static const struct sockaddr *peer_of(struct MHD_Connection *connection)
     return info->client_addr;
 }
 
-/* Whether many people share this address, so that no share of it says anything about one
- * of them: a proxy's, a socket in the file system, and this host's while it asks nobody
- * for a key. */
+/* Whether many people share this address, so that its share of connections says nothing
+ * about one of them: a proxy's, a socket in the file system, and this host's as long as
+ * it requires no key. */
 static bool is_shared(const struct server *server, const struct sockaddr *peer)
 {
     const struct context *context = server->sessions.context;
@@ -91,8 +92,8 @@ static bool is_shared(const struct server *server, const struct sockaddr *peer)
            !authentication_asks(context);
 }
 
-/* libmicrohttpd closes what is not accepted. Its threads ask at once, so each of them may
- * let in one connection too many. */
+/* libmicrohttpd closes what is not accepted. Its threads call this concurrently, so
+ * each of them may let in one connection too many. */
 static enum MHD_Result on_accept(void *context, const struct sockaddr *peer,
                                  socklen_t size)
 {
@@ -169,7 +170,7 @@ union address {
     struct sockaddr_in6 six;
 };
 
-/* Reads the configured address and tells whether it is IPv6. */
+/* Reads the configured address and returns whether it is IPv6. */
 static bool address_parse(union address *address, const struct config *config)
 {
     *address = (union address){0};
@@ -205,8 +206,8 @@ static unsigned pool_size(void)
     return cores > POOL_MAX ? POOL_MAX : (unsigned)cores;
 }
 
-/* Answers how many connections the descriptors allow, once those of the jobs and the
- * store are left aside. */
+/* Returns how many connections the limit of descriptors allows, after those of the jobs
+ * and the store. */
 static unsigned connection_limit(void)
 {
     struct rlimit files;
@@ -223,9 +224,9 @@ static unsigned connection_limit(void)
     return left < CONNECTIONS_MAX ? (unsigned)left : CONNECTIONS_MAX;
 }
 
-/* libmicrohttpd wants to know where certificates come from before any connection is there.
- * Each connection is given its own (connection_begin), so that this is asked for none;
- * were it asked, there would be no handshake. */
+/* libmicrohttpd requires a source of certificates before the first connection. Each
+ * connection gets its own certificates (connection_begin), so that this is never
+ * called; if it were, there would be no handshake. */
 static int no_certificate(gnutls_session_t session,
                           const struct gnutls_cert_retr_st *info,
                           gnutls_pcert_st **list, unsigned *count,
@@ -259,7 +260,7 @@ static struct MHD_Daemon *daemon_start(struct server *server)
         MHD_OPTION_END);
 }
 
-/* Older versions have bugs that admission does not make good (api.md 7). */
+/* Older versions have bugs that admission does not work around (api.md 7). */
 static bool library_is_known(void)
 {
     unsigned major = 0, minor = 0, patch = 0;
@@ -344,7 +345,7 @@ void server_close(struct server *server)
     MHD_socket listening = server->unix_socket;
     if (server->daemon != NULL)
         listening = MHD_quiesce_daemon(server->daemon);
-    if (listening != MHD_INVALID_SOCKET) /* it may be closed only after the threads end */
+    if (listening != MHD_INVALID_SOCKET) /* must not be closed before the threads end */
         shutdown(listening, SHUT_RD);
     if (server->unix_socket >= 0)
         unlink(server->sessions.context->config->socket_path);

@@ -1,7 +1,7 @@
 /*
  * server.h - the HTTP server: libmicrohttpd on one side, requests and handlers on the
- * other. Its threads never wait: whatever may, runs elsewhere while the connection is
- * suspended.
+ * other. Its threads never wait: work that may wait runs on other threads while the
+ * connection is suspended.
  *
  * Invariants
  *   (1) A suspended connection is resumed exactly once.
@@ -16,20 +16,20 @@
 
 struct server; /* opaque */
 
-/* service_open is given these, so that both know each other. */
+/* Hooks for service_open, so that the service can call the server. */
 extern const struct service_hooks server_hooks;
 
-/* Listens as the configuration says and logs where.
- *   ST_IO       the address cannot be had, or a file of TLS not be read
- *   ST_INVALID  the files of TLS cannot be used (service/certificates.h) */
+/* Listens as the configuration says, and logs the address.
+ *   ST_IO       it cannot listen on the address, or a TLS file cannot be read
+ *   ST_INVALID  the TLS files cannot be used (service/certificates.h) */
 enum status server_open(struct server **out, struct context *context,
                         struct error *error);
 
-/* Reads anew the files that may be renewed while the server runs, and logs what came of
- * it. Where one cannot be used, what was read before stays in force. */
+/* Reads the files again that may be renewed while the server runs, and logs the result.
+ * If one cannot be used, the earlier one stays in force. */
 void server_reload(struct server *server);
 
-/* Refuses new connections at once, answers what is under way, ends. NULL is allowed. */
+/* Refuses new connections at once, answers open requests, and ends. NULL is allowed. */
 void server_close(struct server *server);
 
 #endif

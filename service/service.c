@@ -1,7 +1,7 @@
-/* Opening goes from what needs nothing to what needs the rest: the store, the ledger and
- * the rows, what a dead process left, the disk's room, and at last the threads.
- * Closing goes the other way, and where no clock was made there were no threads: a
- * context that was opened by half is closed by the same function. */
+/* Opening goes from what depends on nothing to what depends on the rest: the store, the
+ * ledger and the rows, what a dead process left, the disk's room, and finally the
+ * threads. Closing goes the other way, and if no clock was made there were no threads:
+ * the same function closes a context that was opened partly. */
 #include "service/service.h"
 
 #include <stdio.h>
@@ -32,17 +32,19 @@
 #include "store/lease.h"
 
 enum {
+    /* Requests that wait for the desk: there are fewer connections. */
     DESK_QUEUE =
-        4096, /* requests that wait for the desk: there are fewer connections */
+        4096,
     PREDICTOR_THREADS_MAX = 4,
-    PREDICTION_WAIT_MS = 30000,     /* after that its client may wait no longer */
-    LOADED_MODELS_SIZE = 256 << 20, /* bytes of those that are idle */
-    LONG_POLLS_MAX = 1024,          /* beside LIMIT_FOLLOWERS streams (server.c) */
+    PREDICTION_WAIT_MS = 30000,     /* the client may give up after that */
+    LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle models */
+    LONG_POLLS_MAX = 1024,          /* in addition to LIMIT_FOLLOWERS streams
+                                       (server.c) */
     STOP_TIMEOUT_MS = 60000,
-    /* The desk waits for no network: */
-    READER_THREADS = 2,  /* of requests that only read the store, */
-    SENDER_THREADS = 4,  /* of uploads to a bucket, */
-    PORTER_THREADS = 4,  /* of files from it that a request needs on the desk */
+    /* The desk never waits for the network. These pools do: */
+    READER_THREADS = 2,  /* requests that only read the store */
+    SENDER_THREADS = 4,  /* uploads to a bucket */
+    PORTER_THREADS = 4,  /* files from the bucket that a request needs on the desk */
     FETCHER_THREADS = 2, /* a dataset has two files at most */
 };
 
@@ -50,22 +52,22 @@ enum {
 static const uint64_t predictions_queued_max = UINT64_C(60000000000);
 static const uint64_t prediction_small_max = UINT64_C(100000000);
 
-/* A sweep's runs follow each other within the hour. */
+/* The runs of a sweep follow each other within the hour. */
 static const struct feature_cache_limits feature_limits = {.size = UINT64_C(8) << 30,
                                                            .idle_s = 3600};
 
 /* --- opening --- */
 
-/* Whoever follows the lists is told at the next tick. */
+/* Followers of lists see the change at the next tick. */
 static void dataset_changed(void *context, const struct dataset_id *dataset)
 {
     struct context *opened = context;
     jobs_note_dataset(opened->jobs, dataset);
 }
 
-/* Reads the rows, and the ledger beside them where that can be. Both are of one moment:
- * nobody else writes, or what others have written since the ledger was read is read too.
- * What is wrong with the ledger is told first. */
+/* Reads the rows and, if possible at the same time, the ledger. Both are of one moment:
+ * either no other daemon writes, or what others have written since the ledger was read
+ * is read too. An error of the ledger is reported before one of the rows. */
 static enum status read_books(struct context *context, struct inventory *inventory,
                               struct error *error)
 {
@@ -92,7 +94,7 @@ static enum status read_books(struct context *context, struct inventory *invento
     return status;
 }
 
-/* Reads the rows and the ledger, and sees that they agree. */
+/* Reads the rows and the ledger, and checks that they agree. */
 static enum status open_books(struct context *context, struct error *error)
 {
     struct inventory inventory = {0};
@@ -270,7 +272,8 @@ enum status service_open(struct context *context, const struct config *config,
     }
     open_predictors(context, hooks);
     context->importer = pool_create(1, IMPORTS_MAX, importer_run, context);
-    /* As many may wait as run: no job waits for long (course.h, invariant 3). */
+    /* The queue is as long as the number of workers: no job waits for long (course.h,
+     * invariant 3). */
     context->runners = pool_create(context->config->workers, context->config->workers,
                                    runner_run, context);
     context->surveyors = pool_create(1, LIMIT_SURVEYS, surveyor_run, context);
@@ -297,8 +300,8 @@ void service_start(struct context *context)
 
 /* --- the end --- */
 
-/* Waits until every end is known, at most timeout_ms and a tick; true if it came to
- * that. */
+/* Waits until every end is published, at most timeout_ms and a tick; true if that
+ * happened in time. */
 static bool await_ends(struct context *context, int64_t timeout_ms)
 {
     int64_t end_ns = clock_monotonic_ns() + timeout_ms * 1000000;
@@ -310,8 +313,8 @@ static bool await_ends(struct context *context, int64_t timeout_ms)
     return true;
 }
 
-/* Returns when no job is about to begin: whoever begins one looks at draining inside a
- * transaction. */
+/* Returns when no job is about to begin: code that begins a job checks draining inside
+ * a transaction. */
 static void await_beginnings(struct context *context)
 {
     struct store_tx *tx = NULL;
@@ -332,8 +335,8 @@ void service_drain(struct context *context)
     pool_wait_idle(context->importer, STOP_TIMEOUT_MS);
 }
 
-/* Ends the runs that took no notice of their stop until after the last tick, and writes
- * what is left of refusals. */
+/* Ends the runs that did not react to their stop until after the last tick, and writes
+ * the remaining refusals. */
 static void end_leftovers(struct context *context)
 {
     if (context->clock == NULL)

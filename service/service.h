@@ -12,7 +12,7 @@
 #include "service/config.h"
 #include "service/context.h"
 
-struct service_hooks { /* what the HTTP server does on this service's threads */
+struct service_hooks { /* calls of the HTTP server from this service's threads */
     void (*run)(void *context, void *item);  /* struct context; item is a request */
     void (*late)(void *context, void *item); /* the request waited too long to be run */
     void (*resume)(void *waiting);           /* of a long poll, or a stream */
@@ -28,16 +28,17 @@ struct service_hooks { /* what the HTTP server does on this service's threads */
 enum status service_open(struct context *context, const struct config *config,
                          const struct service_hooks *hooks, struct error *error);
 
-/* Starts the public clock, and the jobs that are queued: once the server listens, so
+/* Starts the public clock and the queued jobs. To be called once the server listens, so
  * that a process that cannot be reached runs nothing. */
 void service_start(struct context *context);
 
 /* Refuses new jobs, waits for the running ones as the configuration says, then stops
- * them between steps, at a tick. Queued jobs stay queued. All ends are known when it
- * returns. */
+ * them between steps, at a tick. Queued jobs stay queued. All ends are published when
+ * it returns. */
 void service_drain(struct context *context);
 
-/* After service_drain and the end of the HTTP server. A zeroed context is allowed. */
+/* Closes everything, after service_drain and the end of the HTTP server. A zeroed
+ * context is allowed. */
 void service_close(struct context *context);
 
 #endif

@@ -20,7 +20,7 @@ struct service_manager *service_manager_open(void)
     const char *path = getenv("NOTIFY_SOCKET");
     size_t length = path != NULL ? strlen(path) : 0;
     struct service_manager made = {.address.sun_family = AF_UNIX};
-    /* A path, or a name that is in no file system, which is written with @ for its NUL. */
+    /* A path, or an abstract name, which is written with @ in place of its NUL. */
     if (length < 2 || length >= sizeof made.address.sun_path ||
         (path[0] != '/' && path[0] != '@'))
         return NULL;
