@@ -1,16 +1,17 @@
-/* How it works: libmicrohttpd announces a request with its first line (session_create)
- * and then calls session_step: when the headers are complete; with each piece of the
- * body; when the body has ended; and whenever a connection that stood still is resumed.
- * So one function is called for four reasons, and the session's stage tells which:
- * STAGE_HEADERS is over with the first call, STAGE_BODY with the first one that brings
- * no bytes, and STAGE_ANSWER lasts until a reply is queued.
+/* libmicrohttpd announces a request with its first line (session_create) and then calls
+ * session_step: when the headers are complete; with each piece of the body; when the
+ * body has ended; and whenever a suspended connection is resumed. So one function is
+ * called for four reasons, and the session's stage says which: STAGE_HEADERS ends with
+ * the first call, STAGE_BODY with the first call that brings no bytes, and STAGE_ANSWER
+ * lasts until a reply is queued.
  *
- * What the headers alone show to be wrong is answered in admit, before a byte of the
- * body is read. What is found wrong while the body comes in (receive) is kept in
- * refused and answered after it, since the library can only answer before a body or
- * behind it. When the body is whole (complete), the route's row says where its answer
- * is made (answer): at once; by another thread, while the connection stands still
- * (hand_over); or as soon as something changes (poll). */
+ * Errors that the headers alone show are found in admit, and answered before the body
+ * is read, unless the body is short (refusal_awaits_body). Errors that are found while
+ * the body comes in (receive) are kept in refused and answered after the body, since
+ * the library can only answer before or after a body. When the body is complete
+ * (complete), the route's row says where its answer is made (answer): at once; by
+ * another thread, while the connection is suspended (hand_over); or as soon as
+ * something changes (poll). */
 #include "service/session.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@
 #include "service/request_name.h"
 #include "service/response.h"
 
-/* A waiting connection is looked at this often, since only then is a dead peer
+/* A waiting connection is checked this often, since only then is a dead peer
  * noticed. */
 static const int64_t wait_slice_ns = INT64_C(15000000000);
 static const int64_t past_ns = 1;
@@ -49,10 +50,10 @@ struct session {
     uint64_t number; /* among the requests of its connection, from 1 */
     enum stage stage;
     char *path;                 /* request_target_path */
-    struct body_digest *digest; /* that its sender gave of the body; NULL: none */
-    struct error refused;       /* found while the body came in */
-    uint64_t dropped;           /* bytes after that */
-    uint64_t reply_bytes;       /* what its reply takes of the bodies' memory */
+    struct body_digest *digest; /* that its sender gave for the body; NULL: none */
+    struct error refused;       /* an error, to be answered after the body */
+    uint64_t dropped;           /* bytes of the body after that */
+    uint64_t reply_bytes;       /* memory of the reply, counted with the bodies */
     bool sent;
 };
 
@@ -64,15 +65,15 @@ static struct session *session_of(struct request *request)
 
 /* --- other threads, which resume --- */
 
-/* The body is done with; what was made of it lives on until it is sent. */
+/* Frees the body; from now on the memory of its reply is counted until it is sent. */
 static void exchange_body(struct session *session)
 {
     session->reply_bytes = reply_held(&session->request.reply);
     request_body_exchange(&session->request, session->sessions, session->reply_bytes);
 }
 
-/* Whether its principal may still be answered, after the request has waited. If not, it is
- * refused. */
+/* Whether the principal may still get the answer, after the request has waited. If not,
+ * the request is refused. */
 static bool may_stay(struct session *session)
 {
     struct error error = {0};
@@ -89,7 +90,7 @@ static void resume(struct session *session)
     sessions_resume(session->sessions, session->request.connection);
 }
 
-/* The request has its reply, and wants nothing more of this thread. */
+/* The request has its reply, and needs nothing more from this thread. */
 static void finish(struct context *context, struct session *session)
 {
     errand_end(&session->request.errand, context->blobs);
@@ -97,8 +98,8 @@ static void finish(struct context *context, struct session *session)
     resume(session);
 }
 
-/* The pool that writes what the request wants written, or reads what it wants read. A file that
- * goes to a bucket has threads of its own. So has a read of the store: no write waits for it. */
+/* The pool that does the request's writes or reads. A file that goes to a bucket has
+ * threads of its own. So has a read of the store, so that no write waits for it. */
 static struct pool *pool_of(const struct context *context,
                             const struct request *request)
 {
@@ -113,14 +114,14 @@ static bool is_priced_alone(const struct request *request)
     return request->match.route->run == RUN_ON_PRICERS;
 }
 
-/* Computing prices takes seconds at worst, and a key may be revoked meanwhile. */
+/* Computing prices may take seconds, and a key may be revoked meanwhile. */
 static void renew_priced(struct request *request)
 {
     if (is_priced_alone(request))
         may_stay(session_of(request));
 }
 
-/* Hands the request to those who handle it. */
+/* Gives the request to the pool that handles it. */
 static enum status submit(struct context *context, struct request *request,
                           struct error *error)
 {
@@ -129,7 +130,8 @@ static enum status submit(struct context *context, struct request *request,
     return pool_submit(pool_of(context, request), request, error);
 }
 
-/* Hands the request to whoever runs the errand that it is due for, or back; or refuses it. */
+/* Gives the request to the pool that runs its due errand, or back to its own pool;
+ * refuses it if that is full. */
 static void hand_on(struct context *context, struct request *request)
 {
     struct error error = {0};
@@ -194,7 +196,7 @@ void session_late(void *context, void *item)
     resume(session);
 }
 
-/* A stream that is woken has its deadline again. */
+/* A stream that is woken gets a new deadline. */
 void session_wake(void *waiting)
 {
     struct session *session = session_of(waiting);
@@ -205,8 +207,8 @@ void session_wake(void *waiting)
 
 /* --- streams, on the connection's own thread --- */
 
-/* Whether the client has closed its end: libmicrohttpd looks at what comes from a client
- * only where it reads a request. */
+/* Whether the client has closed its end: libmicrohttpd reads from a client only when it
+ * expects a request. */
 static bool has_gone(const struct session *session)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(
@@ -277,7 +279,7 @@ static enum MHD_Result session_reply(struct session *session)
     struct request *request = &session->request;
     const struct reply *reply = &request->reply;
     CHECK(reply->status != 0);
-    if (session->sent) /* the server is stopping: it takes no more replies */
+    if (session->sent) /* the server is stopping, and takes no more replies */
         return MHD_NO;
     session->sent = true;
     access_log_note(session->sessions->context, request);
@@ -305,7 +307,8 @@ static enum status begin_upload(struct context *context, struct request *request
         .offset = request_header(request, "Upload-Offset"),
         .length = request_header(request, "Upload-Length"),
     };
-    if (request->match.id[0] == '\0') { /* of no dataset: it makes a thing of its own */
+    if (request->match.id[0] == '\0') { /* of no dataset: it creates a file of its
+                                           own */
         struct file_id id;
         file_id_make(&id);
         const struct blob_name name = blob_of_weights(&id);
@@ -328,7 +331,7 @@ static enum status begin_digest(struct session *session, struct error *error)
                              request_header(request, "Repr-Digest"), error);
 }
 
-/* Whether the request may be read on, by all that its headers say. */
+/* Checks everything that the headers say, before the request is read further. */
 static enum status check_headers(struct session *session, struct error *error)
 {
     struct request *request = &session->request;
@@ -368,7 +371,7 @@ static bool refusal_awaits_body(const struct session *session,
                ST_OK;
 }
 
-/* It is called again after a second look, which it has waited for. */
+/* Called again after a second look for which the request has waited. */
 static enum MHD_Result admit(struct session *session)
 {
     struct request *request = &session->request;
@@ -396,9 +399,9 @@ static enum MHD_Result admit(struct session *session)
     return MHD_YES;
 }
 
-/* After a refusal the rest is read and dropped, so that a body that ends can be answered
- * (libmicrohttpd answers before a body or after it); one that goes on for too long ends
- * the connection. */
+/* After a refusal the rest of the body is read and dropped, so that a body that ends
+ * can be answered (libmicrohttpd answers before a body or after it); one that is too
+ * long ends the connection. */
 static enum MHD_Result receive(struct session *session, const char *data, size_t size)
 {
     struct request *request = &session->request;
@@ -421,8 +424,8 @@ static enum MHD_Result receive(struct session *session, const char *data, size_t
     return MHD_YES;
 }
 
-/* Checks what is left to check when the body has ended. The gate may have cut its
- * chunks short; then there is no connection to keep. */
+/* Makes the checks that are possible only when the body has ended. The gate may have
+ * cut its chunks short; then the connection cannot be kept. */
 static void check_body(struct session *session)
 {
     struct request *request = &session->request;
@@ -472,14 +475,14 @@ static int64_t wait_until(const struct request *request)
     return request->deadline_ns < slice_end_ns ? request->deadline_ns : slice_end_ns;
 }
 
-/* Tells whether the long poll has its reply. If not, the session waits, suspended. */
+/* Whether the long poll has its reply. If not, the session waits, suspended. */
 static bool poll(struct session *session)
 {
     struct request *request = &session->request;
     struct context *context = session->sessions->context;
     if (handler_poll(context, request))
         return true;
-    /* It is asked again under the lock, so that no change in between is missed. */
+    /* Poll again under the lock, so that no change in between is missed. */
     long_polls_lock(context->long_polls);
     bool done = handler_poll(context, request);
     bool waits = !done && sessions_suspend(session->sessions, request->connection);
@@ -497,7 +500,7 @@ static bool poll(struct session *session)
     return true;
 }
 
-/* Replies; or waits for a second look, after which it is answered anew. */
+/* Replies; or waits for a second look, after which the request is answered again. */
 static enum MHD_Result reply_or_look(struct session *session)
 {
     bool waits = session->request.look == LOOK_DUE &&
@@ -505,7 +508,7 @@ static enum MHD_Result reply_or_look(struct session *session)
     return waits ? MHD_YES : session_reply(session);
 }
 
-/* Has the answer made, where the route's row says. */
+/* Makes the answer, on the thread that the route's row names. */
 static enum MHD_Result answer(struct session *session)
 {
     struct request *request = &session->request;

@@ -7,12 +7,12 @@
  *                                                     +---+ waits (long poll, stream)
  *
  * Invariants
- *   (1) A reply is handed to libmicrohttpd once, whatever it then asks.
+ *   (1) A reply is handed to libmicrohttpd once, whatever it calls afterwards.
  *   (2) A body that is refused midway is read to its end, or for SESSION_DROPPED_MAX
  *       more bytes, so that its sender gets the answer. So is a body whose headers are
  *       refused, if they announce at most REFUSED_BODY_MAX bytes.
  *
- * Threads: the HTTP server's, but for session_run, session_late and session_wake, which
+ * Threads: the HTTP server's, except session_run, session_late and session_wake, which
  * resume.
  */
 #ifndef SERVICE_SESSION_H
@@ -34,35 +34,36 @@ enum {
     REFUSED_BODY_MAX = 64 << 10 /* bytes that are read before their refusal is sent */
 };
 
-/* One client's connection: what libmicrohttpd keeps as its socket's context. */
+/* A client's connection: libmicrohttpd keeps it as the socket's context. */
 struct connection {
     struct connection_deadline *deadline;
     struct connection_gate *gate;
-    struct certificate *certificate; /* NULL: it speaks plain HTTP */
+    struct certificate *certificate; /* NULL: plain HTTP */
     struct connection_share *share;
 };
 
 struct session; /* opaque */
 
-/* Begins a session. uri is the request's target as it came, before decoding. */
+/* Begins a session. uri is the request's target as it was received, before decoding. */
 struct session *session_create(struct sessions *sessions,
                                struct MHD_Connection *connection, const char *uri);
 void session_destroy(struct session *session); /* NULL is allowed */
 
-/* Answers one call of libmicrohttpd's access handler. */
+/* Handles one call of libmicrohttpd's access handler. */
 enum MHD_Result session_step(struct session *session, const char *method,
                              const char *data, size_t *size);
 
-/* This is the run function of the desk and the predictors. argument is the context,
- * item the request. */
+/* The run function of the desk and the predictors: argument is the context, item the
+ * request. */
 void session_run(void *argument, void *item);
-/* This is the late function of the predictors: it refuses the request. */
+/* The late function of the predictors: it refuses the request. */
 void session_late(void *context, void *item);
-/* These are the resume function of long polls and streams, and the suspend function of
- * streams: false where the server is closing, or nobody is there to read any more. */
+/* The resume function of long polls and streams, and the suspend function of streams.
+ * session_suspend returns false if the server is closing, or the client is gone. */
 void session_wake(void *waiting);
 bool session_suspend(void *waiting);
-/* Whether whoever opened a stream may still be told (authentication_renew). */
+/* Whether the principal that opened a stream may still be sent anything
+ * (authentication_renew). */
 bool session_may_stay(void *waiting);
 
 #endif

@@ -7,7 +7,7 @@
 #include "service/job_renewal.h"
 #include "service/notice.h"
 
-struct counted_end { /* a job that ends, until its transaction does */
+struct counted_end { /* a job that ends, until its transaction ends */
     struct counters *counters;
     struct job_move move;
 };
@@ -19,7 +19,7 @@ static void ended(void *context)
     free(end);
 }
 
-/* Has the job counted as ended when tx is durable. */
+/* Counts the job as ended once tx is durable. */
 static void count_end(struct context *context, struct store_tx *tx,
                       const struct job_move *move)
 {
@@ -29,8 +29,8 @@ static void count_end(struct context *context, struct store_tx *tx,
     store_tx_on_end(tx, ended, free, end);
 }
 
-/* What was authorised of the evaluation on a holdout is spent, whether or not anybody saw
- * what it measured. */
+/* An authorised evaluation on a holdout is spent, whether or not its result was
+ * used. */
 static enum status settle_measurement(struct context *context, struct store_tx *tx,
                                       const struct job *job, struct error *error)
 {
@@ -38,8 +38,8 @@ static enum status settle_measurement(struct context *context, struct store_tx *
     return ledger_settle(context->ledger, tx, &id, NULL, error);
 }
 
-/* Settles what the job reserved. Where it holds nothing any more another daemon came first,
- * and has ended it. */
+/* Settles what the job reserved. If the job holds nothing any more, another daemon was
+ * first and has ended it. */
 static enum status settle(struct context *context, struct store_tx *tx,
                           const struct settlement *settlement, struct error *error)
 {

@@ -1,9 +1,9 @@
 /*
- * sign_on.h - single sign-on: who a trusted proxy says that a request is made by, in the
- * headers X-Forwarded-User, -Email and -Groups. The proxy has logged that person in; what
- * they may do here is what the file of --groups says of their groups.
+ * sign_on.h - single sign-on: a trusted proxy names the person who makes a request, in
+ * the headers X-Forwarded-User, -Email and -Groups. The proxy has logged that person
+ * in; the file of --groups says what their groups may do here.
  *
- * Threads: any, but sign_on_open and sign_on_close, which their owner calls first and last.
+ * Threads: any, except that the owner calls sign_on_open first and sign_on_close last.
  */
 #ifndef SERVICE_SIGN_ON_H
 #define SERVICE_SIGN_ON_H
@@ -24,33 +24,35 @@ struct sign_on; /* opaque */
 enum status sign_on_open(struct sign_on **out, const struct proxy_trust *trust,
                          const char *groups_path, struct error *error);
 
-/* Reads the file again. Where that fails, as above, what was read before stays in force. */
+/* Reads the file again. If that fails, as above, the earlier contents stay in force. */
 enum status sign_on_reload(struct sign_on *sign_on, struct error *error);
 
 void sign_on_close(struct sign_on *sign_on); /* NULL is allowed */
 
-struct sign_on_headers { /* NULL: the request does not have it */
+struct sign_on_headers { /* NULL: the request has no such header */
     const char *user, *email, *groups;
 };
 
-/* Whether a request has any of them. */
+/* Whether a request has any of the headers. */
 bool sign_on_claimed(const struct sign_on_headers *headers);
 
-/* Whether the headers are believed from this peer. sign_on NULL trusts nobody. */
+/* Whether the headers are believed from this peer. sign_on NULL trusts no peer. */
 bool sign_on_trusts(const struct sign_on *sign_on, const struct sockaddr *peer);
 
-/* The principal that the headers of a trusted peer name: by email where there is one, else
+/* The principal that the headers of a trusted peer name: by email if there is one, else
  * by user, with the role and the project of its groups.
- *   ST_INVALID    what they say is no name
+ *   ST_INVALID    they contain no valid name
  *   ST_FORBIDDEN  no group has a role here */
 enum status sign_on_read(struct sign_on *sign_on, const struct sign_on_headers *headers,
                          struct principal *principal, struct error *error);
 
-/* Whether somebody whom the headers of a trusted peer named as principal may still be
- * answered: to be asked where a request has waited. stream_s: for so many seconds a stream
- * has been open; 0 of what is no stream. The proxy alone knows whether a person is still
- * logged in, and is asked when a request comes: so a stream ends, and its client comes back.
- *   ST_FORBIDDEN      the file of groups gives them another role or project by now, or none
+/* Checks whether a person whom the headers of a trusted peer named as principal may
+ * still get an answer; to be called after a request has waited. stream_s is the number
+ * of seconds for which a stream has been open; 0 if there is no stream. Only the proxy
+ * knows whether a person is still logged in, and it checks that at each request: so a
+ * stream ends, and its client comes back.
+ *   ST_FORBIDDEN      the file of groups now gives them another role or project, or
+ *                     none
  *   ST_SESSION_ENDED  the stream has been open for LIMIT_SIGN_ON_STREAM_S */
 enum status sign_on_renew(struct sign_on *sign_on,
                           const struct sign_on_headers *headers,

@@ -7,8 +7,8 @@
 
 static const char pointer[] = "/model/weights";
 
-/* A file that cannot be brought here is no part of the ledger, so its loss must not read as
- * the ledger's. */
+/* A file of weights is not part of the ledger: a failure to fetch it must not look like
+ * a corrupt ledger. */
 static enum status borrow(struct start_weights *weights, const struct context *context,
                           const struct blob_name *name, struct error *error)
 {
@@ -75,7 +75,7 @@ void start_weights_release(struct start_weights *weights, const struct context *
     blob_give_back(context->blobs, &weights->loan);
 }
 
-/* Whether the principal may begin with them. */
+/* Checks whether the principal may begin with the weights. */
 static enum status check_access(struct context *context,
                                 const struct principal *principal, const char *id,
                                 struct error *error)

@@ -21,11 +21,11 @@
 #include "service/plan_refusal.h"
 #include "service/ready_dataset.h"
 
-/* --- planning, for create and estimate alike --- */
+/* --- planning, for create and estimate --- */
 
-struct survey_plan { /* what is asked, and what it would cost; zeroed: nothing yet */
+struct survey_plan { /* a request, and what it would cost; zeroed: nothing yet */
     struct statistics_request request; /* owned; resolved */
-    char *spec;                        /* as it was asked for, owned */
+    char *spec;                        /* as requested, owned */
     const struct dataset *dataset;
     struct mechanism mechanism; /* owned */
     struct measurement measurement;
@@ -79,7 +79,8 @@ static enum status find_dataset(struct context *context, const struct request *r
     return statistics_resolve(&plan->request.statistics, &spec->schema, error);
 }
 
-/* Finds the noise multiplier that meets the target, the mechanism at it, and its price. */
+/* Finds the noise multiplier that meets the target, the mechanism at that noise, and
+ * its price. */
 static enum status calibrate(struct survey_plan *plan, struct measurement_terms *terms,
                              struct error *error)
 {
@@ -110,7 +111,7 @@ static enum status price(struct context *context, struct survey_plan *plan,
     struct error inner = {0};
     struct dataset_info info;
     dataset_read(context->datasets, plan->dataset, &info);
-    /* All units, whatever part of the dataset they are in. */
+    /* All units, in all parts of the dataset. */
     const struct grant *grant = &dataset_spec(plan->dataset)->grant;
     struct measurement_terms terms = {
         .relation = grant->relation, .unit = grant->unit, .units = info.detail.records};
@@ -151,7 +152,8 @@ static void refuse(struct context *context, struct request *request,
 
 /* --- estimate --- */
 
-/* What it would leave. It reads every part of the dataset, and is charged to each. */
+/* What the survey would leave. It reads every part of the dataset, and is charged to
+ * each. */
 static enum status find_room(struct context *context, const struct survey_plan *plan,
                              struct outlook *outlook, struct error *error)
 {
@@ -200,15 +202,15 @@ static enum status check_room(struct context *context, struct error *error)
     return status == ST_OK ? disk_room_check(&context->disk_room, error) : status;
 }
 
-struct creation { /* a survey on its way into the store */
+struct creation { /* a survey that is being added to the store */
     struct context *context;
     struct request *request;
     struct survey_plan *plan;
     struct survey *survey;
-    char *body; /* what is answered, owned */
+    char *body; /* body of the reply, owned */
 };
 
-/* What was planned becomes the survey's. */
+/* Makes the survey from its plan. */
 static struct survey *survey_of(struct survey_plan *plan, const struct request *request,
                                 const struct ledger_entry_name *entry)
 {
@@ -225,8 +227,8 @@ static struct survey *survey_of(struct survey_plan *plan, const struct request *
     return survey;
 }
 
-/* Appends that it was asked for: of what, for which epsilon, and its entry in the
- * ledger. */
+/* Appends to the audit trail that the survey was requested: on which dataset, for which
+ * epsilon, and its entry in the ledger. */
 static enum status tell_created(const struct creation *creation, struct store_tx *tx,
                                 const char *id, uint64_t ledger_seq,
                                 struct error *error)
@@ -246,7 +248,7 @@ static enum status tell_created(const struct creation *creation, struct store_tx
     return status;
 }
 
-/* Inserts the survey; creation->body is what is answered. */
+/* Inserts the survey, and sets creation->body to the reply. */
 static enum status insert(struct creation *creation, struct store_tx *tx,
                           const struct survey_id *id,
                           const struct ledger_entry_name *entry, struct error *error)
@@ -321,7 +323,7 @@ static enum status create(struct creation *creation, struct error *error)
     if (status != ST_OK)
         return status;
     status = context_end(context, tx, create_in(creation, tx, error), error);
-    /* LIMIT_SURVEYS may wait, and no more are under way. */
+    /* The pool has room: LIMIT_SURVEYS may wait, and no more can exist. */
     if (status == ST_OK)
         CHECK(pool_submit(context->surveyors, creation->survey, NULL) == ST_OK);
     return status;
@@ -352,7 +354,7 @@ static const char *project_of(struct context *context, const struct survey_row *
     return dataset_owner(datasets_find(context->datasets, row->dataset))->project;
 }
 
-struct finding { /* the row that is asked for */
+struct finding { /* the search for the row of the request */
     struct context *context;
     const struct access_question *question;
     bool found;
@@ -424,7 +426,7 @@ enum status handle_statistics_list(struct context *context, struct request *requ
     struct dataset_id id;
     struct store_tx *tx = NULL;
     struct survey_range range = {.dataset = request_query(request, "dataset")};
-    error->faults = NULL; /* what is wrong with a parameter is told as "invalid" */
+    error->faults = NULL; /* errors of a parameter are reported as "invalid" */
     if (range.dataset != NULL && !dataset_id_parse(&id, range.dataset))
         return query_refuse("dataset", "must be the id of a dataset", error);
     enum status status = entries_parse(&wanted, request, error);

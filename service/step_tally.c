@@ -26,7 +26,7 @@ void step_tally_count(struct step_tally *tally, struct jobs *jobs,
     struct steps_shown open[STEP_TALLY_ALGORITHMS] = {{0}};
     for (size_t i = 0; i < count; i++) {
         const struct train_spec *train = &job_plan(list[i])->request.train;
-        /* Whatever is recorded is shown when a tick ends. */
+        /* At the end of a tick everything recorded is shown. */
         uint64_t steps = job_recorded(jobs, list[i]).step;
         size_t place = place_of(train->algorithm.algorithm);
         bool ended = job_state_is_terminal(job_state(jobs, list[i]));

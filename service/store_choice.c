@@ -20,9 +20,9 @@ struct store_server store_choice_server(const struct config *config)
                                  .migrate = config->migrate};
 }
 
-struct name { /* what the file says; both "" where there is none */
+struct name { /* contents of the file; both "" if there is none */
     char identity[IDENTITY_SIZE];
-    char other[IDENTITY_SIZE]; /* of a database that is left or arrives; mostly "" */
+    char other[IDENTITY_SIZE]; /* of a database that was left or arrives; mostly "" */
 };
 
 static bool read_line(FILE *file, char line[IDENTITY_SIZE])
@@ -48,7 +48,7 @@ static enum status read_name(struct name *name, const char *path, struct error *
     return read ? ST_OK : error_set(error, ST_CORRUPT, "%s: names no database", path);
 }
 
-/* Writes the file durably; a half-written one is of another name. */
+/* Writes the file durably; an incomplete one has another name. */
 static enum status write_name(const char *identity, const char *other, const char *path,
                               const struct config *config, struct error *error)
 {
@@ -157,8 +157,8 @@ static enum status refuse_other(const struct config *config, struct error *error
                      config->data_dir);
 }
 
-/* Has the row say that the database is the one, and then the directory no more than that
- * it is so. */
+/* Makes the row say that the database is the current one (HERE), and then the directory
+ * name only this database. */
 static enum status settle(struct store *store, const struct config *config,
                           const struct migration_row *row, const struct name *name,
                           struct error *error)
@@ -203,7 +203,8 @@ enum status store_choice_claim(struct store *store, const struct config *config,
     return status == ST_OK ? settle(store, config, &row, &name, error) : status;
 }
 
-/* The directory's database is the file in it, as far as can be told without opening it. */
+/* Checks that the directory's database is the file in it, as far as this is possible
+ * without opening it. */
 static enum status check_own(const struct config *config, const struct blobs *blobs,
                              struct error *error)
 {
@@ -255,7 +256,7 @@ enum status store_choice_open_beside(struct store **out, const struct config *co
     return open_chosen(out, config, blobs, true, error);
 }
 
-/* The file that was opened to be read is the database that the directory names. */
+/* Checks that the file opened for reading is the database that the directory names. */
 static enum status check_named(struct store *store, const struct config *config,
                                struct error *error)
 {

@@ -15,7 +15,7 @@ enum status submission_check_room(struct context *context, size_t count,
     return disk_room_check(&context->disk_room, error);
 }
 
-/* Reserves the evaluation on a holdout, where one is asked for. */
+/* Reserves the evaluation on a holdout, if the job asks for one. */
 static enum status reserve_measurement(struct context *context, struct store_tx *tx,
                                        struct job_addition *addition,
                                        struct error *error)

@@ -15,7 +15,7 @@
 
 /* --- the run --- */
 
-/* Has the one step authorised, inside the clock's gate: the moment depends on how long the
+/* Authorises the one step, inside the clock's gate: the moment depends on how long the
  * surveys before it took. */
 static enum status authorise(struct context *context, struct survey *survey,
                              struct error *error)
@@ -29,7 +29,7 @@ static enum status authorise(struct context *context, struct survey *survey,
     return status;
 }
 
-/* Measures the records, and answers the text of what was released. */
+/* Measures the records, and returns the text of the released answers. */
 static enum status measure(struct context *context, struct survey *survey,
                            const struct matrix *matrix, char **answers,
                            struct error *error)
@@ -156,14 +156,15 @@ void surveyor_tick(struct context *context, int64_t second)
         else if (stops)
             atomic_store(&survey->stop, true);
         survey_ending_destroy(ending);
+        /* Otherwise the next took its place. */
         i +=
-            surveys_here(context->surveys) == before; /* else the next took its place */
+            surveys_here(context->surveys) == before;
     }
 }
 
-/* --- what daemons that are lost have left --- */
+/* --- surveys of lost daemons --- */
 
-enum { LOST_MOST = LIMIT_SURVEYS }; /* that have not ended, of all daemons */
+enum { LOST_MOST = LIMIT_SURVEYS }; /* maximum of unfinished surveys, of all daemons */
 
 struct lost_surveys {
     struct survey_id all[LOST_MOST];
@@ -200,8 +201,8 @@ static void find_alone(struct context *context, struct lost_surveys *lost)
         lost->all[lost->count++] = survey->id;
 }
 
-/* Every daemon that is left finds the survey. Those that come behind the first, in the order
- * of their turns, find that it has ended, and do nothing. */
+/* Every remaining daemon finds the survey. The first to get its turn ends it; the
+ * others find that it has ended, and do nothing. */
 static enum status end_lost_in(struct context *context, struct store_tx *tx,
                                const struct survey_id *id, bool *ended,
                                struct error *error)
@@ -230,7 +231,7 @@ static enum status end_lost(struct context *context, const struct survey_id *id,
     return status;
 }
 
-/* Ends LOST_MOST of them at most; *count tells how many. */
+/* Ends at most LOST_MOST of them; *count is the number. */
 static enum status end_some(struct context *context, size_t *count, struct error *error)
 {
     struct lost_surveys lost = {.count = 0};

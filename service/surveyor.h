@@ -1,17 +1,17 @@
 /*
- * surveyor.h - the run of a survey, and what is done with the ledger when it ends.
+ * surveyor.h - the run of a survey, and its settlement in the ledger when it ends.
  *
  *   RUNNING --> authorised --> one pass over the records, one noise --> handed over
  *           --> the next tick: COMMIT in the ledger and the answers, one transaction
  *
  * Invariants
  *   (1) The records are measured only after the one step that was reserved is durably
- *       authorised. From then on the survey is charged, whatever becomes of it.
+ *       authorised. From then on the survey is charged, even if it fails.
  *   (2) Answers are written in the transaction that commits the charge. A survey that a
  *       start finds running is ended without answers: nothing of a run is on disk before
  *       that transaction, so nothing is released twice.
- *   (3) What depends on how long a run took goes through the public clock's gate, and is
- *       seen at ticks alone.
+ *   (3) Everything that depends on how long a run took goes through the public clock's
+ *       gate, and is visible only at ticks.
  */
 #ifndef SERVICE_SURVEYOR_H
 #define SERVICE_SURVEYOR_H
@@ -21,15 +21,15 @@
 #include "base/status.h"
 #include "service/context.h"
 
-/* The run function of the surveyors' pool: argument is the context, item a survey that is
- * RUNNING. How it ended is left with survey_hand_over. */
+/* The run function of the surveyors' pool: argument is the context, item a survey that
+ * is RUNNING. It leaves its ending with survey_hand_over. */
 void surveyor_run(void *argument, void *item);
 
-/* Makes known at a tick how runs ended, in the order in which they were asked for, and has
- * those stopped that are to be. Threads: the clock's. */
+/* At a tick, publishes how runs ended, in the order in which they were requested, and
+ * sets the stop flag of those that must stop. Threads: the clock's. */
 void surveyor_tick(struct context *context, int64_t second);
 
-/* Ends what no daemon measures for any more (lost_work.h): charged what was authorised,
+/* Ends surveys that no daemon runs any more (lost_work.h): charges what was authorised,
  * without answers. Threads: the clock's, or a start's.
  *   ST_IO  the store is poisoned */
 enum status surveyor_recover(struct context *context, struct error *error);

@@ -17,12 +17,13 @@ struct survey_list {
 struct surveys {
     pthread_mutex_t lock;
     struct survey_list here;
-    struct survey_list elsewhere; /* of other daemons: nobody keeps a pointer to one */
-    struct survey_entry *entries; /* (entry_count), as they were opened */
+    struct survey_list elsewhere; /* other daemons' surveys: never keep a pointer to
+                                     one */
+    struct survey_entry *entries; /* (entry_count), as surveys_open read them */
     size_t entry_count, entry_capacity;
 };
 
-struct change { /* what a transaction does to a survey, until it ends */
+struct change { /* of a survey by a transaction, until it ends */
     struct surveys *surveys;
     struct survey *survey;
 };
@@ -45,7 +46,7 @@ void survey_destroy(struct survey *survey)
     free(survey);
 }
 
-/* Room for one more of size bytes in items, of which count are used. */
+/* Returns items with room for one more of size bytes, if count are used. */
 static void *grown(void *items, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
@@ -73,7 +74,7 @@ static void leave(struct survey_list *list, const struct survey *survey)
             (list->count - at) * sizeof(struct survey *));
 }
 
-/* NULL: none of the list has this id. */
+/* Returns NULL if no survey of the list has this id. */
 static struct survey *find(const struct survey_list *list, const char *id)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -114,7 +115,8 @@ static bool wrong(struct loading *loading, const struct survey_row *row,
     return false;
 }
 
-/* One that does not run here. Nothing of it is needed but whose it is and what it holds. */
+/* Makes a survey that does not run here. It has only the members that say whose it is
+ * and what it holds. */
 static struct survey *survey_of(const struct survey_row *row,
                                 const struct dataset *dataset,
                                 const struct principal *owner)
@@ -299,7 +301,7 @@ enum status surveys_end(struct surveys *surveys, struct store_tx *tx,
     return status;
 }
 
-/* --- how runs ended --- */
+/* --- endings of runs --- */
 
 void survey_hand_over(struct surveys *surveys, struct survey *survey,
                       struct survey_ending *ending_take)
@@ -381,11 +383,11 @@ void surveys_look(struct surveys *surveys,
     pthread_mutex_unlock(&surveys->lock);
 }
 
-/* --- as another daemon has left it --- */
+/* --- changes by other daemons --- */
 
 struct reading {
     struct loading loading;
-    struct survey *found; /* RUNNING; NULL: it is not */
+    struct survey *found; /* a RUNNING survey; NULL: it is not RUNNING */
 };
 
 static bool read_renewed(void *context, const struct survey_row *row)
@@ -399,7 +401,7 @@ static bool read_renewed(void *context, const struct survey_row *row)
     return false;
 }
 
-/* What it holds is what the ledger says, for whoever adds up an owner's share. */
+/* The ledger says what the survey holds, for sums of an owner's share. */
 static enum status read_mechanism(struct survey *survey,
                                   const struct survey_renewal *renewal,
                                   struct error *error)

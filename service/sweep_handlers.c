@@ -22,8 +22,8 @@
 
 /* --- estimate --- */
 
-/* Reserves every run, in a transaction that is undone: so what is said to fit is what
- * would be reserved. */
+/* Reserves every run, in a transaction that is then undone: so the estimate fits if and
+ * only if the reservation would. */
 static enum status try_all(struct sweep_plan *sweep, struct error *error)
 {
     struct store_tx *tx = NULL;
@@ -83,11 +83,11 @@ enum status handle_sweep_estimate(struct context *context, struct request *reque
 
 /* --- create --- */
 
-struct creation { /* a sweep on its way into the store */
+struct creation { /* a sweep that is being added to the store */
     struct sweep_plan plan;
     struct job_addition *additions; /* (plan.count), owned */
     struct job **jobs;              /* (plan.count), owned */
-    char *body;                     /* what is answered, owned */
+    char *body;                     /* body of the reply, owned */
 };
 
 static void creation_fini(struct creation *creation)
@@ -113,8 +113,8 @@ static enum status tell_created(const struct creation *creation, struct store_tx
     return status;
 }
 
-/* All runs are reserved before the first is added, which takes its plan: a refusal tells
- * of all of them. */
+/* Reserves all runs before it adds the first, which takes its plan: so a refusal covers
+ * all of them. */
 static enum status add_runs(struct creation *creation, struct store_tx *tx,
                             struct error *error)
 {
@@ -133,7 +133,7 @@ static enum status add_runs(struct creation *creation, struct store_tx *tx,
     return status;
 }
 
-/* Everything in one transaction: every run with its reservation, or nothing. */
+/* Adds everything in one transaction: every run with its reservation, or nothing. */
 static enum status create_in(struct creation *creation, struct store_tx *tx,
                              struct error *error)
 {
@@ -249,8 +249,8 @@ static bool sweep_wanted(void *context, size_t place)
            (list->dataset == NULL || strcmp(list->dataset, dataset) == 0);
 }
 
-/* Its runs came together. The one that a list meets last is what its page goes on behind,
- * so that a sweep whose runs are deleted one by one is shown once. */
+/* All runs of a sweep were added together. The run that a list reaches last is the mark
+ * of its page, so that a sweep whose runs are deleted one by one is shown once. */
 static uint64_t number_of_sweep(void *context, size_t place)
 {
     const struct sweep_list *list = context;

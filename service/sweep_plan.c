@@ -28,7 +28,7 @@ void sweep_plan_fini(struct sweep_plan *sweep)
 
 /* --- planning --- */
 
-/* What is wrong with a run is told of the job that it is made from. */
+/* An error of a run is reported at the member of "job" that the run is made from. */
 static void point_into_job(char pointer[POINTER_SIZE], const struct error *found)
 {
     bool somewhere = found->pointer[0] != '\0';
@@ -66,8 +66,8 @@ static enum status plan_run(struct sweep_plan *sweep, const struct sweep_request
     return status;
 }
 
-/* Why a run was not reserved. Runs before it hold budget too: that the sweep is too large
- * by itself must not read as if others were in the way. */
+/* Says why a run was not reserved. Runs before it hold budget too: if the sweep is too
+ * large by itself, the error must not look as if other jobs were in the way. */
 static enum status run_refused(const struct sweep_plan *sweep, size_t run,
                                const struct error *found, struct error *error)
 {
@@ -89,8 +89,8 @@ static bool fits_beside(const struct balance *balance, const struct curve *charg
     return false;
 }
 
-/* sum = the curves of what all runs do to a part, added as the ledger adds them: they train
- * on one, and may be evaluated on the other. */
+/* Sets sum to the curves of what all runs do to a part, added as the ledger adds them:
+ * they train on one part, and may be evaluated on the other. */
 static enum status price_part(const struct sweep_plan *sweep, enum part part,
                               struct curve *sum, struct error *error)
 {
@@ -110,7 +110,7 @@ static enum status price_part(const struct sweep_plan *sweep, enum part part,
     return status;
 }
 
-/* What all runs cost on the holdout, where they are evaluated on it. */
+/* Prices all runs on the holdout, if they are evaluated on it. */
 static enum status price_holdout(struct sweep_plan *sweep, struct error *error)
 {
     struct curve sum;
@@ -149,7 +149,7 @@ static enum status price(struct sweep_plan *sweep, struct error *error)
     return price_holdout(sweep, error);
 }
 
-/* What every run asks, to be freed. */
+/* What every run asks for, to be freed. */
 static struct policy_asked *asked_of_runs(const struct sweep_plan *sweep)
 {
     struct policy_asked *asked = calloc(sweep->count, sizeof *asked);
@@ -220,16 +220,17 @@ enum status sweep_plan_reserve(struct sweep_plan *sweep, struct store_tx *tx,
     return run_refused(sweep, run, &found, error);
 }
 
-/* Whether what runs of both cost adds up run by run, so that one list may hold them all. */
+/* Whether the costs of both add up run by run, so that one list can hold all their
+ * runs. */
 static bool adds_up(const struct mechanism *m, const struct mechanism *all)
 {
     return m->run_count > 0 && m->kind == all->kind && m->turns == 0 &&
            cost_supports(m, NULL) == ST_OK && cost_has_runs(m);
 }
 
-/* *all = the mechanisms of all runs as one, whose noise can be scaled as one; false, and
- * nothing to finish, where they cannot stand in one list, or where the list would be so long
- * that a search for the noise that fits holds the desk. */
+/* Sets *all to the mechanisms of all runs as one, whose noise can be scaled together.
+ * Returns false, with nothing to finish, if they do not fit in one list, or if the list
+ * would be so long that a search for the noise that fits would occupy the desk. */
 static bool put_together(struct mechanism *all, const struct sweep_plan *sweep)
 {
     size_t count = 0;

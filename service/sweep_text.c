@@ -31,9 +31,9 @@ static struct sweep_line line_of(struct jobs *jobs, const struct job *job)
     return line;
 }
 
-/* What runs are compared by, the greater the better: what was measured of them on a
- * holdout, which they paid for, or else what was shown on a public dataset, which costs
- * nothing. NaN where there is nothing of a run that can be compared: it has no model. */
+/* The score by which runs are compared, the greater the better: the quality measured on
+ * a holdout, which they paid for, or else the quality shown on a public dataset, which
+ * costs nothing. NaN if the run has nothing to compare, or no model. */
 static double score_of(const struct sweep_line *line, bool regression)
 {
     double figure = line->measured;
@@ -44,7 +44,7 @@ static double score_of(const struct sweep_line *line, bool regression)
     return regression ? -figure : figure;
 }
 
-/* Of equal ones the first. */
+/* If scores are equal, returns the first. */
 static const struct sweep_line *best_of(const struct sweep_line *lines, size_t count,
                                         bool regression)
 {
@@ -57,14 +57,14 @@ static const struct sweep_line *best_of(const struct sweep_line *lines, size_t c
     return best;
 }
 
-struct shown_sweep { /* what of a sweep is there */
+struct shown_sweep { /* the runs of a sweep that exist */
     const struct sweep_id *id;
-    const struct job *any; /* of its runs */
+    const struct job *any; /* one of its runs */
     struct job *const *runs;
     size_t count;
 };
 
-/* What was spent of the runs that are there, composed: epsilon at the grant's delta. */
+/* What was spent by the existing runs, composed: epsilon at the grant's delta. */
 static double spent_together(const struct context *context,
                              const struct shown_sweep *sweep, double *delta)
 {

@@ -1,6 +1,6 @@
 /*
- * sweep_text.h - a sweep as answered, from what is shown of its runs; and which of them is
- * the best.
+ * sweep_text.h - the JSON of a sweep in replies, from what is shown of its runs; and
+ * which of them is the best.
  *
  * Threads: any.
  */
@@ -10,9 +10,10 @@
 #include "service/context.h"
 #include "service/sweeps.h"
 
-/* The sweep as JSON text, to be freed; and as a line of a list. */
+/* Returns the sweep as JSON text, to be freed; sweep_summary_text, as a line of a
+ * list. */
 char *sweep_text(const struct context *context, const struct sweep *sweep);
-/* The same of one whose jobs are in a transaction that is not durable yet. */
+/* The same for a sweep whose jobs are in a transaction that is not durable yet. */
 char *sweep_new_text(const struct context *context, const struct sweep_id *id,
                      struct job *const *runs, size_t count);
 char *sweep_summary_text(const struct context *context, const struct sweep *sweep);

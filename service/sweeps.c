@@ -14,7 +14,7 @@ struct sweep {
     struct sweep_id id; /* first, as registry.h asks */
     size_t count;
     struct job *runs[LIMIT_SWEEP_RUNS];
-    /* With what the open transaction changes of it. */
+    /* Includes changes by the open transaction. */
     struct sweep_course course;
 };
 
@@ -23,7 +23,7 @@ struct sweeps {
     struct registry registry;
 };
 
-/* The lock is held, for writing. */
+/* Returns the sweep, and adds it if it is new. The lock is held, for writing. */
 static struct sweep *sweep_of(struct sweeps *sweeps, const struct sweep_id *id)
 {
     struct sweep *sweep = registry_find(&sweeps->registry, id->text);
@@ -108,7 +108,7 @@ bool sweeps_end_run(struct sweeps *sweeps, struct store_tx *tx, const struct job
     return true;
 }
 
-/* Counts the runs again, by the jobs that they are. */
+/* Counts again, by the current state of the runs. */
 static struct sweep_course course_of(const struct sweep *sweep, struct jobs *jobs)
 {
     struct sweep_course course = {0};
@@ -126,7 +126,7 @@ static bool is_run_of(const struct sweep *sweep, const struct job *job)
     return id != NULL && strcmp(id->text, sweep->id.text) == 0;
 }
 
-/* A sweep is listed with all of its runs. How many of the jobs were its own. */
+/* Adds a sweep with all of its runs, and returns how many of the jobs are its runs. */
 static size_t add_sweep(struct sweeps *sweeps, struct job *const *jobs, size_t count)
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);

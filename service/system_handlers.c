@@ -40,8 +40,8 @@ enum status handle_version(struct context *context, struct request *request,
     return ST_OK;
 }
 
-/* What is shown changes with the states of jobs, the ledger, and whether the service
- * takes work; the rest stays as long as the process. */
+/* The reply depends on the states of jobs, the ledger, and whether the service takes
+ * work; the rest is constant for the process. */
 enum status handle_status(struct context *context, struct request *request,
                           struct error *error)
 {
@@ -91,7 +91,8 @@ enum status handle_livez(struct context *context, struct request *request,
     return ST_OK;
 }
 
-/* Answers in words, with the status that the probe without words has. */
+/* Replies with the reasons as JSON, with the same status as the probe without a
+ * body. */
 static void reply_readiness(struct context *context, struct request *request)
 {
     const struct readiness readiness = {

@@ -1,8 +1,7 @@
 /* A tick takes the jobs that had not ended, in order of submission, and goes over them
  * three times: first it ends those whose runs handed over an ending, then it stops
  * those that are being cancelled, and after queued jobs have begun it shows what the
- * others recorded. Nothing that a run does meanwhile gets in between: the clock's gate
- * keeps it out. */
+ * others recorded. The clock's gate keeps runs from recording anything in between. */
 #include "service/tick.h"
 
 #include <stdio.h>
@@ -22,7 +21,8 @@
 #include "service/settlement.h"
 #include "service/surveyor.h"
 
-enum { LOST_WORK_S = 5 }; /* so often it is looked for, and what was removed elsewhere */
+/* Seconds between scans for lost work and for files that other daemons deleted. */
+enum { LOST_WORK_S = 5 };
 
 /* --- 1: ends --- */
 
@@ -41,8 +41,8 @@ static void log_end(struct context *context, const struct job *job, enum status 
               trace_id, (char *)NULL);
 }
 
-/* The move that the ending asks for. Where a stop came before the end of the run, what
- * the run came to is dropped. */
+/* The move that the ending asks for. If a stop came before the end of the run, its
+ * result is dropped. */
 static struct job_move move_of(struct context *context, const struct job *job,
                                const struct ending *ending, int64_t second)
 {
@@ -87,8 +87,8 @@ static void end_job(struct context *context, struct job *job, struct ending *end
             move = (struct job_move){
                 .state = JOB_FAILED, .reason = REASON_INTERNAL, .second = second};
     }
-    /* After a failed commit the store is poisoned, and the model's row may be there:
-     * its file stays. */
+    /* After a failed commit the store is poisoned, and the model's row may exist: keep
+     * its file. */
     if (trained && status != ST_OK && !store_poisoned(context->store))
         publication_remove(&ending->model, context);
     if (status != ST_OK)
@@ -106,7 +106,7 @@ static void stop_if_asked(struct context *context, struct job *job)
         atomic_store(job_stop_flag(job), true);
 }
 
-/* --- what other daemons have left --- */
+/* --- what lost and other daemons left --- */
 
 static void end_lost(struct context *context, int64_t second)
 {
@@ -116,16 +116,17 @@ static void end_lost(struct context *context, int64_t second)
         log_event(LOG_ERROR, "settle_failed", "detail", error.text, (char *)NULL);
 }
 
-/* Raw records are on no disk behind their end, whichever daemon has seen to that: a file once
- * it is imported, a dataset once it is deleted. A failure has poisoned the store. */
+/* Deletes local copies of raw records once they are no longer needed, whichever daemon
+ * ended the need: a file once it is imported, a dataset once it is deleted. A failure
+ * has poisoned the store. */
 static void forget_files(struct context *context, int64_t second)
 {
     if (store_shared(context->store) && second % LOST_WORK_S == 0)
         blobs_forget_gone(context->blobs, NULL);
 }
 
-/* Those that this daemon runs as the tick begins; all, where it shares the store with none. To
- * be freed. */
+/* The jobs that this daemon runs as the tick begins; all of them, if the store is not
+ * shared. To be freed. */
 static struct job **run_here(const struct context *context, struct job *const *jobs,
                              size_t count, size_t *here)
 {

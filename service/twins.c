@@ -21,7 +21,7 @@ bool twins_clash(const struct twin *a, const struct twin *b)
     return same_records(a, b);
 }
 
-/* What is wrong with there being both, as the refusal says it. */
+/* Says why both may not exist, as text of the refusal. */
 static const char *harm(const struct twin *self, const struct twin *other)
 {
     if (self->is_public)
