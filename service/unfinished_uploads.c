@@ -17,11 +17,12 @@ struct unfinished_upload {
     uint64_t length;
     atomic_uint_fast64_t size;
     bool taken, unwanted; /* guarded by the lock of the uploads */
-    uint64_t rested;      /* likewise: the count of rests when it was last rested */
+    uint64_t rested;      /* also: the count of rests when it was last rested */
 };
 
 struct unfinished_uploads {
-    pthread_mutex_t lock; /* guards all below, and the fields above that say so */
+    /* Guards all below, and the members above that say so. */
+    pthread_mutex_t lock;
     struct blobs *blobs;
     uint64_t rests;
     size_t count;
@@ -37,7 +38,7 @@ struct unfinished_uploads *unfinished_uploads_create(struct blobs *blobs)
     return uploads;
 }
 
-/* Takes the upload at index off the list, with its draft. */
+/* Removes the upload at index from the list, and its draft. */
 static void remove_at(struct unfinished_uploads *uploads, size_t index)
 {
     struct unfinished_upload *upload = uploads->list[index];
@@ -59,7 +60,7 @@ void unfinished_uploads_destroy(struct unfinished_uploads *uploads)
     free(uploads);
 }
 
-/* The index of the upload of this name; count where there is none. */
+/* The index of the upload of this name; count if there is none. */
 static size_t index_of(const struct unfinished_uploads *uploads,
                        const struct blob_name *name)
 {
@@ -71,7 +72,7 @@ static size_t index_of(const struct unfinished_uploads *uploads,
     return i;
 }
 
-/* Makes room on the list for one more. */
+/* Makes room in the list for one more. */
 static enum status make_room(struct unfinished_uploads *uploads, struct error *error)
 {
     size_t oldest = uploads->count;
@@ -109,7 +110,7 @@ static enum status begin(struct unfinished_uploads *uploads,
     return ST_OK;
 }
 
-/* Checks that the upload, NULL if there is none, goes on where the claim says. */
+/* Checks that the upload, NULL if there is none, continues where the claim says. */
 static enum status check_claim(const struct unfinished_upload *upload,
                                const struct upload_claim *claim, uint64_t *there,
                                struct error *error)

@@ -1,6 +1,6 @@
 /*
- * unfinished_uploads.h - uploads that are not whole yet, kept between requests: each goes
- * on where the request before stopped, whatever ended that one.
+ * unfinished_uploads.h - uploads that are not complete yet, kept between requests: each
+ * request continues where the one before stopped, for any reason.
  *
  *   none --taken at 0--> WRITTEN --rested--> RESTING --taken at its size--> WRITTEN
  *     ^                     |                   |
@@ -8,19 +8,20 @@
  *
  * Invariants
  *   (1) There is at most one for each blob, and one request at a time writes to it.
- *   (2) What was sent is in the draft up to its size, without a gap, and in nothing else:
- *       no digest of it is made, and the daemon's end is its end. A start could not tell
- *       which bytes a power cut took, for none are synced before the upload is whole, so
- *       scratch/ is emptied then (store/blob.h).
- *   (3) Only who began an upload is told how much of it there is.
- *   (4) Where others share the store none rests (upload.h): who has begun a file anew at
- *       another daemon would go on here behind what was sent before, of another file.
+ *   (2) The bytes sent so far are in the draft up to its size, without a gap, and
+ *       nowhere else: no digest of them is made, and an upload ends with the daemon. A
+ *       start could not tell which bytes a power cut took, since none are synced before
+ *       the upload is complete, so scratch/ is emptied then (store/blob.h).
+ *   (3) Only the principal that began an upload learns how much of it there is.
+ *   (4) If other daemons share the store none rests (upload.h): a client that has begun
+ *       the file again at another daemon would otherwise append here to the bytes of an
+ *       earlier file.
  *
  * At most LIMIT_UPLOADS_UNFINISHED are kept: the one that has rested for longest makes
  * room for the next.
  *
- * Threads: any, but that an upload which was taken belongs to the thread of the request
- * that took it.
+ * Threads: any, except that an upload which was taken belongs to the thread of the
+ * request that took it.
  */
 #ifndef SERVICE_UNFINISHED_UPLOADS_H
 #define SERVICE_UNFINISHED_UPLOADS_H
@@ -39,35 +40,36 @@ struct unfinished_uploads *unfinished_uploads_create(struct blobs *blobs);
 /* Removes all drafts. None may be taken. NULL is allowed. */
 void unfinished_uploads_destroy(struct unfinished_uploads *uploads);
 
-struct upload_claim { /* what a request is going to write */
+struct upload_claim { /* the piece that a request will write */
     struct blob_name name;
-    struct principal principal; /* who sends it */
-    uint64_t offset, length;    /* where it goes on; the size of the whole file */
+    struct principal principal; /* the sender */
+    uint64_t offset, length;    /* where the piece begins; the size of the whole file */
 };
 
-/* Takes the upload that goes on at the claim's offset. At 0 it is begun anew, and what
- * was there of it goes.
- *   *there  on ST_UPLOAD_OFFSET and ST_UPLOAD_LENGTH where it goes on
+/* Takes the upload that continues at the claim's offset. At 0 it begins again, and an
+ * earlier draft is removed.
+ *   *there  on ST_UPLOAD_OFFSET and ST_UPLOAD_LENGTH, where it continues
  *   ST_UPLOAD_BUSY    another request writes to it
- *   ST_UPLOAD_OFFSET  it goes on elsewhere: at 0 if nothing is there
+ *   ST_UPLOAD_OFFSET  it continues elsewhere: at 0 if nothing is there
  *   ST_UPLOAD_LENGTH  it was begun with another length
- *   ST_QUEUE_FULL     as many as are kept are being written
+ *   ST_QUEUE_FULL     the maximum of uploads is being written
  *   ST_INTERNAL       its draft cannot be made */
 enum status unfinished_uploads_take(struct unfinished_uploads *uploads,
                                     const struct upload_claim *claim,
                                     struct unfinished_upload **out, uint64_t *there,
                                     struct error *error);
 
-/* The draft of one that was taken, and its descriptor, open for writing at its end. */
+/* The draft of a taken upload, and its descriptor, open for writing at its end. */
 const struct blob_draft *
 unfinished_upload_draft(const struct unfinished_upload *upload);
 int unfinished_upload_file(const struct unfinished_upload *upload);
 
-/* Says how large the draft of one that was taken is by now. */
+/* Sets the current size of a taken upload's draft. */
 void unfinished_upload_grew(struct unfinished_upload *upload, uint64_t size);
 
-/* Gives back one that was taken: to go on later; or with its draft removed, unless that
- * was published. One that was discarded meanwhile is dropped either way. */
+/* Give back a taken upload: rest keeps it, to continue later; drop removes its draft,
+ * unless that was published. An upload that was discarded meanwhile is dropped in
+ * either case. */
 void unfinished_uploads_rest(struct unfinished_uploads *uploads,
                              struct unfinished_upload *upload_take);
 void unfinished_uploads_drop(struct unfinished_uploads *uploads,
@@ -78,8 +80,8 @@ void unfinished_uploads_drop(struct unfinished_uploads *uploads,
 void unfinished_uploads_discard(struct unfinished_uploads *uploads,
                                 const struct blob_name *name);
 
-/* Answers whether the principal has begun an upload of this name, of which size bytes
- * are there, of length. */
+/* Whether the principal has begun an upload of this name; if so, sets the size so far
+ * and the length of the whole. */
 bool unfinished_uploads_find(struct unfinished_uploads *uploads,
                              const struct blob_name *name,
                              const struct principal *principal, uint64_t *size,

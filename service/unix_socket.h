@@ -1,6 +1,6 @@
 /*
- * unix_socket.h - a socket in the file system, to listen on: whoever may write the file may
- * connect, so a proxy on the same machine can be let in and nobody else.
+ * unix_socket.h - a socket in the file system, to listen on: a user that may write the
+ * file may connect, so that only a proxy on the same machine can be let in.
  *
  * Threads: one at a time.
  */
@@ -9,11 +9,11 @@
 
 #include "base/status.h"
 
-enum { UNIX_SOCKET_PATH_SIZE = 108 }; /* sun_path of the system */
+enum { UNIX_SOCKET_PATH_SIZE = 108 }; /* size of sun_path */
 
-/* Makes the file at path, of mode 0660, and listens. A socket that a dead process has left
- * there is replaced. *out is the caller's to close.
- *   ST_IO  the path cannot be had, or somebody listens there */
+/* Makes the file at path, of mode 0660, and listens. A socket that a dead process has
+ * left there is replaced. The caller closes *out.
+ *   ST_IO  the path cannot be used, or a process listens there */
 enum status unix_socket_listen(int *out, const char *path, int backlog,
                                struct error *error);
 

@@ -16,7 +16,7 @@
 
 static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
 
-/* Refuses a file and says which there are instead. */
+/* Refuses a file name, and lists the names that the dataset has. */
 static enum status refuse_file(const struct schema *schema, struct error *error)
 {
     char names[128] = "";
@@ -31,7 +31,7 @@ static enum status refuse_file(const struct schema *schema, struct error *error)
                      schema->reader->name, count == 1 ? "one file, " : "", names);
 }
 
-/* The dataset is looked up once: a second look might find it declared in another format,
+/* Looks up the dataset once: a second look might find it declared in another format,
  * which has no such file. */
 static enum status look(struct context *context, const struct route_match *place,
                         struct dataset_info *info, struct blob_name *name,
@@ -51,7 +51,7 @@ static enum status look(struct context *context, const struct route_match *place
     return ST_OK;
 }
 
-/* Finds the dataset that has a file of that name, and the blob that the file is. */
+/* Finds the dataset that has a file of that name, and the file's blob. */
 static enum status find(struct context *context, const struct route_match *place,
                         struct dataset_info *info, struct blob_name *name,
                         struct error *error)
@@ -63,7 +63,7 @@ static enum status find(struct context *context, const struct route_match *place
     return status;
 }
 
-/* The same as upload_check; name = the blob that the file will be. */
+/* The same as upload_check; also sets name to the blob that the file will be. */
 static enum status check(struct context *context, const struct route_match *place,
                          struct blob_name *name, struct error *error)
 {
@@ -95,11 +95,11 @@ static enum status check_disk(const struct context *context, uint64_t size,
 
 /* --- where a body goes --- */
 
-/* Reads the header called name, which counts bytes; it must be there. */
+/* Reads a required header called name, which is a number of bytes. */
 static enum status read_count(uint64_t *count, const char *name, const char *text,
                               struct error *error)
 {
-    enum { DIGITS = 16 }; /* of LIMIT_COUNT */
+    enum { DIGITS = 16 }; /* in LIMIT_COUNT */
     size_t length = text != NULL ? strlen(text) : 0;
     bool digits = length > 0 && length <= DIGITS;
     for (size_t i = 0; digits && i < length; i++)
@@ -112,7 +112,7 @@ static enum status read_count(uint64_t *count, const char *name, const char *tex
     return ST_OK;
 }
 
-/* Reads the headers of a request that brings a piece of a file. */
+/* Reads the headers of a request that sends a piece of a file. */
 static enum status read_claim(const struct context *context,
                               const struct upload_start *start,
                               struct upload_claim *claim, struct error *error)
@@ -136,9 +136,9 @@ static enum status read_claim(const struct context *context,
     return ST_OK;
 }
 
-/* Where others share the store the next piece may come to any of them, and what one daemon has
- * of another file may be as long. So the whole file comes with one request, or none of it is
- * kept; *size says so. */
+/* If other daemons share the store, the next piece may reach any of them, and another
+ * daemon may hold a piece of another file with the same length. So the whole file must
+ * come in one request, or nothing of it is kept; *size says so. */
 static enum status refuse_part(uint64_t *size, struct error *error)
 {
     *size = 0;
@@ -147,7 +147,7 @@ static enum status refuse_part(uint64_t *size, struct error *error)
                      "send it whole, from Upload-Offset 0 to Upload-Length");
 }
 
-/* Whether the request says at its beginning that it does not bring the whole file. */
+/* Whether the request says at its beginning that it does not send the whole file. */
 static bool is_part(const struct upload_start *start, const struct upload_claim *claim)
 {
     return claim->offset > 0 ||
@@ -240,7 +240,7 @@ static enum status write_all(struct upload *upload, const void *data, size_t siz
     return ST_OK;
 }
 
-/* The disk is looked at once in a while. */
+/* Checks the disk's room once every disk_check_every bytes. */
 static enum status append(struct context *context, struct upload *upload,
                           const void *data, size_t size, struct error *error)
 {
@@ -300,7 +300,7 @@ static bool is_awaited(struct context *context, const struct blob_name *name)
     return awaited && info.state != DATASET_READY && info.state != DATASET_DELETED;
 }
 
-/* Closes one that was published, whose draft is no more. */
+/* Closes an upload that was published, and so has no draft any more. */
 static void close_published(struct context *context, struct upload *upload)
 {
     if (upload->unfinished != NULL) {
@@ -312,8 +312,8 @@ static void close_published(struct context *context, struct upload *upload)
     }
 }
 
-/* The file is no part of the ledger, so this must not read as the ledger's failure; nor may
- * it show paths. A failed sync is never tried again. */
+/* The file is not part of the ledger: a failure must not look like a failure of the
+ * ledger, nor show paths. A failed sync is never tried again. */
 static enum status not_published(struct upload *upload, const struct error *inner,
                                  struct error *error)
 {
@@ -332,7 +332,7 @@ enum status upload_publish_new(struct context *context, struct upload *upload,
     return ST_OK;
 }
 
-struct last_check { /* of the dataset, in the transaction in which the file appears */
+struct last_check { /* of the dataset, in the transaction that publishes the file */
     struct context *context;
     const struct route_match *place;
     enum status status;
@@ -342,7 +342,7 @@ struct last_check { /* of the dataset, in the transaction in which the file appe
 static enum status check_last(void *argument, struct error *error)
 {
     struct last_check *last = argument;
-    (void)error; /* is the log's, and this is the client's */
+    (void)error; /* error is for the log, last->error for the client */
     last->status = upload_check(last->context, last->place, last->error);
     return last->status;
 }
@@ -385,7 +385,7 @@ void upload_believe(struct upload *upload)
     upload->unchecked = false;
 }
 
-/* Cuts off what the request has brought. */
+/* Cuts off the bytes of this request. */
 static void rewind_draft(struct upload *upload)
 {
     if (ftruncate(upload->file, (off_t)upload->begun) != 0 ||
@@ -397,9 +397,9 @@ static void rewind_draft(struct upload *upload)
     unfinished_upload_grew(upload->unfinished, upload->size);
 }
 
-/* Whoever makes the dataset READY or DELETED, or another format of it, discards its
- * uploads after that, so one that rests by then goes. The dataset is asked after the upload
- * rests, so one that does not rest by then goes as well. */
+/* Code that makes the dataset READY or DELETED, or changes its format, discards its
+ * uploads afterwards, so an upload that rests by then is removed. Here the dataset is
+ * checked after the upload rests, so one that did not rest by then is removed too. */
 static void rest(struct context *context, struct upload *upload)
 {
     upload->open = false;

@@ -1,6 +1,6 @@
 /*
- * upload_kind.h - the files that a dataset is imported from: features and labels, or data
- * alone, as its format wants, and the ids of persons where they come in a file.
+ * upload_kind.h - the files that a dataset is imported from: features and labels, or
+ * only data, as its format requires, and the ids of persons if they come in a file.
  *
  * Threads: pure functions of their arguments.
  */

@@ -24,13 +24,13 @@ static int report_failure(enum status status, const struct verify_report *report
                (unsigned long long)report->seq, error->text);
     else
         printf("epsilond verify: %s\n", error->text);
-    if (status == ST_INVALID) /* a newer schema than this program's */
+    if (status == ST_INVALID) /* a schema newer than this program's */
         return EX_CONFIG;
     return status == ST_IO ? EX_TEMPFAIL : EX_DATAERR;
 }
 
-/* Prints the epochs of a budget that a restored backup has touched; of any other the
- * grant says all. */
+/* Prints the epochs of a budget that a restored backup has changed; for any other
+ * budget the grant says everything. */
 static void print_epochs(void *context, const struct verified_budget *budget)
 {
     const struct epochs *epochs = budget->epochs;
@@ -54,12 +54,12 @@ static void print_epochs(void *context, const struct verified_budget *budget)
     printf("\n");
 }
 
-struct inspection { /* one moment of the store, and the files that it names */
+struct inspection { /* one moment of the store, and the files that its rows name */
     const struct config *config;
     const char *archive; /* the folder of archives; NULL: from the newest SEAL */
     struct blobs *blobs;
     bool elsewhere;   /* the files are in a bucket */
-    struct ledger_kept kept; /* the head kept elsewhere, from before that moment */
+    struct ledger_kept kept; /* the external head, read before that moment */
     struct store *store;
     struct verify_report report;
     struct audit_head audit; /* the newest row of the audit trail */
@@ -91,8 +91,8 @@ static enum status check_head(const struct inspection *inspection,
         (unsigned long long)kept->head.entry.seq);
 }
 
-/* Checks all that a start checks, the price of every charge, what is shown of jobs that have
- * ended, and the audit trail. */
+/* Checks everything that a start checks, the price of every charge, what is shown of
+ * ended jobs, and the audit trail. */
 static enum status check_rows(struct inspection *inspection, struct store_tx *tx,
                               struct error *error)
 {
@@ -140,7 +140,7 @@ static enum status inspect(struct inspection *inspection, struct error *error)
                                  inspection->blobs, error);
 }
 
-/* Where the ledger was read from, if that is not its first entry in the store. */
+/* Prints where the ledger was read from, if not from its first entry in the store. */
 static void print_sealed(const struct verify_report *report)
 {
     if (report->sealed > 0)
@@ -223,7 +223,7 @@ int verify_directory(const struct config *config)
     return verify_with(config, NULL);
 }
 
-/* Takes --from-genesis and --archive out of the arguments, which go together. */
+/* Takes --from-genesis and --archive, which go together, out of the arguments. */
 static enum status read_own(const char **archive, int *argc, char **argv,
                             struct error *error)
 {

@@ -5,18 +5,18 @@
 
 #include "base/check.h"
 
-struct remnant { /* of something that was left behind */
+struct remnant { /* an item that was replaced and not freed yet */
     struct remnant *next;
-    uint64_t number; /* visits since a smaller one may hold the item */
+    uint64_t number; /* visits with a smaller `since` may hold the item */
     void *item;
 };
 
 struct visits {
     void (*destroy)(void *item);
     pthread_mutex_t lock; /* guards all below */
-    uint64_t count;       /* of all that was ever left behind */
+    uint64_t count;       /* of all items ever left behind */
     struct visit *oldest, *newest;
-    struct remnant *first, *last; /* in the order in which they were left */
+    struct remnant *first, *last; /* in the order in which they were left behind */
 };
 
 struct visits *visits_create(void (*destroy)(void *item))
@@ -49,7 +49,7 @@ void visits_enter(struct visits *visits, struct visit *visit)
     pthread_mutex_unlock(&visits->lock);
 }
 
-/* Takes out what nobody may hold. The lock is held. */
+/* Takes the items that no visit can hold out of the list. The lock is held. */
 static struct remnant *take_free(struct visits *visits)
 {
     struct remnant *taken = visits->first, **end = &taken;

@@ -1,17 +1,19 @@
 /*
- * visits.h - when a thing that was replaced may be freed, although pointers to it are not
- * counted: whoever looks for such things says when it comes and when it goes, and what is
- * left behind is freed as soon as nobody is there who came before that.
+ * visits.h - epoch-based reclamation: says when a replaced thing may be freed, without
+ * counting pointers to it. A thread that looks for such things says when it enters and
+ * when it leaves, and a thing that was left behind is freed as soon as every thread
+ * that entered before that has left.
  *
  *   enter -> find, hold, read -> leave
  *                   replaced -> left behind --> freed, when the last of those that were
- *                                               there has left
+ *                                               inside has left
  *
  * Invariants
  *   (1) What can be found during a visit is not freed before its end.
  *   (2) A visit that began after a thing was left behind does not keep it.
  *
- * Threads: any. A visit is one thread's, and may lie within another of the same thread.
+ * Threads: any. A visit is one thread's, and may be nested in another of the same
+ * thread.
  */
 #ifndef SERVICE_VISITS_H
 #define SERVICE_VISITS_H
@@ -20,20 +22,20 @@
 
 struct visits; /* opaque */
 
-struct visit { /* its owner's, on the stack; fields are those of visits.c */
+struct visit { /* on its owner's stack; only visits.c uses the members */
     struct visit *older, *newer;
     uint64_t since;
 };
 
-/* What is left behind goes by destroy, which is called with no lock held. */
+/* destroy frees items that were left behind; it is called with no lock held. */
 struct visits *visits_create(void (*destroy)(void *item));
-/* Nobody is there any more. NULL is allowed. */
+/* Precondition: no thread is inside. NULL is allowed. */
 void visits_destroy(struct visits *visits);
 
 void visits_enter(struct visits *visits, struct visit *visit);
 void visits_leave(struct visits *visits, struct visit *visit);
 
-/* Takes an item that nobody can find any more. */
+/* Takes an item that can no longer be found. */
 void visits_leave_behind(struct visits *visits, void *item_take);
 
 #endif

@@ -21,8 +21,8 @@ static enum status find(struct context *context, const struct request *request,
     return access_find_webhook(context, &question, request->match.id, webhook, error);
 }
 
-/* The webhook as it is shown. One whose owner has no key is told of nothing, whatever its
- * row says. */
+/* The webhook as it is shown. If its owner has no key, no events are sent to it,
+ * whatever its row says. */
 static struct webhook_row shown_row(const struct context *context,
                                     const struct webhook *webhook,
                                     char events[WEBHOOK_EVENTS_SIZE])
@@ -43,8 +43,8 @@ static char *render(const struct context *context, const struct webhook *webhook
     return webhook_render(&row, secret);
 }
 
-/* Ends a transaction in which the request's act was done to the webhook, and keeps the
- * act in it. */
+/* Ends a transaction in which the request's act was done to the webhook, and appends
+ * the act to the audit trail in it. */
 static enum status end_act(struct context *context, struct store_tx *tx,
                            const struct request *request, const struct webhook *webhook,
                            enum status status, struct error *error)
@@ -57,7 +57,7 @@ static enum status end_act(struct context *context, struct store_tx *tx,
     return store_end(tx, status, error);
 }
 
-/* Replies with the webhook and its secret, which nobody in between is to keep. */
+/* Replies with the webhook and its secret, which no cache may keep. */
 static void reply_secret(const struct context *context, struct request *request,
                          unsigned status, const struct webhook *webhook)
 {
@@ -67,7 +67,7 @@ static void reply_secret(const struct context *context, struct request *request,
 
 /* --- create, rotate --- */
 
-/* A webhook goes on when its sender has gone; what ends it is the end of a key. */
+/* A webhook survives the end of its sender's session; only the end of a key ends it. */
 static enum status check_owner(const struct context *context,
                                const struct webhook *webhook, struct error *error)
 {
@@ -119,8 +119,8 @@ enum status handle_webhook_create(struct context *context, struct request *reque
     return status;
 }
 
-/* Gives the webhook of that id a new secret, in tx: what the courier writes of it
- * meanwhile is not lost. */
+/* Gives the webhook of that id a new secret, in tx: so what the courier writes to its
+ * row meanwhile is not lost. */
 static enum status rotate(struct context *context, struct store_tx *tx,
                           const struct request *request, struct webhook *webhook,
                           struct error *error)

@@ -21,7 +21,7 @@ static bool speaks_for(const struct access_key *key, const struct principal *own
            (!everywhere || webhook_owner_sees_everything(bearer));
 }
 
-/* Keys are never removed, so a place stays theirs. */
+/* Keys are never removed, so indices stay valid. */
 bool webhook_owner_has_key(struct access_keys *keys, const struct principal *owner,
                            bool everywhere)
 {

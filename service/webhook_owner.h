@@ -1,13 +1,14 @@
 /*
- * webhook_owner.h - whether the owner of a webhook may be told of anything today. A webhook
- * outlives the request that made it, and so what its sender could do then is asked anew
- * whenever there is something to tell, and again when it is sent.
+ * webhook_owner.h - whether events may be sent to a webhook today. A webhook outlives
+ * the request that made it, so the rights of its owner are checked again whenever there
+ * is an event, and again when it is sent.
  *
- * It speaks for its owner as long as there is a key, neither revoked nor expired, of that
- * owner in that project, that has the scope of webhooks and, where the webhook is told of
- * every project, still sees every project. Whoever comes by single sign-on alone has no
- * key, so nothing would end a webhook of theirs: they make none. While there are no keys
- * at all, the local principal's are told.
+ * Events are sent as long as there is a key, neither revoked nor expired, of that owner
+ * in that project, that has the scope of webhooks and, if the webhook gets events of
+ * every project, still sees every project. A person who comes only through single
+ * sign-on has no key, so nothing would end a webhook of theirs: they cannot make one.
+ * As long as there are no keys at all, webhooks of the local principal get their
+ * events.
  *
  * Threads: any.
  */
@@ -19,7 +20,7 @@
 #include "base/principal.h"
 #include "service/access_keys.h"
 
-/* Whether the principal sees the jobs and budgets of every project. */
+/* Whether the principal may see the jobs and budgets of every project. */
 bool webhook_owner_sees_everything(const struct principal *principal);
 
 /* Whether owner, a name in a project, has such a key now. */

@@ -74,7 +74,7 @@ static bool fits(const char *text, size_t size)
     return strlen(text) < size;
 }
 
-/* Makes a webhook of its row; false where the row does not read back. */
+/* Makes a webhook from its row; returns false if the row does not read back. */
 static bool from_row(struct webhook *webhook, const struct webhook_row *row)
 {
     struct webhook_request *request = &webhook->request;
@@ -103,7 +103,7 @@ static bool from_row(struct webhook *webhook, const struct webhook_row *row)
     return true;
 }
 
-/* --- the list; the lock is held, or nobody else knows it --- */
+/* --- the list; the lock is held, or no other thread knows it --- */
 
 /* The place of that id, or count. */
 static size_t place_of(const struct webhooks *webhooks, const char *id)
@@ -144,7 +144,7 @@ static void remove_place(struct webhooks *webhooks, size_t place)
 
 struct loading {
     struct webhooks *webhooks;
-    size_t most; /* that there may be */
+    size_t most; /* the maximum */
     bool found, good;
     struct error *error;
 };
@@ -218,7 +218,8 @@ bool webhooks_find_owner(struct webhooks *webhooks, const char *id,
 {
     struct principal found = {0};
     pthread_mutex_lock(&webhooks->lock);
-    for (size_t i = 0; i < webhooks->count; i++) /* to the end, wherever it stands */
+    for (size_t i = 0; i < webhooks->count; i++) /* always to the end, for constant
+                                                    time */
         if (strcmp(webhooks->items[i]->id.text, id) == 0)
             found = webhooks->items[i]->owner;
     pthread_mutex_unlock(&webhooks->lock);
@@ -271,9 +272,9 @@ bool webhooks_want(struct webhooks *webhooks, unsigned types,
 
 /* --- changing --- */
 
-struct change { /* what a transaction makes of the list, until it ends */
+struct change { /* of the list by a transaction, until it ends */
     struct webhooks *webhooks;
-    bool deletes; /* the one of this id; else it is to be as here */
+    bool deletes; /* deletes the webhook of this id; else sets it */
     struct webhook webhook;
 };
 
@@ -340,7 +341,7 @@ enum status webhooks_delete(struct webhooks *webhooks, struct store_tx *tx,
     return status;
 }
 
-/* --- as another daemon has left it --- */
+/* --- changes by other daemons --- */
 
 static bool renew_row(void *context, const struct webhook_row *row)
 {

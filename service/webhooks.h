@@ -1,5 +1,6 @@
 /*
- * webhooks.h - whom to tell of events, and the outbox of what they are still to be told.
+ * webhooks.h - the webhooks, and the outbox of events that are still to be sent to
+ * them.
  *
  *   ACTIVE <-----> DISABLED   answered 410, or failed for five days (redelivery.h);
  *                             a test that is delivered makes it ACTIVE again
@@ -7,15 +8,15 @@
  *   WAITING --> DELIVERED, FAILED    a delivery (courier.h)
  *
  * Invariants
- *   (1) A delivery's row is written in the transaction that makes its event happen: what
- *       is durable is told, after a crash too, and what is undone is not.
+ *   (1) A delivery's row is written in the transaction that makes its event happen: a
+ *       durable event is sent, after a crash too, and one that was undone is not.
  *   (2) Webhooks are kept in memory, which follows when a transaction is durable.
- *       Deliveries are rows alone.
- *   (3) A webhook is told of the things of its project alone, unless whoever made it saw
- *       those of every project; and of nothing while no key of its owner is good.
- *   (4) Secrets are in no log and no answer but those that made them.
+ *       Deliveries are only rows.
+ *   (3) A webhook gets only the events of its project, unless its maker could see every
+ *       project; and no events while no key of its owner is valid.
+ *   (4) Secrets are in no log, and in no answer but those that made them.
  *
- * Threads: any. The lock guards the list; it is held for no call of another file.
+ * Threads: any. The lock guards the list; it is not held during calls of other files.
  */
 #ifndef SERVICE_WEBHOOKS_H
 #define SERVICE_WEBHOOKS_H
@@ -34,41 +35,42 @@ struct webhooks; /* opaque */
 
 enum {
     WEBHOOK_REASON_SIZE = 16,
-    /* The list may hold this many for a moment: where several daemons share a store, one
+    /* The list may hold this many for a moment: if several daemons share a store, one
      * reads what another created before it reads what the other had deleted first. */
     WEBHOOKS_HELD_MAX = 2 * LIMIT_WEBHOOKS,
 };
 
 struct webhook { /* a copy of one */
     struct webhook_id id;
-    struct principal owner; /* name and project alone */
-    bool everywhere;        /* it is told of the things of every project */
+    struct principal owner; /* only name and project */
+    bool everywhere;        /* gets the events of every project */
     struct webhook_request request;
     bool disabled;
-    char reason[WEBHOOK_REASON_SIZE]; /* why it is: "gone", "failing"; else "" */
+    char reason[WEBHOOK_REASON_SIZE]; /* why disabled: "gone", "failing"; else "" */
     uint8_t secret[SHA256_SIZE], old_secret[SHA256_SIZE];
-    int64_t old_until_ms; /* until then the old secret signs too; 0: there is none */
-    int64_t failing_ms;   /* since then no attempt has succeeded; 0: none fails */
+    int64_t old_until_ms; /* the old secret signs too until then; 0: there is none */
+    int64_t failing_ms;   /* no attempt has succeeded since; 0: none fails */
     int64_t create_ms;
 };
 
-/* Reads all rows. keys, which must outlive it, say whose webhooks are told of anything.
+/* Reads all rows. keys, which must outlive the webhooks, decide which webhooks get
+ * events.
  *   ST_CORRUPT  a row does not read back; the error names it
  *   ST_IO       the store cannot be read */
 enum status webhooks_open(struct webhooks **out, struct store_tx *tx,
                           struct access_keys *keys, struct error *error);
 void webhooks_close(struct webhooks *webhooks); /* NULL is allowed */
 
-/* Has wake(context) called whenever something new waits in the outbox. Before the first
- * thread that tells of anything. */
+/* Makes the outbox call wake(context) whenever something new waits in it. To be called
+ * before the first thread that writes events. */
 void webhooks_watch(struct webhooks *webhooks, void (*wake)(void *context),
                     void *context);
 
-/* Copies the webhook of that id; false where there is none. */
+/* Copies the webhook of that id; false if there is none. */
 bool webhooks_find(struct webhooks *webhooks, const char *id, struct webhook *webhook);
 
-/* The owner of the webhook of that id, in the same time whether there is one, which is
- * whether it answers true; else nobody. */
+/* Copies the owner of the webhook of that id. Returns whether there is such a webhook;
+ * if not, owner is empty. Takes the same time in both cases. */
 bool webhooks_find_owner(struct webhooks *webhooks, const char *id,
                          struct principal *owner);
 
@@ -85,14 +87,14 @@ enum status webhooks_put(struct webhooks *webhooks, struct store_tx *tx,
 enum status webhooks_delete(struct webhooks *webhooks, struct store_tx *tx,
                             const struct webhook_id *id, struct error *error);
 
-/* Puts the webhook of that id as another daemon has left its row in tx: it is as the row says
- * from now on, or is gone.
+/* Updates the webhook of that id from its row in tx, which another daemon has written
+ * or deleted.
  *   ST_CORRUPT  the row does not read back
  *   ST_IO       the store is poisoned */
 enum status webhooks_renew(struct webhooks *webhooks, struct store_tx *tx,
                            const char *id, struct error *error);
 
-/* Whether its owner may be told of anything now (webhook_owner.h). */
+/* Whether events may be sent to its owner now (webhook_owner.h). */
 bool webhooks_owner_has_key(const struct webhooks *webhooks,
                             const struct webhook *webhook);
 
@@ -101,23 +103,23 @@ struct webhook_subject { /* what an event is about */
     const char *project; /* the dataset's */
 };
 
-/* Whether any active one, whose owner has a key, wants events of these types (a bit each)
- * about the subject. */
+/* Whether any active webhook whose owner has a key wants events of these types (a bit
+ * each) about the subject. */
 bool webhooks_want(struct webhooks *webhooks, unsigned types,
                    const struct webhook_subject *subject);
 
-/* Writes down what these are to be told of the events, all about the subject.
- * One that LIMIT_DELIVERIES_WAITING wait for is left out, which is logged.
+/* Writes deliveries of the events, all about the subject, to the outbox. A webhook that
+ * LIMIT_DELIVERIES_WAITING deliveries wait for is left out, which is logged.
  *   ST_IO  the store is poisoned */
 enum status webhooks_tell(struct webhooks *webhooks, struct store_tx *tx,
                           const struct webhook_subject *subject,
                           const struct webhook_event *events, size_t count,
                           struct error *error);
 
-/* Writes down a test for the webhook, whatever its state; delivery borrows its texts from
- * the program.
+/* Writes a test delivery for the webhook, whatever its state; the texts of *delivery
+ * are constants of the program.
  *   ST_KEY_ENDED   its owner has no key any more
- *   ST_QUEUE_FULL  too many wait for it */
+ *   ST_QUEUE_FULL  too many deliveries wait for it */
 enum status webhooks_test(struct webhooks *webhooks, struct store_tx *tx,
                           const struct webhook *webhook, struct delivery_row *delivery,
                           struct error *error);

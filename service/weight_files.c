@@ -168,7 +168,7 @@ enum status weight_files_remove(struct weight_files *files, struct store_tx *tx,
     return status;
 }
 
-/* --- as another daemon has left it --- */
+/* --- changes by other daemons --- */
 
 struct renewal {
     struct weight_files *files;

@@ -1,10 +1,11 @@
 /*
- * weight_files.h - the files of public weights that were uploaded, in memory and on disk,
- * for jobs to begin with. One exists from the moment its row is durable; its file was
- * synced before. It is gone from the moment that the row's deletion is durable.
+ * weight_files.h - the files of public weights that were uploaded, in memory and on
+ * disk, for jobs to begin with. A file of weights exists from the moment its row is
+ * durable; the file was synced before. It is gone from the moment that the row's
+ * deletion is durable.
  *
- * Threads: any. Rows never change; a pointer is good until weight_files_close, that of a
- * deleted file too, which also keeps its place.
+ * Threads: any. Rows never change; a pointer is valid until weight_files_close, also
+ * that of a deleted file, which keeps its place too.
  */
 #ifndef SERVICE_WEIGHT_FILES_H
 #define SERVICE_WEIGHT_FILES_H
@@ -35,8 +36,8 @@ enum status weight_files_add(struct weight_files *files, struct store_tx *tx,
 enum status weight_files_remove(struct weight_files *files, struct store_tx *tx,
                                 const struct weights_row *row, struct error *error);
 
-/* Puts the file of that id as another daemon has left its row in tx: it is there from now
- * on, or is removed.
+/* Updates the file of that id from its row in tx, which another daemon has written:
+ * adds it, or marks it as removed.
  *   ST_CORRUPT  the row does not read back
  *   ST_IO       the store is poisoned */
 enum status weight_files_renew(struct weight_files *files, struct store_tx *tx,
@@ -44,13 +45,13 @@ enum status weight_files_renew(struct weight_files *files, struct store_tx *tx,
 
 const struct weights_row *weight_files_find(struct weight_files *files,
                                             const char *id); /* NULL: none */
-/* How many places there are, those of files that were deleted since the start too. */
+/* The number of places, including those of files that were deleted since the start. */
 size_t weight_files_count(struct weight_files *files);
 const struct weights_row *weight_files_at(struct weight_files *files,
                                           size_t index); /* oldest is 0 */
 bool weight_file_is_removed(struct weight_files *files, const struct weights_row *row);
 
-/* What the row says of the file. */
+/* Size and SHA-256 of the file, as its row says. */
 struct file_seal weights_row_seal(const struct weights_row *row);
 
 #endif

@@ -23,7 +23,8 @@ struct entry {
 
 struct wrong_keys {
     pthread_mutex_t lock; /* guards entries */
-    uint64_t salt;        /* nobody can choose addresses that push another's out */
+    /* Secret, so that no one can choose addresses that push another's out. */
+    uint64_t salt;
     struct entry entries[SETS][WAYS];
 };
 
@@ -49,7 +50,7 @@ static size_t set_of(const struct wrong_keys *wrong, const struct client_network
     return (size_t)(client_network_hash(from, wrong->salt) % SETS);
 }
 
-/* The entry of the network, or the one to be had for it: a free one, or the oldest. */
+/* The entry of the network, or the one to use for it: a free one, or the oldest. */
 static struct entry *find(struct entry *set, const struct client_network *network)
 {
     struct entry *oldest = &set[0];

@@ -21,7 +21,7 @@ static const struct host_address_block loopbacks[] = {
     {{{[15] = 1}}, ADDRESS_BITS},
 };
 
-/* What an IPv4 address must be none of. */
+/* IPv4 addresses that are not public. */
 static const struct host_address_block set_aside[] = {
     V4(0, 0, 0, 0, 8),       /* this network */
     V4(10, 0, 0, 0, 8),      /* private */
@@ -40,7 +40,7 @@ static const struct host_address_block set_aside[] = {
     V4(240, 0, 0, 0, 4),     /* reserved, and broadcast */
 };
 
-/* What of 2000::/3 is not public either. */
+/* Parts of 2000::/3 that are not public either. */
 static const struct host_address_block set_aside_six[] = {
     {{{0x20, 0x01}}, 23},             /* protocols, Teredo among them */
     {{{0x20, 0x01, 0x0d, 0xb8}}, 32}, /* documentation */
@@ -116,7 +116,7 @@ bool host_address_read(struct host_address *address, const struct sockaddr *from
 
 /* --- lists --- */
 
-/* Reads the length behind the slash; without one it is the whole address. */
+/* Reads the length after the slash; without one it is the whole address. */
 static bool read_bits(unsigned *bits, const char *text, bool is_four)
 {
     char *end;

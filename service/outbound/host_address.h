@@ -1,11 +1,11 @@
 /*
- * host_address.h - which network addresses the daemon connects to of its own accord: public
- * ones, and those that its operator has named.
+ * host_address.h - the network addresses that the daemon may connect to: public ones,
+ * and those that its operator has listed.
  *
- * A URL comes from a client, and the daemon stands where the client does not: beside
- * other services on its host, in its operator's network, next to a cloud's metadata. So
- * an address counts as public only where it is one of the internet's own: of IPv6 what
- * lies in 2000::/3, and of neither family what is set aside for loopback, links, private
+ * A URL comes from a client, and the daemon can reach what the client cannot: other
+ * services on its host, its operator's network, a cloud's metadata. So an address
+ * counts as public only if it is a global address of the internet: in IPv6 one in
+ * 2000::/3, and in neither family one that is set aside for loopback, links, private
  * networks, groups, documentation, or for carrying an address of the other family.
  *
  * An IPv4 address is kept as the IPv6 address that maps it, ::ffff:a.b.c.d, so there is
@@ -34,7 +34,7 @@ struct host_address_block { /* the addresses whose first bits are these */
     unsigned bits;
 };
 
-struct host_address_list { /* that the operator has named */
+struct host_address_list { /* listed by the operator */
     size_t count;
     struct host_address_block blocks[HOST_ADDRESS_BLOCKS_MAX];
 };
@@ -47,13 +47,14 @@ enum status host_address_list_parse(struct host_address_list *list, const char *
 
 bool host_address_list_holds(const struct host_address_list *list,
                              const struct host_address *address);
-/* Tells whether one of the blocks has a loopback address. */
+/* Whether one of the blocks contains a loopback address. */
 bool host_address_list_has_loopback(const struct host_address_list *list);
 
-/* Reads an address as text, without brackets; false, and address untouched, where text
- * is none. */
+/* Reads an address as text, without brackets; returns false, and leaves address
+ * untouched, if text is not an address. */
 bool host_address_parse(struct host_address *address, const char *text);
-/* Reads it from a socket's address; likewise, where that is of another family. */
+/* Reads it from a socket's address; returns false in the same way if that is of another
+ * family. */
 bool host_address_read(struct host_address *address, const struct sockaddr *from);
 
 bool host_address_is_public(const struct host_address *address);

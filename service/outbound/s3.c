@@ -9,11 +9,11 @@
 
 enum {
     PATH_SIZE = S3_BUCKET_SIZE + S3_PREFIX_SIZE + BUCKET_NAME_SIZE + 8,
-    KEY_SIZE = 1100, /* of an object, which others may have put: 1,024 at most */
+    KEY_SIZE = 1100, /* of any object in the bucket: 1,024 at most */
     UPLOAD_ID_SIZE = 1024,
     ANSWER_SIZE = 64 << 10,
     LIST_SIZE = 2 << 20, /* bytes of an answer, */
-    LIST_MAX = 500,      /* which lists so many objects */
+    LIST_MAX = 500,      /* which lists at most this many objects */
     FINISHES = 3,
 };
 
@@ -187,7 +187,8 @@ static void put_abandon(struct bucket_upload *upload)
 {
     char query[S3_QUERY_SIZE] = "", body[ANSWER_SIZE];
     s3_query_add(query, "uploadId", upload->id);
-    /* What is left of it costs its owner room until the bucket's own rule removes it. */
+    /* Until the bucket's own rule removes the remaining pieces, its owner pays for
+     * their room. */
     call_upload(upload, "DELETE", query, NULL, body, NULL);
     upload_destroy(upload);
 }
@@ -208,8 +209,8 @@ static char *list_pieces(const struct bucket_upload *upload)
     return text;
 }
 
-/* An answer of 200 may be a failure, which its text says; and one that was lost may have been
- * good: then the upload is no more, and the object is there. */
+/* An answer of 200 may be a failure, as its text says; and a lost answer may have been
+ * a success: then the upload no longer exists, and the object does. */
 static enum status finish_once(struct bucket_upload *upload, const char *pieces,
                                struct error *error)
 {
@@ -284,7 +285,7 @@ static enum status list_some(struct listing *listing, size_t max, struct error *
     return ST_OK;
 }
 
-/* Whether the key is a name of ours; others may keep things in the bucket too. */
+/* Whether the key is a name of ours; the bucket may hold other objects too. */
 static bool read_name(struct bucket_listed *listed, const struct s3 *s3,
                       const char *key)
 {

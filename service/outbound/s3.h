@@ -26,7 +26,7 @@ struct s3_location { /* s3://bucket/prefix */
 enum status s3_location_parse(struct s3_location *location, const char *url,
                               struct error *error);
 
-/* Opens it; nothing is asked of the server. The driver's close releases it.
+/* Opens the bucket, without a call to the server. The driver's close releases it.
  *   ST_INVALID  as s3_server_create */
 enum status s3_open(struct bucket **out, const struct s3_location *location,
                     const struct s3_setup *setup, struct error *error);

@@ -14,13 +14,13 @@
 #include "service/outbound/host_address.h"
 
 enum {
-    IDLE_MAX = 8, /* connections that are kept */
+    IDLE_MAX = 8, /* connections that are kept open */
     CONNECT_MS = 10000,
     STALLED_S = 30,             /* without a byte */
-    ATTEMPT_MS = 60000,         /* of an attempt, whatever its size, */
-    ATTEMPT_BYTES_MS = 1 << 10, /* and a millisecond more for so many bytes of it */
+    ATTEMPT_MS = 60000,         /* base limit of an attempt, */
+    ATTEMPT_BYTES_MS = 1 << 10, /* and one more millisecond for this many bytes of it */
     PAUSE_FIRST_MS = 100,
-    REFUSAL_SIZE = 2048, /* of a refusal's body, to name it in the log */
+    REFUSAL_SIZE = 2048, /* of a refusal's body, for its code in the log */
     HEADER_SIZE = 8192,
     URL_SIZE = 8192,
     HOST_SIZE = 256,
@@ -28,7 +28,7 @@ enum {
 };
 
 struct s3_server {
-    char *endpoint, *signs; /* signs: what libcurl is told to sign for */
+    char *endpoint, *signs; /* signs: the signature option of libcurl */
     char *access_key_id, *secret_access_key, *session_token, *ca_file;
     pthread_mutex_t lock; /* guards what follows */
     CURL *idle[IDLE_MAX];
@@ -44,7 +44,7 @@ static bool is_loopback(const char *host)
            (host_address_parse(&address, host) && host_address_is_loopback(&address));
 }
 
-/* Whether text is nothing, or a colon and a port that a server may have. */
+/* Whether text is empty, or a colon and a valid port. */
 static bool is_port(const char *text)
 {
     size_t digits = text[0] == ':' ? strspn(text + 1, "0123456789") : 0;
@@ -140,7 +140,7 @@ static CURL *handle_take(struct s3_server *server)
     if (handle == NULL)
         handle = curl_easy_init();
     CHECK(handle != NULL);
-    curl_easy_reset(handle); /* its connection stays */
+    curl_easy_reset(handle); /* keeps its connection */
     return handle;
 }
 
@@ -165,7 +165,7 @@ struct attempt {
     char refusal[REFUSAL_SIZE];
     size_t refusal_size;
     bool too_large;
-    bool is_cut; /* the refusal's body goes on, and is not read on */
+    bool is_cut; /* the rest of the refusal's body is not read */
 };
 
 static bool is_good(long status)
@@ -195,7 +195,7 @@ static size_t take_body(char *data, size_t one, size_t size, void *context)
     return size;
 }
 
-/* value = what stands behind the header's name, where the line is of that name. */
+/* If the line is the header of that name, copies its value. */
 static bool read_header(const char *line, size_t size, const char *name, char *value,
                         size_t value_size)
 {
@@ -294,7 +294,7 @@ static void set_connection(CURL *handle, const struct s3_server *server)
     }
 }
 
-/* libcurl asks this as bytes come and go, and once a second. */
+/* libcurl calls this as bytes come and go, and once a second. */
 static int is_cancelled(void *context, curl_off_t down_all, curl_off_t down,
                         curl_off_t up_all, curl_off_t up)
 {
@@ -313,8 +313,8 @@ static void set_cancel(CURL *handle, const struct s3_call *call)
     CHECK(curl_easy_setopt(handle, CURLOPT_XFERINFODATA, call) == CURLE_OK);
 }
 
-/* So long may an attempt take: neither a body that comes by drops nor one that is taken by
- * drops holds its caller for good. */
+/* The time limit of an attempt: a peer that sends or takes a body very slowly cannot
+ * hold the caller for ever. */
 static long attempt_ms(const struct s3_call *call)
 {
     size_t bytes = call->body_size + call->answer_max;
@@ -347,7 +347,7 @@ static void set_call(struct attempt *attempt, const struct s3_server *server)
     CHECK(curl_easy_setopt(handle, CURLOPT_HEADERDATA, attempt) == CURLE_OK);
 }
 
-/* word = what the server calls its refusal, of plain letters. */
+/* Copies the server's error code, if it is plain letters and digits. */
 static void read_word(const struct attempt *attempt, char *word, size_t size)
 {
     static const char letters[] =
@@ -410,7 +410,7 @@ static enum status try_once(struct s3_server *server, const struct s3_call *call
 
 /* --- calls --- */
 
-/* Waits for a time between half of and all of what the attempt's number says. */
+/* Waits a random time between half and all of the pause of this attempt. */
 static void wait_before(unsigned attempt)
 {
     uint32_t random;

@@ -1,16 +1,16 @@
 /*
- * s3_call.h - one call of a server that speaks the protocol of S3, by libcurl, signed by
- * AWS Signature Version 4 and made again where it failed.
+ * s3_call.h - one call of a server that speaks the protocol of S3, by libcurl, signed
+ * by AWS Signature Version 4 and repeated if it failed.
  *
- * libcurl signs the query as it is given and the headers that it is given, so a query must
- * come sorted by name and percent-encoded, each name with its "="; x-amz-content-sha256 is
- * set here, for libcurl leaves out a body that it has not read; and no header is switched off
- * by "Name:", which would be signed and not sent. Redirections are answers: a signature is for
- * one host.
+ * libcurl signs the query and the headers as they are given, so a query must be sorted
+ * by name and percent-encoded, each name with its "="; this file sets
+ * x-amz-content-sha256, because libcurl leaves out a body that it has not read; and no
+ * header is disabled by "Name:", which would be signed and not sent. A redirection is
+ * returned as the answer: a signature is for one host.
  *
- * A call is made up to S3_ATTEMPTS times where the server cannot be reached, breaks off, or
- * answers 408, 429 or 5xx, after pauses that grow and are drawn at random. Every call is one
- * that may be made twice.
+ * A call is made up to S3_ATTEMPTS times if the server cannot be reached, breaks off,
+ * or answers 408, 429 or 5xx, with growing random pauses in between. Every call must be
+ * one that may be made twice.
  *
  * Threads: any.
  */
@@ -30,10 +30,10 @@ struct s3_setup {         /* all of it borrowed, and copied by s3_server_create 
     const char *region;
     const char *access_key_id, *secret_access_key;
     const char *session_token; /* "": none */
-    const char *ca_file;       /* of certificates; "": the system's */
+    const char *ca_file;       /* file of certificates; "": the system's */
 };
 
-struct s3_server; /* and the connections to it, opaque */
+struct s3_server; /* with its connections, opaque */
 
 /*   ST_INVALID  the endpoint is no URL, or plain HTTP beyond loopback; or something is
  *               missing */
@@ -49,15 +49,16 @@ struct s3_call {
     size_t body_size;
     uint64_t range_offset;
     size_t range_size;         /* 0: all of it */
-    void *answer;              /* where the body of a good answer goes */
+    void *answer;              /* receives the body of a good answer */
     size_t answer_max;         /* bytes */
-    const atomic_bool *cancel; /* ends the call once it is set; NULL: nobody does */
+    const atomic_bool *cancel; /* setting it ends the call; NULL: it cannot be
+                                  cancelled */
 };
 
 struct s3_answer {
     size_t size;           /* of the body of a good answer */
     int64_t date_s;        /* the server's clock; 0: it did not say */
-    char tag[S3_TAG_SIZE]; /* its ETag, quotes and all; "": none */
+    char tag[S3_TAG_SIZE]; /* its ETag, with quotes; "": none */
 };
 
 /* Makes the call.

@@ -4,7 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-/* The character that the entity at text stands for, and its length; else the text's own. */
+/* The character of the entity at text, and its length; without an entity, the first
+ * character. */
 static char decode(const char *text, size_t *length)
 {
     static const struct {

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-/* The host's brackets, which IPv6 addresses have in a URL, are left out. */
+/* Removes the brackets that IPv6 addresses have in a URL. */
 static bool host_is_address(struct host_address *address, const char *host)
 {
     char text[64];
@@ -38,7 +38,8 @@ static enum status check_host(const char *host, bool plain,
     return ST_OK;
 }
 
-/* libcurl takes https:///a and https:/a for a host a, and port 0, which no server has. */
+/* libcurl reads https:///a and https:/a as host a, and accepts port 0, which no server
+ * has. */
 static bool names_server(CURLU *parsed, const char *url)
 {
     char *port = NULL;

@@ -16,8 +16,9 @@ struct transfer {
     CURL *handle;
     struct curl_slist *headers;
     const struct transfer_rules *rules;
+    /* Of url, headers and signature libcurl has copies. */
     struct transfer_request
-        request; /* url, headers and signature are libcurl's copies */
+        request;
     bool plain;  /* its URL is http */
     bool began;  /* a piece of the body has come */
     bool too_large, not_taken, enough;
@@ -52,8 +53,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose,
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* Reads a line of a head, which is not ended. Where an answer begins, what the one before
- * said is forgotten. */
+/* Reads a line of a head, which has no NUL. At the beginning of an answer, forgets what
+ * the answer before said. */
 static void read_line(struct transfer *transfer, const char *line, size_t size)
 {
     static const char tag[] = "etag:", status[] = "HTTP/";
@@ -98,7 +99,7 @@ static void announce(struct transfer *transfer)
         transfer->request.announced(transfer->request.context, (uint64_t)length);
 }
 
-/* Another size than the given one ends the transfer. */
+/* Ends the transfer with any return value other than the given size. */
 static size_t take_body(char *data, size_t one, size_t size, void *context)
 {
     enum { STOP = 0 };
@@ -166,7 +167,8 @@ static void set_protocols(struct transfer *transfer)
     set_long(handle, CURLOPT_FRESH_CONNECT, 1);
     set_long(handle, CURLOPT_FORBID_REUSE, 1);
     set_long(handle, CURLOPT_NOSIGNAL, 1);
-    set_long(handle, CURLOPT_QUICK_EXIT, 1); /* an end waits for no resolver */
+    set_long(handle, CURLOPT_QUICK_EXIT, 1); /* cleanup does not wait for the
+                                                resolver */
     if (transfer->rules->ca_file[0] != '\0') {
         set_text(handle, CURLOPT_CAINFO, transfer->rules->ca_file);
         CHECK(curl_easy_setopt(handle, CURLOPT_CAPATH, NULL) == CURLE_OK);
@@ -200,7 +202,7 @@ static void set_callbacks(struct transfer *transfer)
     set_long(handle, CURLOPT_NOPROGRESS, 0);
 }
 
-/* libcurl signs whatever headers it is given beside its own. */
+/* libcurl signs all headers that it is given, besides its own. */
 static void sign(struct transfer *transfer, const struct transfer_signature *signature)
 {
     enum { VALUE_SIZE = 8192 };
@@ -276,9 +278,10 @@ static enum transfer_end end_of(const struct transfer *transfer, CURLcode code)
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CIPHER: return TRANSFER_UNTRUSTED;
     case CURLE_OPERATION_TIMEDOUT: return TRANSFER_TOO_SLOW;
-    case CURLE_OUT_OF_MEMORY: return TRANSFER_TOO_LARGE; /* a line of its head */
+    case CURLE_OUT_OF_MEMORY: return TRANSFER_TOO_LARGE; /* a line of its head was too
+                                                            long */
     case CURLE_TOO_MANY_REDIRECTS: return TRANSFER_REDIRECTED;
-    /* Also said of an answer that does not begin as one of HTTP does. */
+    /* Also returned for an answer that does not begin as HTTP. */
     case CURLE_UNSUPPORTED_PROTOCOL:
         return status_of(transfer) != 0 ? TRANSFER_REDIRECTED : TRANSFER_NOT_HTTP;
     case CURLE_WEIRD_SERVER_REPLY: return TRANSFER_NOT_HTTP;

@@ -7,7 +7,7 @@
 
 struct transfers {
     CURLM *handle;
-    int begun; /* that were added, and neither answered as ended nor dropped */
+    int begun; /* added, and neither returned as ended nor dropped */
 };
 
 struct transfers *transfers_create(void)
@@ -45,7 +45,7 @@ void transfers_wait(struct transfers *transfers, int wait_ms)
 {
     int running;
     CHECK(curl_multi_perform(transfers->handle, &running) == CURLM_OK);
-    if (running < transfers->begun) /* one has ended, which poll would not tell */
+    if (running < transfers->begun) /* one has ended, which poll would not report */
         return;
     CHECK(curl_multi_poll(transfers->handle, NULL, 0, wait_ms, NULL) == CURLM_OK);
     CHECK(curl_multi_perform(transfers->handle, &running) == CURLM_OK);
