@@ -45,11 +45,11 @@ void job_changes_show(struct job *job, int64_t second);
 void job_changes_show_at(struct job *job, int64_t second);
 void job_changes_place(struct job *job, uint64_t queue_position);
 
-/* Whether the job has changed since that version in something other than its state and
- * its progress: its caption, or that it is there. */
+/* Returns whether the job has changed since that version in something other than its
+ * state and its progress: its caption, or that it is there. */
 bool job_changes_otherwise(const struct job *job, uint64_t version);
 
-/* How many of the job's points had been shown at that version. */
+/* Returns how many of the job's points had been shown at that version. */
 size_t job_changes_points(const struct job *job, uint64_t version);
 size_t job_changes_released(const struct job *job, uint64_t version);
 

@@ -64,7 +64,7 @@ static struct event_cursor foreign_cursor(const struct question *question)
     };
 }
 
-/* Whether the follower has read everything, and nothing more will come. */
+/* Returns whether the follower has read everything, and nothing more will come. */
 static bool has_ended(const struct question *question)
 {
     const struct job *job = question->job;

@@ -27,7 +27,7 @@ uint64_t job_number(const struct job *job);
  * job_check first. */
 const struct job_plan *job_plan(const struct job *job);
 
-/* Whether the job's row reads back; a job that has not ended has been read.
+/* Returns whether the job's row reads back; a job that has not ended has been read.
  *   ST_INTERNAL  it was damaged, and the log says how (job_kept.h) */
 enum status job_check(const struct job *job, struct error *error);
 
@@ -41,7 +41,8 @@ bool job_is_measured(const struct job *job); /* it has or will have an evaluatio
                                                 holdout */
 double job_epsilon_planned(const struct job *job);
 
-/* Whether its dataset's task is regression: its evaluations then measure an rmse. */
+/* Returns whether its dataset's task is regression: its evaluations then measure an
+ * rmse. */
 bool job_is_regression(const struct job *job);
 int64_t job_create_ms(const struct job *job);
 
@@ -63,10 +64,11 @@ const struct model_id *job_model_id(const struct job *job);
 
 /* Setting it ends the run between two micro-batches: the trainer reads it. */
 atomic_bool *job_stop_flag(struct job *job);
-/* What was last reported to other daemons about it (run_progress.h). The thread of
- * run_progress owns it. */
+/* Returns what was last reported to other daemons about it (run_progress.h). The thread
+ * of run_progress owns it. */
 struct job_told *job_told(struct job *job);
-/* Whether a thread of this daemon runs the job, if the store is shared (claims.h). */
+/* Returns whether a thread of this daemon runs the job, if the store is shared
+ * (claims.h). */
 atomic_bool *job_here_flag(struct job *job);
 
 #endif

@@ -278,8 +278,8 @@ static enum status deadline(struct request *request, struct error *error)
     return status;
 }
 
-/* Whether the request is answered now, with 200 or 304, or waits. A job that has ended
- * is answered at once. */
+/* Returns whether the request is answered now, with 200 or 304, or waits. A job that
+ * has ended is answered at once. */
 static bool is_due(struct request *request, const struct job_answer *answer,
                    bool *unchanged)
 {

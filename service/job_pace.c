@@ -19,7 +19,7 @@ static double examples_of(const struct job_plan *plan)
            (double)train_spec_unit_rows(train);
 }
 
-/* Whether both train the same model in the same way on the same records. */
+/* Returns whether both train the same model in the same way on the same records. */
 static bool is_alike(const struct job_plan *plan, const struct job *job,
                      const char *model)
 {

@@ -1,4 +1,4 @@
-/* What a run keeps and records of a job, and which part of that is shown.
+/* The state that a run keeps and records of a job, and the part of it that is shown.
  * job_keep_point and job_keep_released only keep; job_record records all that was kept;
  * job_show copies what is recorded to what is shown, at a tick. */
 #include <stdlib.h>

@@ -25,8 +25,8 @@ static bool read_row(void *context, const struct job_row *row)
     return false;
 }
 
-/* Whether a run on another daemon has come further than this daemon knows. A run here
- * has always come at least as far as its row. */
+/* Returns whether a run on another daemon has come further than this daemon knows. A
+ * run here has always come at least as far as its row. */
 static bool is_further(const struct job_made *made, const struct job_made *known)
 {
     return made->progress.step > known->progress.step ||
@@ -54,7 +54,7 @@ static void keep_greater(struct job_progress *progress,
 }
 
 /* Takes over what the run has recorded, and leaves the replaced parts to the fresh job.
- * What the run's daemon has reported of its steps meanwhile (run_progress.h) may be
+ * The progress that the run's daemon has reported meanwhile (run_progress.h) may be
  * ahead of the row. */
 static void take_recorded(struct job *job, struct job *fresh)
 {
@@ -106,10 +106,10 @@ static void take_end_of_model(struct jobs *jobs, struct job *job)
     changed_jobs_touch(&jobs->changed, job);
 }
 
-/* Whether another daemon has ended the job, and perhaps deleted it (NULL), while a
- * thread of this daemon still runs it: then the others took this daemon for dead, and
- * it writes nothing more. The thread uses what an end would free, so the job stays as
- * it is for the short time that this process still lives. */
+/* Returns whether another daemon has ended the job, and perhaps deleted it (NULL),
+ * while a thread of this daemon still runs it: then the others took this daemon for
+ * dead, and it writes nothing more. The thread uses what an end would free, so the job
+ * stays as it is for the short time that this process still lives. */
 static bool is_lost_here(const struct job *job, const struct job *fresh)
 {
     return atomic_load(&job->here) &&

@@ -47,7 +47,7 @@ static inline uint64_t job_next_version(const struct job_now *now)
     return (now->version > now->row_version ? now->version : now->row_version) + 1;
 }
 
-/* Where its caption is kept. */
+/* Returns the place where its caption is kept. */
 struct caption_place job_caption_place(struct jobs *jobs, struct job *job);
 
 /* The job as it would be with what is recorded but not yet shown. Takes the lock. */

@@ -16,7 +16,7 @@
 /* Returns a copy of its caption, to be released. */
 struct caption job_caption(struct jobs *jobs, const struct job *job);
 
-/* Whether its caption matches a search. */
+/* Returns whether its caption matches a search. */
 bool job_fits(struct jobs *jobs, const struct job *job,
               const struct caption_search *search);
 
@@ -38,7 +38,7 @@ enum status job_drop_model(struct jobs *jobs, struct store_tx *tx, struct job *j
 enum status job_remove(struct jobs *jobs, struct store_tx *tx, struct job *job,
                        struct error *error);
 
-/* Whether it was deleted; for code that walks over places. */
+/* Returns whether it was deleted; for code that walks over places. */
 bool job_is_removed(const struct job *job);
 
 #endif

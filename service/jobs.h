@@ -70,16 +70,17 @@ struct job *jobs_find_ever(struct jobs *jobs, const char *id);
 size_t jobs_count(struct jobs *jobs);
 struct job *jobs_at(struct jobs *jobs, size_t index); /* oldest is 0 */
 
-/* Whether it has a model, and which: it has published one, which was not deleted. */
+/* Returns whether it has a model, and which: it has published one, which was not
+ * deleted. */
 bool job_model(struct jobs *jobs, const struct job *job, struct model_id *model);
 /* Its last evaluation that is shown; false: there is none. */
 bool job_evaluation(struct jobs *jobs, const struct job *job,
                     struct evaluation_point *point);
-/* Whether it ever published a model. */
+/* Returns whether it ever published a model. */
 bool job_published(struct jobs *jobs, const struct job *job);
 enum job_state job_state(struct jobs *jobs, const struct job *job);
 
-/* How many jobs on the dataset are queued or running. */
+/* Returns how many jobs on the dataset are queued or running. */
 size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);
 
 /* The jobs that have not ended, in order of submission; to be freed. */
@@ -99,7 +100,7 @@ struct jobs_tally {
 };
 struct jobs_tally jobs_tally(struct jobs *jobs);
 
-/* How many jobs of the project there are in each state. */
+/* Returns how many jobs of the project there are in each state. */
 void jobs_tally_project(struct jobs *jobs, const char *project,
                         size_t by_state[JOB_STATE_COUNT]);
 
@@ -148,7 +149,7 @@ struct job_progress job_shown(struct jobs *jobs, const struct job *job);
  * tick, in order of submission; the call adds this job. */
 void job_show(struct jobs *jobs, struct job *job, int64_t second, size_t *queued);
 
-/* How many of its evaluations are shown. */
+/* Returns how many of its evaluations are shown. */
 size_t job_shown_points(struct jobs *jobs, const struct job *job);
 
 /* Writes what was recorded to the job's row, in a transaction of its own. If the store

@@ -55,7 +55,7 @@ static enum status tell(struct context *context, const struct request *request,
     return status;
 }
 
-/* What happens to a proposal: it waits, it takes effect now, or it is rejected. */
+/* The outcome of a proposal: it waits, it takes effect now, or it is rejected. */
 enum outcome { OUTCOME_WAITS, OUTCOME_HOLDS, OUTCOME_REJECTED };
 
 /* Does that, and appends the act to the audit trail. */
@@ -141,7 +141,7 @@ static enum status check_second(const struct access_key *key,
 }
 
 struct decision {
-    /* The policy that is approved; NULL: whatever proposal waits is rejected. */
+    /* The policy that is approved; NULL: the waiting proposal is rejected. */
     const struct key_policy
         *named;
     char reason[GRANT_REASON_SIZE];

@@ -14,7 +14,7 @@
 
 #include "service/context.h"
 
-/* Whether the name was used. Names are compared as person_equal does. */
+/* Returns whether the name was used. Names are compared as person_equal does. */
 bool known_names_have(struct context *context, const char *name);
 
 /* Checks whether the principal may make a key in that name.

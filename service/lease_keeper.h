@@ -27,16 +27,16 @@ struct lease_keeper *lease_keeper_create(struct store *store, enum daemon_role r
                                          const void *context);
 void lease_keeper_destroy(struct lease_keeper *keeper); /* NULL is allowed */
 
-/* Whether this daemon keeps the timers. The daemon of a store that is not shared does:
- * keeper is NULL. */
+/* Returns whether this daemon keeps the timers. The daemon of a store that is not
+ * shared does: keeper is NULL. */
 bool lease_keeper_on_duty(const struct lease_keeper *keeper);
 
-/* Whether this daemon delivers to webhooks. The daemon of a store that is not shared
- * does. */
+/* Returns whether this daemon delivers to webhooks. The daemon of a store that is not
+ * shared does. */
 bool lease_keeper_delivers(const struct lease_keeper *keeper);
 
-/* How many daemons of the role share the store, including this one, as of the last
- * sweep; 0 if keeper is NULL. */
+/* Returns how many daemons of the role share the store, including this one, as of the
+ * last sweep; 0 if keeper is NULL. */
 size_t lease_keeper_daemons(const struct lease_keeper *keeper, enum daemon_role role);
 
 #endif

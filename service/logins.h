@@ -71,8 +71,8 @@ struct login {
 bool logins_find(struct logins *logins, const char *cookie, int64_t now_ms,
                  struct login *found);
 
-/* Whether the cookie still has a login, checked while a long reply is being sent; this
- * does not count as a use. */
+/* Returns whether the cookie still has a login, checked while a long reply is being
+ * sent; this does not count as a use. */
 bool logins_hold(struct logins *logins, const char *cookie, int64_t now_ms);
 
 /* Ends the login of a cookie, if there is one, once tx is durable.

@@ -3,7 +3,7 @@
  * a row of the table in metrics.c: its name, kind and help, and the function that
  * writes its samples.
  *
- * What metrics may contain
+ * Allowed contents
  *   (1) Nothing finer than privacy.md P6: of jobs what they show, which changes at
  *       ticks of the public clock; of the ledger its durable entries; of the process's
  *       resources, rounded figures of the last tick (process_figures.h).

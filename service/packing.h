@@ -31,10 +31,10 @@ enum {
     PACKED_SIZE_MAX = 1 << 20, /* some ten milliseconds of a processor */
 };
 
-/* Whether a text of this many bytes is worth compressing. */
+/* Returns whether a text of this many bytes is worth compressing. */
 bool packing_pays(size_t size);
 
-/* Whether an Accept-Encoding header, which may be NULL, prefers gzip. */
+/* Returns whether an Accept-Encoding header, which may be NULL, prefers gzip. */
 bool packing_is_wanted(const char *codings);
 
 /* Compresses text[0..size). Returns the bytes, to be freed, and their number in

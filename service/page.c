@@ -192,7 +192,7 @@ static char letter_of(const struct page_source *source)
     return (char)('a' + 2 * source->order + source->ascending);
 }
 
-/* Whether the mark names a thing of the list that the client may see. */
+/* Returns whether the mark names a thing of the list that the client may see. */
 static bool names_seen(const struct page *page)
 {
     const struct page_source *source = page->source;

@@ -6,10 +6,10 @@
  * numbers if keys are equal.
  *
  * A page's token is a mark in that order: the number of the page's last thing, with its
- * key if the list has one. So the next page begins there, whatever else the request
- * says: things added or deleted since, and other filters, only change what is shown
- * behind the mark. A mark of another order has no meaning, and is refused. A thing
- * whose key changes between two pages may be on both or on neither.
+ * key if the list has one. So the next page begins there, independently of the
+ * request's other parameters: things added or deleted since, and other filters, only
+ * change what is shown behind the mark. A mark of another order has no meaning, and is
+ * refused. A thing whose key changes between two pages may be on both or on neither.
  *
  * Invariants
  *   (1) Places are this process's own, and numbers the store's: any daemon of a store,
@@ -42,10 +42,11 @@ struct page_source {
     /* The key that the list is ordered by; NULL: numbers. */
     struct page_key (*key)(void *context, size_t place);
     bool by_text; /* its keys have texts; nothing is ever deleted */
-    /* Whether the principal may see the thing at that place. NULL: it may see all. */
+    /* Returns whether the principal may see the thing at that place. NULL: it may see
+     * all. */
     bool (*seen)(void *context, size_t place);
-    /* Whether the thing at that place, which the principal may see, is listed. NULL:
-     * all are. */
+    /* Returns whether the thing at that place, which the principal may see, is listed.
+     * NULL: all are. */
     bool (*wanted)(void *context, size_t place);
     /* The thing at that place as JSON text, to be freed. NULL: it cannot be shown, and
      * the page continues without it. */

@@ -39,8 +39,8 @@ static void refusal_fill(struct context *context, const struct policy_asked *ask
     problem->available_orders = refusal->orders;
 }
 
-/* Whether the error is about the evaluation on a holdout, of a job or of a sweep's
- * job. */
+/* Returns whether the error is about the evaluation on a holdout, of a job or of a
+ * sweep's job. */
 static bool is_measurement(const struct error *error)
 {
     return strncmp(error->pointer, "/evaluation", 11) == 0 ||

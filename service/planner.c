@@ -19,7 +19,7 @@
 #include "service/released_ranges.h"
 #include "service/start_weights.h"
 
-/* Where the search for a noise multiplier starts; never its answer. */
+/* The noise multiplier at which the search starts; never its answer. */
 static const double noise_multiplier_start = 1.0;
 
 struct planning {
@@ -151,8 +151,8 @@ static enum status calibrate(const struct planning *planning, struct error *erro
     return status;
 }
 
-/* Whether a filtered run can take its first step: what it reserves is charged whole, so
- * it must train at all. */
+/* Returns whether a filtered run can take its first step: what it reserves is charged
+ * whole, so it must train at all. */
 static enum status check_first_step(const struct mechanism *m, struct error *error)
 {
     if (run_filter_begins(m))

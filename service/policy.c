@@ -60,7 +60,7 @@ static bool allows_algorithm(const struct key_policy *policy,
     return found;
 }
 
-/* Whether the principal that asks is that owner in that project. */
+/* Returns whether the principal that asks is that owner in that project. */
 static bool is_of(const struct asking *asking, const char *owner, const char *project)
 {
     return person_equal(owner, asking->principal->name) &&
@@ -74,7 +74,7 @@ static bool is_own_job(const struct asking *asking, const struct job *job)
 
 struct own_surveys { /* surveys of the principal that have not ended */
     const struct asking *asking;
-    /* What they hold of the dataset is added here; NULL: only count them. */
+    /* Receives what they hold of the dataset; NULL: only count them. */
     struct taken *taken;
     size_t count;
 };
@@ -285,7 +285,7 @@ static enum status take_held(const struct asking *asking, struct taken *taken,
     return status;
 }
 
-/* Whether the total is within the share at one of the weighted orders. */
+/* Returns whether the total is within the share at one of the weighted orders. */
 static bool is_within(const struct taken *taken, double share)
 {
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
@@ -350,9 +350,9 @@ static enum status check_share(const struct asking *asking, bool *within,
 static const char measurement_pointer[] = "/evaluation/epsilon";
 
 /* The limit applies to everything that the job is granted. Training and a measurement
- * read different records, so no person's loss is their sum, but whoever set the limit
- * was promised no more than that for both together. The breach names the member that
- * raises the sum over the limit. */
+ * read different records, so no person's loss is their sum, but the person who set the
+ * limit was promised no more than that for both together. The breach names the member
+ * that raises the sum over the limit. */
 static bool exceeds_epsilon(const struct asking *asking, struct policy_breach *breach)
 {
     const struct policy_asked *asked = asking->asked;

@@ -42,7 +42,7 @@ struct policy_asked { /* what is checked against the policy; all is borrowed */
 struct policy_asked policy_asked_of_job(const struct job_plan *plan);
 
 struct policy_breach { /* the limit that is exceeded */
-    /* Of the policy: "max_epsilon_per_job"; NULL: no limit is exceeded. */
+    /* Member of the policy: "max_epsilon_per_job"; NULL: no limit is exceeded. */
     const char
         *member;
     double limit; /* its value; NaN if it is not a number */
@@ -55,7 +55,7 @@ struct policy_inquiry { /* what is requested at once, count > 0 on one dataset *
     size_t count;
 };
 
-/* Whether the key of the principal has a policy that limits anything. */
+/* Returns whether the key of the principal has a policy that limits anything. */
 bool policy_limits(struct context *context, const struct principal *principal);
 
 /* Finds the first limit that the request, which is priced, exceeds. Precondition: each

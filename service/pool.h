@@ -39,7 +39,7 @@ enum status pool_submit(struct pool *pool, void *item, struct error *error);
 size_t pool_take_along(struct pool *pool, void **items, size_t max,
                        bool (*fits)(const void *item));
 
-/* How long the item at the front has waited, in nanoseconds; 0: none waits. */
+/* Returns how long the item at the front has waited, in nanoseconds; 0: none waits. */
 int64_t pool_oldest_ns(struct pool *pool);
 
 /* From now on the pool takes no item (3). */

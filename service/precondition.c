@@ -39,7 +39,7 @@ static enum status check_match(const struct request *request, const char *tag,
     return ST_OK;
 }
 
-/* Whether If-None-Match names the current tag. */
+/* Returns whether If-None-Match names the current tag. */
 static bool is_known(const struct request *request, const char *tag)
 {
     const char *list = request_header(request, "If-None-Match");

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "service/request.h"
 
-/* Whether the request sets such a condition. */
+/* Returns whether the request sets such a condition. */
 bool precondition_stands(const struct request *request);
 
 enum { PRECONDITION_TAG_SIZE = 128 };

@@ -15,8 +15,8 @@
 static const double flops_per_ns = 40;
 enum { READING_NS = 8 }; /* per byte of a body, from text to features */
 
-/* What a prediction needs of the model's job and dataset. All of it outlives requests,
- * except what schema owns. */
+/* The parts of the model's job and dataset that a prediction needs. All of them outlive
+ * requests, except what schema owns. */
 struct prediction {
     const struct model_row *row;
     const struct model_spec *model;

@@ -4,13 +4,13 @@
  * files: their resident size grows with the rows of a dataset, and if units are persons
  * their number must not be known.
  *
- * How much processor time a run has used by now, and when it gives its memory back,
- * depends on the records. So the figures are rounded, and they are read only at ticks
- * of the public clock: otherwise a client that asks a thousand times a second would see
- * the very moment at which the rounded figure changes. The number of open files is not
- * shown at all, since no rounding hides one file: a matrix is closed before the end of
- * its run is known, and if the two were seen at different ticks, the run ended within
- * the clock's last 50 ms.
+ * The processor time that a run has used so far, and the moment at which it frees its
+ * memory, depend on the records. So the figures are rounded, and they are read only at
+ * ticks of the public clock: otherwise a client that asks a thousand times a second
+ * would see the very moment at which the rounded figure changes. The number of open
+ * files is not shown at all, since no rounding hides one file: a matrix is closed
+ * before the end of its run is known, and if the two were seen at different ticks, the
+ * run ended within the clock's last 50 ms.
  *
  * The resources that private work uses depend on the records: an import's processor
  * time shows how many rows a file has, and a figure that stops growing shows when a run

@@ -7,7 +7,7 @@
 
 enum { ADDRESS_MAX = 64 };
 
-/* Whether a and b begin with the same bits. */
+/* Returns whether a and b begin with the same bits. */
 static bool shares_bits(const uint8_t *a, const uint8_t *b, unsigned bits)
 {
     unsigned whole = bits / 8, rest = bits % 8;

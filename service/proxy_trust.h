@@ -26,7 +26,7 @@ struct proxy_trust { /* zeroed: no source is trusted */
 enum status proxy_trust_parse(struct proxy_trust *trust, const char *text,
                               struct error *error);
 
-/* Whether the other end of a connection is trusted. */
+/* Returns whether the other end of a connection is trusted. */
 bool proxy_trust_holds(const struct proxy_trust *trust, const struct sockaddr *peer);
 
 #endif

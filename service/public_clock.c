@@ -128,15 +128,15 @@ void public_clock_stop(struct public_clock *clock)
 
 /* --- the gate --- */
 
-/* Whether a tick is running, or the current second has not had its tick. Compares for
- * inequality, because the wall clock may be set back. The lock is held. */
+/* Returns whether a tick is running, or the current second has not had its tick.
+ * Compares for inequality, because the wall clock may be set back. The lock is held. */
 static bool is_ticking(const struct public_clock *clock)
 {
     return clock->ticking || (clock->going && clock_wall_s() != clock->second);
 }
 
-/* Whether the next second is so near that a thread that enters now might make its tick
- * late. */
+/* Returns whether the next second is so near that a thread that enters now might make
+ * its tick late. */
 static bool is_near(const struct public_clock *clock)
 {
     struct timespec now;

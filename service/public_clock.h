@@ -1,10 +1,10 @@
 /*
  * public_clock.h - the clock by which the progress of runs is shown.
  *
- * How long a step took is private, so nothing that depends on it may be visible at the
- * moment at which it happens. At every whole second of the wall clock this clock ticks:
- * it calls its function on a thread of its own, and that function shows everything that
- * has happened before the second began.
+ * The duration of a step is private, so nothing that depends on it may be visible at
+ * the moment at which it happens. At every whole second of the wall clock this clock
+ * ticks: it calls its function on a thread of its own, and that function shows
+ * everything that has happened before the second began.
  *
  * Everything that happens at a private moment happens inside the clock's gate:
  *

@@ -52,7 +52,7 @@ enum status rank_company_take(struct rank_company *company,
 /* The last report. */
 const struct rank_report *rank_company_report(const struct rank_company *company);
 
-/* Whether the ranks caused the end of the run: one ended, or they differed. */
+/* Returns whether the ranks caused the end of the run: one ended, or they differed. */
 bool rank_company_is_lost(const struct rank_company *company);
 
 /* Like trainer_released, for the last report. */

@@ -191,7 +191,7 @@ enum status rank_launcher_start(struct rank_launcher *launcher, char *const *wor
 
 /* --- talk --- */
 
-/* Whether a signal has stopped the launcher. */
+/* Returns whether a signal has stopped the launcher. */
 static bool is_stopped(const struct rank_launcher *launcher)
 {
     siginfo_t how = {0};
@@ -296,8 +296,8 @@ enum status rank_launcher_read(struct rank_launcher *launcher, char *line, size_
 
 /* --- end --- */
 
-/* Whether the process has ended, within patience_ms. It is not reaped, so that its pid
- * stays the number of its group and is not reused. */
+/* Returns whether the process has ended, within patience_ms. It is not reaped, so that
+ * its pid stays the number of its group and is not reused. */
 static bool has_ended(pid_t pid, unsigned patience_ms, siginfo_t *how)
 {
     const struct timespec pause = {0, LOOK_MS * 1000000L};

@@ -13,7 +13,7 @@
 
 /* --- jobs that wait --- */
 
-/* Whether a restored backup closed the epoch that the job reserved in. */
+/* Returns whether a restored backup closed the epoch that the job reserved in. */
 static bool is_frozen(struct context *context, const struct job *job)
 {
     struct balance balance;
@@ -58,7 +58,7 @@ static enum status cancel_all_frozen(struct context *context, struct error *erro
 
 /* --- files without a row --- */
 
-/* Whether a row says that the file must exist. */
+/* Returns whether a row says that the file must exist. */
 static bool is_wanted(void *argument, const struct blob_name *name)
 {
     const struct context *context = argument;

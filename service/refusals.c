@@ -117,8 +117,8 @@ static bool is_same(const struct audit_row *a, const struct audit_row *b)
            strcmp(a->code, b->code) == 0 && strcmp(a->detail, b->detail) == 0;
 }
 
-/* Whether the minute has room for another distinct refusal like this. Half of the
- * places are for requests whose principal is known: strangers cannot fill them. */
+/* Returns whether the minute has room for another distinct refusal like this. Half of
+ * the places are for requests whose principal is known: strangers cannot fill them. */
 static bool has_room(const struct refusals *refusals, const struct audit_row *row)
 {
     size_t strangers = 0;
@@ -206,8 +206,9 @@ static void end_minute(struct refusals *refusals, struct batch *batch)
     refusals->left_out = 0;
 }
 
-/* Whether the minute of the list has ended by second. A clock that was set back by more than
- * a minute ends it too: the list would stay full until the clock had caught up. */
+/* Returns whether the minute of the list has ended by second. A clock that was set back
+ * by more than a minute ends it too: the list would stay full until the clock had
+ * caught up. */
 static bool is_over(const struct refusals *refusals, int64_t second)
 {
     const int64_t minute = second / MINUTE_S;

@@ -121,7 +121,7 @@ int regrant_command(int argc, char **argv)
         fprintf(stderr, "epsilond regrant: %s\n%s", error.text, regrant_usage);
         return EX_USAGE;
     }
-    regrant.config.role = DAEMON_ALONE; /* whatever role the configuration names */
+    regrant.config.role = DAEMON_ALONE; /* ignores the configured role */
     status = service_open(&context, &regrant.config, &none, &error);
     if (status == ST_OK)
         status = grant_in(&context, &regrant, &error);

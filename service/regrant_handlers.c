@@ -47,8 +47,8 @@ static bool is_pending(const struct asking *asking)
                              asking->proposal.propose_ms) == PROPOSAL_PENDING;
 }
 
-/* Whether the same principal has already proposed exactly this, and no one has decided
- * it: the request was sent again. */
+/* Returns whether the same principal has already proposed exactly this, and no one has
+ * decided it: the request was sent again. */
 static bool is_repeated(const struct asking *asking)
 {
     const struct proposal *before = &asking->info.detail.regrant;

@@ -115,8 +115,8 @@ void reply_file(struct reply *reply, unsigned status, const char *type,
 void reply_stream(struct reply *reply, const char *type,
                   const struct stream *stream_take);
 
-/* Whether the body is a file or a stream, which the row of the route must declare
- * (api/routes.h). */
+/* Returns whether the body is a file or a stream, which the row of the route must
+ * declare (api/routes.h). */
 bool reply_is_streamed(const struct reply *reply);
 
 /* Returns the size of the body in bytes, 0 if it is not known. */

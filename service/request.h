@@ -69,14 +69,14 @@ const char *request_query(const struct request *request, const char *name);
  * request_header reads one of them. */
 void request_join_lists(struct request *request);
 
-/* Whether the method is GET or HEAD, which change nothing. */
+/* Returns whether the method is GET or HEAD, which change nothing. */
 bool request_reads(const struct request *request);
 
-/* Whether If-None-Match names tag, which has its quotes and becomes the ETag. If so,
- * the reply is 304; otherwise the caller must still make it. */
+/* Returns whether If-None-Match names tag, which has its quotes and becomes the ETag.
+ * If so, the reply is 304; otherwise the caller must still make it. */
 bool request_knows(struct request *request, const char *tag);
 
-/* Whether the client prefers a compressed answer (packing.h). */
+/* Returns whether the client prefers a compressed answer (packing.h). */
 bool request_wants_packed(const struct request *request);
 
 /* Compresses the reply, if it is of a kind that is compressed. */

@@ -2,7 +2,7 @@
  * reveal_delay.h - random delays between the moments of a private run and the moments at
  * which they are shown.
  *
- * How long private work took depends on the records. A run on private data therefore
+ * The duration of private work depends on the records. A run on private data therefore
  * waits at each of its marks: after each quarter of its steps, and at its end. The wait
  * of a mark is uniform in [0, width), and each mark has a wait of its own. Only then
  * does the run record its progress, authorise its next steps, or hand over its end. The

@@ -194,8 +194,8 @@ static enum status authorise(struct run *run, struct error *error)
 
 /* --- points and evaluations --- */
 
-/* How many steps lie between evaluations: one epoch or 1 % of the steps, the larger of
- * the two. */
+/* Returns how many steps lie between evaluations: one epoch or 1 % of the steps, the
+ * larger of the two. */
 static uint64_t evaluation_period(const struct train_spec *train)
 {
     uint64_t epoch = (train->records + train->batch_size - 1) / train->batch_size;
@@ -245,8 +245,9 @@ static enum status evaluate(struct run *run, struct error *error)
     return keep_evaluation(run, &point, error);
 }
 
-/* Whether the last step is a point, at which what was released is kept and a public run
- * shows progress: there is one every 1 % of the steps, and one at the end. */
+/* Returns whether the last step is a point, at which what was released is kept and a
+ * public run shows progress: there is one every 1 % of the steps, and one at the
+ * end. */
 static bool is_point(const struct run *run)
 {
     return is_last(run) || steps_done(run) % hundredth(run->train) == 0;
@@ -271,9 +272,9 @@ static enum status keep_point(struct run *run, struct error *error)
 
 /* --- steps --- */
 
-/* Whether the next step may run. In a filtered run it subtracts the step's cost from
- * what was reserved, all of which is on disk as authorised; if that does not fit, the
- * run is over, and nothing was sampled. */
+/* Returns whether the next step may run. In a filtered run it subtracts the step's cost
+ * from what was reserved, all of which is on disk as authorised; if that does not fit,
+ * the run is over, and nothing was sampled. */
 static bool may_step(struct run *run)
 {
     struct mechanism_run step;

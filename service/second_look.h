@@ -17,8 +17,8 @@
 #include "service/context.h"
 #include "service/request.h"
 
-/* Whether the request, which was handled, must be handled again after a look: if so,
- * its look is due. */
+/* Returns whether the request, which was handled, must be handled again after a look:
+ * if so, its look is due. */
 bool second_look_due(const struct context *context, struct request *request);
 
 /* The same for a request that is refused with status because of its headers: an unknown
@@ -26,8 +26,8 @@ bool second_look_due(const struct context *context, struct request *request);
 bool second_look_due_first(const struct context *context, struct request *request,
                            enum status status);
 
-/* Whether its look was due. If so, the look is now done, and the earlier reply is
- * discarded. */
+/* Returns whether its look was due. If so, the look is now done, and the earlier reply
+ * is discarded. */
 bool second_look_end(struct request *request);
 
 /* Looks, for requests that a thread that may wait is about to handle. */
@@ -40,8 +40,8 @@ enum { SECOND_LOOKS_MAX = 8 }; /* attempts to handle a request */
 /* Begins to handle the request by the current state of memory, and drops its reply. */
 void second_look_begin(const struct context *context, struct request *request);
 
-/* Whether memory is still as it was when the request was checked against it; to be
- * called in the request's transaction.
+/* Returns whether memory is still as it was when the request was checked against it; to
+ * be called in the request's transaction.
  *   ST_CONFLICT  other daemons have written since: the request must be handled again */
 enum status second_look_check(const struct context *context,
                               const struct request *request, struct error *error);
@@ -54,8 +54,8 @@ enum status second_look_open(const struct context *context,
                              const struct request *request, enum store_scope scope,
                              struct store_tx **tx, struct error *error);
 
-/* Whether the request was refused because of what others may have written meanwhile,
- * and must be handled again. */
+/* Returns whether the request was refused because of what others may have written
+ * meanwhile, and must be handled again. */
 bool second_look_failed(const struct context *context, const struct request *request);
 
 #endif

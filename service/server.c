@@ -80,9 +80,9 @@ static const struct sockaddr *peer_of(struct MHD_Connection *connection)
     return info->client_addr;
 }
 
-/* Whether many people share this address, so that its share of connections says nothing
- * about one of them: a proxy's, a socket in the file system, and this host's as long as
- * it requires no key. */
+/* Returns whether many people share this address, so that its share of connections says
+ * nothing about one of them: a proxy's, a socket in the file system, and this host's as
+ * long as it requires no key. */
 static bool is_shared(const struct server *server, const struct sockaddr *peer)
 {
     const struct context *context = server->sessions.context;

@@ -3,7 +3,7 @@
  *
  *   open --> start --> (serves) --> drain --> close
  *
- * What is open in between is a struct context (context.h).
+ * In between, a struct context (context.h) holds everything that is open.
  */
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H

@@ -5,13 +5,13 @@
  * the first call, STAGE_BODY with the first call that brings no bytes, and STAGE_ANSWER
  * lasts until a reply is queued.
  *
- * Errors that the headers alone show are found in admit, and answered before the body
- * is read, unless the body is short (refusal_awaits_body). Errors that are found while
- * the body comes in (receive) are kept in refused and answered after the body, since
- * the library can only answer before or after a body. When the body is complete
- * (complete), the route's row says where its answer is made (answer): at once; by
- * another thread, while the connection is suspended (hand_over); or as soon as
- * something changes (poll). */
+ * Errors that show in the headers are found in admit, and answered before the body is
+ * read, unless the body is short (refusal_awaits_body). Errors that are found while the
+ * body comes in (receive) are kept in refused and answered after the body, since the
+ * library can only answer before or after a body. When the body is complete (complete),
+ * the route's row says where its answer is made (answer): at once; by another thread,
+ * while the connection is suspended (hand_over); or as soon as something changes
+ * (poll). */
 #include "service/session.h"
 
 #include <errno.h>
@@ -72,8 +72,8 @@ static void exchange_body(struct session *session)
     request_body_exchange(&session->request, session->sessions, session->reply_bytes);
 }
 
-/* Whether the principal may still get the answer, after the request has waited. If not,
- * the request is refused. */
+/* Returns whether the principal may still get the answer, after the request has waited.
+ * If not, the request is refused. */
 static bool may_stay(struct session *session)
 {
     struct error error = {0};
@@ -207,8 +207,8 @@ void session_wake(void *waiting)
 
 /* --- streams, on the connection's own thread --- */
 
-/* Whether the client has closed its end: libmicrohttpd reads from a client only when it
- * expects a request. */
+/* Returns whether the client has closed its end: libmicrohttpd reads from a client only
+ * when it expects a request. */
 static bool has_gone(const struct session *session)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(
@@ -356,8 +356,9 @@ static enum status check_headers(struct session *session, struct error *error)
     return status;
 }
 
-/* Whether a refused request is answered only after its body. A connection that is closed
- * with unread bytes is reset, and a reset destroys an answer that is on its way. */
+/* Returns whether a refused request is answered only after its body. A connection that
+ * is closed with unread bytes is reset, and a reset destroys an answer that is on its
+ * way. */
 static bool refusal_awaits_body(const struct session *session,
                                 const struct error *error)
 {
@@ -475,7 +476,7 @@ static int64_t wait_until(const struct request *request)
     return request->deadline_ns < slice_end_ns ? request->deadline_ns : slice_end_ns;
 }
 
-/* Whether the long poll has its reply. If not, the session waits, suspended. */
+/* Returns whether the long poll has its reply. If not, the session waits, suspended. */
 static bool poll(struct session *session)
 {
     struct request *request = &session->request;

@@ -62,7 +62,7 @@ void session_late(void *context, void *item);
  * session_suspend returns false if the server is closing, or the client is gone. */
 void session_wake(void *waiting);
 bool session_suspend(void *waiting);
-/* Whether the principal that opened a stream may still be sent anything
+/* Returns whether the principal that opened a stream may still be sent anything
  * (authentication_renew). */
 bool session_may_stay(void *waiting);
 

@@ -33,10 +33,11 @@ struct sign_on_headers { /* NULL: the request has no such header */
     const char *user, *email, *groups;
 };
 
-/* Whether a request has any of the headers. */
+/* Returns whether a request has any of the headers. */
 bool sign_on_claimed(const struct sign_on_headers *headers);
 
-/* Whether the headers are believed from this peer. sign_on NULL trusts no peer. */
+/* Returns whether the headers are believed from this peer. sign_on NULL trusts no
+ * peer. */
 bool sign_on_trusts(const struct sign_on *sign_on, const struct sockaddr *peer);
 
 /* The principal that the headers of a trusted peer name: by email if there is one, else

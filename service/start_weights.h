@@ -15,7 +15,7 @@
 
 struct start_weights {
     struct blob_loan loan; /* of the weights' file */
-    /* Of a request on the desk; NULL: waits for the file. */
+    /* The errand of a request on the desk; NULL: waits for the file. */
     struct errand
         *errand;
     struct file_seal seal;

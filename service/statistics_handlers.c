@@ -152,8 +152,8 @@ static void refuse(struct context *context, struct request *request,
 
 /* --- estimate --- */
 
-/* What the survey would leave. It reads every part of the dataset, and is charged to
- * each. */
+/* Finds what the survey would leave. It reads every part of the dataset, and is charged
+ * to each. */
 static enum status find_room(struct context *context, const struct survey_plan *plan,
                              struct outlook *outlook, struct error *error)
 {

@@ -30,8 +30,8 @@
 #include "store/store.h"
 #include "store/migration_row.h"
 
-/* Opens the database for a command, exclusively, whatever role the configuration gives
- * a daemon.
+/* Opens the database for a command, exclusively; the daemon's role in the configuration
+ * is ignored.
  *   ST_INVALID  the directory belongs to another database, or the database is not the
  *               current one
  *   others      as store_open and store_open_server */
@@ -71,7 +71,7 @@ enum status store_choice_read(struct store *store, struct migration_row *row,
 enum status store_choice_write(struct store *store, const struct migration_row *row,
                                struct error *error);
 
-/* Whether the directory has a file `store`. */
+/* Returns whether the directory has a file `store`. */
 bool store_choice_is_named(const struct config *config);
 
 /* Makes the directory's file `store` name this database, durably, instead of the one

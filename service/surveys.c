@@ -145,7 +145,7 @@ static bool is_running(const struct survey_row *row)
     return strcmp(row->state, "RUNNING") == 0;
 }
 
-/* Whether the row reads back. */
+/* Returns whether the row reads back. */
 static bool check_row(struct loading *loading, const struct survey_row *row,
                       struct principal *owner)
 {

@@ -104,7 +104,7 @@ struct survey *surveys_at(struct surveys *surveys, size_t index);
 size_t surveys_count(struct surveys *surveys);
 size_t surveys_on(struct surveys *surveys, const struct dataset_id *dataset);
 
-/* How many unfinished surveys this daemon has: those of surveys_at. */
+/* Returns how many unfinished surveys this daemon has: those of surveys_at. */
 size_t surveys_here(struct surveys *surveys);
 
 struct survey_renewal;
@@ -118,7 +118,7 @@ enum status surveys_yield(struct surveys *surveys, const struct survey_renewal *
  * a transaction that keeps other daemons from ending it. */
 struct survey *surveys_find(struct surveys *surveys, const char *id);
 
-/* Whether an unfinished survey has this id. */
+/* Returns whether an unfinished survey has this id. */
 bool surveys_runs(struct surveys *surveys, const char *id);
 
 /* Calls visit with each unfinished survey, under the lock: it must be brief, and call

@@ -149,7 +149,7 @@ static enum status price(struct sweep_plan *sweep, struct error *error)
     return price_holdout(sweep, error);
 }
 
-/* What every run asks for, to be freed. */
+/* Describes all runs for the check of the policy; to be freed. */
 static struct policy_asked *asked_of_runs(const struct sweep_plan *sweep)
 {
     struct policy_asked *asked = calloc(sweep->count, sizeof *asked);
@@ -220,8 +220,8 @@ enum status sweep_plan_reserve(struct sweep_plan *sweep, struct store_tx *tx,
     return run_refused(sweep, run, &found, error);
 }
 
-/* Whether the costs of both add up run by run, so that one list can hold all their
- * runs. */
+/* Returns whether the costs of both add up run by run, so that one list can hold all
+ * their runs. */
 static bool adds_up(const struct mechanism *m, const struct mechanism *all)
 {
     return m->run_count > 0 && m->kind == all->kind && m->turns == 0 &&

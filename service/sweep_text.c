@@ -64,7 +64,8 @@ struct shown_sweep { /* the runs of a sweep that exist */
     size_t count;
 };
 
-/* What was spent by the existing runs, composed: epsilon at the grant's delta. */
+/* Computes what the existing runs have spent, composed: epsilon at the grant's
+ * delta. */
 static double spent_together(const struct context *context,
                              const struct shown_sweep *sweep, double *delta)
 {

@@ -73,7 +73,7 @@ const struct job *sweep_any_run(const struct sweep *sweep);
 
 /* The number (job_number) of its first or its last run, among those that are not
  * deleted; if all are deleted, of one of them. Numbers of two sweeps are in the order
- * of their places, whichever end is asked for. */
+ * of their places, for either end. */
 enum sweep_end { SWEEP_FIRST_RUN, SWEEP_LAST_RUN };
 uint64_t sweep_number(const struct sweep *sweep, enum sweep_end end);
 

@@ -116,9 +116,9 @@ static void end_lost(struct context *context, int64_t second)
         log_event(LOG_ERROR, "settle_failed", "detail", error.text, (char *)NULL);
 }
 
-/* Deletes local copies of raw records once they are no longer needed, whichever daemon
- * ended the need: a file once it is imported, a dataset once it is deleted. A failure
- * has poisoned the store. */
+/* Deletes local copies of raw records once they are no longer needed, also if another
+ * daemon ended the need: a file once it is imported, a dataset once it is deleted. A
+ * failure has poisoned the store. */
 static void forget_files(struct context *context, int64_t second)
 {
     if (store_shared(context->store) && second % LOST_WORK_S == 0)

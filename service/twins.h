@@ -36,9 +36,9 @@ struct twin { /* the parts of a dataset that are compared; all is borrowed */
     const char *rows_sha256;      /* of its rows, in hex; "" if the import made none */
 };
 
-/* Whether a and b may not both be used: one owner, the same rows, at least one of the
- * two private, and neither void. Two public ones hide nothing from each other. Rows are
- * compared if both have that digest, else the whole files. */
+/* Returns whether a and b may not both be used: one owner, the same rows, at least one
+ * of the two private, and neither void. Two public ones hide nothing from each other.
+ * Rows are compared if both have that digest, else the whole files. */
 bool twins_clash(const struct twin *a, const struct twin *b);
 
 /* Refuses self to caller, because it clashes with other.

@@ -80,8 +80,8 @@ void unfinished_uploads_drop(struct unfinished_uploads *uploads,
 void unfinished_uploads_discard(struct unfinished_uploads *uploads,
                                 const struct blob_name *name);
 
-/* Whether the principal has begun an upload of this name; if so, sets the size so far
- * and the length of the whole. */
+/* Returns whether the principal has begun an upload of this name; if so, sets the size
+ * so far and the length of the whole. */
 bool unfinished_uploads_find(struct unfinished_uploads *uploads,
                              const struct blob_name *name,
                              const struct principal *principal, uint64_t *size,

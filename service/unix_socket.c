@@ -19,7 +19,8 @@ static int open_socket(void)
     return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* Whether no process listens at the address any more, though its file is there. */
+/* Returns whether no process listens at the address any more, though its file is
+ * there. */
 static bool is_left_over(const struct sockaddr_un *address)
 {
     struct stat info;

@@ -147,7 +147,8 @@ static enum status refuse_part(uint64_t *size, struct error *error)
                      "send it whole, from Upload-Offset 0 to Upload-Length");
 }
 
-/* Whether the request says at its beginning that it does not send the whole file. */
+/* Returns whether the request says at its beginning that it does not send the whole
+ * file. */
 static bool is_part(const struct upload_start *start, const struct upload_claim *claim)
 {
     return claim->offset > 0 ||
@@ -283,7 +284,7 @@ static void close_draft(struct upload *upload)
     upload->open = false;
 }
 
-/* Whether the dataset still takes this file. */
+/* Returns whether the dataset still takes this file. */
 static bool is_awaited(struct context *context, const struct blob_name *name)
 {
     struct visit visit;

@@ -88,7 +88,7 @@ enum status upload_publish_new(struct context *context, struct upload *upload,
 enum status upload_write(struct context *context, struct upload *upload,
                          const void *data, size_t size, struct error *error);
 
-/* Whether the file is complete. */
+/* Returns whether the file is complete. */
 bool upload_is_whole(const struct upload *upload);
 
 /* Publishes the upload as the file of its dataset, and closes it. The checks of

@@ -21,7 +21,7 @@ struct upload_kind {
 
 extern const struct upload_kind upload_kinds[UPLOAD_KINDS];
 
-/* Whether a dataset of that schema has a file of this kind. */
+/* Returns whether a dataset of that schema has a file of this kind. */
 bool upload_kind_is_of(const struct upload_kind *kind, const struct schema *schema);
 
 /* The kind of this name that such a dataset has; NULL if it has none. */

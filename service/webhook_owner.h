@@ -7,8 +7,7 @@
  * in that project, that has the scope of webhooks and, if the webhook gets events of
  * every project, still sees every project. A person who comes only through single
  * sign-on has no key, so nothing would end a webhook of theirs: they cannot make one.
- * As long as there are no keys at all, webhooks of the local principal get their
- * events.
+ * While there are no keys at all, webhooks of the local principal get their events.
  *
  * Threads: any.
  */
@@ -20,10 +19,10 @@
 #include "base/principal.h"
 #include "service/access_keys.h"
 
-/* Whether the principal may see the jobs and budgets of every project. */
+/* Returns whether the principal may see the jobs and budgets of every project. */
 bool webhook_owner_sees_everything(const struct principal *principal);
 
-/* Whether owner, a name in a project, has such a key now. */
+/* Returns whether owner, a name in a project, has such a key now. */
 bool webhook_owner_has_key(struct access_keys *keys, const struct principal *owner,
                            bool everywhere);
 

@@ -94,7 +94,7 @@ enum status webhooks_delete(struct webhooks *webhooks, struct store_tx *tx,
 enum status webhooks_renew(struct webhooks *webhooks, struct store_tx *tx,
                            const char *id, struct error *error);
 
-/* Whether events may be sent to its owner now (webhook_owner.h). */
+/* Returns whether events may be sent to its owner now (webhook_owner.h). */
 bool webhooks_owner_has_key(const struct webhooks *webhooks,
                             const struct webhook *webhook);
 
@@ -103,8 +103,8 @@ struct webhook_subject { /* what an event is about */
     const char *project; /* the dataset's */
 };
 
-/* Whether any active webhook whose owner has a key wants events of these types (a bit
- * each) about the subject. */
+/* Returns whether any active webhook whose owner has a key wants events of these types
+ * (a bit each) about the subject. */
 bool webhooks_want(struct webhooks *webhooks, unsigned types,
                    const struct webhook_subject *subject);
 
@@ -116,8 +116,8 @@ enum status webhooks_tell(struct webhooks *webhooks, struct store_tx *tx,
                           const struct webhook_event *events, size_t count,
                           struct error *error);
 
-/* Writes a test delivery for the webhook, whatever its state; the texts of *delivery
- * are constants of the program.
+/* Writes a test delivery for the webhook, in any state; the texts of *delivery are
+ * constants of the program.
  *   ST_KEY_ENDED   its owner has no key any more
  *   ST_QUEUE_FULL  too many deliveries wait for it */
 enum status webhooks_test(struct webhooks *webhooks, struct store_tx *tx,

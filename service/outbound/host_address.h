@@ -47,7 +47,7 @@ enum status host_address_list_parse(struct host_address_list *list, const char *
 
 bool host_address_list_holds(const struct host_address_list *list,
                              const struct host_address *address);
-/* Whether one of the blocks contains a loopback address. */
+/* Returns whether one of the blocks contains a loopback address. */
 bool host_address_list_has_loopback(const struct host_address_list *list);
 
 /* Reads an address as text, without brackets; returns false, and leaves address

@@ -285,7 +285,7 @@ static enum status list_some(struct listing *listing, size_t max, struct error *
     return ST_OK;
 }
 
-/* Whether the key is a name of ours; the bucket may hold other objects too. */
+/* Returns whether the key is a name of ours; the bucket may hold other objects too. */
 static bool read_name(struct bucket_listed *listed, const struct s3 *s3,
                       const char *key)
 {

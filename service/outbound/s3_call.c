@@ -44,7 +44,7 @@ static bool is_loopback(const char *host)
            (host_address_parse(&address, host) && host_address_is_loopback(&address));
 }
 
-/* Whether text is empty, or a colon and a valid port. */
+/* Returns whether text is empty, or a colon and a valid port. */
 static bool is_port(const char *text)
 {
     size_t digits = text[0] == ':' ? strspn(text + 1, "0123456789") : 0;

@@ -16,7 +16,7 @@ struct transfer {
     CURL *handle;
     struct curl_slist *headers;
     const struct transfer_rules *rules;
-    /* Of url, headers and signature libcurl has copies. */
+    /* libcurl has copies of url, headers and signature. */
     struct transfer_request
         request;
     bool plain;  /* its URL is http */
