@@ -7,7 +7,7 @@
  * is shown makes the next version, and the job remembers this version with what has
  * changed (job.h).
  *
- *   newest --> job --older--> job --older--> job ...     by the version of the last change
+ *   newest --> job --older--> job --older--> job ...   by version of the last change
  *
  * Threads: the lock of jobs guards all of it.
  */

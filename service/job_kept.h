@@ -20,7 +20,8 @@ struct job_kept; /* opaque */
 
 struct job_kept *job_kept_create(struct job_body *body_take);
 
-/* The same for a job that has ended: its texts are copied, and datasets must outlive it. */
+/* The same for a job that has ended: its texts are copied, and datasets must outlive
+ * it. */
 struct job_kept *job_kept_create_unread(const struct job_id *id, const char *spec,
                                         const char *detail, struct datasets *datasets);
 void job_kept_destroy(struct job_kept *kept); /* NULL is allowed */

@@ -2,8 +2,9 @@
  * job_plan.h - what a job was asked and is planned to do, from public values only. The
  * run and the charge are both read from it.
  *
- * The model is compiled once, when the request is resolved: the planner, the estimate and
- * the run all read what was compiled (request.train.network). A job drops it when it ends.
+ * The model is compiled once, when the request is resolved: the planner, the estimate
+ * and the run all read what was compiled (request.train.network). A job drops it when
+ * it ends.
  *
  * Ownership: owns its request and its mechanism.
  */

@@ -86,7 +86,7 @@ size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);
 /* The jobs that have not ended, in order of submission; to be freed. */
 struct job **jobs_active(struct jobs *jobs, size_t *count);
 
-/* How many jobs are shown in each state, and which is next. Only running jobs are
+/* The number of jobs shown in each state, and the next job. Only running jobs are
  * walked over. */
 struct jobs_tally {
     size_t by_state[JOB_STATE_COUNT];
@@ -118,8 +118,8 @@ struct job_move {
 enum status job_move(struct jobs *jobs, struct store_tx *tx, struct job *job,
                      const struct job_move *move, struct error *error);
 
-/* Records progress, an evaluation (or NULL), and all that was kept before. The next tick
- * shows what is recorded. */
+/* Records progress, an evaluation (or NULL), and all that was kept before. The next
+ * tick shows what is recorded. */
 void job_record(struct jobs *jobs, struct job *job, const struct job_progress *progress,
                 const struct evaluation_point *point);
 

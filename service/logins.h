@@ -3,7 +3,7 @@
  * a cookie in its place. A login leads only to its key's id: the key's rights and its
  * validity are looked up at each request, so a login ends when its key does.
  *
- *   begin --> used, again and again --> ended | idle for LOGIN_IDLE_S | LOGIN_LIFE_S old
+ *   begin --> used, repeatedly --> ended | idle for LOGIN_IDLE_S | LOGIN_LIFE_S old
  *
  * Invariants
  *   (1) Only the SHA-256 of a cookie is kept, in memory and on disk, and it is compared

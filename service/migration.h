@@ -2,14 +2,14 @@
  * migration.h - moves a data directory's database from its file to a server, or from a
  * server into a file. The directory, its files and its `lock` stay where they are.
  *
- *        source    target      `store` names   what is done
- *    1   HERE      empty       the source      both are opened and locked, the source verified
- *    2   HERE      ARRIVING    the source      every row is copied, in one transaction
- *    3   HERE      ARRIVING    the source      the copy is compared with it and verified
- *    4   LEFT      ARRIVING    the source      `store` names both, and the source says where
- *                                              it has gone
- *    5   LEFT      ARRIVING    the target      `store` is renamed: the target is the one
- *    6   LEFT      HERE        the target      the target says so itself
+ *      source    target      `store` names what is done
+ *  1   HERE      empty       the source    both are opened, locked; the source is verified
+ *  2   HERE      ARRIVING    the source    every row is copied, in one transaction
+ *  3   HERE      ARRIVING    the source    the copy is compared with it and verified
+ *  4   LEFT      ARRIVING    the source    `store` names both, the source says where
+ *                                          it has gone
+ *  5   LEFT      ARRIVING    the target    `store` is renamed: the target is current
+ *  6   LEFT      HERE        the target    the target says so itself
  *
  * Invariants
  *   (1) At every moment the directory can be served with exactly one of the two

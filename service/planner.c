@@ -206,7 +206,8 @@ static enum status check_policy(const struct planning *planning, struct error *e
     return policy_check(planning->context, planning->principal, &asked, error);
 }
 
-/* Finds the noise of the evaluation on a holdout: one release that costs its epsilon. */
+/* Finds the noise of the evaluation on a holdout: one release that costs its
+ * epsilon. */
 static enum status price_measurement(struct job_plan *plan,
                                      const struct job_dataset *facts,
                                      struct error *error)

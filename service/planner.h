@@ -27,7 +27,8 @@ struct planner_inquiry { /* a request and its principal */
  *                         may not see it; the same for the weights to begin with, and
  *                         the statistics to take ranges from
  *   ST_FORBIDDEN          the principal may submit nothing
- *   ST_POLICY_VIOLATION   the policy of the principal's key does not allow it (policy.h)
+ *   ST_POLICY_VIOLATION   the policy of the principal's key does not allow it
+ *                         (policy.h)
  *   ST_DATASET_NOT_READY  a named dataset is not imported
  *   ST_DATASET_ORDER      its parts depend on the order of a file (ready_dataset.h)
  *   ST_DATASET_PRIVATE    the job would evaluate on a private dataset, or train on one

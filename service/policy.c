@@ -24,8 +24,8 @@ struct asking { /* what is checked against the policy */
     size_t other_count;
 };
 
-/* The noise multiplier of the least noisy step of all runs. Where the noise follows from
- * what was released, steps may have less than their run's. */
+/* The noise multiplier of the least noisy step of all runs. If the noise depends on
+ * what was released, steps may have less noise than their run's multiplier. */
 static double least_noise(const struct mechanism *m)
 {
     double share = run_filter_guards(m) ? m->filter.noise_share : 1;

@@ -10,7 +10,8 @@
  *       use all places.
  *   (2) Items are run in the order of submission.
  *
- * Threads: any thread may call anything but pricers_destroy, which its creator calls last.
+ * Threads: any thread may call anything but pricers_destroy, which its creator calls
+ * last.
  */
 #ifndef SERVICE_PRICERS_H
 #define SERVICE_PRICERS_H

@@ -54,7 +54,8 @@ enum status rank_launcher_write(struct rank_launcher *launcher, const char *text
 
 /* Waits for a line of 1 to size - 1 bytes, which is stored without its end.
  *   ST_CANCELLED  cancel was seen set
- *   ST_INTERNAL   it has ended, the line is longer, or it has been silent for too long */
+ *   ST_INTERNAL   it has ended, the line is longer, or it has been silent for too
+ *                 long */
 enum status rank_launcher_read(struct rank_launcher *launcher, char *line, size_t size,
                                const atomic_bool *cancel, struct error *error);
 

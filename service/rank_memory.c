@@ -30,8 +30,8 @@ static void remove_all(const char *path)
     nftw(path, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Opens the folder and locks it. Returns -1 if it is another user's, is locked, or has been
- * removed before the lock was taken. */
+/* Opens the folder and locks it. Returns -1 if it is another user's, is locked, or has
+ * been removed before the lock was taken. */
 static int lock_folder(const char *path)
 {
     struct stat info;

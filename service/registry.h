@@ -21,7 +21,7 @@ struct registry_slot; /* registry.c */
 struct registry { /* zeroed: empty */
     size_t count, capacity;
     void **items; /* (count), oldest first; owned once added */
-    struct registry_slot *slots; /* (slot_count) places of items, by the hash of the id */
+    struct registry_slot *slots; /* (slot_count) places of items, by hash of the id */
     size_t slot_count;           /* a power of two, at least twice as many as items */
     struct siphash_key key;      /* drawn at random: clients may choose ids */
 };

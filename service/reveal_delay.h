@@ -1,6 +1,6 @@
 /*
- * reveal_delay.h - random delays between the moments of a private run and the moments at
- * which they are shown.
+ * reveal_delay.h - random delays between the moments of a private run and the moments
+ * at which they are shown.
  *
  * The duration of private work depends on the records. A run on private data therefore
  * waits at each of its marks: after each quarter of its steps, and at its end. The wait
@@ -11,15 +11,16 @@
  *   compute --> wait --> shown: quarter 1 --> compute --> wait --> shown: quarter 2 ...
  *
  * Invariants
- *   (1) All waits of a run are drawn before it reads a record, from the kernel's generator,
- *       and are never logged or stored.
+ *   (1) All waits of a run are drawn before it reads a record, from the kernel's
+ *       generator, and are never logged or stored.
  *   (2) Two neighbouring datasets whose computing times differ by t_1, t_2, ... between
  *       the marks can be distinguished by all marks together with advantage at most
  *       (t_1 + t_2 + ...) / width. Proof: the time between two marks that are shown is
  *       a computing time plus an independent uniform wait, so the distance of the two
  *       worlds grows by at most t_i / width at mark i.
- *   (3) A stop ends a wait. The run then waits once more, and no stop ends that wait: the
- *       end of a stopped run does not show whether the stop found it computing or waiting.
+ *   (3) A stop ends a wait. The run then waits once more, and no stop ends that wait:
+ *       the end of a stopped run does not show whether the stop found it computing or
+ *       waiting.
  *
  * Threads: a struct belongs to one run.
  */
@@ -44,8 +45,8 @@ struct reveal_delay {
     size_t used; /* waits that have begun */
 };
 
-/* Draws the waits, uniform in [0, width_ms). fill is random_bytes; a test gives a stream
- * with a fixed key. */
+/* Draws the waits, uniform in [0, width_ms). fill is random_bytes; a test gives a
+ * stream with a fixed key. */
 void reveal_delay_draw(struct reveal_delay *delay, unsigned width_ms,
                        void (*fill)(void *out, size_t size));
 

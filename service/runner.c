@@ -202,8 +202,8 @@ static uint64_t evaluation_period(const struct train_spec *train)
     return epoch > hundredth(train) ? epoch : hundredth(train);
 }
 
-/* Records the evaluation of a public run, also in the job's row; keeps that of a private run
- * until its next mark. */
+/* Records the evaluation of a public run, also in the job's row; keeps that of a
+ * private run until its next mark. */
 static enum status keep_evaluation(struct run *run, const struct evaluation_point *point,
                                    struct error *error)
 {

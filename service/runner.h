@@ -11,9 +11,9 @@
  * data do not wait.
  *
  * Invariants
- *   (1) A step runs only when it is durably authorised. A block is a quarter of the steps,
- *       rounded up, fixed before the first record is read. A mechanism whose prefixes
- *       have no price is authorised whole.
+ *   (1) A step runs only when it is durably authorised. A block is a quarter of the
+ *       steps, rounded up, fixed before the first record is read. A mechanism whose
+ *       prefixes have no price is authorised whole.
  *   (2) A run on private data waits at the end of each block, and before it hands over
  *       its end, for a random time (reveal_delay.h). Only then does it record the
  *       results of the block, with its evaluations, authorise the next block or the

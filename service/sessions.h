@@ -56,8 +56,8 @@ void sessions_leave(struct sessions *sessions, uint64_t body_bytes);
 bool sessions_suspend(struct sessions *sessions, struct MHD_Connection *connection);
 void sessions_resume(struct sessions *sessions, struct MHD_Connection *connection);
 
-/* Suspends the request's connection until the lookout has looked (lookout.h). False: the
- * server is closing, and nothing is done. */
+/* Suspends the request's connection until the lookout has looked (lookout.h). False:
+ * the server is closing, and nothing is done. */
 struct request;
 bool sessions_look(struct sessions *sessions, struct request *request);
 

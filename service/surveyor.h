@@ -8,8 +8,8 @@
  *   (1) The records are measured only after the one step that was reserved is durably
  *       authorised. From then on the survey is charged, even if it fails.
  *   (2) Answers are written in the transaction that commits the charge. A survey that a
- *       start finds running is ended without answers: nothing of a run is on disk before
- *       that transaction, so nothing is released twice.
+ *       start finds running is ended without answers: nothing of a run is on disk
+ *       before that transaction, so nothing is released twice.
  *   (3) Everything that depends on how long a run took goes through the public clock's
  *       gate, and is visible only at ticks.
  */

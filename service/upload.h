@@ -14,8 +14,8 @@
  * full or fails, nothing is kept either, since the ledger needs the room more.
  *
  * Threads: one at a time. upload_begin, upload_write and upload_abandon are the HTTP
- * server's, which writes to the page cache; the others are the desk's, and upload_publish
- * syncs.
+ * server's, which writes to the page cache; the others are the desk's, and
+ * upload_publish syncs.
  */
 #ifndef SERVICE_UPLOAD_H
 #define SERVICE_UPLOAD_H
@@ -56,9 +56,9 @@ enum status upload_check(struct context *context, const struct route_match *plac
                          struct error *error);
 
 /* Before the first byte: opens the draft of the file at start->place.
- *   ST_INVALID  Upload-Offset or Upload-Length is absent (but not both) or no number,
- *               or the offset is beyond the length, or the announced body goes beyond
- *               it
+ *   ST_INVALID  only one of Upload-Offset and Upload-Length is there, one of them is no
+ *               number, the offset is beyond the length, or the announced body goes
+ *               beyond it
  *   ST_UPLOAD_OFFSET, ST_UPLOAD_LENGTH, ST_UPLOAD_BUSY, ST_QUEUE_FULL
  *               as unfinished_uploads_take; with the first two, size says where the
  *               upload continues. If other daemons share the store, every request that

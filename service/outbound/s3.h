@@ -1,6 +1,6 @@
 /*
- * s3.h - a bucket (base/bucket.h) of a server that speaks the protocol of S3: objects under
- * a prefix, addressed by path.
+ * s3.h - a bucket (base/bucket.h) of a server that speaks the protocol of S3: objects
+ * under a prefix, addressed by path.
  *
  * Threads: any.
  */
@@ -21,7 +21,8 @@ struct s3_location { /* s3://bucket/prefix */
     char prefix[S3_PREFIX_SIZE]; /* "", or it ends with "/" */
 };
 
-/* Reads s3://BUCKET or s3://BUCKET/PREFIX: of [a-z0-9.-], the prefix of [A-Za-z0-9._/-].
+/* Reads s3://BUCKET or s3://BUCKET/PREFIX: of [a-z0-9.-], the prefix of
+ * [A-Za-z0-9._/-].
  *   ST_INVALID  anything else; location is untouched */
 enum status s3_location_parse(struct s3_location *location, const char *url,
                               struct error *error);

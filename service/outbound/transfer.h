@@ -52,8 +52,8 @@ struct transfer_request {
     unsigned redirects_max;
     const struct transfer_signature *signature; /* NULL: none */
     unsigned wanted; /* the status of the answer whose body is passed to take */
-    /* Takes a piece of that body; false ends the transfer. NULL: bodies are dropped, and
-     * more than answer_max of them is no failure. */
+    /* Takes a piece of that body; false ends the transfer. NULL: bodies are dropped,
+     * and more than answer_max of them is no failure. */
     bool (*take)(void *context, const void *data, size_t size);
     /* Gets the size of that body before its first piece, if the answer says it. */
     void (*announced)(void *context, uint64_t size);
