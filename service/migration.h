@@ -3,7 +3,7 @@
  * server into a file. The directory, its files and its `lock` stay where they are.
  *
  *      source    target      `store` names what is done
- *  1   HERE      empty       the source    both are opened, locked; the source is verified
+ *  1   HERE      empty       the source    both are opened and locked, source verified
  *  2   HERE      ARRIVING    the source    every row is copied, in one transaction
  *  3   HERE      ARRIVING    the source    the copy is compared with it and verified
  *  4   LEFT      ARRIVING    the source    `store` names both, the source says where
