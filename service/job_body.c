@@ -64,7 +64,8 @@ static void copy_points(struct job_body *body, const struct job_detail *detail,
     memcpy(body->points, detail->points, detail->point_count * sizeof *body->points);
 }
 
-/* The job's end has shown everything that was not shown yet (job_changes_show). */
+/* Notes in the log that the job's end has shown everything that was left
+ * (job_changes_show). */
 static void note_end(struct job_body *body, const struct job_detail *detail)
 {
     if (detail->end_ms > 0)

@@ -18,8 +18,8 @@ struct event_feed job_events_feed(struct context *context, struct job *job,
 /* Returns the cursor behind the event of this id (the header Last-Event-ID; NULL is
  * allowed). If no event of the job has the id, the cursor has not begun. If another
  * daemon of the store or an earlier start sent the event, the cursor leads to every
- * point after those that were read, and to the job's current progress, state and a
- * change, though the client may have read some of it.
+ * point after those that were read, and to a progress, a state and a change event of
+ * the job as it is now, though the client may have read some of this.
  *   ended  that was the last event there will be */
 struct event_cursor job_events_cursor(const struct event_feed *feed, const char *id,
                                       bool *ended);

@@ -27,7 +27,7 @@ uint64_t job_number(const struct job *job);
  * job_check first. */
 const struct job_plan *job_plan(const struct job *job);
 
-/* Returns whether the job's row reads back; a job that has not ended has been read.
+/* Checks whether the job's row reads back; a job that has not ended has been read.
  *   ST_INTERNAL  it was damaged, and the log says how (job_kept.h) */
 enum status job_check(const struct job *job, struct error *error);
 
@@ -67,7 +67,7 @@ atomic_bool *job_stop_flag(struct job *job);
 /* Returns what was last reported to other daemons about it (run_progress.h). The thread
  * of run_progress owns it. */
 struct job_told *job_told(struct job *job);
-/* Returns whether a thread of this daemon runs the job, if the store is shared
+/* The flag says whether a thread of this daemon runs the job, if the store is shared
  * (claims.h). */
 atomic_bool *job_here_flag(struct job *job);
 

@@ -136,8 +136,8 @@ static enum status find_measurement_room(struct context *context,
     return ST_OK;
 }
 
-/* Finds whether the job fits in the dataset's budget, what it would leave, and if it
- * does not fit, how much of it would. */
+/* Finds whether the job fits in the dataset's budget, what it would leave, and the
+ * largest epsilon and the most steps that would fit. */
 static enum status find_room(struct context *context, const struct job_plan *plan,
                              struct outlook *outlook, struct estimate_view *view,
                              struct error *error)

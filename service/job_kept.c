@@ -17,7 +17,7 @@ struct unread { /* a row's texts, one after the other */
 };
 
 struct job_kept {
-    _Atomic(struct job_body *) body; /* NULL: not read yet; otherwise unread is NULL */
+    _Atomic(struct job_body *) body; /* NULL: not read yet, and unread is not NULL */
     struct unread *unread;           /* guarded by reading */
 };
 

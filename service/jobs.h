@@ -100,7 +100,7 @@ struct jobs_tally {
 };
 struct jobs_tally jobs_tally(struct jobs *jobs);
 
-/* Returns how many jobs of the project there are in each state. */
+/* Sets by_state to the number of jobs of the project in each state. */
 void jobs_tally_project(struct jobs *jobs, const char *project,
                         size_t by_state[JOB_STATE_COUNT]);
 

@@ -14,7 +14,7 @@ struct kept_lines; /* opaque */
 
 struct line_key {
     const void *subject;  /* never NULL */
-    uint64_t versions[2]; /* the versions when the line was composed */
+    uint64_t versions[2]; /* all still current when the line was composed */
 };
 
 struct kept_lines *kept_lines_create(void);

@@ -250,7 +250,8 @@ static void put_down(struct store_tx *tx, const struct change *change)
 }
 
 /* Returns whether there is room for a new login of the key. Sets ended to the login
- * that must end for it: the key's own that was idle longest, or an expired one. */
+ * that must end for it, if any: the key's own that was idle longest, or an expired
+ * one. */
 static bool find_room(struct change *change, const char *key, int64_t now_ms)
 {
     const struct place *over = NULL, *oldest = NULL;

@@ -28,7 +28,7 @@
 #include "service/service.h"
 #include "service/verify_command.h"
 
-/* Makes the process's files and cores unreadable for other users. */
+/* Makes sure that other users can read nothing of the process, on disk or as a core. */
 static void close_off(void)
 {
     const struct rlimit none = {0, 0};

@@ -151,7 +151,7 @@ static enum status calibrate(const struct planning *planning, struct error *erro
     return status;
 }
 
-/* Returns whether a filtered run can take its first step: what it reserves is charged
+/* Checks whether a filtered run can take its first step: what it reserves is charged
  * whole, so it must train at all. */
 static enum status check_first_step(const struct mechanism *m, struct error *error)
 {

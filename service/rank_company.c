@@ -13,7 +13,8 @@
 #include "service/rank_launcher.h"
 
 /* Besides each other's steps, ranks wait for the daemon's own work between two orders:
- * a transaction, and an evaluation. These are the longest waits. */
+ * a transaction, and an evaluation. They wait PATIENCE_S for it, or
+ * PATIENCE_EVALUATING_S if the job has an evaluation. */
 enum { PATIENCE_S = 120, PATIENCE_EVALUATING_S = 900, END_MS = 10000 };
 
 struct rank_company {

@@ -5,8 +5,8 @@
  * user could create their usual path in /tmp first.
  *
  * The folder is /dev/shm/epsilond-ranks-XXXXXX, mode 0700: this is memory and not a
- * disk, which may keep what was removed from it. The ranks remove the names of their
- * memory once all have joined (cluster/mpi_memory.h).
+ * disk, because a disk keeps what was removed from it. The ranks remove the names of
+ * their memory once all have joined (cluster/mpi_memory.h).
  *
  * Invariants
  *   (1) The daemon that made a folder holds a lock on it until it removes it.

@@ -69,8 +69,8 @@ static enum status run_open(struct run *run, struct error *error)
         .evaluation_name = request->evaluation.text,
         .weights = has_weights ? &weights : NULL,
     };
-    if (train_spec_ranks(run->train) > 1) /* ranks make no feature files, so neither
-                                             does the trainer */
+    if (train_spec_ranks(run->train) > 1) /* ranks make no features, so neither does the
+                                             trainer */
         options.features = (struct feature_place){0};
     if (run_filter_guards(&job_plan(run->job)->mechanism))
         status = run_filter_init(&run->filter, &job_plan(run->job)->mechanism, error);

@@ -40,7 +40,7 @@ enum { SECOND_LOOKS_MAX = 8 }; /* attempts to handle a request */
 /* Begins to handle the request by the current state of memory, and drops its reply. */
 void second_look_begin(const struct context *context, struct request *request);
 
-/* Returns whether memory is still as it was when the request was checked against it; to
+/* Checks whether memory is still as it was when the request was checked against it; to
  * be called in the request's transaction.
  *   ST_CONFLICT  other daemons have written since: the request must be handled again */
 enum status second_look_check(const struct context *context,

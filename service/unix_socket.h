@@ -1,6 +1,6 @@
 /*
  * unix_socket.h - a socket in the file system, to listen on: a user that may write the
- * file may connect, so that only a proxy on the same machine can be let in.
+ * file may connect, so access can be limited to a proxy on the same machine.
  *
  * Threads: one at a time.
  */

@@ -59,7 +59,7 @@ struct inspection { /* one moment of the store, and the files that its rows name
     const char *archive; /* the folder of archives; NULL: from the newest SEAL */
     struct blobs *blobs;
     bool elsewhere;   /* the files are in a bucket */
-    struct ledger_kept kept; /* the external head, read before that moment */
+    struct ledger_kept kept; /* the head kept elsewhere, read before that moment */
     struct store *store;
     struct verify_report report;
     struct audit_head audit; /* the newest row of the audit trail */

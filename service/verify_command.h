@@ -1,10 +1,10 @@
 /*
  * verify_command.h - `epsilond verify --data-dir DIR [--from-genesis --archive
  * FOLDER]`: recomputes the whole ledger from its entries, checks all that a start
- * checks (inventory.h; with --head-file PATH, the external head too), and every matrix
- * and model file against its row. If parts of the ledger are archived it begins at the
- * newest SEAL, and with --from-genesis at the first entry, reading the archives in
- * FOLDER. It writes nothing, and may run at the same time as a daemon. It prints its
+ * checks (inventory.h; with --head-file PATH, the head kept elsewhere too), and every
+ * matrix and model file against its row. If parts of the ledger are archived it begins
+ * at the newest SEAL, and with --from-genesis at the first entry, reading the archives
+ * in FOLDER. It writes nothing, and may run at the same time as a daemon. It prints its
  * findings on stdout, and names the table and row or the file.
  */
 #ifndef SERVICE_VERIFY_COMMAND_H

@@ -347,7 +347,8 @@ static void set_call(struct attempt *attempt, const struct s3_server *server)
     CHECK(curl_easy_setopt(handle, CURLOPT_HEADERDATA, attempt) == CURLE_OK);
 }
 
-/* Copies the server's error code, if it is plain letters and digits. */
+/* Copies the server's error code, up to the first character that is no letter or
+ * digit. */
 static void read_word(const struct attempt *attempt, char *word, size_t size)
 {
     static const char letters[] =
