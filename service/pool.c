@@ -18,8 +18,8 @@ struct waiting {
 struct pool {
     /* Guards all below but threads and what is set at creation. */
     pthread_mutex_t lock;
-    pthread_cond_t wake;  /* there is something to take, or the pool stops */
-    pthread_cond_t idle;  /* a running item has ended */
+    pthread_cond_t wake; /* there is something to take, or the pool stops */
+    pthread_cond_t idle; /* a running item has ended */
     void (*run)(void *context, void *item);
     void *context;
     size_t capacity;

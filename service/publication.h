@@ -1,6 +1,6 @@
 /*
- * publication.h - writes a trained model with its certificate to a file (privacy.md
- * P10): to a draft, which is synced and renamed. No request can read it yet. The model
+ * publication.h - writes a trained model to a file with its certificate: to a draft,
+ * which is synced and renamed (privacy.md P10). No request can read it yet. The model
  * is published when the caller inserts its row, which has that time.
  *
  * Threads: the runners'.

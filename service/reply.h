@@ -56,8 +56,8 @@ struct reply_header {
     char *value;      /* owned */
 };
 
-struct reply {        /* zeroed: no reply yet */
-    unsigned status;  /* HTTP; 0: no reply yet */
+struct reply {       /* zeroed: no reply yet */
+    unsigned status; /* HTTP; 0: no reply yet */
     /* Static text; NULL: the body has no type, or REPLY_JOB brings its own. */
     const char *type;
     enum reply_body body;

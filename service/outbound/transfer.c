@@ -19,8 +19,8 @@ struct transfer {
     /* libcurl has copies of url, headers and signature. */
     struct transfer_request
         request;
-    bool plain;  /* its URL is http */
-    bool began;  /* a piece of the body has come */
+    bool plain; /* its URL is http */
+    bool began; /* a piece of the body has come */
     bool too_large, not_taken, enough;
     uint64_t head_size, size;
     char tag[TRANSFER_TAG_SIZE];
@@ -278,8 +278,7 @@ static enum transfer_end end_of(const struct transfer *transfer, CURLcode code)
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CIPHER: return TRANSFER_UNTRUSTED;
     case CURLE_OPERATION_TIMEDOUT: return TRANSFER_TOO_SLOW;
-    case CURLE_OUT_OF_MEMORY: return TRANSFER_TOO_LARGE; /* a line of its head was too
-                                                            long */
+    case CURLE_OUT_OF_MEMORY: return TRANSFER_TOO_LARGE; /* a head line is too long */
     case CURLE_TOO_MANY_REDIRECTS: return TRANSFER_REDIRECTED;
     /* Also returned for an answer that does not begin as HTTP. */
     case CURLE_UNSUPPORTED_PROTOCOL:
