@@ -33,7 +33,7 @@ struct policy_asked { /* what is checked against the policy; all is borrowed */
     bool is_private;                     /* it is charged */
     double epsilon, delta;               /* of the mechanism, as planned */
     double measurement_epsilon;          /* if there is a measurement */
-    /* To the member of the request that sets the amount of noise. */
+    /* JSON pointer to the member of the request that sets the amount of noise. */
     const char
         *pointer;
 };

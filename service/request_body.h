@@ -1,7 +1,7 @@
 /*
- * request_body.h - receives the JSON body of a request: in memory, whose limit all open
- * requests share (sessions.h), and no longer than its route and the configuration
- * allow.
+ * request_body.h - receives the JSON body of a request: in memory, within a limit that
+ * all open requests share (sessions.h), and no longer than its route and the
+ * configuration allow.
  *
  * Threads: one at a time for each request.
  */

@@ -12,7 +12,8 @@
 #include "service/config.h"
 #include "service/context.h"
 
-struct service_hooks { /* calls of the HTTP server from this service's threads */
+struct service_hooks { /* functions of the HTTP server, called on this service's
+                          threads */
     void (*run)(void *context, void *item);  /* struct context; item is a request */
     void (*late)(void *context, void *item); /* the request waited too long to be run */
     void (*resume)(void *waiting);           /* of a long poll, or a stream */

@@ -109,8 +109,8 @@ size_t surveys_here(struct surveys *surveys);
 
 struct survey_renewal;
 
-/* Declares that the surveys that were read belong to other daemons, and reads what they
- * hold by the renewal. To be called before anything else, if the store is shared.
+/* Declares that the surveys that were read belong to other daemons, and takes what they
+ * hold from the renewal. To be called before anything else, if the store is shared.
  *   ST_CORRUPT  one holds nothing */
 enum status surveys_yield(struct surveys *surveys, const struct survey_renewal *renewal,
                           struct error *error);

@@ -1,6 +1,6 @@
 /*
  * unfinished_uploads.h - uploads that are not complete yet, kept between requests: each
- * request continues where the one before stopped, for any reason.
+ * request continues where the one before stopped, no matter why it stopped.
  *
  *   none --taken at 0--> WRITTEN --rested--> RESTING --taken at its size--> WRITTEN
  *     ^                     |                   |
