@@ -5,11 +5,11 @@
  *
  * Invariants
  *   (1) Every address is checked when its socket is opened, and it is the address that
- *       is then connected to: whatever the name resolves to, now or a moment later,
- *       nothing is sent where host_address.h and the operator's list do not allow. http
- *       goes only to loopback addresses of that list.
+ *       is then connected to: even if the name resolves to another address a moment
+ *       later, nothing is sent to an address that host_address.h and the operator's
+ *       list do not allow. http goes only to loopback addresses of that list.
  *   (2) Certificates are verified, against the system's authorities or the operator's.
- *       No proxy is used, whatever the environment says, and no netrc.
+ *       No proxy is used, even if the environment names one, and no netrc.
  *   (3) A redirection is an answer like any other, unless the request follows some;
  *       then each is checked by (1), goes only from https to https, and carries no
  *       credentials.
