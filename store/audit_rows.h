@@ -1,17 +1,17 @@
 /*
- * audit_rows.h - the audit trail. As table_rows.h says of ownership, visitors and ST_IO.
+ * audit_rows.h - the audit trail. Ownership, visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_AUDIT_ROWS_H
 #define STORE_AUDIT_ROWS_H
 
 #include "store/table_rows.h"
 
-struct audit_row {                     /* an act, or that it was refused */
+struct audit_row {                     /* an act that was done or refused */
     uint64_t seq;                      /* dense, from 1 */
     int64_t second;                    /* of the wall clock */
-    const char *actor, *key, *project; /* who; "" where there is none */
+    const char *actor, *key, *project; /* "" if there is none */
     const char *via;             /* "local", "bearer", "session", "proxy", "cli" */
-    const char *address;         /* of the client; "" where it is not kept */
+    const char *address;         /* of the client; "" if addresses are not kept */
     const char *action, *object; /* "dataset.create", "mnist" */
     const char *result, *code;   /* "ok", "denied" or "error"; why, or "" */
     const char *request;         /* its X-Request-Id, or "" */
@@ -24,7 +24,7 @@ struct audit_row {                     /* an act, or that it was refused */
 enum status audit_row_insert(struct store_tx *tx, const struct audit_row *row,
                              struct error *error);
 
-struct audit_head { /* the newest row; zeros where there is none */
+struct audit_head { /* the newest row; zeros if there is none */
     uint64_t seq;
     uint8_t hash[SHA256_SIZE];
 };
@@ -33,7 +33,7 @@ enum status audit_rows_head(struct store_tx *tx, struct audit_head *head,
                             struct error *error);
 
 struct audit_range {                     /* which rows are walked; {0}: all */
-    const char *actor, *object, *action; /* those of this alone; NULL: any */
+    const char *actor, *object, *action; /* rows with this value only; NULL: any */
     const char *result;                  /* "ok", "denied" or "error"; NULL: any */
     uint64_t after, before;              /* as in struct ledger_range */
     bool newest_first;                   /* else oldest first */

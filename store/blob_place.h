@@ -1,7 +1,7 @@
 /*
  * blob_place.h - where the blobs of a data directory are: a driver, the functions that
  * differ between the folders of the directory (blob_folder.c) and objects of a bucket
- * (blob_objects.c). Inside store only; blob.h says what each function does.
+ * (blob_objects.c). Inside store only; blob.h describes each function.
  */
 #ifndef STORE_BLOB_PLACE_H
 #define STORE_BLOB_PLACE_H
@@ -44,14 +44,14 @@ struct blobs {
     char directory[BLOB_PATH_SIZE];
     int lock; /* file descriptor, -1 if none */
     const struct blob_driver *driver;
-    struct blob_objects *objects; /* what the driver keeps; NULL of a folder */
+    struct blob_objects *objects; /* the driver's state; NULL for a folder */
 };
 
 extern const struct blob_driver blob_folder;
 
 struct blob_objects {
     struct store *store;
-    struct bucket *bucket; /* NULL: only rows are looked at */
+    struct bucket *bucket; /* NULL: only rows are read */
     struct blob_cache *cache;
     struct object_garbage *garbage;
     uint8_t operator_key[CIPHER_KEY_SIZE];
@@ -61,16 +61,17 @@ struct blob_objects {
 void blobs_path_of(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
                    const char *file_name);
 
-/* Calls visit with the name of each file of the folder; false from it stops.
+/* Calls visit with the name of each file of the folder; stops if it returns false.
  *   ST_IO  the folder cannot be read */
 enum status blobs_walk(const struct blobs *blobs, const char *folder,
                        bool (*visit)(void *context, const char *file_name),
                        void *context, struct error *error);
 
-/* What failed at path, by errno: ST_IO. */
+/* Sets the error of a failure at path, by errno; returns ST_IO. */
 enum status blob_failed(struct error *error, const char *path);
 
-/* Syncs what is at path, a file or a folder by its flags; or the folder that it is in. */
+/* Syncs the file or folder at path, which flags tell apart; or the folder that contains
+ * it. */
 enum status blob_sync(const char *path, int flags, struct error *error);
 enum status blob_sync_folder_of(const char *path, struct error *error);
 

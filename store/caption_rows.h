@@ -1,6 +1,6 @@
 /*
- * caption_rows.h - what people call datasets, jobs and models. As table_rows.h says of
- * ownership, visitors and ST_IO.
+ * caption_rows.h - labels that people give to datasets, jobs and models. Ownership,
+ * visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_CAPTION_ROWS_H
 #define STORE_CAPTION_ROWS_H
@@ -9,16 +9,16 @@
 
 enum captioned { CAPTIONED_DATASET, CAPTIONED_JOB, CAPTIONED_MODEL };
 
-struct caption_row { /* what people call a thing; a thing without a row has no words */
+struct caption_row { /* the label of a thing; a thing without a row has no label */
     enum captioned kind;
     const char *id;
     const char *text; /* JSON */
 };
 
-/* Sets the caption of a thing, whether or not it had one. */
+/* Sets the label of a thing, whether or not it had one. */
 enum status caption_row_set(struct store_tx *tx, const struct caption_row *row,
                             struct error *error);
-/* The thing has none from then on; it may have had none. */
+/* Deletes the label of the thing, if it has one. */
 enum status caption_row_delete(struct store_tx *tx, enum captioned kind, const char *id,
                                struct error *error);
 enum status caption_rows_walk(struct store_tx *tx, enum captioned kind,

@@ -1,29 +1,29 @@
 /*
- * charge_rows.h - work that runs elsewhere: what was declared, and how far it was granted. As
- * table_rows.h says of ownership, visitors and ST_IO.
+ * charge_rows.h - work that runs elsewhere: what was declared, and how far it was
+ * granted. Ownership, visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_CHARGE_ROWS_H
 #define STORE_CHARGE_ROWS_H
 
 #include "store/table_rows.h"
 
-struct charge_row { /* work that runs elsewhere, as a lease of a part of a budget */
+struct charge_row { /* work that runs elsewhere, as a lease of part of a budget */
     struct charge_id id;
     const char *dataset, *project, *created_by; /* never change */
     const char *spec;     /* what was declared, JSON; never changes */
     const char *state;    /* OPEN SETTLED LAPSED */
-    const char *figures;  /* what it costs, JSON */
+    const char *figures;  /* its costs, JSON */
     uint64_t blocks;      /* granted so far */
-    const char *process;  /* to which the newest was; "" before the first */
-    int64_t lease_end_ms; /* when it ends by itself, a whole second */
+    const char *process;  /* that got the newest one; "" before the first */
+    int64_t lease_end_ms; /* when its lease ends, a whole second */
     int64_t end_ms;       /* when it ended; 0 while it is OPEN */
     int64_t create_ms;
 };
 
 enum status charge_row_insert(struct store_tx *tx, const struct charge_row *row,
                               struct error *error);
-/* Replaces state, figures, blocks, process, lease_end_ms and end_ms. Triggers refuse fewer
- * blocks and any change of one that has ended.
+/* Replaces state, figures, blocks, process, lease_end_ms and end_ms. Triggers refuse
+ * fewer blocks and any change of a charge that has ended.
  *   ST_NOT_FOUND  there is no such id
  *   ST_CORRUPT    a trigger refused it */
 enum status charge_row_update(struct store_tx *tx, const struct charge_row *row,

@@ -1,35 +1,38 @@
 /*
- * follow.h - what a daemon keeps in memory of a shared store (server.h), put right when
- * others have written.
+ * follow.h - updates what a daemon keeps in memory of a shared store (server.h) after
+ * other daemons have written.
  *
- *   store_begin      the turn is taken; what others have committed since the last look is
- *                    handed to the hook, in tx; then the caller has tx
- *   store_commit     the turn is given on, once the transaction is durable
+ *   store_begin      takes the turn; passes to the hook, in tx, what other daemons have
+ *                    committed since the last time; then the caller has tx
+ *   store_commit     passes the turn on, once the transaction is durable
  *
- * A *turn* is a lock of one row, the ledger's head, which every transaction of STORE_LEDGER,
- * STORE_JOB and STORE_ROW of every daemon holds from its beginning until it is durable. So
- * they follow one another, whichever daemon they are of, and whoever has the turn decides
- * by memory as if it were the only one. One of STORE_READ takes no turn and is renewed by
- * what its own snapshot sees. One of STORE_MARK neither takes a turn nor renews.
+ * A *turn* is a lock of one row, the ledger's head, which every transaction of
+ * STORE_LEDGER, STORE_JOB and STORE_ROW of every daemon holds from its beginning until
+ * it is durable. So these transactions run one after the other across all daemons, and
+ * a daemon that has the turn decides by its memory as if it were the only one. A
+ * transaction of STORE_READ takes no turn and renews memory by what its own snapshot
+ * sees. One of STORE_MARK neither takes a turn nor renews.
  *
- * Which rows have changed stands in the table `change`, written by triggers in the very
- * transactions that change them. A follower's *position* is a snapshot of the server: it
- * has seen what that sees. It asks for the rows of transactions that its position does not
- * see and its present one does, so that one which began early and commits late is not
- * skipped. Its own are left out.
+ * The table `change` lists the rows that have changed; triggers write it in the very
+ * transactions that change them. A follower's *position* is a snapshot of the server:
+ * the follower has read all that the snapshot sees. It selects the changes of
+ * transactions that its position does not see and its present snapshot does, so that a
+ * transaction which began early and commits late is not skipped. Its own transactions
+ * are left out.
  *
  * Invariants
  *   (1) Memory and rows are of the same moment in every transaction but those of
  *       STORE_MARK, from the hook's return to the end.
  *   (2) The position moves when the hook has answered ST_OK. What the hook has put into
  *       memory stays, however the transaction ends: it was durable before.
- *   (3) A change is handed over at least once to each daemon that was open before it, and
- *       twice only where what it was handed to failed: a hook replaces what it has by what
- *       the rows say.
- *   (4) A row of `change` goes when no daemon that is alive may still ask for it.
+ *   (3) A change is passed at least once to each daemon that was open before it, and
+ *       twice only if the hook or the transaction that got it failed: a hook replaces
+ *       what it
+ *       has by what the rows say.
+ *   (4) A row of `change` is deleted when no daemon that is alive may still read it.
  *
- * The service registers its hook by store_follow, and looks by store_look (store.h). Where a
- * store is not shared neither does anything.
+ * The service registers its hook by store_follow, and renews by store_look (store.h).
+ * If a store is not shared, neither does anything.
  *
  * Threads: those of the transaction.
  */
@@ -43,7 +46,8 @@
 struct database; /* database.h */
 struct store_tx; /* store.h */
 
-/* Tables, in an order in which rows may be read: what one refers to stands before it. */
+/* Tables, in an order in which rows may be read: a row that another refers to comes
+ * first. */
 enum follow_what {
     FOLLOW_LEDGER, /* entries or freezes were appended; no id */
     FOLLOW_AUDIT,  /* the trail was continued; no id */
@@ -69,10 +73,10 @@ struct follow_change { /* a row that was inserted, changed or deleted */
 };
 
 struct follow_hook {
-    /* Puts memory right, by reading in tx the rows of the changes, which are sorted by
-     * what and id, each named once. It is called where there are none, too. It begins no
-     * transaction, writes nothing and asks for no calls at the end. Not ST_OK poisons the
-     * store. */
+    /* Updates memory, by reading in tx the rows of the changes, which are sorted by
+     * what and id, each named once. It is also called without changes. It begins no
+     * transaction, writes nothing and adds no calls at the end (store_tx_on_end). Any
+     * status but ST_OK poisons the store. */
     enum status (*renew)(void *context, struct store_tx *tx,
                          const struct follow_change *changes, size_t count,
                          struct error *error);
@@ -86,7 +90,7 @@ enum status follow_renew(struct database *database, struct store_tx *tx,
                          const struct follow_hook *hook, struct error *error);
 
 /* Inside store only. Removes the rows of `change` that all daemons which are alive have
- * seen. What is open on the database may write.
+ * seen. Precondition: the transaction that is open on the database may write.
  *   ST_IO  the store is poisoned */
 enum status follow_forget(struct database *database, struct error *error);
 

@@ -1,6 +1,7 @@
 /*
- * found_object.h - the row of a blob that is an object, looked up: what is needed to fetch it
- * and to see that it is what was put there. Inside store only.
+ * found_object.h - looks up the row of a blob that is an object: it holds what is
+ * needed to fetch the object and to check that it is what was put there. Inside store
+ * only.
  *
  * Ownership: found_object_fini releases what a lookup has found, and wipes its key.
  * Threads: any.
@@ -15,11 +16,11 @@ struct found_object {
     const uint8_t *operator_key;
     bool is_there;               /* there is a row */
     bool is_good;                /* its key opens with the operator's */
-    struct sealed_object object; /* where is_good; else its name and size alone */
+    struct sealed_object object; /* if is_good; else only its name and size */
     uint8_t *digests;            /* (chunks, SHA256_SIZE) */
 };
 
-/* Finds the blob's row, in a transaction of its own or in tx; that there is none is ST_OK.
+/* Finds the blob's row, in a transaction of its own or in tx; ST_OK if there is no row.
  *   ST_IO  the store failed */
 enum status found_object_find(struct found_object *found,
                               const struct blob_objects *objects,

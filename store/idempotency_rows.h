@@ -1,13 +1,13 @@
 /*
- * idempotency_rows.h - keys of requests, and what was answered; the table is called `replay`
- * on disk. As table_rows.h says of ownership, visitors and ST_IO.
+ * idempotency_rows.h - idempotency keys of requests, and their answers; the table is
+ * called `replay` on disk. Ownership, visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_IDEMPOTENCY_ROWS_H
 #define STORE_IDEMPOTENCY_ROWS_H
 
 #include "store/table_rows.h"
 
-struct idempotency_name {        /* what a client calls a request, to send it twice */
+struct idempotency_name {        /* a client's name for a request, to repeat it */
     const char *project, *owner; /* whose request it is */
     const char *route;           /* "POST /v1/jobs" */
     const char *key;             /* the Idempotency-Key */
@@ -16,8 +16,8 @@ struct idempotency_name {        /* what a client calls a request, to send it tw
 struct idempotency_row {
     struct idempotency_name name;
     uint8_t fingerprint[SHA256_SIZE]; /* method, path and canonical body */
-    const char *location;             /* the Location answered */
-    const char *body;                 /* the body answered; "": its thing is deleted */
+    const char *location;             /* of the answer */
+    const char *body;                 /* of the answer; "": the object was deleted */
     int64_t time_ms;
 };
 
@@ -25,7 +25,7 @@ struct idempotency_row {
 enum status idempotency_row_insert(struct store_tx *tx,
                                    const struct idempotency_row *row,
                                    struct error *error);
-/* Forgets the bodies that were answered with this location. Their names stay used. */
+/* Clears the bodies of the answers with this location. Their names stay used. */
 enum status idempotency_rows_empty(struct store_tx *tx, const char *location,
                                    struct error *error);
 /* Calls visit with the row of that name, if there is one. */

@@ -1,5 +1,5 @@
 /*
- * job_rows.h - jobs. As table_rows.h says of ownership, visitors and ST_IO.
+ * job_rows.h - jobs. Ownership, visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_JOB_ROWS_H
 #define STORE_JOB_ROWS_H
@@ -7,10 +7,10 @@
 #include "store/table_rows.h"
 
 struct job_row {
-    uint64_t number; /* by which they are walked; 0: the insertion draws it */
+    uint64_t number; /* their order in walks; 0: the insertion draws it */
     struct job_id id;
     uint64_t version;  /* grows at every update */
-    uint64_t replaces; /* the version that an update was made of */
+    uint64_t replaces; /* an update was made of this version */
     const char *state; /* QUEUED RUNNING CANCELLING SUCCEEDED FAILED CANCELLED */
     uint32_t attempt;
     const char *spec;   /* the request with every default written in, JSON */
@@ -23,7 +23,7 @@ enum status job_row_insert(struct store_tx *tx, const struct job_row *row,
                            struct error *error);
 /* Replaces state, attempt, detail, update_ms and version.
  *   ST_NOT_FOUND  there is no such id
- *   ST_CONFLICT   the row has another version than the update was made of */
+ *   ST_CONFLICT   the row has another version than the one the update was made of */
 enum status job_row_update(struct store_tx *tx, const struct job_row *row,
                            struct error *error);
 /* Walks jobs in the order in which they were inserted. */

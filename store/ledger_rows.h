@@ -1,6 +1,6 @@
 /*
- * ledger_rows.h - entries of the ledger, and the marks and freezes, which it alone writes. As
- * table_rows.h says of ownership, visitors and ST_IO.
+ * ledger_rows.h - entries of the ledger, and the marks and freezes; only the ledger
+ * writes these. Ownership, visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_LEDGER_ROWS_H
 #define STORE_LEDGER_ROWS_H
@@ -8,11 +8,11 @@
 #include "store/table_rows.h"
 
 struct ledger_row {
-    uint64_t seq;         /* dense, from 1; behind the newest SEAL */
-    const char *dataset;  /* "" for SEAL */
-    uint64_t epoch;       /* the number of the dataset's grant, or of the SEAL; from 1 */
-    const char *job;      /* "" for GRANT and SEAL */
-    const char *kind;     /* GRANT RESERVE COMMIT SEAL */
+    uint64_t seq;        /* dense, from 1; after the newest SEAL */
+    const char *dataset; /* "" for SEAL */
+    uint64_t epoch;      /* the number of the dataset's grant, or of the SEAL; from 1 */
+    const char *job;     /* "" for GRANT and SEAL */
+    const char *kind;    /* GRANT RESERVE COMMIT SEAL */
     const uint8_t *curve; /* raw little-endian doubles: capacity, held or committed; the
                            * digest of a SEAL's sums */
     size_t curve_size;    /* bytes */
@@ -31,19 +31,19 @@ enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
                               struct error *error);
 
 struct ledger_range {    /* which rows are walked; {0}: all */
-    const char *dataset; /* the dataset's alone; NULL: every dataset's */
-    uint64_t after;      /* those with a greater seq */
-    uint64_t before;     /* and a smaller one; 0: however great it is */
-    int64_t since_ms;    /* those of this time or a later one, in whatever order they are */
+    const char *dataset; /* of this dataset only; NULL: of every dataset */
+    uint64_t after;      /* entries with a greater seq */
+    uint64_t before;     /* and a smaller one; 0: no upper bound */
+    int64_t since_ms;    /* of this time or later, in any order */
     bool newest_first;   /* else oldest first */
 };
 
-/* How many entries a dataset has with a seq greater than after. */
+/* *count = how many entries a dataset has with a seq greater than after. */
 enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t after,
                               uint64_t *count, struct error *error);
 
-struct ledger_extent { /* how much of the ledger there is */
-    uint64_t entries, freezes; /* a timeline's rows count as freezes */
+struct ledger_extent {         /* sizes of the ledger */
+    uint64_t entries, freezes; /* rows of timelines count as freezes */
 };
 enum status ledger_rows_extent(struct store_tx *tx, struct ledger_extent *extent,
                                struct error *error);
@@ -58,7 +58,7 @@ enum status ledger_row_seal(struct store_tx *tx,
                             bool (*visit)(void *context, const struct ledger_row *row),
                             void *context, struct error *error);
 
-/* Sets the mark of job: how many of its steps have been authorised. It only grows.
+/* Sets the mark of job: how many of its steps have been authorised. A mark only grows.
  *   ST_CORRUPT  it would not grow; a trigger has refused it */
 enum status mark_row_raise(struct store_tx *tx, const char *job, uint64_t authorised,
                            struct error *error);
@@ -66,13 +66,14 @@ enum status mark_rows_walk(struct store_tx *tx,
                            bool (*visit)(void *context, const char *job,
                                          uint64_t authorised),
                            void *context, struct error *error);
-/* The same of the jobs alone that entries behind after are of. */
+/* Like mark_rows_walk, for only the jobs that have entries with a seq greater than
+ * after. */
 enum status mark_rows_walk_after(struct store_tx *tx, uint64_t after,
                                  bool (*visit)(void *context, const char *job,
                                                uint64_t authorised),
                                  void *context, struct error *error);
 
-/* *authorised = the mark of job, or 0 where it has none. */
+/* *authorised = the mark of job, or 0 if it has none. */
 enum status mark_row_find(struct store_tx *tx, const char *job, uint64_t *authorised,
                           struct error *error);
 
@@ -92,13 +93,13 @@ enum status freeze_rows_walk(struct store_tx *tx,
                              bool (*visit)(void *context, const struct freeze_row *row),
                              void *context, struct error *error);
 
-struct timeline_row { /* another timeline of the ledger, which left this one in an epoch */
+struct timeline_row { /* another timeline of the ledger: it left this one in an epoch */
     const char *dataset;
     uint64_t epoch;
     uint64_t seq;              /* its newest entry that is known, */
     uint8_t hash[SHA256_SIZE]; /* with its hash */
     uint64_t shared;           /* the last entry of both; 0: unknown */
-    bool seen;                 /* or only steps that may have run in both */
+    bool seen;                 /* false: inferred from steps that may run in both */
     const uint8_t *most;       /* a curve: what it may have spent since the fork */
     size_t most_size;          /* bytes */
     int64_t time_ms;
@@ -108,7 +109,7 @@ struct timeline_row { /* another timeline of the ledger, which left this one in 
  *   ST_NOT_FOUND       dataset has no row */
 enum status timeline_row_insert(struct store_tx *tx, const struct timeline_row *row,
                                 struct error *error);
-/* Walks them in the order of time, hash, dataset and epoch. */
+/* Walks timelines in the order of time, hash, dataset and epoch. */
 enum status timeline_rows_walk(struct store_tx *tx,
                                bool (*visit)(void *context,
                                              const struct timeline_row *row),

@@ -1,6 +1,6 @@
 /*
- * login_rows.h - browsers that are logged in, by digests of their cookies. As table_rows.h
- * says of ownership, visitors and ST_IO.
+ * login_rows.h - browsers that are logged in, by digests of their cookies. Ownership,
+ * visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_LOGIN_ROWS_H
 #define STORE_LOGIN_ROWS_H
@@ -9,7 +9,7 @@
 
 enum { LOGIN_ID_SIZE = SHA256_HEX_SIZE };
 
-struct login_row { /* a browser that has shown a key */
+struct login_row {   /* a browser that has presented a key */
     const char *id;  /* the SHA-256 of its cookie, in hexadecimal */
     const char *key; /* the id of the key */
     int64_t begin_ms, used_ms;
@@ -18,10 +18,11 @@ struct login_row { /* a browser that has shown a key */
 /*   ST_NOT_FOUND  there is no such key */
 enum status login_row_insert(struct store_tx *tx, const struct login_row *row,
                              struct error *error);
-/* It was used then, if it is there; a time that is not later than its own changes nothing. */
+/* Records the use at used_ms, if the row exists; a time that is not later than that of
+ * the row changes nothing. */
 enum status login_row_use(struct store_tx *tx, const char *id, int64_t used_ms,
                           struct error *error);
-/* It is there no more, and need not have been. */
+/* Deletes the row, if it exists. */
 enum status login_row_delete(struct store_tx *tx, const char *id, struct error *error);
 enum status login_rows_walk(struct store_tx *tx,
                             bool (*visit)(void *context, const struct login_row *row),

@@ -1,6 +1,6 @@
 /*
- * migration_row.h - whether this database is the one, or another has taken its place. As
- * table_rows.h says of ownership, visitors and ST_IO.
+ * migration_row.h - whether this database is in use, or another has taken its place.
+ * Ownership, visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_MIGRATION_ROW_H
 #define STORE_MIGRATION_ROW_H
@@ -15,15 +15,14 @@ enum migration_state {
     MIGRATION_LEFT,     /* another has taken its place */
 };
 
-struct migration_row {                      /* there is one */
+struct migration_row {                      /* the table has exactly one row */
     char identity[MIGRATION_IDENTITY_SIZE]; /* drawn when the tables were made */
     enum migration_state state;
-    char
-        other[MIGRATION_IDENTITY_SIZE]; /* the one that it comes from, or has gone to */
-    char place[MIGRATION_PLACE_SIZE];   /* what people call that: a folder, a URL */
+    char other[MIGRATION_IDENTITY_SIZE]; /* where the rows come from, or went to */
+    char place[MIGRATION_PLACE_SIZE];    /* its name for people: a folder, a URL */
 };
 
-/*   ST_CORRUPT  the row is not there, or is none of this program's */
+/* ST_CORRUPT  the row is not there, or was not written by this program */
 enum status migration_row_read(struct store_tx *tx, struct migration_row *row,
                                struct error *error);
 /* Replaces all but the identity. */

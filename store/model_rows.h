@@ -1,5 +1,5 @@
 /*
- * model_rows.h - trained models. As table_rows.h says of ownership, visitors and ST_IO.
+ * model_rows.h - trained models. Ownership, visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_MODEL_ROWS_H
 #define STORE_MODEL_ROWS_H
@@ -8,7 +8,7 @@
 
 struct model_row {
     struct model_id id;
-    uint64_t number; /* as a job's */
+    uint64_t number; /* drawn like a job's */
     struct job_id job;
     uint8_t sha256[SHA256_SIZE]; /* the file's */
     uint64_t size;               /* the file's, bytes */

@@ -1,8 +1,8 @@
 /*
- * object_publication.h - a draft that becomes an object and its row. Inside store only; what
- * is promised of it is said in blob_objects.h.
+ * object_publication.h - turns a draft into an object and its row. Inside store only;
+ * blob_objects.h states the guarantees.
  *
- *   put --> commit the row --> the old object of that name goes, the draft is cached
+ *   put --> commit the row --> remove the old object of that name, cache the draft
  *
  * Threads: any.
  */

@@ -1,27 +1,29 @@
 /*
- * postgres.h - a server of PostgreSQL as a database. Inside store only.
+ * postgres.h - a PostgreSQL server as a database. Inside store only.
  *
- * The first connection writes, and others beside it (database.h), each with a row of its
- * own that counts its transactions. It may break at any time, and nobody above notices more
- * than that it took longer:
+ * The first connection writes, and so do further ones (database.h), each with a row of
+ * its own that counts its transactions. A connection may break at any time; callers
+ * notice only that the call took longer:
  *
  *   it broke                   what is done
  *   between transactions       a new connection
  *   before COMMIT was sent     nothing has happened: what the transaction has written is
  *                              written again on a new connection
- *   after, without an answer   the writer's row says which (writer.h): it was done, or it
- *                              was not and never will be, and is written again
+ *   after, without an answer   the writer's row decides (writer.h): the COMMIT was
+ *                              done, or was not and never will be, and the transaction
+ *                              is written
+ *                              again
  *
  * A warning at COMMIT is no answer either: it says that a standby may not have it. What
- * was read stays true meanwhile: another daemon is kept out, or is found to have written
- * (postgres_turn.h), and within this one nobody else writes what a transaction has read
- * (scope.h).
+ * was read stays true meanwhile: another daemon is kept out, or is found to have
+ * written (postgres_turn.h), and within this one nothing else writes what a transaction
+ * has read (scope.h).
  *
  * Invariants
- *   (1) DB_OK from a commit: the server has said so without a warning, or a later write
- *       of our own was acknowledged and the row counts this one.
- *   (2) After STORE_RETURN_MS without an answer, or where the row says that another has taken
- *       over or that history is lost, every call fails, and store.c poisons.
+ *   (1) DB_OK from a commit: the server has answered so without a warning, or a later
+ *       write of our own was acknowledged and the row counts this one.
+ *   (2) After STORE_RETURN_MS without an answer, or if the row says that another daemon
+ *       has taken over or that history is lost, every call fails, and store.c poisons.
  *
  * Threads: as database.h.
  */

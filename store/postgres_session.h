@@ -1,6 +1,7 @@
 /*
- * postgres_session.h - the connection of a database of PostgreSQL as its transactions see
- * it: one that may break and is made anew under them (postgres.h). Inside store only.
+ * postgres_session.h - the connection to a PostgreSQL database as its transactions see
+ * it: it may break, and is then replaced while a transaction is open (postgres.h).
+ * Inside store only.
  *
  * Threads: as database.h.
  */
@@ -12,12 +13,12 @@
 
 enum {
     POSTGRES_PARAMETERS_MAX = 24,
-    POSTGRES_TRIES = 3, /* of a transaction that another stood in the way of */
+    POSTGRES_TRIES = 3, /* of a transaction that another transaction blocked */
 };
 
-struct text { /* of a statement, as it was first seen */
+struct text { /* the SQL of a statement, as passed in and with $1, $2 .. */
     char *seen, *numbered;
-    unsigned connection; /* on which it was prepared last */
+    unsigned connection; /* number of the connection that prepared it last */
 };
 
 struct written { /* a statement of the open transaction, with copies of its values */
@@ -30,40 +31,41 @@ struct written { /* a statement of the open transaction, with copies of its valu
 
 struct postgres {
     struct database base;
-    struct store_server server; /* its URL is ours */
-    struct wire *wire;          /* NULL: it is lost */
-    unsigned connection;        /* counts them, from 1 */
+    struct store_server server; /* its URL is a copy that we own */
+    struct wire *wire;          /* NULL: the connection is lost */
+    unsigned connection;        /* number of the connection, from 1 */
     bool read_only;             /* there are no writers */
-    struct writers *writers;    /* of the daemon; the first connection's to free */
-    struct writer *writer;      /* this connection's of them */
+    struct writers *writers;    /* of the daemon; the first connection frees them */
+    struct writer *writer;      /* the writer of this connection, one of writers */
     bool locked;                /* the first connection holds the daemon's lock */
     enum store_scope scope;
-    bool open;     /* a transaction is */
+    bool open;     /* a transaction is open */
     bool has_read; /* the open transaction has been answered rows */
     struct text *texts;
     size_t text_count;
     struct written *written;
     size_t written_count, written_capacity;
-    char said[256]; /* of the last failure */
+    char said[256]; /* text of the last failure */
 };
 
-/* Keeps what is said of a failure, and is DB_FAILED. */
+/* Keeps the text of a failure; returns DB_FAILED. */
 enum database_class postgres_session_fail(struct postgres *postgres, const char *said);
 
-/* The place of a statement's text among those seen so far. */
+/* Returns the index of a statement's text among those seen so far; adds it if it is
+ * new. */
 size_t postgres_session_text(struct postgres *postgres, const char *sql);
 
-/* Runs the statement whose text is at that place; as wire_execute. */
+/* Runs the statement whose text has that index; as wire_execute. */
 enum wire_end postgres_session_say(struct postgres *postgres, size_t at,
                                    const struct wire_values *values,
                                    struct pg_result **answer);
 
-/* Keeps a statement that the open transaction has written by, and how many rows it has
+/* Keeps a statement by which the open transaction has written, and how many rows it has
  * changed, until the transaction ends. */
 void postgres_session_remember(struct postgres *postgres, size_t at,
                                const struct wire_values *values, uint64_t changed);
 
-/* Begins the open transaction again and repeats what it has written. lost says that the
+/* Begins the open transaction again and repeats what it has written. lost: the
  * connection is gone, and a new one is made.
  *   DB_LOST    the transaction has read something, and nothing keeps other daemons from
  *              changing those rows before it begins again: the caller repeats all of it
@@ -76,7 +78,7 @@ enum database_class postgres_session_begin(struct postgres *postgres,
 enum database_class postgres_session_commit(struct postgres *postgres);
 enum database_class postgres_session_rollback(struct postgres *postgres);
 
-/* Forgets what the transaction that has ended has written. */
+/* Forgets what the ended transaction has written. */
 void postgres_session_forget(struct postgres *postgres);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * postgres_tables.h - the tables in PostgreSQL's dialect, and how a database comes to have
- * them. Inside store only.
+ * postgres_tables.h - the tables in PostgreSQL's dialect, and the steps that make them
+ * in a database. Inside store only.
  *
- * Steps up to 13 have the numbers of those in sqlite_tables.c; both end in the same tables.
- * The first here makes what the first eleven made there: no older database of this kind is.
- * Beside them stand three tables: schema_step, head, which the triggers of the ledger
- * keep, and writer (writer.h).
+ * Steps up to 13 have the numbers of those in sqlite_steps.c; both end in the same
+ * tables. The first step here makes what the first eleven made there, because no
+ * PostgreSQL database is older. Further tables exist only here: schema_step; head,
+ * which the triggers of the ledger keep; writer (writer.h); and those of daemons that
+ * share the database: claim, change, duty, daemon and hold.
  *
  * Threads: those of the wire.
  */

@@ -1,6 +1,6 @@
 /*
- * postgres_turn.h - how a transaction that writes begins: with its writer's row, and, where
- * several daemons write, with the turn (follow.h). Inside store only.
+ * postgres_turn.h - how a transaction that writes begins: with its writer's row, and,
+ * if several daemons write, with the turn (follow.h). Inside store only.
  *
  * Threads: as database.h.
  */
@@ -9,21 +9,22 @@
 
 #include "store/writer.h"
 
-struct postgres_turn {              /* what is to begin */
+struct postgres_turn {               /* the transaction that begins */
     const struct database *database; /* the connection */
     const struct writers *writers;   /* of the daemon */
-    const struct writer *writer;     /* the connection's of them */
+    const struct writer *writer;     /* the writer of this connection, one of writers */
     enum store_scope scope;
 };
 
-/* Sends the beginning of a transaction that may write, and waits for its turn where it
- * takes one, for as long as others have it; who waits is not taken for dead. *changed is
- * 1 where the writer's row let it begin. */
+/* Sends the beginning of a transaction that may write, and waits for its turn if it
+ * needs one, for as long as others have it; while it waits, its lease does not lapse.
+ * *changed is 1 if the writer's row let it begin. */
 enum wire_end postgres_turn_begin(struct wire *wire, const struct postgres_turn *turn,
                                   uint64_t *changed);
 
-/* Whether what the open transaction has read is what is there, now that its turn was
- * taken a second time: nobody else has written since it renewed memory. */
+/* *same = whether the rows that the open transaction has read are unchanged, now that
+ * it has taken its turn a second time: no other daemon has written since it renewed
+ * memory. */
 enum wire_end postgres_turn_same(struct wire *wire, const struct database *database,
                                  bool *same);
 

@@ -1,20 +1,22 @@
 /*
- * receipt.h - how much of a daemon's work a server has acknowledged, to be kept elsewhere:
- * by it a database that was set back is found to be older than what was promised.
+ * receipt.h - how many transactions of a daemon a server has acknowledged. The number
+ * is kept outside the database: by it a start notices that the database was set back to
+ * an older state than was promised.
  *
- * Each daemon that shares a store (server.h) counts its transactions in its writers' rows
- * (writer.h). What was acknowledged to it is in the database from then on, and with it all
- * that anybody had committed before: the server's log is in order. So a database whose rows
- * count less, or are gone, has lost something.
+ * Each daemon that shares a store (server.h) counts its transactions in its writers'
+ * rows (writer.h). A transaction that was acknowledged to it is in the database from
+ * then on, and so is all that any daemon had committed before: the server's log is in
+ * order. So a database whose rows count less, or are gone, has lost something.
  *
- * A receipt may be forgotten once a transaction is acknowledged, and receipted, that has seen
- * its daemon fenced: the daemon writes nothing any more, and all that it was promised is
- * before that transaction. Each start does so (head_file.h), so those that are kept are of
- * the daemons that live, and of a few that are not fenced yet. Where they are more than
- * RECEIPTS_MAX all the same, one that may still be needed is dropped, and never that of who
- * writes them. From then on, until its daemon writes again, a database that was set back by
- * nothing but that daemon's last transactions, and has every entry and as many authorised
- * steps as are noted beside, is taken for whole. The log warns of it.
+ * A receipt may be forgotten once a later transaction, itself acknowledged and
+ * receipted, has seen its daemon fenced: the daemon writes nothing any more, and all
+ * that it was promised precedes that transaction. Each start does so (head_file.h), so
+ * the receipts that are kept are of the daemons that live, and of a few that are not
+ * fenced yet. If there are more than RECEIPTS_MAX all the same, one that may still be
+ * needed is dropped, but never that of the daemon that writes them. From then on, until
+ * the daemon of the dropped receipt writes again, a loss is not noticed if the database
+ * was set back by nothing but that daemon's last transactions, and has every entry and
+ * as many authorised steps as are noted in the same file. The log warns of it.
  *
  * Threads: any; receipts_hold that of the transaction.
  */
@@ -31,7 +33,7 @@ enum { RECEIPTS_MAX = 64, RECEIPT_STORE_SIZE = 64 };
 
 struct receipt {
     uint64_t daemon; /* store_daemon */
-    uint64_t count;  /* of its transactions */
+    uint64_t count;  /* of its transactions that were acknowledged */
 };
 
 struct receipts {
@@ -40,26 +42,28 @@ struct receipts {
     struct receipt all[RECEIPTS_MAX];
 };
 
-/* The receipt of this daemon alone, as of now; none where the store is not shared. The
+/* Makes the receipt of this daemon, as of now; none if the store is not shared. The
  * identity is read in tx.
  *   ST_CORRUPT, ST_IO  it cannot be read */
 enum status receipts_own(struct receipts *receipts, const struct store *store,
                          struct store_tx *tx, struct error *error);
 
-/* Brings the receipt of this daemon, which receipts holds alone or not at all, to now. */
+/* Updates the receipt of this daemon to now. receipts holds this receipt and no other,
+ * or none at all. */
 void receipts_renew(struct receipts *receipts, const struct store *store);
 
-/* Adds to receipts, whose first is the writer's own, those of other that are of the same
- * store: of each daemon the greater count stays. Returns how many were dropped, because there
- * are too many: the others' that started first. */
+/* Adds to receipts, whose first is the writer's own, those of other that are of the
+ * same store: for each daemon the greater count is kept. Returns how many were dropped
+ * because there were too many: those of the other daemons that started first. */
 size_t receipts_merge(struct receipts *receipts, const struct receipts *other);
 
-/* Removes from receipts those of the daemons of ended, where both are of one store. */
+/* Removes from receipts those of the daemons of ended, if both are of one store. */
 void receipts_forget(struct receipts *receipts, const struct receipts *ended);
 
-/* Whether the database that tx sees has all that is receipted. Those of another database say
- * nothing of it. *ended are those whose daemons are fenced in all their rows: once tx, which
- * writes, is acknowledged, the receipt of whoever began it says what they say.
+/* *hold = whether the database that tx sees has all that the receipts say; true if they
+ * are of another database. *ended = the receipts of daemons that are fenced in all
+ * their rows: once tx, which writes, is acknowledged, the receipt of the daemon that
+ * began tx implies them.
  *   ST_IO  the store is poisoned */
 enum status receipts_hold(const struct receipts *receipts, struct store_tx *tx,
                           bool *hold, struct receipts *ended, struct error *error);

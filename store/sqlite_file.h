@@ -1,6 +1,7 @@
 /*
- * sqlite_file.h - the file of a data directory, whole: found to be ours, set up, checked,
- * and brought forward to this program's tables. Inside store only.
+ * sqlite_file.h - opens the database file of a data directory: recognises it as ours,
+ * sets it up, checks it, and moves its tables forward to this program's. Inside store
+ * only.
  *
  * Threads: none of its own; what is opened is database.h's.
  */
@@ -10,9 +11,9 @@
 #include "store/database.h"
 #include "store/page_check.h"
 
-/* The statuses of these are those of the functions of their names in store.h. */
-/* beside: NULL, or where the check of the pages goes that was begun but not awaited; it is
- * left as it is where they were checked. */
+/* The statuses of these are those of the functions of the same names in store.h. */
+/* beside: NULL, or gets the check of the pages, which has begun and must be awaited. It
+ * is not set if the pages were checked before the return. */
 enum status sqlite_file_open(struct database **out, struct page_check **beside,
                              const char *path, struct error *error);
 enum status sqlite_file_open_read(struct database **out, const char *path,

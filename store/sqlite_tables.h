@@ -1,5 +1,5 @@
 /*
- * sqlite_tables.h - how a file of SQLite comes to have its tables, and whether it has them.
+ * sqlite_tables.h - makes the tables in a file of SQLite, and checks that it has them.
  * Inside store only.
  *
  * PRAGMA user_version counts the steps a file has taken; PRAGMA application_id says
@@ -22,9 +22,10 @@ enum status sqlite_tables_found(int *found, struct database *database,
                                 const struct sqlite_tables *tables,
                                 struct error *error);
 
-/* Whether the tables, indices and triggers of the database are as the first found steps
- * make them, and every row keeps their constraints: SQLite forgets constraints on
- * connections that only read. Others beside them are let be.
+/* Checks that the tables, indices and triggers of the database are as the first found
+ * steps make them, and that every row keeps their constraints, because SQLite does not
+ * enforce constraints for connections that only read. Other tables in the file are
+ * ignored.
  *   ST_CORRUPT  the error names what differs, or the table and row
  *   ST_IO       they cannot be read */
 enum status sqlite_tables_check(struct database *database, int found,
@@ -39,7 +40,8 @@ enum status sqlite_tables_forward(struct database *database, const char *path,
                                   struct error *error);
 
 /* Copies the database as it is now into a new file at path, which is synced. No
- * transaction is open. Nothing of the database changes, and it may be opened to be read.
+ * transaction is open. Nothing of the database changes, and it may be one that was
+ * opened only to be read.
  *   ST_IO  the file is there, or cannot be written */
 enum status sqlite_tables_copy(struct database *database, const char *path,
                                struct error *error);

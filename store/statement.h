@@ -1,7 +1,7 @@
 /*
  * statement.h - one SQL statement: opened, its parameters bound in order, run or
- * walked, ended. Inside store only. The first failure is kept and answered at the end,
- * so callers bind without looking.
+ * walked, ended. Inside store only. The first failure is kept and returned at the end,
+ * so callers bind without checking.
  *
  *   struct statement statement;
  *   statement_open(&statement, store_tx_database(tx), "SELECT a, b FROM t WHERE c=?");
@@ -10,18 +10,19 @@
  *       use(statement_int(&statement, 0), statement_text(&statement, 1));
  *   return statement_end(&statement, error);
  *
- * The class of the first failure (database.h) decides what the end answers:
+ * The class of the first failure (database.h) decides the status that the end returns:
  *
  *   DB_KEY_USED   ST_ALREADY_EXISTS   the transaction can only be rolled back
- *   DB_NO_PARENT  ST_NOT_FOUND        likewise
- *   DB_REFUSED    ST_CORRUPT          likewise
+ *   DB_NO_PARENT  ST_NOT_FOUND        the transaction can only be rolled back
+ *   DB_REFUSED    ST_CORRUPT          the transaction can only be rolled back
  *   DB_LOST       ST_IO               the transaction is repeated whole (store_again)
  *   DB_DAMAGED    ST_CORRUPT          the database is poisoned
  *   the others    ST_IO               the database is poisoned
  *
- * After a constraint has stood in a transaction's way every further statement of it fails
- * with the same class, and store_commit rolls it back. Some databases hold to no more, so
- * none does here. That no row was changed is no such failure (statement_run_one).
+ * After a constraint has refused a statement, every further statement of the
+ * transaction fails with the same class, and store_commit rolls it back. PostgreSQL
+ * behaves like this, so SQLite is made to. A statement that changed no row has not
+ * failed in this sense (statement_run_one).
  *
  * Threads: that of the transaction.
  */
@@ -42,8 +43,8 @@ struct statement {
     int bound;                 /* parameters so far */
 };
 
-/* Prepares the SQL, whose parameters are ? alone. On a poisoned database the statement
- * fails with ST_IO. */
+/* Prepares the SQL, whose parameters are all written as ?. On a poisoned database the
+ * statement fails with ST_IO. */
 void statement_open(struct statement *statement, struct database *database,
                     const char *sql);
 
@@ -66,7 +67,7 @@ const uint8_t *statement_blob(struct statement *statement, int column);
 size_t statement_blob_size(struct statement *statement, int column);
 bool statement_is_null(struct statement *statement, int column);
 
-/* Fails the statement, as damage, where the blob has another size. */
+/* Fails the statement, as damage, if the blob has another size. */
 void statement_expect_size(struct statement *statement, int column, size_t size);
 /* Copies a blob of size bytes; one of another size fails the statement as damage. */
 void statement_copy(struct statement *statement, int column, void *out, size_t size);
@@ -81,14 +82,14 @@ enum status statement_end(struct statement *statement, struct error *error);
 
 /* Runs a statement without rows, and ends it. */
 enum status statement_run(struct statement *statement, struct error *error);
-/* The same; where it is well *changed says how many rows it changed. */
+/* Like statement_run; on ST_OK *changed is the number of rows that it changed. */
 enum status statement_run_count(struct statement *statement, uint64_t *changed,
                                 struct error *error);
-/* The same; ST_NOT_FOUND if it changed nothing. */
+/* Like statement_run; ST_NOT_FOUND if it changed no row. */
 enum status statement_run_one(struct statement *statement, struct error *error);
 
-/* The same for an update of one row WHERE id=? AND version=?: where it changed nothing,
- * find, SQL with the id as its one parameter, tells why.
+/* Like statement_run_one, for an update of one row WHERE id=? AND version=?. If it
+ * changed no row, find, SQL with the id as its one parameter, finds the reason.
  *   ST_NOT_FOUND  there is no such row
  *   ST_CONFLICT   it has another version than the caller has read */
 enum status statement_run_version(struct statement *statement, const char *find,

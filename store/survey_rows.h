@@ -1,21 +1,21 @@
 /*
- * survey_rows.h - statistics that were asked for, and their answers; a row ends once. As
- * table_rows.h says of ownership, visitors and ST_IO.
+ * survey_rows.h - requested statistics, and their answers; a row ends once. Ownership,
+ * visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_SURVEY_ROWS_H
 #define STORE_SURVEY_ROWS_H
 
 #include "store/table_rows.h"
 
-struct survey_row {  /* statistics that were asked for together */
-    uint64_t number; /* by which they are listed; given by the insertion */
+struct survey_row {  /* statistics that were requested together */
+    uint64_t number; /* their order in lists; drawn by the insertion */
     struct survey_id id;
     const char *dataset;
     const char *state;     /* RUNNING SUCCEEDED FAILED */
-    const char *reason;    /* why it FAILED; "" */
+    const char *reason;    /* why it FAILED; else "" */
     uint64_t ledger_seq;   /* of its RESERVE entry */
-    const char *spec;      /* what was asked, JSON */
-    const char *guarantee; /* what it costs, JSON */
+    const char *spec;      /* the request, JSON */
+    const char *guarantee; /* its cost, JSON */
     const char *answers;   /* JSON; "" unless it SUCCEEDED, and in lists */
     int64_t create_ms, end_ms;
     const char *created_by; /* the owner's name */
@@ -26,7 +26,7 @@ enum status survey_row_insert(struct store_tx *tx, const struct survey_row *row,
                               struct error *error);
 /* Replaces state, reason, answers and end_ms.
  *   ST_NOT_FOUND  there is no such id
- *   ST_CORRUPT    it is not RUNNING any more; a trigger refused */
+ *   ST_CORRUPT    it is no longer RUNNING; a trigger refused */
 enum status survey_row_end(struct store_tx *tx, const struct survey_row *row,
                            struct error *error);
 /* Calls visit with the row of that id, if there is one. */
@@ -35,7 +35,7 @@ enum status survey_row_find(struct store_tx *tx, const char *id,
                             void *context, struct error *error);
 
 struct survey_range {       /* which rows are walked; {0}: all, oldest first */
-    const char *dataset;    /* the dataset's alone; NULL: every dataset's */
+    const char *dataset;    /* of this dataset only; NULL: of every dataset */
     uint64_t after, before; /* by number, as in struct ledger_range */
     bool newest_first;
 };

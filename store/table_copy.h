@@ -1,19 +1,20 @@
 /*
- * table_copy.h - all that one database holds, put into another, whichever two they are.
+ * table_copy.h - copies all that one database holds into another, of either kind.
  *
- * The tables and their columns are asked of both databases, so that one which is new is
- * copied without a word here; and one that only one of the two has stops the copy. What
+ * The tables and their columns are read from both databases, so a new table is copied
+ * without a change here, and a table that only one of the two has stops the copy. What
  * belongs to a database itself, or to the daemons that have it open, is not copied: the
- * tables `migration`, `schema_step`, `head`, `writer` and `claim` (store/README.md).
+ * tables `migration`, `schema_step`, `head`, `writer`, `claim`, `change`, `duty`,
+ * `daemon` and `hold` (store/README.md).
  *
  * Invariants
- *   (1) Rows keep their numbers, and the order in which they were inserted where the
- *       table has one: the next row that is inserted has a greater number.
+ *   (1) Rows keep their numbers, and the order in which they were inserted if the table
+ *       has one: the next row that is inserted has a greater number.
  *   (2) The triggers of the target see every row. Entries of the ledger and acts of the
- *       audit trail go in by seq, so each must continue its chain there.
+ *       audit trail are inserted by seq, so each must continue its chain there.
  *
- * Memory: a server's rows come a table at a time, whole, and what is written to one is
- * kept until the transaction ends (postgres.h): some 1 KB an entry of the ledger.
+ * Memory: a server's rows come a whole table at a time, and what is written to a server
+ * is kept until the transaction ends (postgres.h): some 1 KB an entry of the ledger.
  *
  * Threads: those of the transactions.
  */

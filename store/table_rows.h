@@ -1,10 +1,11 @@
 /*
- * table_rows.h - what the headers of all tables say (dataset_rows.h, ledger_rows.h, ...): each
- * has a struct for a row, and functions that insert, change and walk its rows. No meaning is
- * added there: texts that are JSON are made and read by api, curves by accountant.
+ * table_rows.h - what holds for the headers of all tables (dataset_rows.h,
+ * ledger_rows.h, ...): each has a struct for a row, and functions that insert, change
+ * and walk its rows. They do not interpret the values: texts that are JSON are made and
+ * read by api, curves by accountant.
  *
  * Ownership: pointers in a struct passed in are borrowed for the call; pointers in a
- * struct handed to a visitor live until it returns. A visitor that returns false stops
+ * struct passed to a visitor live until it returns. A visitor that returns false stops
  * the walk. Every function may answer ST_IO, and has then poisoned the store.
  */
 #ifndef STORE_TABLE_ROWS_H
@@ -19,8 +20,8 @@
 #include "base/status.h"
 #include "store/store.h"
 
-/* Tables whose rows are listed in the order in which they came. Of jobs, models and weights,
- * which may be deleted, that is the order of their numbers. */
+/* Tables whose rows are listed in the order in which they were inserted. Rows of jobs,
+ * models and weights may be deleted; these tables are ordered by their numbers. */
 enum numbered {
     NUMBERED_DATASET,
     NUMBERED_JOB,
@@ -31,10 +32,11 @@ enum numbered {
 };
 
 /* Draws the number of a job, a model or weights that tx inserts next, before it draws
- * another. It is greater than any before, and no other row has had it or will have it. */
+ * another. It is greater than any before, and no other row has had it or will have
+ * it. */
 enum status row_number_draw(struct store_tx *tx, enum numbered table, uint64_t *number,
                             struct error *error);
-/* *number = that of the row of this id; 0: there is none. */
+/* *number = the number of the row of this id, or 0 if there is none. */
 enum status row_number_find(struct store_tx *tx, enum numbered table, const char *id,
                             uint64_t *number, struct error *error);
 

@@ -1,6 +1,6 @@
 /*
- * webhook_rows.h - whom to tell of events. As table_rows.h says of ownership, visitors and
- * ST_IO.
+ * webhook_rows.h - the receivers of events. Ownership, visitors and ST_IO are as in
+ * table_rows.h.
  */
 #ifndef STORE_WEBHOOK_ROWS_H
 #define STORE_WEBHOOK_ROWS_H
@@ -9,17 +9,17 @@
 
 struct webhook_row {
     struct webhook_id id;
-    const char *project, *owner; /* of who made it */
-    bool everywhere;             /* it is told of the things of every project */
+    const char *project, *owner; /* of its creator */
+    bool everywhere;             /* it receives events of every project */
     const char *url;
     const char *events;        /* their names, a blank between two */
-    const char *dataset;       /* "": of any */
+    const char *dataset;       /* "": any */
     const char *state;         /* ACTIVE DISABLED */
     const char *reason;        /* why it is DISABLED; "" */
     const uint8_t *secret;     /* (32) what deliveries are signed with */
-    const uint8_t *old_secret; /* (32) the one before, or NULL */
-    int64_t old_until_ms;      /* until then it signs too; 0 */
-    int64_t failing_ms;        /* since then no attempt has succeeded; 0: none fails */
+    const uint8_t *old_secret; /* (32) the secret before, or NULL */
+    int64_t old_until_ms;      /* until then the old secret signs too; or 0 */
+    int64_t failing_ms;        /* time of the first failure in a row; 0: none */
     int64_t create_ms;
 };
 

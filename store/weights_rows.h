@@ -1,6 +1,6 @@
 /*
- * weights_rows.h - public weights that were uploaded. As table_rows.h says of ownership,
- * visitors and ST_IO.
+ * weights_rows.h - public weights that were uploaded. Ownership, visitors and ST_IO are
+ * as in table_rows.h.
  */
 #ifndef STORE_WEIGHTS_ROWS_H
 #define STORE_WEIGHTS_ROWS_H
@@ -9,9 +9,9 @@
 
 struct weights_row { /* an uploaded file of public weights */
     struct file_id id;
-    uint64_t number;                  /* as a job's */
+    uint64_t number;                  /* drawn like a job's */
     const char *project, *created_by; /* never change; the owner's name */
-    const char *note;                 /* of whoever uploaded it: where it is from */
+    const char *note;                 /* the uploader's text: where it is from */
     uint8_t sha256[SHA256_SIZE];      /* the file's */
     uint64_t size;                    /* the file's, bytes */
     int64_t create_ms;

@@ -1,33 +1,35 @@
 /*
- * writer.h - which connections write a database of PostgreSQL, and what has become of
- * their transactions. Inside store only.
+ * writer.h - which connections write a PostgreSQL database, and whether their
+ * transactions were committed. Inside store only.
  *
- *   take ---> writing ---> fenced: another has taken the database, and this one is over
+ *   take ---> writing ---> fenced: another daemon has taken the database, this one ends
  *
- * A daemon that takes the database makes a row of the table `writer` for each connection
- * that it may come to have, and every transaction that may write begins by counting the
- * row of its connection up:
+ * A daemon that takes the database makes a row of the table `writer` for each
+ * connection that it may ever open, and every transaction that may write begins by
+ * incrementing the counter in the row of its connection:
  *
  *   UPDATE writer SET n=n+1 WHERE id=$me AND n=$n AND NOT fenced
  *
  * Invariants
  *   (1) One row answers three questions after a connection was lost: whether the last
- *       COMMIT happened (n), whether another has taken over (fenced), and whether the
- *       database has lost history (n is below what was acknowledged, or the row is gone).
- *   (2) A connection that comes back looks at the rows of all: what another of them has
- *       lost, which may be idle, is seen by the first that asks.
- *   (3) A writer that is fenced writes nothing more. The UPDATE that fences waits for the
- *       transaction that the writer has open, so whatever it wrote is seen by whoever
- *       fenced it. A daemon's rows are all made before it writes, and name the first of
- *       them (lead), so whoever fences those of one lead has fenced what that daemon may
- *       ever write by.
- *   (4) A lock of the session, which ends with the first connection, keeps others out: a
- *       daemon that is to have the database alone keeps out all, one that shares it those
- *       that do not. Who is kept out no longer, because its connection was lost, is fenced
- *       by whoever comes in.
+ *       COMMIT happened (n), whether another daemon has taken over (fenced), and whether
+ *       the database has lost history (n is below what was acknowledged, or the row is
+ *       gone).
+ *   (2) A connection that was made again reads the rows of all connections: if the
+ *       database has lost a transaction of another connection, which may be idle, the
+ *       first one that reads the rows finds it.
+ *   (3) A writer that is fenced writes nothing more. The UPDATE that fences waits for
+ *       the transaction that the writer has open, so the daemon that fenced sees all
+ *       that the writer wrote. All rows of a daemon are made before it writes, and name
+ *       the first of them (lead): fencing all rows of one lead fences every row by which
+ *       that daemon may ever write.
+ *   (4) A lock of the session, which ends with the first connection, keeps other daemons
+ *       out: a daemon that must have the database for itself keeps out all others, one
+ *       that shares it keeps out those that do not share. If the lock was lost with its
+ *       connection, the next daemon that takes the lock fences the one that held it.
  *
- * Threads: n is written by the one that has the connection, and read by any; else those of
- * the wire.
+ * Threads: n is written by the thread that has the connection, and read by any; else
+ * those of the wire.
  */
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H
@@ -37,7 +39,8 @@
 #include "store/database.h"
 #include "store/wire.h"
 
-/* Connections of a daemon: the first, those of marks, and the one for what is sealed. */
+/* Connections of a daemon: the first, those for marks, and the one for sealed
+ * entries. */
 enum { WRITER_READER = 1 + DATABASE_BESIDE_MAX, WRITERS };
 
 struct writer { /* one connection */
@@ -49,33 +52,36 @@ struct writers { /* a daemon's connections, the first at 0 */
     struct writer all[WRITERS];
 };
 
-/* Takes the lock of (4). False where another session holds it. */
+/* Takes the lock of (4). Returns false if another session holds it. */
 bool writer_lock(struct wire *wire, bool shared);
 
-/* The same, waiting for a moment: a daemon that was killed leaves its session to the
- * server for that long.
+/* Takes the lock, and waits for it a moment: the server keeps the session of a daemon
+ * that was killed for that long.
  *   ST_IO  another daemon serves the database; the error names it */
 enum status writer_lock_wait(struct wire *wire, bool shared, struct error *error);
 
-/* Who has it alone shares it from now on; nobody else has had it alone in between.
+/* Turns the exclusive lock into a shared one; no other daemon can take the exclusive
+ * lock in between.
  *   ST_IO  the server failed */
 enum status writer_lock_share(struct wire *wire, struct error *error);
 
-/* Makes the rows of this daemon, once others are fenced: where the database is not shared,
- * whoever wrote before, and where it is, whoever had it alone. The lock is held.
+/* Makes the rows of this daemon, after it has fenced others: all earlier writers if the
+ * database is not shared, and if it is, those that had it for themselves. Precondition:
+ * the lock is held.
  *   ST_IO  the server failed */
 enum status writers_take(struct wire *wire, bool shared, struct writers *writers,
                          struct error *error);
 
-struct writers_found { /* of the daemon's rows, on a new connection */
-    bool lost;         /* one is gone, or counts less than was acknowledged */
-    bool fenced;       /* one is */
-    int64_t n;         /* of the connection's own */
+struct writers_found { /* from the daemon's rows, read on a new connection */
+    bool lost;         /* a row is gone, or counts less than was acknowledged */
+    bool fenced;       /* a row is fenced */
+    int64_t n;         /* counter of the connection's own row */
 };
 
-/* Reads one's own row, after whatever an older connection still does to it, and those of
- * the daemon's other connections; then writes to it and sees that acknowledged: the log of
- * the server is in order, so what was read is as durable. */
+/* Reads the connection's own row, after all that an older connection still does to it
+ * has ended, and the rows of the daemon's other connections. Then it writes to its own
+ * row and waits for the acknowledgement: the server's log is in order, so what was read
+ * is durable too. */
 enum wire_end writers_find(struct wire *wire, struct writers *writers,
                            const struct writer *own, struct writers_found *found);
 
