@@ -1,9 +1,9 @@
 /*
  * calibration.h - the least noise, the most steps and the highest rate that still fit.
  *
- * What fits is the caller's function of a mechanism; it must never turn from fitting to
- * not fitting when noise grows or steps and rate fall. Every answer is one at which the
- * function itself said that it fits, so nothing is ever overspent by the search.
+ * The caller's function of a mechanism decides what fits; it must never turn from
+ * fitting to not fitting when noise grows or steps and rate fall. The function itself
+ * has returned for every answer that it fits, so the search never overspends.
  *
  * Threads: pure.
  */
@@ -14,7 +14,7 @@
 
 #include "base/mechanism.h"
 
-/* <= 0 where m fits; its size only guides the search. Infinities are allowed, NaN is
+/* <= 0 if m fits; its size only guides the search. Infinities are allowed, NaN is
  * not. */
 typedef double calibration_excess(void *context, const struct mechanism *m);
 
@@ -24,13 +24,14 @@ struct calibration {
 };
 
 /* The least noise multiplier of the first run, to 1e-6 relative, at which from fits,
- * the multipliers of all runs scaled alike and all in [RDP_NOISE_MIN, RDP_NOISE_MAX].
- * False, noise untouched, if there is none. */
+ * with the multipliers of all runs scaled by one factor and all in [RDP_NOISE_MIN,
+ * RDP_NOISE_MAX]. Returns false and leaves *noise if there is none. */
 bool calibration_noise(double *noise, const struct mechanism *from,
                        struct calibration c);
 
-/* The same, searched from near, which is likely to fit and little above the answer: for
- * costs that are slow to compute where there is little noise. */
+/* Like calibration_noise, with a search that begins at near, which is likely to fit
+ * and little above the answer: for costs that are slow to compute if there is little
+ * noise. */
 bool calibration_noise_near(double *noise, double near, const struct mechanism *from,
                             struct calibration c);
 

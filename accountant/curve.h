@@ -1,6 +1,6 @@
 /*
- * curve.h - a Renyi-DP curve on the fixed grid g1 (curve_orders.h), and what a mechanism
- * costs on it.
+ * curve.h - a Renyi-DP curve on the fixed grid g1 (curve_orders.h), and the cost of a
+ * mechanism as a curve.
  *
  * Invariants
  *   (1) Entries are >= 0, never NaN; +infinity is a value: that order never fits again.

@@ -1,12 +1,12 @@
 /*
- * figures.h - what a job costs in words people use: tight epsilon of a mechanism at
- * delta, and the inverse questions. These are a job's own figures; what a dataset
- * admits is the ledger's filter (ledger.h), which is stricter.
+ * figures.h - the cost of a job in terms that people use: tight epsilon of a mechanism
+ * at delta, and the inverse questions. These are a job's own figures; the ledger's
+ * filter (ledger.h), which is stricter, decides what a dataset admits.
  *
- * All epsilons are upper bounds: the best real order in (1, 16384] of the Renyi curve, the
- * tight conversion (Canonne, Kamath, Steinke 2020, Prop. 12; Balle et al. 2020, Thm. 21),
- * or the profile of the mechanism without sampling where that is lower: exact where every
- * rate is 1. delta is the job's; LEDGER_NOISE_DELTA is taken off inside.
+ * All epsilons are upper bounds: the best real order in (1, 16384] of the Renyi curve,
+ * the tight conversion (Canonne, Kamath, Steinke 2020, Prop. 12; Balle et al. 2020,
+ * Thm. 21), or the profile of the mechanism without sampling if that is lower: exact if
+ * every rate is 1. delta is the job's; LEDGER_NOISE_DELTA is subtracted inside.
  *
  * Threads: pure.
  */
@@ -18,8 +18,8 @@
 #include "base/mechanism.h"
 
 struct figure {
-    double epsilon; /* nats, >= 0, rounded up; infinity where no order is finite */
-    double order;   /* the real order that gives it; 0 where it is the profile */
+    double epsilon; /* nats, >= 0, rounded up; infinity if no order is finite */
+    double order;   /* the real order that gives it; 0 if it is the profile */
 };
 
 /* epsilon of the first steps steps of m at delta.
@@ -33,26 +33,27 @@ enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
 enum status figure_delta(double *delta, const struct mechanism *m, uint64_t steps,
                          double epsilon, struct error *error);
 
-/* As figure_epsilon, by composing privacy losses numerically where that is tighter
- * (order 0 then): within 0.5 % of the truth as a rule. For a job's certificate; the
- * ledger's jobs are chosen adaptively and are charged by their curves. A mechanism whose
- * losses take more work to compose than PLD_EFFORT_MAX (pld.h), such as 64 noise levels over
- * 1e7 steps, has the figure of figure_epsilon.
+/* Like figure_epsilon, by composing privacy losses numerically if that is tighter
+ * (order 0 then): as a rule within 0.5 % of the truth. For a job's certificate; the
+ * ledger's jobs are chosen adaptively and are charged by their curves. A mechanism
+ * whose losses take more work to compose than PLD_EFFORT_MAX (pld.h), such as 64 noise
+ * levels over 1e7 steps, has the figure of figure_epsilon.
  *   ST_NO_MEMORY  some 100 MB are needed and not there */
 enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
                                uint64_t steps, double delta, struct error *error);
 
 /* The least noise multiplier, to 1e-6 relative, at which m (its runs' multipliers all
- * scaled alike, first run's = the answer) costs at most epsilon at delta; the answer
- * never costs more than asked.
+ * scaled by one factor, first run's = the answer) costs at most epsilon at delta; the
+ * answer never costs more than asked.
  *   ST_INVALID  no multiplier in [0.05, 1e6] does */
 enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
                          double epsilon, double delta, struct error *error);
 
-/* The same by figure_epsilon_pld; the grid makes its epsilon uneven by some 1e-4, so the
- * answer, which never costs more than asked, is the least to that accuracy. When the work of
- * the search reaches PLD_EFFORT_MAX, the answer is the least noise that was seen to fit.
- *   ST_INVALID, ST_NO_MEMORY  as there */
+/* Like figure_noise, by figure_epsilon_pld; the grid makes its epsilon uneven by some
+ * 1e-4, so the answer, which never costs more than asked, is the least to that
+ * accuracy. When the work of the search reaches PLD_EFFORT_MAX, the answer is the least
+ * noise that was seen to fit.
+ *   ST_INVALID, ST_NO_MEMORY  as figure_noise and figure_epsilon_pld */
 enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m,
                              double epsilon, double delta, struct error *error);
 
@@ -74,13 +75,14 @@ enum status figure_noise_for_fraction(double *noise_multiplier,
                                       const struct balance *balance, double fraction,
                                       struct error *error);
 
-/* What of a mechanism would still fit in a balance. 0 where nothing does. */
+/* The room that a balance still has for a mechanism; 0 if none. */
 struct figure_room {
     double largest_epsilon; /* tight, over its noise multipliers */
-    uint64_t most_steps;    /* of it as it is; 0 of several runs */
+    uint64_t most_steps;    /* of the mechanism as it is; 0 if it has several runs */
 };
 
-/* The room of m in the balance, its epsilon at delta: for people whose job does not fit.
+/* Computes the room for m in the balance, its epsilon at delta: shown to people whose
+ * job does not fit.
  *   ST_INVALID  as figure_epsilon; *room is untouched */
 enum status figure_room(struct figure_room *room, const struct mechanism *m,
                         const struct balance *balance, double delta,

@@ -52,7 +52,7 @@ struct grant {
     double delta;   /* in (2^-39, 1) */
     double order; /* the owner's main order, one of g1; 0: the one that maximises B/a */
     struct division division; /* each part has the whole capacity (ledger.md 7) */
-    enum unit unit;           /* whom the promise is made to */
+    enum unit unit;           /* to whom the promise is made */
 };
 
 struct filter {
@@ -64,7 +64,7 @@ struct filter {
 
 enum ledger_fits { FITS_YES, FITS_HELD, FITS_NO };
 
-/* Whether both promise the same, to the last digit. */
+/* Returns whether both promise the same, to the last digit. */
 bool grant_same(const struct grant *a, const struct grant *b);
 
 /* The filter of a grant.
@@ -86,14 +86,14 @@ double filter_round_up(double cost);
 enum status filter_charge(struct curve *charge, const struct mechanism *m,
                           uint64_t steps, struct error *error);
 
-/* Whether charge fits beside committed and held. FITS_HELD: only what is held is in the
- * way. */
+/* Returns whether charge fits in addition to committed and held. FITS_HELD: only what
+ * is held is in the way. */
 enum ledger_fits filter_fits(const struct filter *filter, const struct curve *committed,
                              const struct curve *held, const struct curve *charge);
 
-/* How often charge fits beside committed and held, one after the other: the largest
- * k <= most for which committed + held + k charge <= B at some weighted order. That is
- * what filter_fits would answer to each of them in turn, if each is committed whole. */
+/* Returns how often charge fits in addition to committed and held, one after the other:
+ * the largest k <= most for which committed + held + k charge <= B at some weighted
+ * order. filter_fits would admit as many in sequence, if each is committed whole. */
 uint64_t filter_times(const struct filter *filter, const struct curve *committed,
                       const struct curve *held, const struct curve *charge,
                       uint64_t most);

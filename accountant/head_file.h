@@ -5,24 +5,24 @@
  *   {"seq":12,"hash":"...","authorised":3400}
  *
  * authorised is the sum of all marks: entries and marks only ever grow, so a database
- * that lacks the entry, or has authorised less, is older than the file or another history.
- * Which of the two it is, the hashes of the entries before tell; they stand in the file
- * PATH.chain (head_chain.h). A file without one, as earlier versions wrote it, knows its
- * newest hash only.
+ * that lacks the entry, or has authorised less, is older than the file or another
+ * history. The hashes of the entries before decide which of the two; they are in the
+ * file PATH.chain (head_chain.h). A head file without one, as earlier versions wrote
+ * it, has its newest hash only.
  *
- * Timelines that were noticed (ledger_fork.h) stand behind that, because a restored backup
- * does not know of them:
+ * Timelines that were noticed (ledger_fork.h) follow, because a restored backup does
+ * not know of them:
  *
  *   ,"timelines":[{"seq":9,"hash":"...","shared":5,"seen":true}]
  *
- * Where several daemons share the store none of them knows the whole sum of marks. Each has
- * its receipts instead (store/receipt.h), which stand behind the rest of the line:
+ * If several daemons share the store, none of them knows the whole sum of marks. Each
+ * has its receipts instead (store/receipt.h), which end the line:
  *
  *   ,"store":"...","daemons":{"17":240,"34":12}
  *
  * Order of writing: PATH.chain has an entry before the line names it. If a start finds
- * another history, the line is replaced before PATH.chain is, so that no old line stands
- * beside hashes of other entries.
+ * another history, the line is replaced before PATH.chain is, so that an old line is
+ * never together with hashes of other entries.
  */
 #ifndef ACCOUNTANT_HEAD_FILE_H
 #define ACCOUNTANT_HEAD_FILE_H
@@ -33,7 +33,7 @@
 #include "accountant/head_chain.h"
 #include "store/receipt.h"
 
-enum { HEAD_TIMELINES_MAX = 64 }; /* of one file: each is a restored backup */
+enum { HEAD_TIMELINES_MAX = 64 }; /* in one file: each is a restored backup */
 
 struct head_timeline { /* another timeline of the ledger, or a lost end of this one */
     struct ledger_entry_name name; /* an entry of it that is not of this one */
@@ -53,8 +53,8 @@ struct head {
     struct receipts receipts;
 };
 
-/* Adds timeline if none of that name is there; one that was seen stays seen. False: there is
- * no room for it. */
+/* Adds timeline if there is none of that name; one that was seen stays seen. Returns
+ * false if there is no room for it. */
 bool head_timelines_add(struct head_timelines *timelines,
                         const struct head_timeline *timeline);
 
@@ -64,13 +64,14 @@ bool head_timelines_add(struct head_timelines *timelines,
 enum status head_file_read(const char *path, struct head *head, bool *found,
                            struct error *error);
 
-/* *links = what PATH.chain knows of head, which was read at path: the links up to head's
- * entry, or none if that is not among them. To be finished on every outcome.
+/* *links = the links in PATH.chain up to the entry of head, which was read at path;
+ * none if that entry is not among them. Must be finished on every outcome.
  *   ST_IO  cannot be read */
 enum status head_file_links(const char *path, const struct head *head,
                             struct chain_links *links, struct error *error);
 
-/* Replaces the line durably: written beside, synced, renamed, the folder synced.
+/* Replaces the line durably: writes a second file, syncs it, renames it, syncs the
+ * folder.
  *   ST_IO  the file may be the old or the new one */
 enum status head_file_write(const char *path, const struct head *head,
                             struct error *error);
@@ -85,18 +86,19 @@ enum status head_file_append(const char *path, const struct head *head,
 enum status head_file_replace(const char *path, const struct head *head,
                               const struct chain_links *links, struct error *error);
 
-struct head_raise { /* what a daemon adds to a file that several keep */
+struct head_raise { /* what one daemon adds to a file that several keep */
     const struct head *head;
     const struct chain_links *links;
-    bool links_are_all; /* PATH.chain holds nothing else, but for newer entries */
+    bool links_are_all; /* PATH.chain holds nothing else except newer entries */
     const struct receipts *ended; /* receipts to forget (receipts_hold); or NULL */
 };
 
-/* Appends as above where several daemons keep the file: it names the newest entry, the
- * greatest sum that any of them has written, all timelines, and the receipts of each that
- * are of this head's store, but for those of ended. They write one after the other (flock on
- * PATH.lock). A receipt for which there is no room is logged, receipt_dropped.
- *   ST_CORRUPT  what is there is not a head file
+/* Like head_file_append, if several daemons keep the file: afterwards it names the
+ * newest entry, the greatest sum that any of them has written, all timelines, and the
+ * receipts of each that are of this head's store, except those of ended. They write one
+ * after the other (flock on PATH.lock). If there is no room for a receipt, the log says
+ * so (receipt_dropped).
+ *   ST_CORRUPT  the existing file is not a head file
  *   ST_INVALID  more than HEAD_TIMELINES_MAX timelines
  *   ST_IO       as above */
 enum status head_file_raise(const char *path, const struct head_raise *raise,

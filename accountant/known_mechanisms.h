@@ -1,7 +1,7 @@
 /*
- * known_mechanisms.h - mechanisms that were read from their canonical texts before, so that
- * a text that stands in many entries is read once: what a text says follows from it alone.
- * Some that were read last are kept.
+ * known_mechanisms.h - a cache of mechanisms by their canonical texts, so that a text
+ * that occurs in many entries is parsed once: the mechanism follows from the text only.
+ * The cache keeps some that were read last.
  *
  * Threads: one at a time.
  */
@@ -15,7 +15,7 @@ struct known_mechanisms; /* opaque */
 struct known_mechanisms *known_mechanisms_create(void);
 void known_mechanisms_destroy(struct known_mechanisms *known); /* NULL is allowed */
 
-/* As mechanism_parse (base/mechanism.h). known may be NULL: nothing is known. */
+/* Like mechanism_parse (base/mechanism.h). known may be NULL: there is no cache. */
 enum status known_mechanisms_parse(struct known_mechanisms *known, struct mechanism *m,
                                    const char *text);
 

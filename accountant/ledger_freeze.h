@@ -1,6 +1,7 @@
 /*
- * ledger_freeze.h - what keeps a restored backup from giving a budget back: the head of
- * the chain is kept in a file elsewhere, a store that is not of its history is frozen, and the owner opens the next epoch of a frozen budget.
+ * ledger_freeze.h - prevents a restored backup from giving a budget back: the head of
+ * the chain is kept in a file elsewhere, a store that is not of its history is frozen,
+ * and the owner opens the next epoch of a frozen budget.
  *
  *            ledger_head_file                    ledger_regrant
  *   epoch e ---------------------------> FROZEN ----------------> epoch e + 1
@@ -16,12 +17,13 @@
 #include "accountant/ledger.h"
 #include "accountant/ledger_kept.h"
 
-/* Keeps the head elsewhere too, so that a restored backup is noticed. Checks the file at
- * path against the store, then writes it durably after every entry and authorisation;
- * call once, before the first of them. If the store is not of the same history, all that its
- * open reservations hold is authorised and every dataset is frozen, durably, until
- * ledger_regrant; another timeline is noted for ever, and weighs what it may have spent
- * (odometer.h). *frozen tells. A timeline that is noted already freezes nothing again.
+/* Keeps the head elsewhere too, so that a restored backup is noticed. Checks the file
+ * at path against the store, then writes it durably after every entry and
+ * authorisation; call once, before the first of them. If the store is not of the same
+ * history, all that its open reservations hold is authorised and every dataset is
+ * frozen, durably, until ledger_regrant; another timeline is noted for ever, and counts
+ * with the most that it may have spent (odometer.h). *frozen = whether this call froze.
+ * A timeline that is noted already freezes nothing again.
  *   ST_CORRUPT  the file is there and is not a head file, or names an entry while the
  *               store is empty
  *   ST_INVALID  it names an entry that was archived since, and is not the last of its part;
@@ -31,16 +33,16 @@
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,
                              struct error *error);
 
-/* What the store that tx sees is to kept, which was read before tx began; changes nothing.
- * ledger is open in tx.
+/* *history = how the store that tx sees compares with kept, which was read before tx
+ * began; changes nothing. ledger is open in tx.
  *   ST_INVALID  as ledger_head_file
  *   ST_IO       the store cannot be read */
 enum status ledger_kept_compare(struct ledger *ledger, struct store_tx *tx,
                                 const struct ledger_kept *kept,
                                 enum ledger_history *history, struct error *error);
 
-/* Opens the next epoch of a frozen dataset, with nothing committed or held. What was
- * promised before stays promised: odometer.h says what the epochs come to together.
+/* Opens the next epoch of a frozen dataset, with nothing committed or held. Earlier
+ * promises remain: odometer.h states what the epochs guarantee together.
  *   ST_NOT_FOUND       no such dataset
  *   ST_INVALID         as ledger_grant, the dataset is not frozen, or another relation
  *                      or unit

@@ -1,6 +1,6 @@
 /*
- * ledger_guard.h - who may have steps authorised, where others write the store too: the
- * daemon that runs the job, which a row says.
+ * ledger_guard.h - decides which daemon may authorise steps of a job, if several write
+ * the store: the one that runs the job, according to a row.
  *
  * Threads: those that authorise, several at a time.
  */
@@ -12,8 +12,8 @@
 #include "store/store.h"
 
 struct ledger_guard {
-    /* Asked in the transaction that authorises, before it does. ST_OK, or the status that
-     * the authorisation is refused with. */
+    /* Called in the transaction that authorises, before it does. Returns ST_OK, or the
+     * status with which the authorisation is refused. */
     enum status (*may)(void *context, struct store_tx *tx, const struct job_id *job,
                        struct error *error);
     void *context;

@@ -1,8 +1,9 @@
 /*
- * ledger_inspector.h - who is shown the account of a dataset that comes into memory after a
- * start (ledger_accounts.h): what a start checks of those that it reads, of this one.
+ * ledger_inspector.h - a check of each dataset's account that is loaded into memory
+ * after a start (ledger_accounts.h): the same check that a start makes of the accounts
+ * that it reads.
  *
- * Threads: any, with the ledger's lock held: what is asked must not ask the ledger.
+ * Threads: any, with the ledger's lock held: the function must not call the ledger.
  */
 #ifndef ACCOUNTANT_LEDGER_INSPECTOR_H
 #define ACCOUNTANT_LEDGER_INSPECTOR_H
@@ -12,9 +13,10 @@
 #include "base/status.h"
 
 struct ledger_inspector {
-    /* first is the grant of the oldest epoch that weighs something; used: whether anything
-     * was ever reserved.
-     *   ST_CORRUPT  it is not what stands beside the ledger: the account is not taken */
+    /* first is the grant of the oldest epoch that counts; used: whether anything was
+     * ever reserved.
+     *   ST_CORRUPT  it contradicts the rows outside the ledger: the account is not
+     *               taken */
     enum status (*check)(void *context, const struct dataset_id *dataset,
                          const struct grant *first, bool used, struct error *error);
     void *context;

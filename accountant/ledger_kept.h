@@ -1,15 +1,16 @@
 /*
- * ledger_kept.h - a head that is kept elsewhere, as a start reads it, and what a store may be
- * to it.
+ * ledger_kept.h - a head that is kept elsewhere, as a start reads it, and the three
+ * results of comparing a store with it.
  *
- * Threads: pure, but for the file.
+ * Threads: pure, except for the file.
  */
 #ifndef ACCOUNTANT_LEDGER_KEPT_H
 #define ACCOUNTANT_LEDGER_KEPT_H
 
 #include "accountant/head_file.h"
 
-/* What a store is to a head that is kept elsewhere (ledger_fork.h). */
+/* The result of comparing a store with a head that is kept elsewhere
+ * (ledger_fork.h). */
 enum ledger_history {
     HISTORY_SAME,  /* it has the head's entry, and has authorised as much */
     HISTORY_CUT,   /* it is a truncation of the head's history */
@@ -22,7 +23,7 @@ struct ledger_kept { /* a head file, as it was read; zeroed: there is none */
     struct chain_links links; /* the entries that it knows, up to head's */
 };
 
-/* Reads the head file at path; *kept is to be finished on every outcome.
+/* Reads the head file at path; *kept must be finished on every outcome.
  *   ST_CORRUPT  the file is there and is not a head file
  *   ST_IO       it cannot be read */
 enum status ledger_kept_read(struct ledger_kept *kept, const char *path,

@@ -1,12 +1,14 @@
 /*
- * ledger_view.h - what an open ledger says: of jobs, of a dataset's balance and epochs,
- * and of the head of the chain. Nothing here changes anything. Answers are copies, taken
- * under the ledger's lock; those about a dataset are as of the last durable transaction.
- * Of a divided dataset they are about the part that models are trained on, where no part
- * is named: an undivided one has no other. Whoever asks about a dataset has its account
- * loaded, where it is in the store alone (ledger_accounts.h): what answers a status may answer
- * ST_CORRUPT or ST_IO then, and the store is poisoned. That waits for the store, and keeps
- * nobody else waiting; ledger_in_memory says beforehand whether it would.
+ * ledger_view.h - reads an open ledger: jobs, a dataset's balance and epochs, and the
+ * head of the chain. Nothing here changes anything. Answers are copies, taken under the
+ * ledger's lock; those about a dataset are as of the last durable transaction.
+ * Functions that name no part return, for a divided dataset, figures of the part that
+ * models are trained on, and for an undivided one those of its only part.
+ *
+ * A function about a dataset loads its account if only the store has it
+ * (ledger_accounts.h): a function that returns a status may then answer ST_CORRUPT or
+ * ST_IO, and the store is poisoned. Loading waits for the store, and blocks no other
+ * thread; ledger_in_memory tells beforehand whether a call would load.
  *
  * Threads: any function may be called from any thread.
  */
@@ -23,13 +25,14 @@
 #include "accountant/share.h"
 #include "accountant/spending.h"
 
-/* The RESERVE entry of the job, or of its evaluation (base/id.h), open or settled. False,
- * entry untouched, if it has none. */
+/* *entry = the RESERVE entry of the job, or of its evaluation (base/id.h), open or
+ * settled. Returns false and leaves *entry if it has none. */
 bool ledger_reservation(struct ledger *ledger, const struct job_id *job,
                         struct ledger_entry_name *entry);
 
-/* Canonical text of what that entry holds, to be freed; NULL if there is none, or it is
- * settled: its entry has it then. */
+/* Returns the canonical text of the mechanism that entry holds, which the caller
+ * frees; NULL if there is no such entry, or it is settled: then only the entry has the
+ * text. */
 char *ledger_reserved_text(struct ledger *ledger, const struct job_id *job);
 
 /* Steps of the job that are authorised so far, or were when it was settled; 0 if
@@ -43,7 +46,7 @@ struct ledger_open_reservation {
 };
 
 /* Calls visit with a copy of each open reservation, in the order of seq, until visit
- * answers false. visit may call the ledger. Recovery at start is what it is for. */
+ * returns false. visit may call the ledger. Recovery at start uses it. */
 void ledger_open_walk(struct ledger *ledger,
                       bool (*visit)(void *context,
                                     const struct ledger_open_reservation *reservation),
@@ -59,98 +62,102 @@ struct ledger_part { /* one part of a dataset */
     enum part part;
 };
 
-/* How the dataset is divided; undivided where it has no budget. */
+/* Returns how the dataset is divided; undivided if it has no budget. */
 struct division ledger_division(struct ledger *ledger,
                                 const struct dataset_id *dataset);
 
-/* The part's balance and epochs as of one moment; epochs, which may be NULL, is to be
- * released with epochs_fini.
+/* Reads the part's balance and epochs as of one moment; epochs, which may be NULL, must
+ * be released with epochs_fini.
  *   ST_NOT_FOUND  no such dataset, or no such part of it */
 enum status ledger_part_read(struct ledger *ledger, const struct ledger_part *part,
                              struct epochs *epochs, struct balance *balance,
                              struct error *error);
 
-/* The part's share alone, which takes no conversion to find.
+/* Reads only the part's share, which needs no conversion.
  *   ST_NOT_FOUND  no such dataset, or no such part of it */
 enum status ledger_share(struct ledger *ledger, const struct ledger_part *part,
                          struct share *share, struct error *error);
 
-/* The same, and where the account is in the store alone it stays there: for whoever asks about
- * all datasets. */
+/* Like ledger_share, but does not keep in memory an account that only the store has:
+ * for a caller that reads all datasets. */
 enum status ledger_share_glance(struct ledger *ledger, const struct ledger_part *part,
                                 struct share *share, struct error *error);
 
-struct ledger_left { /* shares of a budget that are not spent */
+struct ledger_left { /* unspent shares of a budget */
     double before, after;
 };
 
-/* What is left of the part's budget where what is held does not count: at the weighted
- * order at which it is most (share.h), as of the last durable transaction, and as the one
- * that is open will leave it.
+/* The unspent share of the part's budget, not counting what is held: at the weighted
+ * order at which it is most (share.h), as of the last durable transaction, and as the
+ * open transaction will leave it.
  *   ST_NOT_FOUND  no such dataset, or no such part of it */
 enum status ledger_left(struct ledger *ledger, const struct ledger_part *part,
                         struct ledger_left *left, struct error *error);
 
-/* Grows with whatever changes of its balance; 0 where there is no such dataset, and where
- * nothing has changed since the account came from the store, or would come from there. */
+/* Returns a number that grows with every change of the dataset's balance; 0 if there is
+ * no such dataset, and if nothing has changed since its account was loaded from the
+ * store, or if it is not loaded. */
 uint64_t ledger_version(struct ledger *ledger, const struct dataset_id *dataset);
 
-/* Its epochs and balance as of one moment; epochs is to be released with epochs_fini.
+/* Reads the dataset's epochs and balance as of one moment; epochs must be released with
+ * epochs_fini.
  *   ST_NOT_FOUND  no such dataset */
 enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *dataset,
                           struct epochs *epochs, struct balance *balance,
                           struct error *error);
 
-struct ledger_question { /* what if this were reserved now? */
+struct ledger_question { /* a reservation that could be made now */
     const struct dataset_id *dataset;
     const struct mechanism *mechanism;
-    uint64_t times_max; /* outlook.times is counted up to here */
-    enum parts parts;   /* as of a claim */
+    uint64_t times_max; /* upper limit of outlook.times */
+    enum parts parts;   /* as in struct ledger_claim */
 };
 
 struct outlook { /* what a mechanism would do to a dataset's budget now */
     enum ledger_fits fits;
-    /* The one with least left of the parts that it reads: what stands below is about that
-     * part, but for times, for which all of them have room. */
+    /* The part with least left of those that the mechanism reads. The members below are
+     * about that part, except times, for which all of them have room. */
     enum part part;
     uint64_t
-        times; /* it fits, one after the other, each charged whole (filter_times) */
+        times; /* how often it fits in sequence, each charged whole (filter_times) */
     struct curve charge;
     struct balance balance;          /* before it, as of the same moment */
     double epsilon_after;            /* conv(committed + held + charge) (spending.h) */
     struct guarantee exposure_after; /* the odometer's reading of the same sum */
 };
 
-/* What the mechanism would do if it were reserved now; changes nothing.
+/* Computes what the mechanism would do if it were reserved now; changes nothing.
  *   ST_NOT_FOUND, ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */
 enum status ledger_outlook(struct ledger *ledger,
                            const struct ledger_question *question,
                            struct outlook *outlook, struct error *error);
 
-/* The head of the chain: seq 0 and a zero hash while there is no entry. */
+/* *head = the head of the chain: seq 0 and a zero hash while there is no entry. */
 void ledger_head(struct ledger *ledger, struct ledger_entry_name *head);
 
-/* The newest SEAL: entries before it are archived, and what is known of settled
- * reservations among them is their sums. entry.seq 0: there is none. */
+/* Returns the newest SEAL: entries before it are archived, and settled reservations
+ * among them are known only by their sums. entry.seq 0: there is none. */
 struct seal ledger_sealed(struct ledger *ledger);
 
-/* How many durable entries there are of each kind. */
+/* Returns how many durable entries there are of each kind. */
 struct entry_tally ledger_tally(struct ledger *ledger);
 
-/* Whether another grant may take the place of the dataset's (ledger_grant_anew).
- *   ST_NOT_FOUND, ST_DATASET_IMMUTABLE, ST_DATASET_FROZEN  as it says */
+/* Returns ST_OK if another grant may take the place of the dataset's
+ * (ledger_grant_anew).
+ *   ST_NOT_FOUND, ST_DATASET_IMMUTABLE, ST_DATASET_FROZEN  as ledger_grant_anew */
 enum status ledger_unused(struct ledger *ledger, const struct dataset_id *dataset,
                           struct error *error);
 
-/* Whether anything was ever reserved on the dataset; true where that cannot be read. */
+/* Returns whether anything was ever reserved on the dataset; true if that cannot be
+ * read. */
 bool ledger_touched(struct ledger *ledger, const struct dataset_id *dataset);
 
-/* Whether what there is of the dataset is in memory. False: it would be read, if it is
- * there. */
+/* Returns whether the dataset's account is in memory, or needs no loading because there
+ * is none. False: a call would read it, if it exists. */
 bool ledger_in_memory(struct ledger *ledger, const struct dataset_id *dataset);
-/* Whether what there is of all datasets is. */
+/* Returns whether the accounts of all datasets are in memory. */
 bool ledger_all_in_memory(struct ledger *ledger);
-/* How many accounts are. */
+/* Returns how many accounts are in memory. */
 size_t ledger_accounts_in_memory(struct ledger *ledger);
 
 #endif

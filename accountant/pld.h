@@ -1,12 +1,12 @@
 /*
  * pld.h - tight epsilon by numerical composition of privacy losses: an upper bound.
  *
- * Each step's loss is replaced by a measure on a grid that dominates it (privacy_loss.h),
- * tilted by exp(s l) so that what decides epsilon is in the middle, and composed by a
- * Fourier transform. Added to delta, or to epsilon, are bounds on all that is lost: the
- * mass beyond the grid, the tail beyond the transform's window, and every rounding
- * (README.md). What wraps around in the transform only adds. Both directions are
- * composed, and the worse counts.
+ * Each step's loss is replaced by a measure on a grid that dominates it
+ * (privacy_loss.h), tilted by exp(s l) so that the losses that decide epsilon are in
+ * the middle, and composed by a Fourier transform. Bounds on all that is lost are added
+ * to delta, or to epsilon: the mass beyond the grid, the tail beyond the transform's
+ * window, and every rounding (README.md). What wraps around in the transform only adds.
+ * Both directions are composed, and the worse counts.
  *
  * It holds for a mechanism whose runs were all fixed before the first: a job's own
  * figure. The ledger, whose jobs are chosen adaptively, cannot use it.
@@ -20,12 +20,13 @@
 
 enum { PLD_RUNS_MAX = 4096 };
 
-/* What one figure, or one search for a noise multiplier, may take (pld_epsilon_within). */
+/* The most effort for one figure, or one search for a noise multiplier
+ * (pld_epsilon_within). */
 #define PLD_EFFORT_MAX 500e6
 
 /* Upper bound on epsilon of the first steps steps of m at delta in (0, 1); about 0.2 %
- * above the truth where a grid of 2^20 places allows. Infinity where the bound's own
- * error is larger than delta.
+ * above the truth if a grid of 2^20 places allows. Infinity if the bound's own error is
+ * larger than delta.
  *   ST_INVALID    m is not supported (cost_supports), of a kind without privacy losses
  *                 (proof.h), has more than PLD_RUNS_MAX runs or fewer steps; delta out of
  *                 range
@@ -33,10 +34,11 @@ enum { PLD_RUNS_MAX = 4096 };
 enum status pld_epsilon(double *epsilon, const struct mechanism *m, uint64_t steps,
                         double delta, struct error *error);
 
-/* The same, with at most *effort of work, from which the work is taken off: about a
- * nanosecond of a core each. Where the next composition would take more than is left, the
- * answer is what was found before it, which is infinity where nothing was, and *effort is 0;
- * a coarse bound is a bound. The work follows from the mechanism alone, never from a clock. */
+/* Like pld_epsilon, with at most *effort of work, from which the work is subtracted: a
+ * unit is about a nanosecond of a core. If the next composition would take more than is
+ * left, the answer is what was found before it, which is infinity if nothing was, and
+ * *effort is 0; a coarse bound is a bound. The work follows from the mechanism only,
+ * never from a clock. */
 enum status pld_epsilon_within(double *epsilon, double *effort,
                                const struct mechanism *m, uint64_t steps, double delta,
                                struct error *error);

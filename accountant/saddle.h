@@ -1,7 +1,7 @@
 /*
  * saddle.h - where a sum of independent losses matters: its moments under a tilt, and
- * the tilt at which a given delta is decided. These are estimates that place a grid;
- * nothing is proved by them.
+ * the tilt at which a given delta is decided. These are estimates that place a grid; no
+ * proof depends on them.
  *
  *   moment of tilt s: log E[exp(s sum L)], mean and variance under the law tilted by it
  *
@@ -14,7 +14,7 @@
 
 #include "accountant/mechanisms/privacy_loss.h"
 
-struct saddle_part { /* steps that are alike */
+struct saddle_part { /* equal steps */
     struct privacy_loss_step step;
     struct privacy_loss_range range;
     double steps;

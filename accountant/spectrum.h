@@ -26,11 +26,11 @@ static inline double spectrum_size(struct spectrum_value v)
     return sqrt(v.real * v.real + v.imaginary * v.imaginary);
 }
 
-/* v^steps. Its error also bounds what the true value may make of it. */
+/* v^steps. Its error also bounds the power of the true value. */
 static inline struct spectrum_value spectrum_power(struct spectrum_value v,
                                                    double steps)
 {
-    static const double lost = -200; /* exponents below it are nothing */
+    static const double lost = -200; /* smaller exponents count as 0 */
     double size = spectrum_size(v);
     double bound_log = steps * log(size + v.error);
     if (!(bound_log > lost))

@@ -1,5 +1,5 @@
 /*
- * spending.h - the balance of a dataset, and the figures of it that are shown to people
+ * spending.h - the balance of a dataset, and its figures that are shown to people
  * (ledger.md 4).
  *
  *   epsilon_spent      = conv(committed), 0 if nothing is committed
@@ -29,10 +29,10 @@ struct balance {
     enum relation relation;
     enum unit unit;
     uint64_t epoch;
-    size_t closed; /* epochs before it, which weigh something too (odometer.h) */
+    size_t closed;    /* earlier epochs, which count too (odometer.h) */
     size_t timelines; /* of the ledger that are known: 1 unless it was forked */
     bool frozen;
-    bool external; /* some of it was, or is, for work that runs elsewhere */
+    bool external; /* some was committed or is held for work that runs elsewhere */
     size_t weighted[LEDGER_WEIGHTED]; /* indices into curve_orders; main order first */
     double weights[LEDGER_WEIGHTED];
     double capacity[LEDGER_WEIGHTED]; /* B at the weighted orders, rounded down */
@@ -43,9 +43,10 @@ struct balance {
 /* conv of what is committed, at a grant's delta; 0 if nothing is. */
 double spending_epsilon(const struct curve *committed, double delta);
 
-/* What no job passes that fits in the balance, as an epsilon at its delta, rounded up: the
- * larger, over the weighted orders a, of what all that is left there converts to at a
- * (conversion_epsilon); at most LEDGER_EPSILON_MAX; 0 if nothing is left. */
+/* An upper bound on every job that fits in the balance, as an epsilon at its delta,
+ * rounded up: the larger, over the weighted orders a, of what all that is left there
+ * converts to at a (conversion_epsilon); at most LEDGER_EPSILON_MAX; 0 if nothing is
+ * left. */
 double spending_ceiling(const struct balance *balance, double delta);
 
 /* Fills the four figures in the last line from the other members. */

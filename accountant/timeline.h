@@ -1,7 +1,7 @@
 /*
- * timeline.h - the form of a row of the table timeline: another timeline of the ledger, as the
- * odometer takes it. Its curve bounds nothing but the weighted orders of the epoch that the
- * timeline left; it is infinite at all others.
+ * timeline.h - the form of a row of the table timeline: another timeline of the ledger,
+ * in the odometer's form. Its curve bounds only the weighted orders of the epoch that
+ * the timeline left; it is infinite at all others.
  *
  * Threads: pure.
  */
@@ -14,7 +14,8 @@
 void timeline_most_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct epoch *epoch,
                           const double most[LEDGER_WEIGHTED]);
 
-/* Reads a row of the epoch that it names, which may be NULL. False: it is no timeline of it. */
+/* Reads a row of the epoch that it names, which may be NULL. Returns false if the row
+ * is not a timeline of it. */
 bool timeline_read(struct timeline *timeline, const struct epoch *epoch,
                    const struct timeline_row *row);
 

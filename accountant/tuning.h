@@ -1,7 +1,7 @@
 /*
- * tuning.h - what it costs to choose the best of several runs of a mechanism, each with
+ * tuning.h - the cost of choosing the best of several runs of a mechanism, each with
  * its own parameters (papers/dcsgd.md 2.4): figures for people who plan. Each run that
- * is made is charged as a job of its own all the same.
+ * is made is still charged as a job of its own.
  *
  * Threads: pure.
  */
@@ -13,11 +13,12 @@
 
 enum { TUNING_RUNS_MAX = 10000 };
 
-/* Epsilons at the delta that was asked for; infinite where there is none. */
+/* Epsilons at the requested delta; infinite if there is none. */
 struct tuning {
-    double composed; /* of all runs together, whatever the choice is made by */
-    /* That of the run which is best by a private score, if runs are drawn at random and
-     * each is the last with probability 1 / (2 runs), at most 2 runs ln(10^20) of them:
+    double composed; /* of all runs together, however the choice is made */
+    /* Epsilon of the run which is best by a private score, if runs are drawn at random
+     * and each is the last with probability 1 / (2 runs), at most 2 runs ln(10^20) of
+     * them:
      *   3 epsilon_1 + 3 sqrt(2 delta_1)
      *   delta = 3 sqrt(2 delta_1) 2 runs ln(10^20) + 10^-20
      * (Liu and Talwar 2019, Theorem 1). */

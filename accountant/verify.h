@@ -1,18 +1,19 @@
 /*
- * verify.h - what an auditor would do, for `epsilond verify`: reads a store from its
- * first entry to its last and recomputes everything from what the entries say. It
- * shares the form of an entry (entry.h) and the price of a mechanism (filter.h) with
- * the ledger, and none of its state.
+ * verify.h - an audit, for `epsilond verify`: reads a store from its first entry to its
+ * last and recomputes everything from the entries. It shares the form of an entry
+ * (entry.h) and the price of a mechanism (filter.h) with the ledger, and none of its
+ * state.
  *
  * Checked: seq is dense; every hash; capacities and weights from the grant's epsilon,
  * delta and order; every charge from its canonical text; every COMMIT against its
- * RESERVE and its authorised steps; which parts it names, and that the division is that of
- * the first grant; committed, held and the invariant of every part after every entry; and
- * that other timelines of the ledger weigh at least what their epoch's entries leave.
+ * RESERVE and its authorised steps; which parts it names, and that the division is that
+ * of the first grant; committed, held and the invariant of every part after every
+ * entry; and that other timelines of the ledger count at least what their epoch's
+ * entries leave.
  *
- * Where parts of the ledger are archived (ledger_seal.h) the store is read from the newest
- * SEAL on: the sums that it binds are taken for what is before it, and of that the entries
- * that stay are checked.
+ * If parts of the ledger are archived (ledger_seal.h), the store is read from the
+ * newest SEAL on: the sums that it authenticates are taken for what is before it, and
+ * of the earlier entries only those that stay are checked.
  *
  * Threads: any; the store must not have a transaction open in this thread.
  */
@@ -44,16 +45,17 @@ struct verify_visitor {
     void *context;
 };
 
-/* The same of the moment that tx sees; and where nothing is wrong calls visitor->budget
- * (visitor may be NULL) for each part of each dataset that has a budget, in the order of
- * their first grants. */
+/* Like verify_store, as of the moment that tx sees; and if nothing is wrong, calls
+ * visitor->budget (visitor may be NULL) for each part of each dataset that has a
+ * budget, in the order of their first grants. */
 enum status verify_budgets(struct store_tx *tx, struct verify_report *report,
                            const struct verify_visitor *visitor, struct error *error);
 
-/* The same from the first entry on: the parts that SEALs stand for are read in folder, and
- * their sums are compared with what was sealed. folder may be NULL: from the newest SEAL.
+/* Like verify_budgets, from the first entry on: reads the parts that SEALs replace from
+ * folder, and compares their sums with what was sealed. folder may be NULL: from the
+ * newest SEAL.
  *   ST_NOT_FOUND  an archive is not there
- *   ST_CORRUPT    one is not what was sealed, too */
+ *   ST_CORRUPT    also: an archive is not what was sealed */
 enum status verify_archived(struct store_tx *tx, const char *folder,
                             struct verify_report *report,
                             const struct verify_visitor *visitor, struct error *error);

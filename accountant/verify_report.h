@@ -1,5 +1,5 @@
 /*
- * verify_report.h - what an auditor has read (verify.h).
+ * verify_report.h - result of an audit (verify.h).
  *
  * Ownership: plain data.
  */
@@ -10,14 +10,14 @@
 
 #include "accountant/entry.h"
 
-struct verify_report { /* what was read, but for wanted */
+struct verify_report {          /* output, except wanted */
     uint64_t entries, datasets; /* read so far */
     uint64_t seq;               /* of the entry that is wrong, 0 if none is */
     uint64_t sealed;            /* the SEAL from which it was read; 0: from the first */
     uint64_t archives;          /* read before that */
     struct ledger_entry_name head;
-    /* An entry that the caller names, before; seq 0: none. Where it is archived found says
-     * so, and same whether it has that hash. */
+    /* Input: an entry that the caller names; seq 0: none. If the entry is archived,
+     * found is true and same says whether it has that hash. */
     struct ledger_entry_name wanted;
     bool found, same;
 };

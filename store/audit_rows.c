@@ -75,7 +75,7 @@ static void append(char sql[STATEMENT_SIZE], const char *condition)
     snprintf(sql + used, STATEMENT_SIZE - used, "%s", condition);
 }
 
-/* That a row is not "ok" is said in so many words: only then does the database use the
+/* The SQL says literally that a row is not "ok": only then does the database use the
  * index of refusals. */
 static void compose(char sql[STATEMENT_SIZE], const struct audit_range *range)
 {

@@ -1,8 +1,8 @@
 /*
  * The data directory. A file's path is made in two steps: a blob's name becomes the
  * name of a file in one of the folders (blob_name.c), and that becomes a path
- * (blobs_path_of). Where blobs are is the driver's business (blob_place.h); drafts are
- * always here.
+ * (blobs_path_of). The driver decides where blobs are (blob_place.h); drafts are always
+ * in this directory.
  */
 #include "store/blob.h"
 
@@ -147,7 +147,7 @@ static enum status prepare(struct blobs *blobs, struct error *error)
     return status != ST_OK ? status : emptying.status;
 }
 
-/* Sets the ballast aside. A directory without it is worse off, but serves. */
+/* Sets the ballast aside. A directory without it is served all the same. */
 static void load_ballast(struct blobs *blobs)
 {
     char path[BLOB_PATH_SIZE];

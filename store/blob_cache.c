@@ -16,18 +16,18 @@ struct cached_blob {
     struct cached_blob *next;
     char object[CACHED_OBJECT_SIZE];
     char path[BLOB_PATH_SIZE];
-    uint64_t size, written; /* written: while it is filled */
-    uint64_t last; /* the count of loans that had ended, at the end of its last */
+    uint64_t size, written; /* written: while it is filling */
+    uint64_t last;          /* the value of ended when its last loan ended */
     unsigned loans;
     bool is_filling, is_dropped;
 };
 
 struct blob_cache {
-    pthread_mutex_t lock; /* guards the rest, and all that is cached */
+    pthread_mutex_t lock; /* guards the rest, and all cached blobs */
     pthread_cond_t filled;
     char folder[BLOB_PATH_SIZE];
-    uint64_t size_max, size, ended; /* ended: loans */
-    int64_t left;                   /* bytes of the disk that may still be taken */
+    uint64_t size_max, size, ended; /* ended: number of loans that have ended */
+    int64_t left;                   /* bytes that may still be written to the disk */
     bool is_short;                  /* the disk was nearly full at the last tick */
     struct cached_blob *list;
 };
@@ -71,7 +71,7 @@ enum status blob_cache_open(struct blob_cache **out, const char *folder,
     return ST_OK;
 }
 
-/* Takes it off the list, with its file. */
+/* Removes it from the list, and its file. */
 static void discard(struct blob_cache *cache, struct cached_blob *cached)
 {
     struct cached_blob **place = &cache->list;
@@ -105,7 +105,7 @@ static struct cached_blob *find(struct blob_cache *cache, const char *object)
     return cached;
 }
 
-/* The one that is idle and was so first; NULL: none is. */
+/* Returns the IDLE file that has been idle longest; NULL if there is none. */
 static struct cached_blob *oldest(struct blob_cache *cache)
 {
     struct cached_blob *found = NULL;
@@ -115,8 +115,9 @@ static struct cached_blob *oldest(struct blob_cache *cache)
     return found;
 }
 
-/* An upload's size tells how many rows it has: the errors, which are logged, do not. Makes
- * room for so many bytes, of which as many are still to be written. */
+/* Makes room for size bytes, of which unwritten are still to be written. An upload's
+ * size reveals its number of rows, so the error texts, which are logged, do not contain
+ * it. */
 static enum status make_room(struct blob_cache *cache, uint64_t size,
                              uint64_t unwritten, struct error *error)
 {
@@ -204,7 +205,7 @@ enum status blob_cache_find(struct blob_cache *cache, const char *object,
     return is_here ? ST_OK : error_set(error, ST_NOT_FOUND, "%s is not here", object);
 }
 
-/* Ends a loan, with the lock held. */
+/* Ends a loan. Precondition: the lock is held. */
 static void give(struct blob_cache *cache, struct cached_blob *cached)
 {
     CHECK(cached->loans > 0);

@@ -1,11 +1,11 @@
 /*
  * Blobs as files in folders of the data directory.
  *
- * What makes a publication safe against a power cut is the order of its four calls. The
- * draft is synced first, so that its name can never stand before its bytes. The rename
- * is atomic: the blob's name stands for the old file or for the new one. The folder
- * that the name is now in is synced, so that the name stays; and last the folder that
- * it has left. Whoever inserts a row for the blob does so after that.
+ * The order of its four calls makes a publication safe against a power cut. The draft
+ * is synced first, so that its name never appears before its bytes. The rename is
+ * atomic: the blob's name refers to the old file or to the new one. The folder that the
+ * name is now in is synced, so that the name stays; and last the folder that it has
+ * left. A caller that inserts a row for the blob does so after that.
  */
 #include "store/blob.h"
 
@@ -27,7 +27,7 @@ static void path_of(const struct blobs *blobs, char path[BLOB_PATH_SIZE],
     blobs_path_of(blobs, path, file_name);
 }
 
-/* Whoever opens the path finds out whether the blob is there. */
+/* Opening the path shows whether the blob exists. */
 static enum status fetch(const struct blobs *blobs, struct blob_loan *loan,
                          const struct blob_name *name, struct error *error)
 {
@@ -85,7 +85,7 @@ static enum status move(const char *from, const char *to, struct error *error)
     return rename(from, to) == 0 ? ST_OK : blob_failed(error, to);
 }
 
-/* The transaction keeps others from moving the dataset until the file is there. */
+/* The transaction keeps others from changing the dataset until the file is there. */
 static enum status move_if(const struct blob_gate *gate, const char *from,
                            const char *to, struct error *error)
 {
@@ -96,7 +96,7 @@ static enum status move_if(const struct blob_gate *gate, const char *from,
     status = gate->may(gate->context, error);
     if (status == ST_OK)
         status = move(from, to, error);
-    store_rollback(tx); /* which has written no row */
+    store_rollback(tx); /* it has written no row */
     return status;
 }
 
@@ -160,7 +160,7 @@ static uint64_t trim(const struct blobs *blobs, uint64_t free_bytes)
     return 0;
 }
 
-/* Whoever removes one removes the only file. */
+/* In a shared folder, the daemon that removes a blob removes the only file. */
 static enum status forget_gone(const struct blobs *blobs, struct error *error)
 {
     (void)blobs;

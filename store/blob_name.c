@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-static const struct place { /* of the blobs of a kind: FOLDER/ID and the suffix */
+static const struct place { /* place of the blobs of a kind: FOLDER/ID and the suffix */
     const char *folder, *suffix;
 } places[] = {
     [BLOB_MODEL] = {"models", ".safetensors"},

@@ -1,8 +1,8 @@
 /*
- * Each function looks the blob's row up anew, so it holds for what another process has
- * published a moment ago; a row is found in some tens of microseconds, beside an object that
- * takes milliseconds. A blob that is replaced while it is fetched is looked up once more: its
- * old object goes as soon as the new row is there.
+ * Each function looks the blob's row up again, so it sees what another process
+ * published a moment ago; a look-up takes some tens of microseconds, little next to an
+ * object that takes milliseconds. A blob that is replaced while it is fetched is looked
+ * up once more: its old object is removed as soon as the new row is there.
  */
 #include "store/blob_objects.h"
 
@@ -114,8 +114,8 @@ static enum status fetch_once(const struct blob_objects *objects,
     return status;
 }
 
-/* Clients read why a file is not here. Where it is kept, and what that place answered, is
- * the operator's to know. */
+/* Clients may read why a file is not here. Only the operator may read where it is kept,
+ * and what that place answered. */
 static enum status not_fetched(const struct blob_name *name, enum status status,
                                const struct error *inner, struct error *error)
 {
@@ -222,7 +222,7 @@ static enum status check(const struct blobs *blobs, const struct blob_name *name
 
 /* --- removing --- */
 
-/* Removes the row, and has its object follow. */
+/* Removes the row, and queues its object to be removed. */
 static enum status remove_found(const struct blob_objects *objects,
                                 const struct blob_name *name,
                                 struct found_object *found, struct error *error)
@@ -235,7 +235,7 @@ static enum status remove_found(const struct blob_objects *objects,
         return status;
     found_object_fini(found);
     status = found_object_find_in(found, tx, objects, name,
-                                  error); /* it may be another by now */
+                                  error); /* the row may have changed */
     if (status == ST_OK && found->is_there)
         status = blob_row_delete(tx, file_name, error);
     status = store_end(tx, status, error);
@@ -286,7 +286,8 @@ static bool see_unwanted(void *context, const char *file_name, int64_t create_ms
     return true;
 }
 
-/* A row that another process has just committed may not be wanted yet: only old ones go. */
+/* A row that another process has just committed may not be wanted yet, so only old rows
+ * are removed. */
 static enum status sweep(const struct blobs *blobs,
                          bool (*keep)(void *context, const struct blob_name *name),
                          void *context, struct error *error)
@@ -294,7 +295,8 @@ static enum status sweep(const struct blobs *blobs,
     struct store_tx *tx = NULL;
     struct unwanted unwanted = {.keep = keep, .context = context};
     unwanted.before_ms = clock_wall_ms() - (int64_t)GARBAGE_AGE_S * 1000;
-    /* What is made of records is kept in a folder all the same, and goes. */
+    /* Features computed from records are in a folder all the same, and are removed
+     * there. */
     enum status status = blob_folder.sweep(blobs, keep, context, error);
     if (status != ST_OK)
         return status;
@@ -318,7 +320,7 @@ static uint64_t trim(const struct blobs *blobs, uint64_t free_bytes)
 
 /* --- what other daemons have removed --- */
 
-/* Drops those of the objects, of count, that no blob has. */
+/* Drops those of the count objects that no blob has. */
 static enum status drop_gone(const struct blob_objects *objects, struct store_tx *tx,
                              const struct cached_object *cached, size_t count,
                              struct error *error)
@@ -354,8 +356,8 @@ static enum status drop_all_gone(const struct blob_objects *objects,
     return status;
 }
 
-/* A file is kept once its row is there, and no row comes back: one without a row is of an
- * object that is no more. */
+/* A file is cached after its row is committed, and no row comes back: a file without a
+ * row is of an object that no longer exists. */
 static enum status forget_gone(const struct blobs *blobs, struct error *error)
 {
     const struct blob_objects *objects = blobs->objects;
@@ -410,7 +412,7 @@ static bool see_blob(void *context, const char *file_name)
     return !*found;
 }
 
-/* A directory that has kept blobs itself would be swept of them. */
+/* A directory that has kept blobs in its folders would lose them in a sweep. */
 static enum status check_folders(const struct blobs *blobs, struct store *store,
                                  struct error *error)
 {

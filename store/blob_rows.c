@@ -98,7 +98,7 @@ enum status blob_rows_have_object(struct store_tx *tx, const char *object, bool 
     return statement_end(&statement, error);
 }
 
-/* The names that are left over are asked for once more. */
+/* The remaining parameters repeat the first name. */
 enum status blob_rows_have_objects(struct store_tx *tx, const char *const *objects,
                                    size_t count, bool *have, struct error *error)
 {

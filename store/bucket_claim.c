@@ -6,7 +6,7 @@
 #include "store/object_garbage.h"
 #include "store/object_transfer.h"
 
-struct claim { /* the row, if there is one */
+struct claim { /* the row of the marker, if there is one */
     const uint8_t *operator_key;
     struct sealed_object object;
     uint8_t digest[SHA256_SIZE];
@@ -101,7 +101,7 @@ static bool take_nothing(void *context, const void *data, size_t size)
 
 static const struct object_sink nowhere = {.take = take_nothing};
 
-/* Puts the object and looks whether it is there: of two that claim one bucket at once, the
+/* Puts the object and reads it back: of two daemons that claim one bucket at once, the
  * first may find the other's. */
 static enum status put(struct claim *claim, struct bucket *bucket, struct error *error)
 {
@@ -116,7 +116,7 @@ static enum status put(struct claim *claim, struct bucket *bucket, struct error 
 
 /* --- checking --- */
 
-/* The row was there, and the object is not. */
+/* Called when the row exists and the object does not. */
 static enum status put_missing(struct claim *claim, struct bucket *bucket,
                                struct store *store, bool may_make, struct error *error)
 {
@@ -149,8 +149,8 @@ static enum status check(struct claim *claim, struct bucket *bucket,
     return status == ST_OK ? ST_OK : error_set(error, status, "%s", found.text);
 }
 
-/* The object is there, and the row was not: unless another daemon of this database has
- * claimed the bucket in between, it is another's. */
+/* Called when the object exists and the row did not: unless another daemon of this
+ * database has claimed the bucket in between, it is another database's. */
 static enum status check_found(struct claim *claim, struct bucket *bucket,
                                struct store *store, struct error *error)
 {
@@ -164,8 +164,8 @@ static enum status check_found(struct claim *claim, struct bucket *bucket,
                      "another prefix");
 }
 
-/* What lies there already would be taken for garbage; but for the marker, which a daemon of
- * this database may have put a moment ago. */
+/* Objects that are already in the bucket would be taken for garbage. The marker is
+ * allowed: a daemon of this database may have put it a moment ago. */
 static enum status check_empty(struct bucket *bucket, struct error *error)
 {
     size_t count = 0;

@@ -13,8 +13,8 @@ static enum status insert(struct store_tx *tx, uint64_t daemon,
     return statement_run(&statement, error);
 }
 
-/* What is inserted is written again where the connection breaks, and what is asked is not:
- * so these are two statements. */
+/* These are two statements because an INSERT is repeated if the connection breaks, and
+ * a SELECT is not. */
 enum status claim_row_take(struct store_tx *tx, uint64_t daemon, struct job_id *job,
                            bool *taken, struct error *error)
 {

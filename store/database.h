@@ -2,10 +2,11 @@
  * database.h - a connection to a database, SQLite's or PostgreSQL's, and the classes of
  * its answers. Inside store only.
  *
- * A database is a file of SQLite (sqlite.h) or a server of PostgreSQL (postgres.h).
- * What differs between them is in a driver: a table of functions. Only store.c calls
- * its functions for transactions, and only statement.c those for statements, so that
- * the rows are written in one copy of SQL that both databases understand.
+ * A database is a file of SQLite (sqlite.h) or a server of PostgreSQL (postgres.h). A
+ * driver, which is a table of functions, holds all that differs between them. Only
+ * store.c calls its functions for transactions, and only statement.c those for
+ * statements, so that the rows are written in one copy of SQL that both databases
+ * understand.
  *
  * DB_LOST: a connection to a server broke after the open transaction had read, and the
  * driver cannot show that the next connection sees the same rows. The transaction reads

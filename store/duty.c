@@ -33,7 +33,7 @@ enum status duty_take(struct store *store, const char *name, bool *mine,
     return store_end(tx, status == ST_NOT_FOUND ? ST_OK : status, error);
 }
 
-/* The row is locked, so that nobody takes the duty over meanwhile. */
+/* The row is locked, so that no other daemon takes the duty over meanwhile. */
 enum status duty_held(struct store_tx *tx, const char *name, bool *held,
                       struct error *error)
 {

@@ -1,7 +1,8 @@
 /*
- * The position is kept with the connection (database.h), because a connection that is lost
- * takes the turn with it: whoever writes the transaction again has to know whether anybody
- * else has written since. The SQL is PostgreSQL's; no other database is shared.
+ * The position is kept with the connection (database.h), because a connection that is
+ * lost loses the turn too: before the transaction is written again, the driver must
+ * know whether another daemon has written since. The SQL is PostgreSQL's; no other
+ * database is shared.
  */
 #include "store/follow.h"
 
@@ -27,11 +28,11 @@ static const char *const names[FOLLOW_KINDS] = {
     [FOLLOW_POLICY_PROPOSAL] = "policy_proposal",
 };
 
-struct seen { /* by one look */
+struct seen { /* result of one query */
     struct follow_change *changes;
     size_t count, capacity;
     char *position;
-    uint64_t oldest; /* transaction that it may not see */
+    uint64_t oldest; /* the oldest transaction that the position may not include */
 };
 
 static int order(const void *one, const void *other)
@@ -40,7 +41,8 @@ static int order(const void *one, const void *other)
     return a->what != b->what ? (a->what < b->what ? -1 : 1) : strcmp(a->id, b->id);
 }
 
-/* What a table is that this program does not know bears on nothing it keeps. */
+/* Ignores a table that this program does not know: it affects nothing that is in
+ * memory. */
 static void take(struct seen *seen, struct statement *statement)
 {
     char what[FOLLOW_ID_SIZE] = "";
@@ -112,7 +114,8 @@ enum status follow_renew(struct database *database, struct store_tx *tx,
     return ST_OK;
 }
 
-/* A number from the future is of a server that this database was copied from. */
+/* A transaction number from the future is that of a server that this database was
+ * copied from. */
 enum status follow_forget(struct database *database, struct error *error)
 {
     struct statement statement;

@@ -3,9 +3,10 @@
 #include "store/follow.h"
 #include "store/statement.h"
 
-enum { LAPSED_MAX = 64 }; /* in one sweep */
+enum { LAPSED_MAX = 64 }; /* per sweep */
 
-/* Who has the row locked is alive, and says so. */
+/* If the row is locked, another connection is writing it, and that renews the lease
+ * too. */
 static enum status renew(struct store_tx *tx, struct store *store, struct error *error)
 {
     struct statement statement;
@@ -29,9 +30,10 @@ enum status lease_renew(struct store *store, struct error *error)
     return store_end(tx, renew(tx, store, error), error);
 }
 
-/* Fences the daemons that are silent for too long, in one statement: a daemon that wakes while
- * the connection of this one breaks is looked at again, or not at all. It answers rows, so the
- * driver does not write it again either. */
+/* Fences the daemons that have been silent for too long, in one statement: if this
+ * daemon's connection breaks and a daemon wakes meanwhile, the repetition checks that
+ * daemon again, or there is none. The statement returns rows, so the driver does not
+ * repeat it by itself. */
 static enum status fence(struct store_tx *tx, size_t *fenced, struct error *error)
 {
     struct statement statement;
@@ -52,8 +54,8 @@ static enum status fence(struct store_tx *tx, size_t *fenced, struct error *erro
     return statement_end(&statement, error);
 }
 
-/* In a transaction of its own: it may have to be written again, and what was fenced must
- * not be. */
+/* Runs in a transaction of its own: it may have to be written again, and the fencing
+ * must not be. */
 static enum status forget(struct store *store, struct error *error)
 {
     struct store_tx *tx = NULL;

@@ -13,8 +13,8 @@
 #include "store/blob_rows.h"
 
 enum {
-    PAGE = 200,    /* objects that are listed and looked up at once */
-    WAITING = 256, /* whose row is gone */
+    PAGE = 200,    /* objects per page of a list and its look-up */
+    WAITING = 256, /* objects in the queue, whose rows are gone */
 };
 
 struct object_garbage {
@@ -25,20 +25,20 @@ struct object_garbage {
     pthread_cond_t changed;
     size_t count;
     char waiting[WAITING][SEALED_NAME_SIZE];
-    atomic_bool stops; /* read without the lock too */
+    atomic_bool stops; /* also read without the lock */
 };
 
 /* --- collecting --- */
 
-/* Whether it is of a name that we would have drawn: in a bucket without a prefix others may
- * put things too. */
+/* Returns whether it has the form of the names that we draw: in a bucket without a
+ * prefix others may put objects too. */
 static bool is_ours(const char *name)
 {
     size_t digits = strspn(name, "0123456789abcdef");
     return name[digits] == '\0' && digits == SEALED_NAME_SIZE - 1;
 }
 
-/* Leaves of the listed objects those that are old and have no row. */
+/* Keeps of the listed objects those that are old and have no row. */
 static enum status keep_garbage(struct store *store, struct bucket_listed *listed,
                                 size_t *count, int64_t now_s, struct error *error)
 {
@@ -111,7 +111,7 @@ static void remove_waiting(struct object_garbage *garbage)
     struct error error = {0};
     strcpy(object, garbage->waiting[--garbage->count]);
     pthread_mutex_unlock(&garbage->lock);
-    /* One that is not removed now is collected later. */
+    /* An object that is not removed now is collected later. */
     if (garbage->bucket->driver->remove(garbage->bucket, object, &error) != ST_OK)
         log_event(LOG_WARNING, "object_not_removed", "object", object, "detail",
                   error.text, (char *)NULL);

@@ -15,8 +15,8 @@
 #include "store/found_object.h"
 #include "store/object_transfer.h"
 
-/* A model that is trained is paid for: its publication outlasts a place that is away for a
- * while. Whatever else is published can be made again. */
+/* The budget of a trained model is spent, so its publication is tried again while the
+ * bucket cannot be reached. Everything else that is published can be made again. */
 enum { MODEL_PATIENCE_S = 300, PAUSE_MS = 1000 };
 
 struct publishing {
@@ -24,7 +24,7 @@ struct publishing {
     const struct blob_draft *draft;
     const struct blob_gate *gate; /* or NULL */
     int file;
-    int64_t begin_s; /* of a clock that goes on while the machine sleeps */
+    int64_t begin_s; /* of a clock that also runs while the machine sleeps */
     struct sealed_object object;
     uint8_t *digests;
 };
@@ -62,7 +62,7 @@ static enum sealed_padding padding_of(const struct blob_name *name)
     return SEALED_DOUBLED;
 }
 
-/* Puts the object, again where that failed and what is published is worth it. */
+/* Puts the object; if that fails and it is a model, tries again. */
 static enum status put(struct publishing *publishing, struct error *error)
 {
     bool is_model = publishing->draft->name.kind == BLOB_MODEL;
@@ -88,7 +88,7 @@ static enum status put(struct publishing *publishing, struct error *error)
     }
 }
 
-/* Commits the row; *old: that of the name until then. */
+/* Commits the row; *old = the row that the name had before. */
 static enum status insert(struct publishing *publishing, struct found_object *old,
                           struct error *error)
 {
@@ -139,8 +139,8 @@ static enum status put_and_insert(struct publishing *publishing, struct error *e
     return status;
 }
 
-/* The draft holds what was published, and will most likely be read next. Whoever has found
- * the row by now may have fetched it already. */
+/* The draft holds the bytes that were published, which will most likely be read next.
+ * Another thread may have found the row and fetched the object already. */
 static void keep_draft(const struct publishing *publishing, const char *path)
 {
     const struct sealed_object *object = &publishing->object;

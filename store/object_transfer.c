@@ -34,7 +34,7 @@ static enum status read_all(int file, uint8_t *bytes, size_t size, uint64_t offs
     return ST_OK;
 }
 
-/* Seals the chunk at bytes, where there is room for it. */
+/* Seals a chunk into bytes, which has room for it. */
 static enum status seal(const struct sending *sending, size_t index, uint8_t *bytes,
                         struct error *error)
 {
@@ -49,7 +49,7 @@ static enum status seal(const struct sending *sending, size_t index, uint8_t *by
     return ST_OK;
 }
 
-/* Seals chunks [first, last) one behind the other into the buffer. */
+/* Seals chunks [first, last) one after the other into the buffer. */
 static enum status seal_some(const struct sending *sending, size_t first, size_t last,
                              size_t *size, struct error *error)
 {
@@ -108,7 +108,7 @@ enum status object_send(struct bucket *bucket, const struct sealed_object *objec
         return error_set(error, ST_NO_MEMORY, "no memory to send a file");
     enum status status =
         at_once ? send_at_once(&sending, error) : send_pieces(&sending, error);
-    hash_zero(sending.buffer, size); /* a read that failed leaves what was not sealed */
+    hash_zero(sending.buffer, size); /* after a read that failed it holds plain bytes */
     free(sending.buffer);
     return status;
 }
@@ -120,7 +120,7 @@ struct receiving {
     const struct sealed_object *object;
     const uint8_t *digests;
     const atomic_bool *cancel;
-    uint8_t *bytes; /* of a chunk */
+    uint8_t *bytes; /* buffer for a chunk */
 };
 
 /* Gets a chunk and opens it. */

@@ -1,7 +1,7 @@
 /*
- * The driver of PostgreSQL. A statement is sent when its first row is asked for, and all
- * its rows come at once, so that another may be sent while they are walked. Its connection
- * may break under it: postgres_session.h.
+ * The driver of PostgreSQL. A statement is sent when its first row is read, and all its
+ * rows come at once, so that another may be sent while they are walked. The connection
+ * may break meanwhile: postgres_session.h.
  */
 #include "store/postgres.h"
 
@@ -21,11 +21,11 @@ enum { NUMBER_SIZE = 24 };
 struct prepared {
     struct postgres *postgres;
     size_t text;
-    int count; /* of parameters */
+    int count; /* number of parameters */
     const char *values[POSTGRES_PARAMETERS_MAX];
     int sizes[POSTGRES_PARAMETERS_MAX], formats[POSTGRES_PARAMETERS_MAX];
     char numbers[POSTGRES_PARAMETERS_MAX][NUMBER_SIZE];
-    PGresult *answer; /* NULL: it was not sent yet */
+    PGresult *answer; /* NULL: not sent yet */
     int row;
 };
 
@@ -48,7 +48,7 @@ static enum database_class class_of(const char *sqlstate)
         enum database_class class;
     } all[] = {
         {"23505", DB_KEY_USED}, {"23503", DB_NO_PARENT}, {"23514", DB_REFUSED},
-        {"23502", DB_REFUSED},  {"22021", DB_REFUSED}, /* bytes that are no text */
+        {"23502", DB_REFUSED},  {"22021", DB_REFUSED}, /* bytes that are not a text */
         {"22P05", DB_REFUSED}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(sqlstate, all[i].sqlstate) == 0)
@@ -56,8 +56,8 @@ static enum database_class class_of(const char *sqlstate)
     return DB_FAILED;
 }
 
-/* Somebody else stood in its way: a deadlock, an order of transactions, a lock that was
- * not had in time. The whole transaction may be tried again. */
+/* Another transaction stood in its way: a deadlock, a serialization failure, a lock
+ * that was not granted in time. The whole transaction may be tried again. */
 static bool is_passing(const char *sqlstate)
 {
     return strcmp(sqlstate, "40P01") == 0 || strcmp(sqlstate, "40001") == 0 ||
@@ -146,8 +146,8 @@ static uint64_t changed(struct prepared *prepared)
     return strtoull(PQcmdTuples(prepared->answer), NULL, 10);
 }
 
-/* Sends it, and again after the connection broke or another transaction was in the way, if
- * the transaction may go on (postgres_session_again). */
+/* Sends the statement, and again after the connection broke or another transaction was
+ * in the way, if the transaction may go on (postgres_session_again). */
 static enum database_class execute(struct prepared *prepared)
 {
     struct postgres *postgres = prepared->postgres;
@@ -204,7 +204,7 @@ static size_t size_of(struct prepared *prepared, int column)
     return (size_t)PQgetlength(prepared->answer, prepared->row, column);
 }
 
-/* Whole numbers come with four bytes or eight, the greatest first. */
+/* Whole numbers come with four or eight bytes, the most significant first. */
 static int64_t number(struct prepared *prepared, int column)
 {
     const uint8_t *bytes = (const uint8_t *)text(prepared, column);
@@ -310,7 +310,8 @@ static struct postgres *postgres_create(const struct store_server *server,
     return postgres;
 }
 
-/* It is opened as one that was lost: by the first transaction. */
+/* The new connection begins like one that was lost: the first transaction connects
+ * it. */
 static struct database *beside(struct database *first, unsigned number)
 {
     struct postgres *of = own(first);
@@ -323,9 +324,9 @@ static struct database *beside(struct database *first, unsigned number)
     return &postgres->base;
 }
 
-/* The lock, and the tables as this program knows them. Whoever may move them forward
- * has the database alone meanwhile: a daemon of an older program would go on with tables
- * that it does not know. */
+/* Takes the lock, and checks the tables against this program's. A daemon that may move
+ * them forward takes the database for itself meanwhile: a daemon of an older program
+ * would go on with tables that it does not know. */
 static enum status enter(struct wire *wire, const struct store_server *server,
                          struct error *error)
 {
@@ -338,8 +339,8 @@ static enum status enter(struct wire *wire, const struct store_server *server,
     return status;
 }
 
-/* It writes nothing, and has a writer's row: whoever comes back to a server must know whether
- * it is the one that was left. */
+/* This connection writes nothing, yet has a writer's row: a connection that is made
+ * again must find out whether the server is the one it was connected to before. */
 static struct database *reader(struct database *first)
 {
     return own(first)->read_only ? NULL : beside(first, WRITER_READER);

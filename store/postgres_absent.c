@@ -1,4 +1,5 @@
-/* What a program says that was built without libpq. */
+/* The replacement in a program that was built without libpq: every call reports
+ * that. */
 #include "store/postgres.h"
 
 static enum status absent(struct error *error)

@@ -1,8 +1,9 @@
 #include "store/postgres_seals.h"
 
-/* What step 14 of sqlite_tables.c makes. Where a database arrives from another its entries
- * are compared with the one before, and the head is moved once they are all there: its one
- * row would be walked in as many versions as there are entries. */
+/* The same as step 14 of sqlite_steps.c. While a database arrives from another, its
+ * entries are compared with the one before, and the head is moved once they are all
+ * there: else every entry would leave a dead version of the head's one row, and each
+ * insertion would read past all of them. */
 /* clang-format off */
 const char postgres_seals[] =
     "CREATE TABLE sealed_sum("

@@ -1,7 +1,7 @@
 /*
- * What a transaction has written is kept until it ends, statement and parameters: should
- * the connection break, it is written again on the next one, where the writer's row says
- * that nothing else has happened.
+ * The statements and parameters by which a transaction has written are kept until it
+ * ends. If the connection breaks, they are run again on the next one, if the writer's
+ * row says that nothing else has happened.
  */
 #include "store/postgres_session.h"
 
@@ -64,7 +64,8 @@ void postgres_session_remember(struct postgres *postgres, size_t at,
 
 /* --- statements on the wire --- */
 
-/* A copy of the SQL with $1, $2 .. for its question marks; there are none in its texts. */
+/* Returns a copy of the SQL with $1, $2 .. for its question marks; its string literals
+ * have none. */
 static char *number_parameters(const char *sql)
 {
     size_t size = strlen(sql) + 3 * POSTGRES_PARAMETERS_MAX, used = 0;
@@ -139,8 +140,8 @@ static bool connect_again(struct postgres *postgres)
     return true;
 }
 
-/* Whether what was found is what may be: of the writer's transactions n are durable, or,
- * where the last COMMIT is in doubt, one more. */
+/* Checks what writers_find has read: n of the writer's transactions are durable, or one
+ * more if the last COMMIT is in doubt. */
 static bool is_ours(struct postgres *postgres, const struct writers_found *found,
                     bool doubt)
 {
@@ -165,8 +166,9 @@ static int64_t return_ns(const struct postgres *postgres)
     return (int64_t)ms * NS_PER_MS;
 }
 
-/* Connects until the writer's row has answered, for return_ns. False: it did not, or what
- * it says ends this daemon. *done: the COMMIT that was in doubt is durable. */
+/* Connects until the writer's row was read, for at most return_ns. Returns false if it
+ * could not be read, or if it says that this daemon must end. *done: the COMMIT that
+ * was in doubt is durable. */
 static bool come_back(struct postgres *postgres, bool doubt, bool *done)
 {
     static const struct timespec wait = {.tv_nsec = RETURN_WAIT_NS};
@@ -200,8 +202,8 @@ static bool only_reads(const struct postgres *postgres)
     return postgres->scope == STORE_READ || postgres->read_only;
 }
 
-/* A transaction that only reads may be idle for longer than the session allows: it locks no
- * row, and a start computes while it reads. */
+/* A transaction that only reads may be idle for longer than the session allows: it
+ * locks no row, and a start computes while it reads. */
 static enum wire_end send_begin(struct postgres *postgres, uint64_t *changed)
 {
     if (postgres->wire == NULL)
@@ -225,9 +227,9 @@ static uint64_t rows_changed(struct pg_result *answer)
     return strtoull(PQcmdTuples(answer), NULL, 10);
 }
 
-/* Writes once more what the transaction has written. False where the connection breaks, or
- * where a statement changes other rows than it did: another daemon has written meanwhile
- * what the transaction was made of. */
+/* Repeats the writes of the transaction. Returns false if the connection breaks, or if
+ * a statement changes another number of rows than it did: another daemon has written
+ * meanwhile the rows that the transaction was computed from. */
 static bool send_written(struct postgres *postgres)
 {
     enum wire_end end = WIRE_DONE;
@@ -247,16 +249,16 @@ static bool send_written(struct postgres *postgres)
     return end == WIRE_DONE;
 }
 
-/* Whether other daemons may have changed what the open transaction has read, without a trace
- * that postgres_turn_same would find. */
+/* Returns whether other daemons may have changed rows that the open transaction has
+ * read, without a trace that postgres_turn_same would find. */
 static bool reads_unguarded(const struct postgres *postgres)
 {
     const struct database *base = &postgres->base;
     return postgres->has_read && base->shared && base->first == NULL && !base->renewed;
 }
 
-/* Begins the open transaction, or begins it again with all that it has written. Not DB_OK
- * where the server does not come back or does not let it. */
+/* Begins the open transaction, or begins it again and repeats its writes. Not DB_OK if
+ * the server does not come back or refuses. */
 static enum database_class begin_anew(struct postgres *postgres)
 {
     if (reads_unguarded(postgres))
@@ -275,7 +277,7 @@ static enum database_class begin_anew(struct postgres *postgres)
         if (end == WIRE_DONE && (!writes || changed == 1) && send_written(postgres))
             return DB_OK;
         if (end == WIRE_DONE && writes && changed != 1)
-            wire_run(postgres->wire, "ROLLBACK", NULL); /* come_back says why */
+            wire_run(postgres->wire, "ROLLBACK", NULL); /* come_back finds the reason */
         if (!come_back(postgres, false, &done))
             return DB_FAILED;
     }
@@ -283,8 +285,8 @@ static enum database_class begin_anew(struct postgres *postgres)
                                  "the store does not let a transaction begin");
 }
 
-/* Another snapshot may show other rows, and a transaction that reads, or that renews memory,
- * must see those of one moment. */
+/* Another snapshot may show other rows, and a transaction that reads, or that renews
+ * memory, must see those of one moment. */
 static bool must_be_repeated(const struct postgres *postgres)
 {
     return postgres->has_read && !postgres->read_only &&
@@ -319,7 +321,7 @@ enum database_class postgres_session_begin(struct postgres *postgres,
     return class;
 }
 
-/* Sends COMMIT; *doubt: whether it happened cannot be told from the answer. */
+/* Sends COMMIT; *doubt: the answer does not show whether it happened. */
 static enum database_class send_commit(struct postgres *postgres, bool *doubt)
 {
     PGresult *answer = NULL;
@@ -334,14 +336,14 @@ static enum database_class send_commit(struct postgres *postgres, bool *doubt)
                 : postgres_session_fail(postgres, "the transaction was given up");
 }
 
-/* A transaction that was not done, and never will be, is written once more. */
+/* A transaction that was not committed, and never will be, is written again. */
 enum database_class postgres_session_commit(struct postgres *postgres)
 {
     bool writes = !only_reads(postgres);
     for (int tries = 0; tries < POSTGRES_TRIES; tries++) {
         bool doubt = false, done = false;
         enum database_class class = send_commit(postgres, &doubt);
-        if (!doubt || !writes) { /* of what only read nothing is lost */
+        if (!doubt || !writes) { /* a transaction that only read loses nothing */
             if (class == DB_OK && writes)
                 postgres->writer->n++;
             postgres->open = false;

@@ -1,7 +1,7 @@
 /*
- * Bytes are bytea, numbers bigint, texts compare byte by byte. Triggers keep what they
- * keep in SQLite, by two functions: one refuses, and one continues the ledger's chain by
- * moving the head, which locks it.
+ * Bytes are bytea, numbers bigint, texts compare byte by byte. Triggers keep the same
+ * invariants as in SQLite, by two functions: one refuses, and one continues the
+ * ledger's chain by moving the head, which locks it.
  */
 #include "store/postgres_tables.h"
 
@@ -18,12 +18,14 @@ enum { SQL_SIZE = 96 };
 #define REFUSE     "FOR EACH STATEMENT EXECUTE FUNCTION epsilond_refuse"
 #define REFUSE_ROW "EXECUTE FUNCTION epsilond_refuse"
 
-/* "epsm": beside the lock of the database (writer.c) one of each job's name. */
+/* "epsm": in addition to the lock of the database (writer.c), a lock for each job's
+ * name. */
 #define JOB_LOCK "1702392685"
-/* Held by the session that looks for the tables and makes them, so that the second of two
- * daemons that start together on an empty database finds what the first has made. */
+/* Held by the session that looks for the tables and makes them, so that the second
+ * of two daemons that start together on an empty database finds what the first has
+ * made. */
 #define TABLES_LOCK "1702392686"
-/* In a transaction of a daemon that shares the database (postgres_turn.c). */
+/* True in a transaction of a daemon that shares the database (postgres_turn.c). */
 #define SHARED "current_setting('epsilond.daemon',true)<>''"
 #define CHANGE "INSERT OR UPDATE OR DELETE"
 #define TELL(table, when, each, what)                                                  \
@@ -227,19 +229,20 @@ static const char migration[] =
     "CREATE TRIGGER migration_same BEFORE UPDATE ON migration FOR EACH ROW"
     "  WHEN (NEW.identity<>OLD.identity)"
     "  " REFUSE_ROW "('a database stays the one that it is');";
-/* Which rows of `writer` are of one daemon: the first of them. */
+/* The rows of `writer` that belong to one daemon: lead is the id of the first of
+ * them. */
 static const char sharing[] =
     "ALTER TABLE writer ADD COLUMN lead bigint NOT NULL DEFAULT 0;";
 
-/* Which daemon runs which job; daemon is its lead. */
+/* The daemon that runs each job; daemon is its lead. */
 static const char claims[] =
     "CREATE TABLE claim("
     "  job text COLLATE \"C\" PRIMARY KEY REFERENCES job(id) ON DELETE CASCADE,"
     "  daemon bigint NOT NULL REFERENCES writer(id));";
 
-/* What daemons that share the database tell each other (follow.h): which rows they have
- * changed, as long as somebody may ask. A daemon alone tells nobody: it sets no
- * epsilond.daemon. */
+/* Changes, by which daemons that share the database learn what the others have written
+ * (follow.h): which rows they have changed, as long as a daemon may still read them. A
+ * daemon that has the database for itself records none: it sets no epsilond.daemon. */
 static const char following[] =
     "ALTER TABLE writer ADD COLUMN alone boolean NOT NULL DEFAULT true;"
     "ALTER TABLE writer ADD COLUMN follows xid8 NOT NULL DEFAULT '0';"
@@ -276,9 +279,9 @@ static const char following[] =
     TELL("webhook", CHANGE, "ROW", "tell('webhook')")
     TELL("caption", CHANGE, "ROW", "tell_caption()");
 
-/* Between daemons: no mark behind the end of its job, and no end that charges other steps
- * than its mark says. Whoever raises the mark of a job and whoever ends it wait for each
- * other by a lock of the job's name. */
+/* Rules between daemons: no mark is raised after the end of its job, and no end charges
+ * other steps than its mark says. A transaction that raises the mark of a job and one
+ * that ends the job wait for each other by a lock of the job's name. */
 static const char walls[] =
     "CREATE INDEX ledger_ended ON ledger(job) WHERE kind='COMMIT';"
     "CREATE FUNCTION epsilond_mark_open() RETURNS trigger LANGUAGE plpgsql AS $$"
@@ -302,7 +305,7 @@ static const char walls[] =
     "CREATE TRIGGER ledger_whole BEFORE INSERT ON ledger FOR EACH ROW"
     "  WHEN (NEW.kind='COMMIT' AND " SHARED ") EXECUTE FUNCTION epsilond_end_whole();";
 
-/* What is done by one of several daemons at a time, and where each of them is. */
+/* Work that one of several daemons does at a time, and the address of each. */
 static const char duties[] =
     "CREATE TABLE duty("
     "  name text COLLATE \"C\" PRIMARY KEY, daemon bigint NOT NULL REFERENCES writer(id),"
@@ -310,13 +313,13 @@ static const char duties[] =
     "CREATE TABLE daemon("
     "  id bigint PRIMARY KEY REFERENCES writer(id), role " TEXT ", address " TEXT ");";
 
-/* Which daemon imports which dataset, and measures for which survey. */
+/* The daemon that imports each dataset, and that computes each survey. */
 static const char holds[] =
     "CREATE TABLE hold("
     "  what " TEXT " CHECK(what IN('dataset','survey')), id " TEXT ","
     "  daemon bigint NOT NULL REFERENCES writer(id), PRIMARY KEY(what,id));";
 
-/* The order in which datasets came, as SQLite has it. */
+/* The order in which datasets were inserted, as SQLite has it. */
 static const char numbers[] =
     "ALTER TABLE dataset ADD COLUMN rowid bigint;"
     "UPDATE dataset SET rowid=place FROM (SELECT id AS which,row_number() OVER"
@@ -326,12 +329,12 @@ static const char numbers[] =
     "DO $$ BEGIN PERFORM setval(pg_get_serial_sequence('dataset','rowid'),"
     "  (SELECT coalesce(max(rowid),0)+1 FROM dataset),false); END $$;";
 
-/* How far its run has come, as the daemon that runs it shows it. */
+/* The progress of a run, as the daemon that runs it reports it. */
 static const char progress[] =
     "ALTER TABLE claim ADD COLUMN step bigint NOT NULL DEFAULT 0,"
     "  ADD COLUMN authorised bigint NOT NULL DEFAULT 0;";
 
-/* Browsers that are logged in, and policies of keys that wait for a second person. */
+/* Browsers that are logged in, and policies of keys that await a second person. */
 static const char logins[] =
     "CREATE TABLE login("
     "  id text COLLATE \"C\" PRIMARY KEY CHECK(length(id)=64),"
@@ -342,7 +345,8 @@ static const char logins[] =
     "  proposed_by " TEXT ", propose_ms bigint NOT NULL);"
     TELL("login", CHANGE, "ROW", "tell('login')")
     TELL("policy_proposal", CHANGE, "ROW", "tell('policy_proposal')");
-/* Other timelines of the ledger: what each may have spent of an epoch since its fork. */
+/* Other timelines of the ledger: how much each may have spent of an epoch since its
+ * fork. */
 static const char timelines[] =
     "CREATE TABLE timeline("
     "  dataset " TEXT " REFERENCES dataset(id), epoch bigint NOT NULL,"
@@ -355,7 +359,8 @@ static const char timelines[] =
     TELL("timeline", "INSERT", "STATEMENT", "tell('ledger')");
 /* clang-format on */
 
-/* Each from the state that those before it left; several may make one step. */
+/* Each step runs on the tables that the steps before it left; several texts may make
+ * one step. */
 static const struct step {
     int number;
     const char *sql;
@@ -392,7 +397,7 @@ static enum status failed(struct wire *wire, struct error *error)
     return error_set(error, ST_IO, "the store: %s", wire_said(wire));
 }
 
-/* *number = what the statement answers. */
+/* *number = the value that the statement returns. */
 static enum status ask(struct wire *wire, const char *sql, int *number,
                        struct error *error)
 {
@@ -429,8 +434,8 @@ static enum status find_step(struct wire *wire, int *found, struct error *error)
     return status;
 }
 
-/* The head says what the ledger's newest entry is, and nobody has switched off what keeps
- * them. */
+/* Checks that the head is the ledger's newest entry, and that no trigger is missing or
+ * switched off. */
 static enum status check(struct wire *wire, struct error *error)
 {
     int same = 0, triggers = 0, made = triggers_made();

@@ -12,16 +12,16 @@ enum { SQL_SIZE = 512 };
 
 #define LOCK_NOT_HAD "55P03"
 
-/* Those of marks wait for nobody. The ledger's head is locked by whoever appends in any
- * case: by a transaction of STORE_LEDGER. */
+/* Transactions of marks wait for no others. Every transaction that appends, which is
+ * one of STORE_LEDGER, locks the ledger's head in any case. */
 static bool takes_turn(const struct postgres_turn *turn)
 {
     return turn->scope == STORE_LEDGER ||
            (turn->database->shared && turn->scope != STORE_MARK);
 }
 
-/* Says that the daemon is alive, whose row nothing has locked: its transaction has been
- * undone. What it says of itself needs no turn, and is no transaction that it counts. */
+/* Renews the lease of this daemon. Nothing has locked its row: its transaction has been
+ * rolled back. The update needs no turn, and n does not count it. */
 static enum wire_end pulse(struct wire *wire, const struct writer *writer)
 {
     char sql[SQL_SIZE];
@@ -33,8 +33,8 @@ static enum wire_end pulse(struct wire *wire, const struct writer *writer)
     return end == WIRE_DONE ? wire_run(wire, sql, NULL) : end;
 }
 
-/* What its triggers write into `change` names the daemon by a setting, of this transaction
- * alone. */
+/* A setting, local to this transaction, tells the triggers the daemon's id for the rows
+ * that they write into `change`. */
 static void render_begin(char *sql, size_t size, const struct postgres_turn *turn)
 {
     char shared[128] = "", follows[64] = "";

@@ -20,7 +20,7 @@ struct pulse {
     bool ends;
 };
 
-/* The lock is held. */
+/* Precondition: the lock is held. */
 static void await(struct pulse *pulse, int64_t due_ns)
 {
     const struct timespec due = {.tv_sec = due_ns / second_ns,
@@ -29,8 +29,8 @@ static void await(struct pulse *pulse, int64_t due_ns)
         pthread_cond_timedwait(&pulse->change, &pulse->lock, &due);
 }
 
-/* Where the store is poisoned the process is about to end; the thread waits for that, so that
- * none is left that has ended and nobody has joined. */
+/* If the store is poisoned the process is about to end; the thread waits for
+ * pulse_stop, so that there is always a thread to join. */
 static void *run(void *argument)
 {
     struct pulse *pulse = argument;

@@ -33,8 +33,8 @@ void receipts_renew(struct receipts *receipts, const struct store *store)
         receipts->all[0].count = store_acknowledged(store);
 }
 
-/* The receipt of the daemon that started first, but never the one at 0: who writes the
- * receipts is alive, and what it was promised is said nowhere else. */
+/* Returns the receipt of the daemon that started first, but never the one at 0: the
+ * daemon that writes the receipts is alive, and its own is recorded nowhere else. */
 static struct receipt *first_started(struct receipts *receipts)
 {
     struct receipt *first = &receipts->all[1];
@@ -52,7 +52,7 @@ static struct receipt *find(struct receipts *receipts, uint64_t daemon)
     return NULL;
 }
 
-/* Returns whether one had to go. */
+/* Returns whether a receipt had to be dropped. */
 static bool add(struct receipts *receipts, const struct receipt *receipt)
 {
     struct receipt *same = find(receipts, receipt->daemon);
@@ -91,8 +91,8 @@ void receipts_forget(struct receipts *receipts, const struct receipts *ended)
     }
 }
 
-/* Whether the rows of one daemon count as much as it was promised, and whether each is
- * fenced, so that it will never write again. */
+/* *hold = whether the rows of one daemon count as much as was acknowledged to it;
+ * *has_ended = whether each is fenced, so that the daemon will never write again. */
 static enum status compare(const struct receipt *receipt, struct store_tx *tx,
                            bool *hold, bool *has_ended, struct error *error)
 {

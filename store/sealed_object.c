@@ -14,7 +14,8 @@ enum {
     WRAPPED_NONCE = CIPHER_NONCE_SIZE,
 };
 
-/* An object in pieces of 16 MiB may have 10,000 of them, which is less than 256 GiB. */
+/* An object in pieces of 16 MiB has at most 10,000 of them, which is less than 256
+ * GiB. */
 static const uint64_t doubled_max = UINT64_C(128) << 30;
 static const uint64_t step_beyond = UINT64_C(4) << 30;
 
@@ -85,12 +86,12 @@ struct sealed_chunk sealed_object_chunk(const struct sealed_object *object,
 
 /* --- sealing --- */
 
-struct bound { /* bytes that are bound to what is sealed */
+struct bound { /* the authenticated associated data */
     uint8_t bytes[BOUND_SIZE];
     size_t size;
 };
 
-/* Appends a text with its end, so that no two lists of texts are bound alike. */
+/* Appends a text with its end, so that no two lists of texts give the same bytes. */
 static void bind_text(struct bound *bound, const char *text)
 {
     size_t size = strlen(text) + 1;

@@ -68,8 +68,8 @@ enum status sealed_rows_delete(struct store_tx *tx, struct error *error)
     return statement_run(&statement, error);
 }
 
-/* By the key that begins with the job, which GRANTs and SEALs have not; seq has a sign so
- * that its own index, which all GRANTs are in, is not walked. */
+/* Uses the key that begins with the job, which GRANTs and SEALs do not have; seq has a
+ * sign so that its own index, which all GRANTs are in, is not walked. */
 enum status ledger_rows_of_jobs(struct store_tx *tx, uint64_t before,
                                 bool (*visit)(void *context, const char *dataset),
                                 void *context, struct error *error)
@@ -86,7 +86,7 @@ enum status ledger_rows_of_jobs(struct store_tx *tx, uint64_t before,
     return statement_end(&statement, error);
 }
 
-/* A COMMIT comes behind its RESERVE, so it is there still when that is looked at. */
+/* A COMMIT comes after its RESERVE, so it still exists when the RESERVE is checked. */
 enum status ledger_rows_forget(struct store_tx *tx, uint64_t after, uint64_t before,
                                struct error *error)
 {

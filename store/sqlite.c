@@ -1,13 +1,13 @@
 /*
  * SQLite's connection and its statements. A database is opened without being read;
- * sqlite_set_up then makes its settings and reads each one back, because a pragma that
- * SQLite does not know or does not accept is answered with silence. The log's length is
- * counted by a hook that SQLite calls at each commit, since the checkpoint is ours to run
- * (invariant 2 of the header).
+ * sqlite_set_up then makes its settings and reads each one back, because SQLite
+ * silently ignores a pragma that it does not know or does not accept. A hook that
+ * SQLite calls at each commit counts the pages of the log, since we run the checkpoint
+ * ourselves (invariant 2 of the header).
  *
- * To prepare a statement costs as much as to run it, and more where it fires triggers, so
- * those that change or select rows are kept for the next who asks for the same text. One
- * that has ended holds no row, no lock and nothing that was bound.
+ * To prepare a statement costs as much as to run it, and more if it fires triggers, so
+ * statements that change or select rows are kept and reused for the same text. One that
+ * has ended holds no row, no lock and nothing that was bound.
  */
 #include "store/sqlite.h"
 
@@ -22,21 +22,21 @@
 #include "base/check.h"
 
 enum {
-    /* A reader waits at most this long for another that recovers the log. */
+    /* A reader waits at most this long for another process that recovers the log. */
     READ_WAIT_MS = 5000,
     URI_SIZE = 3 * 4096,
     /* 4 MiB in pages of 4,096 bytes, which keeps log and recovery short. */
     LOG_PAGES_MAX = 1024,
-    /* More than a daemon's common requests take. */
+    /* More than a daemon's common requests use. */
     KEPT_MAX = 64,
 };
 
 struct prepared {
-    sqlite3_stmt *statement; /* NULL: a place that keeps none */
+    sqlite3_stmt *statement; /* NULL: this place keeps none */
     bool kept;               /* in a place of the connection */
     bool open;               /* not ended */
-    bool failed;             /* not to be used again */
-    uint64_t turn;           /* when it was opened */
+    bool failed;             /* must not be used again */
+    uint64_t turn;           /* its number among those opened */
 };
 
 struct sqlite {
@@ -46,7 +46,7 @@ struct sqlite {
     bool read_only;
     bool in_memory;
     int log_pages;     /* after the last commit */
-    int checkpoint_at; /* pages of the log at which to try next */
+    int checkpoint_at; /* length of the log for the next try */
     struct prepared places[KEPT_MAX];
     uint64_t turn; /* counts the statements that were opened */
 };
@@ -103,7 +103,7 @@ static struct sqlite *sqlite_create(bool read_only, const char *path)
     return sqlite;
 }
 
-/* Connects to file, a path or a URI; a failure speaks of path. */
+/* Connects to file, a path or a URI; error texts name path. */
 static enum status connect_to(struct sqlite *sqlite, const char *file, int flags,
                               const char *path, struct error *error)
 {
@@ -113,8 +113,9 @@ static enum status connect_to(struct sqlite *sqlite, const char *file, int flags
     return error_set(error, ST_IO, "%s: %s", path, sqlite3_errmsg(sqlite->handle));
 }
 
-/* Makes the file, where there is none, before SQLite would: its files are readable by
- * whomever the process's mask lets in. The log takes its mode from the file. */
+/* Makes the file, if it does not exist, before SQLite would: SQLite's own mode depends
+ * on the umask of the process, which may let others read the file. The log takes its
+ * mode from the file. */
 static enum status create_file(const char *path, struct error *error)
 {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -141,8 +142,8 @@ enum status sqlite_open(struct database **out, const char *path, struct error *e
     return ST_OK;
 }
 
-/* uri = path as a URI of the scheme file, in which ? # and % are special, and the
- * query. False if it is too long. */
+/* uri = path as a URI of the scheme file, with its ? # and % escaped, and the query.
+ * Returns false if it is too long. */
 static bool uri_of(char uri[URI_SIZE], const char *path, const char *query)
 {
     size_t size = 0;
@@ -159,7 +160,7 @@ static bool uri_of(char uri[URI_SIZE], const char *path, const char *query)
     return true;
 }
 
-/* A running daemon keeps a -wal file beside the database. Where there is none nobody
+/* A running daemon keeps a -wal file in the same folder. If there is none, no process
  * writes, and `immutable` keeps SQLite from making one. */
 enum status sqlite_open_read(struct database **out, const char *path,
                              struct error *error)
@@ -199,8 +200,8 @@ static enum status open_again(struct database **out, const struct database *firs
     return status;
 }
 
-/* One that only reads, beside a first that may write. There is a log by then, for the first
- * has read. NULL: the database is in memory, or is only read. */
+/* Opens a connection that only reads, while the first may write. The log exists by
+ * then, for the first has read. NULL: the database is in memory, or is only read. */
 static struct database *reader(struct database *first)
 {
     const struct sqlite *of = own(first);
@@ -217,7 +218,7 @@ static struct database *reader(struct database *first)
     return &sqlite->base;
 }
 
-/* The log is put into the file by the last connection that closes. */
+/* The last connection that closes writes the log into the file. */
 static void close_connection(struct database *database, bool clean)
 {
     struct sqlite *sqlite = own(database);
@@ -240,7 +241,7 @@ static int on_commit(void *context, sqlite3 *handle, const char *schema, int pag
     return SQLITE_OK;
 }
 
-/* Runs a pragma and compares what it then answers. */
+/* Sets a pragma, reads it back, and compares. */
 static bool pragma(sqlite3 *handle, const char *set, const char *get,
                    const char *expected)
 {
@@ -256,7 +257,7 @@ static bool pragma(sqlite3 *handle, const char *set, const char *get,
 }
 
 /* A database in memory has no log, so its journal mode is "memory". The hook comes
- * last: wal_autocheckpoint puts its own in its place. */
+ * last, because wal_autocheckpoint installs a hook of its own. */
 enum status sqlite_set_up(struct database *database, struct error *error)
 {
     struct sqlite *sqlite = own(database);
@@ -312,7 +313,8 @@ static enum database_class rollback(struct database *database)
     return sqlite3_get_autocommit(own(database)->handle) ? DB_OK : answer;
 }
 
-/* Puts a log that has grown long into the file. A reader in the way only postpones it. */
+/* Writes a log that has grown long into the file. If a reader is in the way, a later
+ * call does it. */
 static enum database_class tidy(struct database *database)
 {
     struct sqlite *sqlite = own(database);
@@ -332,7 +334,7 @@ static sqlite3_stmt *theirs(struct prepared *prepared)
     return prepared->statement;
 }
 
-/* Statements about tables, and those that copy the file, are for one use. */
+/* Statements about tables, and those that copy the file, are used once. */
 static bool worth_keeping(const char *sql)
 {
     static const char *const verbs[] = {"SELECT ", "INSERT ", "UPDATE ", "DELETE "};
@@ -342,9 +344,9 @@ static bool worth_keeping(const char *sql)
     return false;
 }
 
-/* The place that keeps the statement of this text, or else an emptied one: that whose
- * statement was opened longest ago. NULL if all are open, or if the statement itself is, by
- * a walk inside of which it is wanted again. */
+/* Returns the place that keeps the statement of this text, or else an emptied one: that
+ * whose statement was opened longest ago. NULL if all are open, or if the statement
+ * itself is open, because a walk over its rows uses it again. */
 static struct prepared *take_place(struct sqlite *sqlite, const char *sql)
 {
     struct prepared *oldest = NULL;
@@ -444,7 +446,8 @@ static bool is_null(struct prepared *prepared, int column)
     return sqlite3_column_type(theirs(prepared), column) == SQLITE_NULL;
 }
 
-/* What was bound is borrowed until now. One that has failed is made anew. */
+/* Ends the borrowing of the bound values. A statement that has failed is prepared
+ * again. */
 static void end(struct prepared *prepared)
 {
     if (prepared == NULL)
@@ -461,7 +464,8 @@ static void end(struct prepared *prepared)
         free(prepared);
 }
 
-/* A table without a number of its own has one that its columns do not name. */
+/* In a table without a number of its own the rowid is a column that its columns do not
+ * name. */
 #define COPIED "t.type='table' AND t.name NOT LIKE 'sqlite%' AND t.name<>'migration'"
 static const char columns[] =
     "SELECT name,part,type,pk,0 FROM (SELECT t.rowid AS made,t.name,c.cid,c.name AS "

@@ -4,8 +4,9 @@
 #include "store/sqlite.h"
 #include "store/sqlite_tables.h"
 
-/* found = the steps that the database has taken. It is found to be ours before the
- * settings are made, for one of them, the journal's mode, is written into the file. */
+/* found = the steps that the database has taken. It is recognised as ours before the
+ * settings are made, because one of them, the journal's mode, is written into the
+ * file. */
 static enum status inspect(struct database *database, int *found, struct error *error)
 {
     const struct sqlite_tables *tables = sqlite_steps_current();
@@ -25,7 +26,7 @@ enum status sqlite_file_open(struct database **out, struct page_check **beside,
     enum status status = sqlite_open(&database, path, error);
     if (status == ST_OK)
         status = inspect(database, &found, error);
-    /* A step forward writes: the pages are checked before. */
+    /* A step forward writes, so the pages are checked before it. */
     bool may_wait = beside != NULL && found == known;
     if (status == ST_OK && may_wait)
         *beside = page_check_create(path);

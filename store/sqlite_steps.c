@@ -2,8 +2,9 @@
 
 /* Triggers keep these invariants against this program's own errors: entries and marks
  * are append-only, seq is dense, prev is the head's hash, a mark only grows. A person
- * who has the file can drop them, and is held by the exported head. recursive_triggers
- * must be on: without it INSERT OR REPLACE deletes past the triggers. */
+ * who has the file can drop the triggers; the exported head guards against that.
+ * recursive_triggers must be on: without it INSERT OR REPLACE deletes without firing
+ * the triggers. */
 static const char step_1[] =
     "CREATE TABLE dataset("
     "  id TEXT PRIMARY KEY, version INTEGER NOT NULL, state TEXT NOT NULL,"
@@ -63,11 +64,12 @@ static const char step_1[] =
     "CREATE TRIGGER freeze_no_delete BEFORE DELETE ON freeze"
     "  BEGIN SELECT RAISE(ABORT,'append-only'); END;";
 
-/* The entries of one dataset, in the order of seq, which an index ends with. */
+/* Finds the entries of one dataset in the order of seq, which every index ends with. */
 static const char step_2[] = "CREATE INDEX ledger_dataset ON ledger(dataset);";
 
-/* Things belong to projects and to who made them. What was made before is the local
- * principal's (base/principal.h). Answers that are remembered are so for whoever asked. */
+/* Objects belong to projects and to their creators. Those that were made before belong
+ * to the local principal (base/principal.h). Remembered answers are kept per
+ * principal. */
 static const char step_3[] =
     "ALTER TABLE dataset ADD COLUMN project TEXT NOT NULL DEFAULT 'default';"
     "ALTER TABLE dataset ADD COLUMN created_by TEXT NOT NULL DEFAULT 'local';"
@@ -83,9 +85,9 @@ static const char step_3[] =
     "  time_ms FROM replay_before;"
     "DROP TABLE replay_before;";
 
-/* The audit trail: a row for each act, chained and append-only as the ledger is. An index
- * ends with seq, so the acts of one person, on one thing or of one kind come in order;
- * that of refusals holds those alone. */
+/* The audit trail: a row for each act, chained and append-only as the ledger is. An
+ * index ends with seq, so the acts of one person, on one object or of one kind come in
+ * order; the index of refusals holds only those. */
 static const char step_4[] =
     "CREATE TABLE audit("
     "  seq INTEGER PRIMARY KEY CHECK(seq>0), second INTEGER NOT NULL,"
@@ -110,14 +112,14 @@ static const char step_4[] =
     "CREATE INDEX audit_action ON audit(action);"
     "CREATE INDEX audit_refused ON audit(result) WHERE result<>'ok';";
 
-/* What people call a dataset, a job or a model; and where an answer that is remembered
- * leads to, for when that is deleted. */
+/* Labels of a dataset, a job or a model; and an index by the location of remembered
+ * answers, for when the object there is deleted. */
 static const char step_5[] =
     "CREATE TABLE caption("
     "  kind TEXT NOT NULL CHECK(kind IN('dataset','job','model')), id TEXT NOT NULL,"
     "  text TEXT NOT NULL, PRIMARY KEY(kind,id)) STRICT;"
     "CREATE INDEX replay_location ON replay(location);";
-/* Whom to tell of events, and what they are still to be told: the outbox. */
+/* Receivers of events, and the events that they are still to receive: the outbox. */
 static const char step_6[] =
     "CREATE TABLE webhook("
     "  id TEXT PRIMARY KEY, project TEXT NOT NULL, owner TEXT NOT NULL,"
@@ -137,8 +139,8 @@ static const char step_6[] =
     "  create_ms INTEGER NOT NULL, update_ms INTEGER NOT NULL) STRICT;"
     "CREATE INDEX delivery_due ON delivery(webhook,state,next_ms);";
 
-/* Keys are never deleted, so that a daemon that once asked for keys does so for ever. Of
- * what a key may do nothing can be changed, and it can only end sooner. */
+/* Keys are never deleted, so a daemon that once required keys always does. The rights
+ * of a key never change, and it can only end sooner. */
 static const char step_7[] =
     "CREATE TABLE access_key("
     "  id TEXT PRIMARY KEY, sha256 BLOB NOT NULL CHECK(length(sha256)=32),"
@@ -155,12 +157,12 @@ static const char step_7[] =
     "  OR (OLD.revoke_ms<>0 AND NEW.revoke_ms<>OLD.revoke_ms)"
     "  BEGIN SELECT RAISE(ABORT,'a key only ends sooner'); END;";
 
-/* A delivery carries the trace of the request that began what it tells. */
+/* A delivery carries the trace of the request that caused its event. */
 static const char step_8[] =
     "ALTER TABLE delivery ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';";
 
-/* What was asked of a dataset's columns, and what was answered. A row ends once: an answer
- * is released with the charge for it, and never again. */
+/* Statistics requested of a dataset's columns, and their answers. A row ends once: an
+ * answer is released with the charge for it, and never again. */
 static const char step_9[] =
     "CREATE TABLE survey("
     "  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
@@ -185,7 +187,7 @@ static const char step_10[] =
     "  created_by TEXT NOT NULL, note TEXT NOT NULL,"
     "  sha256 BLOB NOT NULL CHECK(length(sha256)=32),"
     "  size INTEGER NOT NULL, create_ms INTEGER NOT NULL) STRICT;";
-/* Charges are never deleted, and of one that has ended nothing changes. A block is granted
+/* Charges are never deleted, and one that has ended does not change. A block is granted
  * once, so their number only grows. */
 static const char step_11[] =
     "CREATE TABLE charge("
@@ -204,8 +206,8 @@ static const char step_11[] =
     "  OR NEW.created_by<>OLD.created_by OR NEW.spec<>OLD.spec"
     "  BEGIN SELECT RAISE(ABORT,'a charge only moves on'); END;";
 
-/* Blobs that are kept in an object store, and with them the keys that they are encrypted
- * under. A directory that keeps them in its folders has no rows here. */
+/* Blobs that are kept in an object store, and with them the keys that they are
+ * encrypted under. A directory that keeps blobs in its folders has no rows here. */
 static const char step_12[] =
     "CREATE TABLE blob("
     "  name TEXT PRIMARY KEY, object TEXT NOT NULL UNIQUE,"
@@ -214,7 +216,7 @@ static const char step_12[] =
     "  wrapped BLOB NOT NULL CHECK(length(wrapped)=60),"
     "  create_ms INTEGER NOT NULL) STRICT;";
 
-/* Whether this database is the one, or another has taken its place: one row. */
+/* Tells whether this database is in use, or another has taken its place: one row. */
 static const char step_13[] =
     "CREATE TABLE migration("
     "  one INTEGER PRIMARY KEY CHECK(one=1), identity TEXT NOT NULL,"
@@ -227,10 +229,11 @@ static const char step_13[] =
     "  WHEN NEW.identity<>OLD.identity"
     "  BEGIN SELECT RAISE(ABORT,'a database stays the one that it is'); END;";
 
-/* Parts of the ledger that are archived: a SEAL entry stands for all before it, of which
- * grants and open reservations stay, and nothing else may; the sums of what went are rows
- * that it binds. A database that arrives from another brings a ledger with such gaps. The
- * key begins with the job, so that those of a mark are found. */
+/* Parts of the ledger that are archived: a SEAL entry replaces all entries before it,
+ * except grants and open reservations, which stay; the sums of the deleted entries are
+ * rows that the SEAL authenticates. A database that arrives from another brings a
+ * ledger with such gaps. The key begins with the job, so that the entries of a mark are
+ * found. */
 static const char step_14[] =
     "CREATE TABLE sealed_sum("
     "  dataset TEXT PRIMARY KEY REFERENCES dataset(id),"
@@ -274,8 +277,8 @@ static const char step_14[] =
     "  OR EXISTS(SELECT 1 FROM ledger WHERE job=OLD.job)"
     "  BEGIN SELECT RAISE(ABORT,'append-only'); END;";
 
-/* The number of a row is no other's, ever: where the newest is deleted, SQLite would give it
- * once more. A page of a list goes on behind a number (service/page.h). */
+/* A number is never given to a second row: if the newest row is deleted, SQLite would
+ * give its number again. A page of a list continues after a number (service/page.h). */
 static const char step_15[] =
     "CREATE TABLE model_before AS SELECT * FROM model;"
     "DROP TABLE model;"
@@ -307,8 +310,8 @@ static const char step_15[] =
     "  FROM weights_before;"
     "DROP TABLE weights_before;";
 
-/* Browsers that are logged in, by the digests of their cookies; and wider policies of keys that
- * wait for a second person. */
+/* Browsers that are logged in, by the digests of their cookies; and wider policies of
+ * keys that await a second person. */
 static const char step_16[] =
     "CREATE TABLE login("
     "  id TEXT PRIMARY KEY CHECK(length(id)=64),"
@@ -318,8 +321,8 @@ static const char step_16[] =
     "  id TEXT PRIMARY KEY REFERENCES access_key(id), policy TEXT NOT NULL,"
     "  proposed_by TEXT NOT NULL, propose_ms INTEGER NOT NULL) STRICT;";
 
-/* Other timelines of the ledger, which a restored backup has made: what each may have spent
- * of an epoch since it left this one. */
+/* Other timelines of the ledger, which a restored backup has made: how much each may
+ * have spent of an epoch since it left this one. */
 static const char step_17[] =
     "CREATE TABLE timeline("
     "  dataset TEXT NOT NULL REFERENCES dataset(id), epoch INTEGER NOT NULL,"

@@ -1,11 +1,10 @@
 /*
- * Whether a file has the tables. A file records how many schema steps it has taken, in
- * PRAGMA user_version, so opening it means to take the rest. Whether what it has is what
- * the steps make is not believed but compared: the steps it claims are taken anew in
- * memory, and the two schemas are held against each other, object by object and text by
- * text. A flipped bit in a trigger is found so. What the texts declare of rows is then
- * asked of the rows, because SQLite leaves CHECK constraints out on a connection that only
- * reads.
+ * Checks whether a file has the tables. A file records how many schema steps it has
+ * taken, in PRAGMA user_version, so opening it means to take the rest. The record is
+ * not trusted: the steps that the file claims are run again in memory, and the two
+ * schemas are compared, object by object and text by text, which also finds a flipped
+ * bit in a trigger. Then the constraints in those texts are checked on the rows,
+ * because SQLite does not check CHECK constraints on a connection that only reads.
  */
 #include "store/sqlite_tables.h"
 
@@ -22,7 +21,7 @@ enum {
     PATH_SIZE = 4096 + 32,
 };
 
-/* *number = what the statement answers. */
+/* *number = the value that the statement returns. */
 static enum status ask(struct database *database, const char *sql, int *number,
                        struct error *error)
 {
@@ -57,7 +56,8 @@ enum status sqlite_tables_found(int *found, struct database *database,
 
 /* --- are they as this program makes them? --- */
 
-/* Ends a statement of a check. Where the tables do not fit it, that is damage too. */
+/* Ends a statement of a check. If the SQL does not fit the tables, that is damage
+ * too. */
 static enum status end_check(struct statement *statement, struct error *error)
 {
     bool misfits = statement->class == DB_MISFIT;
@@ -68,7 +68,7 @@ static enum status end_check(struct statement *statement, struct error *error)
     return misfits ? ST_CORRUPT : status;
 }
 
-/* Whether the database has the object that the row of made describes. */
+/* Checks that the database has the object that the row of made describes. */
 static enum status find_object(struct database *database, struct statement *made,
                                struct error *error)
 {
@@ -80,7 +80,7 @@ static enum status find_object(struct database *database, struct statement *made
     statement_bind_text(&statement, statement_text(made, 0));
     statement_bind_text(&statement, name);
     statement_bind_text(&statement, statement_text(made, 2));
-    /* An index that a constraint has made has no text. */
+    /* The index of a constraint has no text. */
     statement_bind_text(&statement,
                         statement_is_null(made, 3) ? NULL : statement_text(made, 3));
     bool found = statement_next(&statement);
@@ -121,7 +121,7 @@ static enum status check_rows(struct database *database,
     return broken ? ST_CORRUPT : status;
 }
 
-/* The tables as the first found steps make them are made in memory and compared. */
+/* Makes in memory the tables that the first found steps make, and compares. */
 enum status sqlite_tables_check(struct database *database, int found,
                                 const struct sqlite_tables *tables, struct error *error)
 {
@@ -164,7 +164,7 @@ enum status sqlite_tables_copy(struct database *database, const char *path,
     return ST_OK;
 }
 
-/* A half-written copy of an earlier attempt would be in the way. */
+/* Deletes an incomplete copy of an earlier attempt, which would be in the way. */
 static enum status keep_copy(struct database *database, const char *path, int found,
                              struct error *error)
 {

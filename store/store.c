@@ -1,11 +1,12 @@
 /*
- * Transactions. One takes a connection and gives it back at its end, so whoever holds a
- * struct store_tx is alone with it. Most take the first connection, under its lock; those
- * of marks one of those beside it, where the database has them, and those of what is sealed
- * have one for themselves. An end does three things
- * in this order: it makes the rows durable or takes them back; it tells the hooks, with the
- * connection still taken, so that memory follows the disk before anybody else can look; and
- * it lets the driver tidy up.
+ * Transactions. Each takes a connection and gives it back at its end, so the thread
+ * that holds a struct store_tx is the only one that uses the connection. Most take the
+ * first connection, under its lock; those of marks take one of the further connections,
+ * if the database has them, and those of sealed entries have a connection for
+ * themselves. The end of a transaction does three things in this order: it makes the
+ * rows durable or undoes them; it calls the hooks, with the connection still taken, so
+ * that memory follows the disk before another thread can read either; and it lets the
+ * driver tidy up.
  */
 #include "store/store.h"
 
@@ -37,22 +38,22 @@ struct store_tx {
 struct store {
     pthread_mutex_t lock;      /* held by what is open on the first connection */
     struct database *database; /* the first connection */
-    struct store_tx tx;        /* on it */
+    struct store_tx tx;        /* its transaction */
     bool tx_open;              /* guarded by lock */
     struct follow_hook follow; /* what renews memory; guarded by lock */
-    struct page_check *check;  /* of the file, not yet awaited; or NULL */
-    struct {                   /* the connections beside the first */
+    struct page_check *check;  /* of the file's pages, not yet awaited; or NULL */
+    struct {                   /* the connections in addition to the first */
         pthread_mutex_t lock;  /* guards the rest */
-        pthread_cond_t freed;  /* one is */
-        unsigned made;         /* how many there are */
+        pthread_cond_t freed;  /* a connection was given back */
+        unsigned made;         /* number of connections */
         size_t free_count;     /* how many of them are free: */
         struct store_tx *free[DATABASE_BESIDE_MAX];
-        struct store_tx all[DATABASE_BESIDE_MAX]; /* by their order */
+        struct store_tx all[DATABASE_BESIDE_MAX]; /* in the order of making */
     } beside;
-    struct {                  /* the connection for what is sealed */
+    struct {                  /* the connection for sealed entries */
         pthread_mutex_t lock; /* held by what is open on it; guards the rest */
-        bool asked;           /* whether there can be one */
-        struct store_tx tx;   /* its database is NULL where there is none */
+        bool asked;           /* whether the driver was asked for it */
+        struct store_tx tx;   /* its database is NULL if there is none */
     } reader;
 };
 
@@ -191,7 +192,8 @@ static struct store_tx *take_first(struct store *store)
     return &store->tx;
 }
 
-/* One that is free, or a new one while there may be more, or else the next to be free. */
+/* Returns a connection that is free, or a new one while there may be more, or else
+ * waits for the next one to be free. */
 static struct store_tx *take_beside(struct store *store)
 {
     struct store_tx *tx;
@@ -209,7 +211,7 @@ static struct store_tx *take_beside(struct store *store)
     return tx;
 }
 
-/* The connection for what is sealed, once nobody else has it. */
+/* Returns the connection for sealed entries; waits until it is free. */
 static struct store_tx *take_reader(struct store *store)
 {
     struct store_tx *tx = &store->reader.tx;
@@ -245,7 +247,7 @@ static void give_back(struct store_tx *tx)
     pthread_mutex_unlock(&store->beside.lock);
 }
 
-/* The connection of a transaction of that scope. */
+/* Returns the connection for a transaction of that scope. */
 static struct store_tx *take_connection(struct store *store, enum store_scope scope)
 {
     if (scope == STORE_SEALED)
@@ -268,8 +270,8 @@ static void forget_error(struct error *error)
         *error = (struct error){.faults = error->faults};
 }
 
-/* Whether the transaction that ends on the database was lost and may be repeated; one that
- * was lost too often poisons. */
+/* Returns whether the transaction that ends on the database was lost and may be
+ * repeated. Poisons if transactions were lost too often. */
 static bool may_repeat(struct database *database)
 {
     if (database->refused != DB_LOST) {
@@ -338,7 +340,8 @@ static void finish(struct store_tx *tx, bool durable)
     give_back(tx);
 }
 
-/* After a failure the database may or may not hold the transaction; a restart decides. */
+/* After a failure the database may or may not hold the transaction; the next start
+ * finds out. */
 enum status store_commit(struct store_tx *tx, struct error *error)
 {
     struct store *store = tx->store;
@@ -423,7 +426,7 @@ enum status store_look(struct store *store, struct error *error)
         return ST_OK;
     enum status status = store_begin(store, STORE_READ, &tx, error);
     if (status == ST_OK)
-        store_rollback(tx); /* the beginning has looked */
+        store_rollback(tx); /* store_begin has renewed memory */
     return status;
 }
 

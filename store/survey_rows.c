@@ -42,7 +42,7 @@ enum status survey_row_end(struct store_tx *tx, const struct survey_row *row,
     return statement_run_one(&statement, error);
 }
 
-/* The columns of every selection, in this order; answers_as is what stands for the
+/* The columns of every selection, in this order; answers_as is selected as the
  * answers. */
 static void select_rows(char sql[SQL_SIZE], const char *answers_as, const char *rest)
 {

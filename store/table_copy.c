@@ -11,7 +11,7 @@
 
 enum {
     TABLES_MAX = 64,
-    COLUMNS_MAX = 24, /* as many as a statement has parameters (postgres_session.h) */
+    COLUMNS_MAX = 24, /* the most parameters (postgres_session.h) */
     NAME_SIZE = 40,
     SQL_SIZE = 4096,
 };
@@ -22,7 +22,7 @@ struct column {
     char name[NAME_SIZE];
     enum kind kind;
     unsigned key; /* place in the primary key, from 1; 0: it is not in it */
-    bool counted; /* by the database */
+    bool counted; /* the database numbers it by itself */
 };
 
 struct table {
@@ -31,7 +31,7 @@ struct table {
     struct column columns[COLUMNS_MAX];
 };
 
-struct catalogue { /* of a database, in the order in which its tables were made */
+struct catalogue { /* a database's tables, in the order in which they were made */
     struct database *database;
     size_t count;
     struct table tables[TABLES_MAX];
@@ -50,7 +50,7 @@ static bool read_kind(enum kind *kind, const char *type)
     return false;
 }
 
-/* Adds the column that the statement is at, and its table where it is the first. */
+/* Adds the column that the statement is at, and its table if it is the first column. */
 static enum status add_column(struct catalogue *catalogue, struct statement *statement,
                               struct error *error)
 {
@@ -105,7 +105,7 @@ static const struct column *find_column(const struct table *table, const char *n
     return NULL;
 }
 
-/* Leaves out the order of insertion, where the other table has none. */
+/* Leaves out the order of insertion, if the other table has none. */
 static enum status keep_common(struct table *table, const struct table *other,
                                struct error *error)
 {
@@ -125,7 +125,7 @@ static enum status keep_common(struct table *table, const struct table *other,
     return ST_OK;
 }
 
-/* Has both hold the same tables and columns; those of one stay in its order. */
+/* Checks that both hold the same tables and columns; those of one stay in its order. */
 static enum status agree(struct catalogue *one, struct catalogue *other,
                          struct error *error)
 {
@@ -146,7 +146,7 @@ static enum status agree(struct catalogue *one, struct catalogue *other,
     return status;
 }
 
-struct pair { /* of databases that hold the same tables */
+struct pair { /* two databases that hold the same tables */
     struct catalogue one, other;
 };
 
@@ -186,8 +186,8 @@ static void add_columns(char sql[SQL_SIZE], const struct table *table)
         add(sql, "%s\"%s\"", i > 0 ? "," : "", table->columns[i].name);
 }
 
-/* The rows in the order of insertion, or else of their keys, which both databases compare
- * byte by byte. */
+/* Selects the rows in the order of insertion, or else of their keys, which both
+ * databases compare byte by byte. */
 static void write_select(char sql[SQL_SIZE], const struct table *table)
 {
     sql[0] = '\0';
@@ -222,7 +222,7 @@ static void write_insert(char sql[SQL_SIZE], const struct table *table,
 
 /* --- one row --- */
 
-/* Binds what the column of the row holds. */
+/* Binds the value of the row's column. */
 static void pass(struct statement *to, struct statement *from, int at, enum kind kind)
 {
     if (statement_is_null(from, at)) {
@@ -258,7 +258,7 @@ static bool is_same(struct statement *one, struct statement *other, int at,
            (size == 0 || memcmp(here, there, size) == 0);
 }
 
-/* Ends both statements of a walk. The first failure is the one that is told. */
+/* Ends both statements of a walk. Reports the first failure. */
 static enum status end_both(struct statement *one, struct statement *other,
                             enum status status, struct error *error)
 {
@@ -271,7 +271,7 @@ static enum status end_both(struct statement *one, struct statement *other,
 
 /* --- copying --- */
 
-/* Has the database count on from the greatest number of the rows. */
+/* Makes the database continue its numbering after the greatest number of the rows. */
 static enum status count_on(struct database *database, const struct table *table,
                             const struct column *column, struct error *error)
 {
@@ -336,8 +336,8 @@ enum status table_copy_run(struct table_copy *copy, struct store_tx *to,
 {
     struct pair *pair = NULL;
     *copy = (struct table_copy){0};
-    /* In the order in which the target's were made, a table that is referred to comes
-     * before those that refer to it. */
+    /* The target's tables come in the order in which they were made, so a table that is
+     * referred to comes before those that refer to it. */
     enum status status = pair_create(&pair, to, from, error);
     if (status != ST_OK)
         return status;
@@ -351,7 +351,7 @@ enum status table_copy_run(struct table_copy *copy, struct store_tx *to,
 
 /* --- comparing --- */
 
-/* The place of the column in which the rows differ; that after the last where in none. */
+/* Returns the index of the column in which the rows differ, or table->count. */
 static size_t difference(const struct table *table, struct statement *one,
                          struct statement *other)
 {

@@ -1,7 +1,7 @@
 /*
- * Every question is sent and then waited for with poll, because libpq's own calls wait
- * for as long as the server takes: a COMMIT whose standby does not answer takes for ever.
- * What the server says beside its answers, its warnings, comes through a receiver.
+ * Every query is sent and then awaited with poll, because libpq's own calls wait for as
+ * long as the server takes: a COMMIT whose standby does not answer never returns. The
+ * server's warnings come through a notice receiver.
  */
 #include "store/wire.h"
 
@@ -18,7 +18,7 @@
 #include "base/clock.h"
 
 enum {
-    STEP_MS = 600000, /* of a database that is only read, and may be walked whole */
+    STEP_MS = 600000, /* for a database that is only read, and may be walked whole */
     SERVER_VERSION_LEAST = 150000,
     NS_PER_MS = 1000000,
 };
@@ -80,8 +80,8 @@ static enum wire_end lose(struct wire *wire, const char *said)
     return WIRE_LOST;
 }
 
-/* Waits until a result is there, or nothing more comes. False where the connection broke
- * or the time is over. */
+/* Waits until there is a result, or no more will come. Returns false if the connection
+ * broke or the deadline has passed. */
 static bool await(struct wire *wire, int64_t end_ns)
 {
     for (;;) {
@@ -100,8 +100,8 @@ static bool await(struct wire *wire, int64_t end_ns)
     }
 }
 
-/* The server ends a connection by these, and says so first: it shuts down, or nobody used
- * an open transaction. */
+/* With these codes the server announces that it ends the connection: it shuts down, or
+ * an open transaction was idle for too long. */
 static bool is_farewell(const char *sqlstate)
 {
     return strncmp(sqlstate, "57P0", 4) == 0 || strncmp(sqlstate, "08", 2) == 0 ||
@@ -114,7 +114,7 @@ static bool is_good(const PGresult *result)
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
-/* Takes the results of a question that was sent, and keeps the last in *out. */
+/* Reads the results of a query that was sent, and keeps the last in *out. */
 static enum wire_end take(struct wire *wire, bool sent, PGresult **out,
                           uint64_t *changed)
 {
@@ -154,7 +154,7 @@ static enum wire_end take(struct wire *wire, bool sent, PGresult **out,
     return end;
 }
 
-/* take, with *out NULL unless it is done. */
+/* Like take, but *out is NULL unless WIRE_DONE is returned. */
 static enum wire_end finish(struct wire *wire, bool sent, PGresult **out)
 {
     *out = NULL;
@@ -222,7 +222,7 @@ static bool is_on_host(const char *host)
     return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-/* Whether all of a list with commas are on this host. */
+/* Returns whether all hosts of a list with commas are on this host. */
 static bool are_on_host(const char *hosts)
 {
     char host[256];
@@ -289,8 +289,8 @@ struct setting {
     const char *name, *value;
 };
 
-/* What is set. Where nobody uses an open transaction the server ends it, so that a writer
- * that stands still holds up nobody for long. */
+/* Settings that we make. The server ends an open transaction that is idle, so that a
+ * writer that is suspended blocks the others only briefly. */
 static const struct setting writing[] = {
     {"synchronous_commit", "on"},
     {"statement_timeout", "10s"},
@@ -301,7 +301,7 @@ static const struct setting reading[] = {
     {"statement_timeout", "10min"},
     {"idle_in_transaction_session_timeout", "0"},
 };
-/* What the server itself must have. */
+/* Settings that the server itself must have. */
 static const struct setting expected[] = {
     {"fsync", "on"},
     {"full_page_writes", "on"},
@@ -372,8 +372,9 @@ static enum status set_up(struct wire *wire, const struct store_server *server,
     size_t count =
         reads ? sizeof reading / sizeof *reading : sizeof writing / sizeof *writing;
     enum status status = ST_OK;
-    /* These have no effect on a connection of the host's own. A peer that is gone without
-     * a word is so for 25 s at most, and then its transaction and its lock. */
+    /* These have no effect on a connection within the host. A peer that vanishes
+     * without a word is noticed after 25 s at most, and then its transaction and its
+     * lock end. */
     if (wire_run(wire,
                  "SET tcp_keepalives_idle=10;SET tcp_keepalives_interval=5;"
                  "SET tcp_keepalives_count=3;SET client_min_messages=warning",
@@ -410,7 +411,7 @@ static void connect_to(struct wire *wire, const struct store_server *server, boo
     wire->connection = PQconnectdbParams(names, values, 1);
 }
 
-/* What environment and files of libpq add to a URL may lead it elsewhere. */
+/* libpq's environment and files may add options to a URL that lead it elsewhere. */
 static bool is_private(PGconn *connection)
 {
     struct sockaddr_storage peer;
@@ -448,7 +449,7 @@ enum status wire_open(struct wire **out, const struct store_server *server, bool
         return status;
     struct wire *wire = calloc(1, sizeof *wire);
     CHECK(wire != NULL);
-    /* Three times what the server gives a statement (settings, above). */
+    /* Three times the time that the server gives a statement (settings, above). */
     wire->answer_ms = server->answer_ms > 0 ? server->answer_ms : STORE_ANSWER_MS;
     if (reads)
         wire->answer_ms = STEP_MS;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <libpq-fe.h>
 
-/* "epsl", as SQLite's files have it (sqlite_tables.c). */
+/* "epsl", as in SQLite's files (sqlite_tables.c) */
 #define LOCK "1702392684"
 
 enum {
@@ -30,9 +30,9 @@ bool writer_lock(struct wire *wire, bool shared)
     return locked;
 }
 
-/* Names a daemon that holds the lock, and says what of it is in the way. Whoever shares is
- * kept out by one that has the store alone. A database that is taken for the first time has no
- * table yet. */
+/* Names a daemon that holds the lock, and why it is in the way. A daemon that shares is
+ * kept out by one that has the store for itself. A database that is taken for the first
+ * time has no table yet. */
 static enum status tell_other(struct wire *wire, bool shared, struct error *error)
 {
     PGresult *answer = NULL;
@@ -78,7 +78,7 @@ enum status writer_lock_share(struct wire *wire, struct error *error)
     return ST_OK;
 }
 
-/* Takes the ids that a statement has answered. */
+/* Copies the ids that a statement has answered. */
 static bool take_ids(struct writers *writers, const PGresult *answer)
 {
     if (PQntuples(answer) != WRITERS)
@@ -90,10 +90,10 @@ static bool take_ids(struct writers *writers, const PGresult *answer)
     return true;
 }
 
-/* Whoever has the database alone fences all, and whoever shares it those that had it
- * alone: one of them may still live, whose lock has gone with its connection. The update
- * waits for the transactions that they have open. What others were to be told of changes
- * is told to nobody where none of them is left. */
+/* A daemon that takes the database for itself fences all others, and one that shares it
+ * fences those that had it for themselves: one of them may still live, with its lock
+ * gone with its connection. The update waits for the transactions that they have open.
+ * If none of the others is left, no one will read the changes, so they are deleted. */
 static bool fence_others(struct wire *wire, bool shared)
 {
     return wire_run(wire,
@@ -127,7 +127,8 @@ enum status writers_take(struct wire *wire, bool shared, struct writers *writers
     return taken ? ST_OK : error_set(error, ST_IO, "the store: %s", wire_said(wire));
 }
 
-/* Compares the daemon's rows with what was acknowledged before they were read. */
+/* Compares the daemon's rows with the counts that were acknowledged before they were
+ * read. */
 static void compare(const struct writers *writers, const int64_t acknowledged[WRITERS],
                     const PGresult *answer, struct writers_found *found)
 {
