@@ -72,7 +72,7 @@ static void add_text(struct archive_writer *writer, const char *text)
     add_bytes(writer, text, strlen(text) + 1);
 }
 
-/* Writes what was added. */
+/* Writes the bytes that were added. */
 static enum status flush(struct archive_writer *writer, struct error *error)
 {
     sha256_update(writer->hash, writer->bytes, writer->size);
@@ -187,7 +187,7 @@ static enum status sync_draft(struct archive_writer *writer, struct error *error
     return ST_OK;
 }
 
-/* The part is there from before: it must be this one. */
+/* A file of the part exists already: it must be the same. */
 static enum status check_same(struct archive_writer *writer,
                               const uint8_t digest[SHA256_SIZE], struct error *error)
 {
@@ -199,7 +199,8 @@ static enum status check_same(struct archive_writer *writer,
     return status;
 }
 
-/* Who finds its own part there may find it before the folder was synced, or the file. */
+/* A part that was found may have been written before its file or the folder was synced,
+ * so it is replaced. */
 static enum status name_draft(struct archive_writer *writer,
                               const uint8_t digest[SHA256_SIZE], struct error *error)
 {
@@ -219,7 +220,7 @@ enum status archive_publish(struct archive_writer *writer, uint8_t digest[SHA256
     enum status status = sync_draft(writer, error);
     if (status == ST_OK)
         status = name_draft(writer, digest, error);
-    archive_discard(writer); /* a draft that has its name is there no more */
+    archive_discard(writer); /* a draft that got its name no longer exists */
     return status;
 }
 
@@ -230,7 +231,7 @@ struct reader {
     struct sha256 *hash;
     uint8_t *bytes; /* (capacity) of one entry */
     size_t capacity;
-    const uint8_t *at, *end; /* of what is left of it */
+    const uint8_t *at, *end; /* of its unread bytes */
     bool good;
 };
 
@@ -339,7 +340,7 @@ static bool read_head(struct reader *reader, const struct archive_part *part)
            read_number(reader, &last) && last == part->last;
 }
 
-/* Whether the file is of its form to its end. */
+/* Returns whether the file is of its form to its end. */
 static bool walk(struct reader *reader, const struct archive_part *part,
                  bool (*visit)(void *context, const struct ledger_row *row),
                  void *context)

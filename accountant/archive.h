@@ -42,8 +42,8 @@ enum status archive_create(struct archive_writer **out, const struct archive_par
  *   ST_IO  the draft cannot be written: it can only be discarded */
 enum status archive_put(struct archive_writer *writer, const struct ledger_row *row,
                         struct error *error);
-/* Gives the part its name, durably; digest is that of the file. Releases the writer,
- * whatever it returns. An existing file with the same digest stays.
+/* Gives the part its name, durably; digest is that of the file. Releases the writer in
+ * any case. An existing file with the same digest stays.
  *   ST_ALREADY_EXISTS  a file with another digest exists
  *   ST_IO              it may have its name or not */
 enum status archive_publish(struct archive_writer *writer_take,

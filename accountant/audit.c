@@ -1,5 +1,5 @@
-/* One entry recomputed from what it says, with a struct item for each RESERVE and a struct
- * budget for each dataset, which hold what is needed to check the later ones. */
+/* Recomputes one entry from its contents, with a struct item for each RESERVE and a
+ * struct budget for each dataset, which hold what is needed to check the later ones. */
 #include "accountant/audit.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "base/check.h"
 
 /* Another C library or compiler prices the same text a few last places off. This is far
- * above that, and far below what any step costs. */
+ * above that, and far below the cost of any step. */
 static const double price_tolerance = 1e-9;
 
 bool audit_wrong(struct audit *audit, uint64_t seq, const char *what)
@@ -31,7 +31,7 @@ bool audit_wrong_row(struct audit *audit, const char *table, const char *row,
     return false;
 }
 
-/* Returns items with room for one more of size bytes behind the first count. */
+/* Returns items with room for one more of size bytes after the first count. */
 static void *grown(void *items, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
@@ -57,7 +57,7 @@ static struct epoch *last_of(const struct budget *budget, unsigned part)
     return &epochs->items[epochs->count - 1];
 }
 
-/* The number of the open epoch, which is the same in every part. */
+/* Returns the number of the open epoch, which is the same in every part. */
 static uint64_t epoch_of(const struct budget *budget)
 {
     return last_of(budget, PART_TRAIN)->number;
@@ -89,8 +89,9 @@ static bool same_filter(const struct filter *stored, const struct filter *again)
     return true;
 }
 
-/* A GRANT may take the place of the one before as long as nothing was reserved and no epoch
- * was closed: nothing was released then, so the one that is replaced weighs nothing. */
+/* A GRANT may take the place of the one before as long as nothing was reserved and no
+ * epoch was closed: nothing was released then, so the one that is replaced counts
+ * nothing. */
 static bool audit_replacement(struct audit *audit, const struct ledger_row *row,
                               struct budget *budget)
 {
@@ -104,7 +105,7 @@ static bool audit_replacement(struct audit *audit, const struct ledger_row *row,
     return true;
 }
 
-/* Checks that the GRANT is the next of the budget, which is NULL where it is the first. */
+/* Checks that the GRANT is the next of the budget, which is NULL if it is the first. */
 static bool audit_turn(struct audit *audit, const struct ledger_row *row,
                        struct budget *budget, const struct grant *grant)
 {
@@ -186,7 +187,7 @@ static bool audit_reserve(struct audit *audit, const struct ledger_row *row,
     return true;
 }
 
-/* Whether what the reservation costs is charged to the part. */
+/* Returns whether the cost of the reservation is charged to the part. */
 static bool is_charged(const struct item *item, unsigned part)
 {
     return ((unsigned)item->parts >> part & 1) != 0;
@@ -245,7 +246,7 @@ static bool audit_commit(struct audit *audit, const struct ledger_row *row,
     return true;
 }
 
-/* Whether committed + held <= B at some weighted order of the part. */
+/* Returns whether committed + held <= B at some weighted order of the part. */
 static bool is_within(const struct audit *audit, const struct budget *budget,
                       unsigned part)
 {
@@ -297,7 +298,7 @@ bool audit_budgets(struct audit *audit, uint64_t seq)
     return true;
 }
 
-/* What an entry of a dataset asks for, and takes. */
+/* Checks the conditions of an entry's kind, and adds the entry. */
 static bool audit_kind(struct audit *audit, const struct ledger_row *row)
 {
     if (strcmp(row->kind, "GRANT") == 0)

@@ -1,4 +1,5 @@
-/* What is before a SEAL: taken from its sums, or read in archives and compared with them. */
+/* The entries before a SEAL: replaced by its sums, or read from archives and compared
+ * with them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ static int compare_budgets(const void *a, const void *b)
     return strcmp(left->dataset, right->dataset);
 }
 
-/* What binds the sums, by the form of the seal. */
+/* Computes the digest or the root of the sums, by the form of the seal. */
 static void bind_sums(uint8_t digest[SHA256_SIZE], struct audit *audit,
                       const struct seal *seal)
 {
@@ -105,7 +106,7 @@ static bool read_kept(void *context, const struct ledger_row *row)
     return keeping->audit->archived || audit_kept(keeping->audit, row);
 }
 
-/* Reads the entries that stay, of which none may be missing. */
+/* Reads the entries that stay; none may be missing. */
 static enum status read_before(struct audit *audit, const struct sealed *sealed,
                                struct store_tx *tx)
 {
@@ -120,7 +121,7 @@ static enum status read_before(struct audit *audit, const struct sealed *sealed,
     return status != ST_OK ? status : audit->status;
 }
 
-/* Puts a sum in the place of what is not read. */
+/* Replaces what is not read by a sum. */
 static bool take_sum(struct audit *audit, const struct sealed_sum *sum)
 {
     struct budget *budget = audit_budget(audit, sum->dataset);
@@ -181,7 +182,7 @@ static void append(struct parts_found *found, const struct seal *seal)
     found->seals[found->count++] = *seal;
 }
 
-/* Each part begins with the SEAL that says which part is before it. */
+/* Each part begins with the SEAL that names the part before it. */
 static enum status find_parts(struct parts_found *found, const struct sealed *sealed,
                               const char *folder, struct error *error)
 {

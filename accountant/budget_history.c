@@ -12,7 +12,7 @@
 
 enum { ROWS_AT_ONCE = 1000 };
 
-struct open_charge { /* what is held of one job, at the weighted orders */
+struct open_charge { /* the charge held for one job, at the weighted orders */
     struct job_id job;
     bool counts; /* it is charged to the part */
     double at[LEDGER_WEIGHTED];
@@ -30,7 +30,7 @@ struct telling {
     size_t wanted;          /* points */
     uint64_t read, last;    /* entries so far, and the seq of the last */
     size_t rows;            /* of this transaction */
-    struct balance balance; /* of the epoch so far; held is added up at points alone */
+    struct balance balance; /* of the epoch so far; held is added up only at points */
     struct epochs epochs;
     const char *dataset;
     struct noted *noted; /* timelines of the dataset */
@@ -87,7 +87,7 @@ static void grant(struct telling *telling, const struct ledger_row *row)
     telling->open_count = 0;
 }
 
-/* Whether the entry, a RESERVE, is charged to the part. */
+/* Returns whether the entry, a RESERVE, is charged to the part. */
 static bool is_charged(struct telling *telling, const struct ledger_row *row)
 {
     enum parts parts = PARTS_UNNAMED;
@@ -151,7 +151,7 @@ static void add_point(struct telling *telling, const struct ledger_row *row,
     snprintf(point->kind, sizeof point->kind, "%s", row->kind);
 }
 
-/* The index of the entry whose point is next. */
+/* Returns the index of the entry whose point is next. */
 static uint64_t next_wanted(const struct telling *telling)
 {
     uint64_t last = telling->history->entries - 1;
@@ -182,7 +182,7 @@ static bool take_entry(void *context, const struct ledger_row *row)
     return ++telling->rows < ROWS_AT_ONCE && telling->read < telling->history->entries;
 }
 
-/* Makes room for the points when it is known how many there will be. */
+/* Makes room for the points once their number is known. */
 static void begin(struct telling *telling, uint64_t entries)
 {
     telling->history->entries = entries;
@@ -198,11 +198,11 @@ static void begin(struct telling *telling, uint64_t entries)
 struct sealed_past {
     struct telling *telling;
     struct seal seal;
-    struct sealed sealed; /* the sum of the dataset, where it has one */
+    struct sealed sealed; /* the sum of the dataset, if it has one */
     const char *dataset;
 };
 
-/* An entry that stays: a GRANT, or a RESERVE that was open when it was sealed. */
+/* Reads an entry that stays: a GRANT, or a RESERVE that was open when it was sealed. */
 static bool take_kept(void *context, const struct ledger_row *row)
 {
     struct telling *telling = context;
@@ -218,7 +218,7 @@ static bool take_kept(void *context, const struct ledger_row *row)
     return telling->sound;
 }
 
-/* Begins with what the sum says, where the dataset has one; *any tells. */
+/* Begins with the sum, if the dataset has one; *any = whether it has. */
 static enum status take_past(struct sealed_past *past, struct store_tx *tx, bool *any,
                              struct error *error)
 {
@@ -240,7 +240,8 @@ static enum status take_past(struct sealed_past *past, struct store_tx *tx, bool
     return status;
 }
 
-/* The first of the points that may be wanted, in the place of all that is archived. */
+/* Adds the first of the points that may be wanted, in the place of all that is
+ * archived. */
 static void add_seal(struct telling *telling, const struct seal *seal)
 {
     const struct ledger_row row = {.seq = seal->entry.seq,
@@ -272,8 +273,8 @@ static enum status read_past(struct telling *telling, struct store_tx *tx,
     return status;
 }
 
-/* Reads the next entries in a transaction of their own. *again: its connection was lost, and
- * the telling is of no use. */
+/* Reads the next entries in a transaction of their own. *again: its connection was
+ * lost, and what was read is of no use. */
 static enum status read_some(struct telling *telling, struct store *store,
                              const char *dataset, bool *again, struct error *error)
 {

@@ -14,7 +14,7 @@ static const double resolution = 2e-7;
 
 static const double rate_min = 1e-12;
 
-/* What is searched: trial is from with one number changed, which set derives from the
+/* The search: trial is from with one number changed, which set derives from the
  * logarithm at. */
 struct search {
     struct calibration c;
@@ -33,9 +33,9 @@ static struct end probe(struct search *s, double at)
     return (struct end){at, s->c.excess(s->c.context, &s->trial)};
 }
 
-/* Returns where the line through both ends is 0, moved a little to the side of the end
- * that was not moved last, so that both ends close in; or the middle, where there is no
- * line. */
+/* Returns the point at which the line through both ends is 0, moved a little to the
+ * side of the end that was not moved last, so that both ends close in; or the middle,
+ * if there is no line. */
 static double aim(struct end out, struct end fit, bool moved_fit, bool bisect)
 {
     double width = fit.at - out.at;
@@ -48,8 +48,8 @@ static double aim(struct end out, struct end fit, bool moved_fit, bool bisect)
 }
 
 /* Closes in on the border between out, which does not fit, and fit, which does, by
- * false position. The excess of an end that stays is halved (the Illinois rule), and
- * where the last two steps did not halve the bracket it is bisected. */
+ * false position. The excess of an end that stays is halved (the Illinois rule), and if
+ * the last two steps did not halve the bracket it is bisected. */
 static double narrow(struct search *s, struct end out, struct end fit)
 {
     bool moved_fit = true;
@@ -104,8 +104,8 @@ static void noise_range(const struct mechanism *from, double *low, double *high)
 }
 
 /* Finds the least multiplier that fits, from start in strides that grow until the
- * border is passed. Where there is little noise the cost is slow to compute, so the
- * border should not be passed far. Returns false where none fits. */
+ * border is passed. With little noise the cost is slow to compute, so the border should
+ * not be passed far. Returns false if none fits. */
 static bool noise_search(double *noise, struct search *s, double start, double stride)
 {
     double low, high;

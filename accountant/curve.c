@@ -3,8 +3,8 @@
 #include "accountant/cost.h"
 #include "accountant/mechanisms/round_up.h"
 
-/* The orders are inside and the runs outside, so that what is known of a run serves all
- * its orders. */
+/* The orders are inside and the runs outside, so that what was computed of a run serves
+ * all its orders. */
 static void add_runs(struct curve *curve, const struct mechanism *m, uint64_t steps)
 {
     struct proof_scratch scratch = {0};

@@ -1,5 +1,6 @@
-/* Every text but a COMMIT's is read by scanning it and then rendering what was read: a text
- * that is not the rendering, byte for byte, is refused. So what an entry says has one form. */
+/* Every text but a COMMIT's is read by scanning it and then rendering the result: a
+ * text that differs from the rendering in a byte is refused. So an entry has only one
+ * form. */
 #include "accountant/entry.h"
 
 #include <ctype.h>
@@ -94,7 +95,7 @@ static char *rendered(const char *format, ...)
     return text;
 }
 
-/* Whether text is what rendering gave; releases the rendering. */
+/* Returns whether text equals rendering; frees the rendering. */
 static bool same(const char *text, char *rendering)
 {
     bool equal = strcmp(text, rendering) == 0;
@@ -102,8 +103,8 @@ static bool same(const char *text, char *rendering)
     return equal;
 }
 
-/* Writes text as it stands in a JSON string: it holds no control characters, so a quote
- * and a backslash are all that is written otherwise. */
+/* Writes text in the form of a JSON string: it holds no control characters, so only
+ * quotes and backslashes are escaped. */
 static void escape(char *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -132,7 +133,8 @@ static char *division_render(const struct division *division)
                     division->seed);
 }
 
-/* A grant to records does not say so, as no entry did before there were persons. */
+/* A grant to records does not name its unit, like every entry from before persons could
+ * be the unit. */
 static const char *unit_member(enum unit unit)
 {
     switch (unit) {
@@ -165,7 +167,8 @@ char *entry_grant_render(const struct grant *grant, const struct filter *filter,
     return text;
 }
 
-/* Reads a JSON string up to its closing quote; false where it has no room or no end. */
+/* Reads a JSON string up to its closing quote; returns false if it has no room or no
+ * end. */
 static bool unescape(char out[GRANT_REASON_SIZE], const char *text)
 {
     size_t size = 0;
@@ -180,8 +183,8 @@ static bool unescape(char out[GRANT_REASON_SIZE], const char *text)
     return true;
 }
 
-/* Reads what approval_render writes, and nothing where it wrote nothing. What stands there
- * otherwise is found when the whole is rendered again. */
+/* Reads what approval_render writes, or nothing if that wrote nothing. Any other text
+ * is caught when the whole is rendered again and compared. */
 static void approval_parse(struct grant_approval *approval, const char *meta)
 {
     static const char before[] = ",\"approved_by\":\"", between[] = "\",\"reason\":\"";
@@ -196,7 +199,7 @@ static void approval_parse(struct grant_approval *approval, const char *meta)
         *approval = (struct grant_approval){0};
 }
 
-/* Reads what division_render writes, and nothing where it wrote nothing. */
+/* Reads what division_render writes, or nothing if that wrote nothing. */
 static void division_parse(struct division *division, const char *meta)
 {
     const char *at = strstr(meta, ",\"holdout\":");
@@ -274,7 +277,7 @@ bool entry_grant_parse(struct grant *grant, struct filter *filter,
     return true;
 }
 
-/* The member that names parts; nothing where none is named. */
+/* The member that names parts; empty if none is named. */
 static const char *const parts_texts[] = {
     [PARTS_UNNAMED] = "",
     [PARTS_TRAIN] = ",\"parts\":[\"train\"]",
@@ -291,7 +294,7 @@ bool entry_engine_is_good(const char *text)
            isalnum((unsigned char)text[0]) && strspn(text, letters) == length;
 }
 
-/* What a RESERVE says with the mechanism whose canonical text this is. */
+/* Renders a RESERVE with the mechanism whose canonical text is given. */
 static char *reserve_render(const struct mechanism *m, const char *mechanism,
                             enum parts parts, const char *engine)
 {
@@ -311,7 +314,7 @@ char *entry_reserve_render(const struct mechanism *m, enum parts parts,
     return text;
 }
 
-/* What stands before end names parts, or ends with something else. */
+/* Returns the parts that the text before end names, if it ends with their member. */
 static enum parts parts_parse(const char *meta, const char *end)
 {
     for (enum parts parts = PARTS_TRAIN; parts <= PARTS_BOTH; parts++) {
@@ -325,7 +328,7 @@ static enum parts parts_parse(const char *meta, const char *end)
 
 static const char before_mechanism[] = ",\"mechanism\":";
 
-/* Parts stand before the mechanism of a RESERVE, and at the end of a COMMIT. */
+/* Parts precede the mechanism of a RESERVE, and end a COMMIT. */
 enum parts entry_parts(const struct ledger_row *row)
 {
     size_t length = strlen(row->meta);
@@ -410,7 +413,8 @@ static bool hex_parse(uint8_t digest[SHA256_SIZE], const char *hex)
     return true;
 }
 
-/* The functions that pass over a part of a text move *at behind it, where it stands there. */
+/* The pass functions skip a part of a text: if *at points to it, they move *at after
+ * it. */
 static bool pass(const char **at, const char *text)
 {
     size_t size = strlen(text);
@@ -419,7 +423,7 @@ static bool pass(const char **at, const char *text)
     return stands;
 }
 
-/* A number as it is rendered: without a sign, and without zeros before it. */
+/* Skips a number as it is rendered: without a sign, and without leading zeros. */
 static bool pass_number(const char **at, uint64_t *number)
 {
     const char *first = *at;
@@ -445,8 +449,8 @@ static bool pass_model(const char **at, struct entry_commit *commit)
     return pass(at, "\"");
 }
 
-/* As it is read in the tens of thousands, this text alone is compared with its form as it
- * is read, instead of with its rendering. */
+/* This text is read tens of thousands of times, so it is compared with its form while
+ * it is read, and not rendered again. */
 bool entry_commit_parse(struct entry_commit *commit, const struct ledger_row *row)
 {
     struct entry_commit read = {.parts = entry_parts(row)};
@@ -462,7 +466,7 @@ bool entry_commit_parse(struct entry_commit *commit, const struct ledger_row *ro
 }
 
 /* The greatest double not above whole - part, for whole > part. Knuth's exact
- * difference says what rounding to nearest has added. */
+ * difference gives what rounding to nearest has added. */
 static double rest_of(double whole, double part)
 {
     double rest = whole - part;

@@ -1,8 +1,8 @@
 /* The forward transform splits by frequency and leaves its result in bit-reversed
  * order; the inverse one starts from that order. So neither needs a permutation, and
- * products of spectra do not care. Each level of size m has its factors exp(-2 pi i j /
- * m) in a part of one table. The recursion goes depth first, so that small levels stay
- * in the cache. */
+ * products of spectra do not depend on the order. Each level of size m has its factors
+ * exp(-2 pi i j / m) in a part of one table. The recursion goes depth first, so that
+ * small levels stay in the cache. */
 #include "accountant/fft.h"
 
 #include <float.h>

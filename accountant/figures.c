@@ -1,14 +1,14 @@
 /* A question about a job is answered in one of three ways, and the least answer counts:
  *
- *   plain    what its kind of mechanism knows without Renyi divergence: an exact profile,
- *            or a pure epsilon
+ *   plain    what is known of its kind of mechanism without Renyi divergence: an exact
+ *            profile, or a pure epsilon
  *   Renyi    the best real order of its divergence, converted
  *   losses   its composed privacy losses, for certificates (figure_..._pld)
  *
  * The inverse questions (how much noise, how many steps, which rate) search with the
- * answer itself: calibration asks a function named _excess how far a mechanism is from
- * fitting. What a balance has room for is asked in the same way, of the ledger's own
- * sums. */
+ * answer itself: calibration calls a function named _excess to get how far a mechanism
+ * is from fitting. The room of a balance is found in the same way, with the ledger's
+ * own sums. */
 #include "accountant/figures.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@
 struct price {
     const struct mechanism *m;
     uint64_t steps;
-    double delta;   /* what the question allows, less what the noise takes */
+    double delta;   /* what the question allows, less the noise's share */
     double epsilon; /* what may be spent */
     const struct balance *balance;
     double fraction;    /* of what is left in it */
@@ -35,7 +35,7 @@ struct price {
     double noise;       /* that fits by Renyi divergence */
     double order;       /* the best order of the mechanism before; 0: none is known */
     enum status status; /* of the first composition that failed */
-    struct error error; /* why it did */
+    struct error error; /* its reason */
     struct proof_scratch scratch;
 };
 
@@ -55,7 +55,7 @@ static enum status target_check(const struct mechanism *m, double epsilon, doubl
     return status == ST_OK ? delta_check(delta, error) : status;
 }
 
-/* Whether the profile without sampling is the mechanism's own, and so exact. */
+/* Returns whether the profile without sampling is the mechanism's own, and so exact. */
 static bool unsampled(const struct mechanism *m)
 {
     if (proof_of(m->kind)->energy == NULL)
@@ -73,8 +73,7 @@ static double profile_mu(const struct mechanism *m, uint64_t steps)
     return round_up_next(sqrt(proof_of(m->kind)->energy(m, steps)));
 }
 
-/* These say epsilon at delta, and delta at epsilon, by what is known without Renyi
- * divergence. */
+/* These compute epsilon at delta, and delta at epsilon, without Renyi divergence. */
 static double plain_epsilon(const struct mechanism *m, uint64_t steps, double delta)
 {
     const struct proof *proof = proof_of(m->kind);
@@ -115,8 +114,8 @@ static struct figure figure_of(struct price *p)
     struct order_choice best = order_best(epsilon_at, p);
     if (best.value < figure.epsilon)
         figure = (struct figure){best.value, best.order};
-    /* The search follows the conversion, whose valley may be far from where the total
-     * variation shows that epsilon is 0. */
+    /* The search follows the conversion, whose valley may be far from the orders at
+     * which the total variation shows that epsilon is 0. */
     if (figure.epsilon > 0 && epsilon_at(p, CONVERSION_ORDER_MIN) == 0)
         figure = (struct figure){0, CONVERSION_ORDER_MIN};
     return figure;
@@ -172,7 +171,7 @@ enum status figure_delta(double *delta, const struct mechanism *m, uint64_t step
     return ST_OK;
 }
 
-/* Gives the lesser figure of both accountants. */
+/* Returns the lesser figure of both accountants. */
 static enum status figure_pld_of(struct figure *figure, struct price *p,
                                  struct error *error)
 {
@@ -204,17 +203,18 @@ enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
     return status;
 }
 
-/* Says how far epsilon is from what may be spent. The logarithm only guides the search;
- * the comparison decides. */
+/* Returns how far epsilon is from what may be spent. The logarithm only guides the
+ * search; the comparison decides. */
 static double epsilon_over(double epsilon, double allowed)
 {
     double ratio = log(epsilon / allowed);
     return epsilon <= allowed ? fmin(0, ratio) : fmax(0x1p-60, ratio);
 }
 
-/* Says whether epsilon is within what may be spent, and about how large it is, by few orders:
- * the best order moves little from one mechanism of a search to the next. Every order gives
- * an upper bound, so what is found to fit fits. */
+/* Returns an upper bound on epsilon that is about as tight as needed to compare it
+ * with what may be spent, from few orders: the best order moves little from one
+ * mechanism of a search to the next. Every order gives an upper bound, so what is
+ * found to fit fits. */
 static double epsilon_near(struct price *p)
 {
     static const double order_first = 8;
@@ -237,8 +237,8 @@ static double epsilon_excess(void *context, const struct mechanism *m)
     return epsilon_over(epsilon_near(p), p->epsilon);
 }
 
-/* What is above the Renyi divergence's own answer fits. Once the effort is used up nothing
- * else does, so the search ends at the least noise that was seen to fit. */
+/* A noise above the Renyi divergence's own answer fits. Once the effort is used up
+ * nothing else does, so the search ends at the least noise that was seen to fit. */
 static double pld_excess(void *context, const struct mechanism *m)
 {
     struct price *p = context;
@@ -252,8 +252,8 @@ static double pld_excess(void *context, const struct mechanism *m)
 
 enum { GROUPS_MAX = 8 }; /* of runs, in a guess */
 
-/* One run that costs about what the runs of m from first to last do: the same energy at the
- * mean rate. */
+/* Returns one run that costs about as much as the runs of m from first to last: the
+ * same energy at the mean rate. */
 static struct mechanism_run mean_run(const struct mechanism *m, size_t first,
                                      size_t last)
 {
@@ -270,15 +270,16 @@ static struct mechanism_run mean_run(const struct mechanism *m, size_t first,
                                   .steps = (uint64_t)steps};
 }
 
-/* How far what is known without Renyi divergence is from what may be spent. */
+/* Returns how far the bound without Renyi divergence is from what may be spent. */
 static double plain_excess(void *context, const struct mechanism *m)
 {
     struct price *p = context;
     return epsilon_over(plain_epsilon(m, mechanism_steps(m), p->delta), p->epsilon);
 }
 
-/* Finds about the noise that m needs, by something that is quick to compute: a mechanism of
- * fewer runs, or what is known without Renyi divergence. False: there is nothing. */
+/* Finds about the noise that m needs, by something that is quick to compute: a
+ * mechanism of fewer runs, or the bound without Renyi divergence. Returns false if
+ * there is neither. */
 static bool guess_noise(double *noise, const struct mechanism *m, struct price *p)
 {
     if (proof_of(m->kind)->path_rdp != NULL)
@@ -299,8 +300,8 @@ static bool guess_noise(double *noise, const struct mechanism *m, struct price *
     return found;
 }
 
-/* Raises the noise until the figure, which looks at other orders than the search did, is
- * within what may be spent. The two differ by 1e-9 or so. */
+/* Raises the noise until the figure, which evaluates other orders than the search did,
+ * is within what may be spent. The two differ by 1e-9 or so. */
 static enum status check_noise(double *noise, const struct mechanism *m,
                                struct price *p)
 {
@@ -401,7 +402,7 @@ enum status figure_rate(double *sampling_rate, const struct mechanism *m,
     return ST_OK;
 }
 
-/* Says, as a log ratio, how far a mechanism of this cost is from fitting at one
+/* Returns, as a log ratio, how far a mechanism of this cost is from fitting at one
  * weighted order. Sums are taken in both groupings that the ledger may use, so that a
  * full fraction fits there too. */
 static double room_excess(const struct price *p, size_t weighted, double cost)

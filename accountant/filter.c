@@ -1,5 +1,5 @@
 /* A grant is turned into a filter once: its two weighted orders, and at each the
- * capacity B, from which a margin for every rounding is taken before it is rounded
+ * capacity B, from which a margin for every rounding is subtracted before it is rounded
  * down. From then on charges and sums are multiples of FILTER_UNIT, and a charge fits
  * by a plain comparison of doubles. */
 #include "accountant/filter.h"
@@ -137,7 +137,8 @@ enum status filter_charge(struct curve *charge, const struct mechanism *m,
     return status;
 }
 
-/* The sums are taken as the balances will be once the charge is held. */
+/* The sums are taken in the same order as those of the balances once the charge is
+ * held. */
 static bool fits(const struct filter *filter, const struct curve *committed,
                  const struct curve *held, const struct curve *charge)
 {
@@ -161,7 +162,7 @@ enum ledger_fits filter_fits(const struct filter *filter, const struct curve *co
 }
 
 /* Sums within a capacity are whole numbers of FILTER_UNIT, so dividing them as integers
- * is what adding charge after charge comes to. */
+ * gives the same result as adding charge after charge. */
 uint64_t filter_times(const struct filter *filter, const struct curve *committed,
                       const struct curve *held, const struct curve *charge,
                       uint64_t most)

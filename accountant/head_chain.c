@@ -97,7 +97,7 @@ static enum status failed(const char *path, struct error *error)
     return error_set(error, ST_IO, "head file %s: %s", path, strerror(errno));
 }
 
-/* The records as bytes, to be freed. */
+/* Returns the records as bytes, which the caller frees. */
 static uint8_t *render(const struct chain_link *links, size_t count)
 {
     uint8_t *bytes = malloc(count * RECORD_SIZE + 1);

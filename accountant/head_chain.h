@@ -27,8 +27,7 @@ struct chain_link {
 struct chain_links { /* in the order of seq; zeroed: none */
     struct chain_link *items;
     size_t count, capacity;
-    bool cut; /* the file that they were read from continues with bytes that are not a
-                 record */
+    bool cut; /* more bytes followed, which are not a record */
 };
 
 /* Appends a link, whose seq is greater than those before. */

@@ -15,7 +15,7 @@ enum {
     PATH_SIZE = 4096,
 };
 
-/* Returns how long the line is then. */
+/* Returns the new length of the line. */
 static int render_timelines(char line[LINE_SIZE], int used,
                             const struct head_timelines *timelines)
 {
@@ -53,8 +53,8 @@ static void render(char line[LINE_SIZE], const struct head *head)
     snprintf(line + used, (size_t)(LINE_SIZE - used), "}\n");
 }
 
-/* Reads as many receipts as follow; whether they were well formed is seen when they are
- * written again. */
+/* Reads as many receipts as follow; malformed ones are caught by rendering them again
+ * and comparing. */
 static void parse_receipts(struct receipts *receipts, const char *at)
 {
     int used = 0;
@@ -83,7 +83,7 @@ static bool parse_hash(uint8_t hash[SHA256_SIZE], const char *hex)
     return good;
 }
 
-/* Reads as many timelines as follow, and returns what stands behind them. */
+/* Reads as many timelines as follow, and returns the text after them. */
 static const char *parse_timelines(struct head_timelines *timelines, const char *at)
 {
     static const char begin[] = ",\"timelines\":[";
@@ -228,8 +228,8 @@ enum status head_file_append(const char *path, const struct head *head,
     return status == ST_OK ? head_file_write(path, head, error) : status;
 }
 
-/* Makes links all that PATH.chain holds, but for newer records of it if keeps_newer is true.
- * Does nothing if they are. */
+/* Makes PATH.chain hold exactly links, and its own newer records if keeps_newer is
+ * true. Does nothing if it does already. */
 static enum status renew_chain(const char *chain, const struct chain_links *links,
                                bool keeps_newer, struct error *error)
 {
@@ -292,7 +292,7 @@ static enum status merge(struct head *newest, const struct head *kept,
     return ST_OK;
 }
 
-/* Writes what is newer of what is kept and the head; the lock is held. */
+/* Writes the newer of the kept head and the new one. Precondition: the lock is held. */
 static enum status raise_alone(const char *path, const struct head_raise *raise,
                                struct error *error)
 {

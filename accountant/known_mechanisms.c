@@ -10,7 +10,7 @@ enum { PLACES = 256 };
 
 struct known_mechanisms {
     struct place {
-        char *text; /* NULL: nothing is kept here */
+        char *text; /* NULL: the place is empty */
         struct mechanism mechanism;
     } places[PLACES];
 };

@@ -1,10 +1,10 @@
-/* How an entry comes to be. A caller's transaction is joined (ledger_change_join),
- * what is asked is checked against the state as that transaction sees it, and only
- * then is the row written, hashed onto the head, and the next state made from it.
- * When the transaction is durable the next state becomes the present one, and when
- * it is undone nothing has happened (ledger_state.h). Authorising steps writes no
- * entry: it raises a mark, in a transaction of its own, because it must be on disk
- * before the steps run. */
+/* The life of an entry. A caller's transaction is joined (ledger_change_join), the
+ * request is checked against the state as that transaction sees it, and only then is
+ * the row written, hashed onto the head, and the next state made from it. When the
+ * transaction is durable the next state becomes the present one, and when it is undone
+ * nothing has happened (ledger_state.h). Authorising steps writes no entry: it raises
+ * a mark, in a transaction of its own, because it must be on disk before the steps
+ * run. */
 #include "accountant/ledger.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #include "accountant/ledger_replay.h"
 #include "base/check.h"
 
-/* leaves: accounts that are closed may stay in the store. */
+/* leaves: closed accounts may stay in the store. */
 static enum status open_in(struct ledger **out, struct store *store, bool leaves,
                            struct store_tx *tx, struct error *error)
 {
@@ -280,8 +280,9 @@ enum status ledger_authorise_in(struct ledger *ledger, struct store_tx *tx,
     return status;
 }
 
-/* The reservation of the job, once no open transaction has changed it or has a claim on it.
- * It is looked for each time: one that was never durable goes with its transaction. */
+/* Returns the reservation of the job, once no open transaction has changed it or has a
+ * claim on it. It is looked up each time, because one that was never durable is
+ * destroyed with its transaction. */
 static struct reservation *quiet_reservation(struct ledger *ledger,
                                              const struct job_id *job)
 {
@@ -338,8 +339,8 @@ enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
     return status;
 }
 
-/* What a settled job is charged is never more than was held for it, even where another
- * version of this program priced that. It is the whole of it where this version has no
+/* A settled job is never charged more than was held for it, even if another version of
+ * this program priced that. It is charged all that was held if this version has no
  * price for the mechanism. */
 static void settled_charge(struct curve *charge, const struct held *held,
                            uint64_t steps)

@@ -15,15 +15,11 @@
  *       it.
  *   (4) For every part of every dataset, at some weighted order, committed + held <=
  *       capacity; committed never falls. The cost of a mechanism is held and committed
- *       in
- *       each of the parts that it reads. committed and held are sums over entries in
- *       the
- *       order of seq, rounded up at each addition; nothing is ever subtracted. Charges
- *       are
- *       rounded up and capacities down to multiples of 2^-40 nats (filter.h), so below
- *       2^13 nats the sums are exact: anyone who adds them, in any order, finds the
- *       same
- *       numbers.
+ *       in each of the parts that it reads. committed and held are sums over entries in
+ *       the order of seq, rounded up at each addition; nothing is ever subtracted.
+ *       Charges are rounded up and capacities down to multiples of 2^-40 nats
+ *       (filter.h), so below 2^13 nats the sums are exact: anyone who adds them, in any
+ *       order, finds the same numbers.
  *   (5) Entries are never changed or deleted, and hash-chained: hash = SHA-256("v1",
  *       previous hash, length-prefixed fields).
  *   (6) The time of an entry is a whole second. Hashes cover it, and times are published

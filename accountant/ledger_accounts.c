@@ -3,8 +3,9 @@
 #include "accountant/ledger_replay.h"
 #include "base/log.h"
 
-/* Nothing may be decided by what is not known. A store that is not poisoned by ST_IO has lost
- * its connection, and the transaction is repeated (store_again). */
+/* Nothing may be decided from an account that cannot be read. A store that is not
+ * poisoned by ST_IO has lost its connection, and the transaction is repeated
+ * (store_again). */
 static enum status fail(struct ledger *ledger, enum status status,
                         const struct error *error)
 {
@@ -33,9 +34,9 @@ static enum status read_beside(struct store *store, const struct seal *seal,
     return status;
 }
 
-/* Reads into loaded what the SEAL binds of the dataset, and proves it: in tx, or where that is
- * NULL beside all transactions. The lock is given up meanwhile, so that whoever waits for the
- * store keeps nobody waiting. */
+/* Reads into loaded what the SEAL authenticates of the dataset, and verifies it: in tx,
+ * or outside all transactions if tx is NULL. The lock is released meanwhile, so that
+ * waiting for the store blocks no other thread. */
 static enum status read_aside(struct ledger *ledger, struct store_tx *tx,
                               const struct dataset_id *dataset,
                               struct ledger_state *loaded, struct error *error)
@@ -80,8 +81,8 @@ enum status ledger_account_glance(struct ledger *ledger,
     if (*out != NULL || !ledger->state.partial)
         return ST_OK;
     enum status status = read_aside(ledger, NULL, dataset, loaded, error);
-    *out =
-        ledger_state_account(&ledger->state, dataset); /* it may have come meanwhile */
+    *out = ledger_state_account(&ledger->state, dataset); /* it may have come
+                                                             meanwhile */
     if (*out == NULL && status == ST_OK)
         *out = ledger_state_account(loaded, dataset);
     return status == ST_OK ? ST_OK : fail(ledger, status, error);

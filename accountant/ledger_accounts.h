@@ -18,21 +18,18 @@
  * Invariants
  *   (1) No budget is granted, and no charge admitted, because an account was not
  *       loaded: that a dataset has none is an answer that the store gives and the
- *       SEAL's tree
- *       proves, and it is never concluded from absence from memory. An account that
- *       cannot
- *       be read or is not what was sealed is an error, which poisons the store.
- *   (2) An account is loaded before the first entry after the SEAL changes it,
- *       whichever daemon wrote the entry. An account that has entries there, or an open
- *       reservation,
- *       is never only in the store.
+ *       SEAL's tree proves, and it is never concluded from absence from memory. An
+ *       account that cannot be read or is not what was sealed is an error, which
+ *       poisons the store.
+ *   (2) An account is loaded before the first entry after the SEAL changes it, no
+ *       matter which daemon wrote the entry. An account that has entries there, or an
+ *       open reservation, is never only in the store.
  *   (3) A caller that is about to do something to all accounts loads all
  *       (ledger_accounts_all).
  *   (4) No thread waits for the ledger's lock while the store is read for one account:
  *       the lock is released meanwhile, and what was read is taken only if memory does
- *       not have
- *       the account by then, loaded by another thread or with the entries of other
- *       daemons.
+ *       not have the account by then, loaded by another thread or with the entries of
+ *       other daemons.
  *
  * Threads: every function here requires the ledger's lock to be held. The first two
  * release it while they read the store, so their callers must read again what they knew

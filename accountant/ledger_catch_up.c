@@ -6,9 +6,9 @@
 
 enum { FRESH_MAX = 65536 }; /* entries, 3 MB */
 
-/* A daemon that writes nothing itself would collect the entries of others without end. The
- * oldest go: its head file lacks them until its next start, and a database that is cut off
- * among them counts as a fork. */
+/* A daemon that writes nothing itself would collect the entries of others without end.
+ * The oldest are dropped: its head file lacks them until its next start, and a database
+ * that is cut off among them counts as a fork. */
 static void keep_fresh(struct ledger *ledger)
 {
     struct chain_links *fresh = &ledger->fresh;

@@ -11,8 +11,8 @@
  *   (1) A transaction of STORE_LEDGER decides by every entry and every freeze there is.
  *   (2) Marks are known of this daemon's jobs and of those whose entries were read. No
  *       other mark affects whether a claim fits; and the mark of a job is read again
- *       before
- *       the job is settled, because another daemon may have authorised its steps.
+ *       before the job is settled, because another daemon may have authorised its
+ *       steps.
  *   (3) What was read stays, however the transaction ends: it was durable before.
  *
  * Threads: every function here requires the ledger's lock to be held. All are no-ops if

@@ -17,8 +17,8 @@ static bool is_older(const struct head *one, const struct head *other)
     return one->entry.seq < other->entry.seq || one->authorised < other->authorised;
 }
 
-/* The head as it is now. Moves the entries that its file lacks to links, if that is not
- * NULL. */
+/* Returns the head as it is now. Moves the entries that its file lacks to links, if
+ * that is not NULL. */
 static struct head head_now(struct ledger *ledger, struct chain_links *links)
 {
     pthread_mutex_lock(&ledger->lock);
@@ -51,9 +51,9 @@ static enum status write_head(struct ledger *ledger, struct error *error)
     return status;
 }
 
-/* Writes the head where it is kept elsewhere, so that it is as new there as it is now. Who
- * comes while another writes it waits, and may then find that a third wrote it for both:
- * syncs are fewer than commits. A write that failed is not tried again. */
+/* Writes the head to the file elsewhere, if the file is older. A thread that comes
+ * while another writes it waits, and may then find that a third wrote it for both:
+ * there are fewer syncs than commits. A write that failed is not tried again. */
 static void keep_head(struct ledger *ledger)
 {
     struct error error = {0};

@@ -18,14 +18,11 @@
  * Invariants
  *   (1) At most one transaction has a claim on a reservation, and none while the
  *       transaction that joined has changed it. So the marks of a job are raised one
- *       after
- *       the other, each higher than the one before.
+ *       after the other, each higher than the one before.
  *   (2) The transaction that joined changes no reservation that is claimed: it calls
  *       ledger_change_await first. So the charge of a settlement includes every mark
- *       that
- *       was or will be durable, and a later claim finds the reservation closed. A
- *       freeze
- *       comes before anything is authorised (ledger_head_file).
+ *       that was or will be durable, and a later claim finds the reservation closed. A
+ *       freeze comes before anything is authorised (ledger_head_file).
  *   (3) A claim ends with its transaction, which waits for no thread that waits for the
  *       claim: it has a connection of its own, or the only connection to itself. So (2)
  *       waits for as long as one commit takes.

@@ -25,7 +25,7 @@ static bool find_shared(void *context, const struct ledger_row *row)
     return search->shared == 0;
 }
 
-/* The first entry behind shared that links have, or else the last one. */
+/* Returns the first entry after shared that links have, or else the last one. */
 static struct ledger_entry_name first_behind(const struct ledger_kept *kept,
                                              uint64_t shared)
 {
@@ -63,11 +63,11 @@ struct leaving { /* of an epoch by a timeline */
     const struct balances *balances;
     uint64_t shared;
     uint64_t epoch;                /* the newest that was granted up to shared; 0: none */
-    double later[LEDGER_WEIGHTED]; /* COMMITs of it behind shared */
+    double later[LEDGER_WEIGHTED]; /* COMMITs of it after shared */
     bool misread;                  /* one of them has no curve */
 };
 
-/* The epoch of that number: one that is closed, or the one in force. */
+/* Returns the epoch of that number: one that is closed, or the one in force. */
 static struct epoch epoch_of(const struct balances *balances, uint64_t number)
 {
     const struct epoch *closed =
@@ -104,8 +104,9 @@ static bool take_commit(void *context, const struct ledger_row *row)
     return good;
 }
 
-/* most = B - S at the epoch's weighted orders. S is all that is committed less what came
- * later: sums of multiples of 2^-40 are exact, so nothing is lost by taking it off. */
+/* most = B - S at the epoch's weighted orders. S is all that is committed less what
+ * came later: sums of multiples of 2^-40 are exact, so the subtraction loses
+ * nothing. */
 static void most_left(double most[LEDGER_WEIGHTED], const struct leaving *leaving,
                       bool knows_spent)
 {
@@ -165,7 +166,8 @@ static enum status insert(struct ledger *ledger, struct store_tx *tx,
 
 /* --- noting --- */
 
-/* Notes the timeline in every epoch of the account: which one it left is unknown. */
+/* Notes the timeline in every epoch of the account, because it is unknown which one it
+ * left. */
 static enum status note_everywhere(struct ledger *ledger, struct store_tx *tx,
                                    struct account *account, struct timeline_row *row,
                                    struct error *error)
@@ -230,8 +232,8 @@ bool ledger_fork_known(const struct ledger *ledger, const struct ledger_entry_na
     return false;
 }
 
-/* sum = the charges of what the account's open reservations are authorised, over all parts:
- * a step that reads two is charged to each. */
+/* sum = the charges of the authorised steps of the account's open reservations, over
+ * all parts: a step that reads two is charged to each. */
 static enum status authorised_charges(double sum[LEDGER_WEIGHTED],
                                       const struct balances *now, struct error *error)
 {

@@ -1,8 +1,8 @@
-/* A chain of hashes cannot tell that its end is missing. So the head is written to a
+/* A chain of hashes cannot show that its end is missing. So the head is written to a
  * file elsewhere after every entry and every authorisation, and compared when the
- * ledger is opened. A store that lacks the entry which the file names, or has
- * authorised fewer steps than it says, is older than what was promised or another
- * history, and every dataset in it is frozen. */
+ * ledger is opened. If a store lacks the entry which the file names, or has authorised
+ * fewer steps than it says, it is older than what was promised or another history, and
+ * every dataset in it is frozen. */
 #include "accountant/ledger_freeze.h"
 
 #include <inttypes.h>
@@ -56,7 +56,7 @@ enum status ledger_regrant(struct ledger *ledger, struct store_tx *tx,
 
 struct search {
     const struct ledger_entry_name *wanted;
-    bool found; /* its number is there */
+    bool found; /* there is an entry of its number */
     bool same;  /* with its hash */
 };
 
@@ -69,8 +69,8 @@ static bool compare_entry(void *context, const struct ledger_row *row)
     return false;
 }
 
-/* The SEAL says what the hash before it was, which is the head of whoever seals; whether an
- * older entry is the one cannot be told from here. */
+/* The SEAL holds the hash of the entry before it, which was the head when it was
+ * sealed; an older entry cannot be compared here. */
 static enum status look_behind(struct search *search, const struct seal *seal,
                                struct error *error)
 {
@@ -134,8 +134,8 @@ enum status ledger_kept_compare(struct ledger *ledger, struct store_tx *tx,
     return status;
 }
 
-/* What the lost entries and marks said is unknown. Every open reservation may have run
- * whole, and what was reserved since is in no balance. */
+/* The contents of the lost entries and marks are unknown. Every open reservation may
+ * have run whole, and what was reserved since is in no balance. */
 static enum status freeze(struct ledger *ledger, struct store_tx *tx,
                           struct account *account, const struct ledger_entry_name *kept,
                           struct error *error)
@@ -187,8 +187,8 @@ static enum status name_timeline(struct ledger *ledger,
                      HEAD_TIMELINES_MAX);
 }
 
-/* Notes a timeline that no account knows of. A lost end of this store, unless the store went
- * on, is in its epochs, which count whole. */
+/* Notes a timeline that no account knows of. A lost end of this store, unless the store
+ * went on, is in its epochs, which count whole. */
 static enum status note(struct ledger *ledger, struct store_tx *tx,
                         struct comparison *comparison,
                         const struct head_timeline *timeline, struct error *error)
@@ -203,7 +203,8 @@ static enum status note(struct ledger *ledger, struct store_tx *tx,
                           : ledger_fork_note_cut(ledger, tx, timeline, error);
 }
 
-/* A backup does not know the timelines that were noticed after it was taken. The file does. */
+/* A backup does not know the timelines that were noticed after it was taken. The file
+ * does. */
 static enum status note_kept(struct ledger *ledger, struct store_tx *tx,
                              struct comparison *comparison, struct error *error)
 {
@@ -264,8 +265,8 @@ static bool take_link(void *context, const struct ledger_row *row)
     return true;
 }
 
-/* The SEALs of before, and all entries since the newest one. What the file knows of this
- * history is not read again. */
+/* Collects the SEALs of before, and all entries since the newest one. What the file
+ * knows of this history is not read again. */
 static enum status gather_links(const struct ledger *ledger, struct store_tx *tx,
                                 struct comparison *comparison, struct error *error)
 {
@@ -287,7 +288,8 @@ static enum status gather_links(const struct ledger *ledger, struct store_tx *tx
         &comparison->links, error);
 }
 
-/* Compares what is kept at path with the store, and freezes if that is not its history. */
+/* Compares the head file at path with the store, and freezes if it is not the store's
+ * history. */
 static enum status compare_head(struct ledger *ledger, const char *path,
                                 struct comparison *comparison, struct error *error)
 {
@@ -312,7 +314,7 @@ static enum status compare_head(struct ledger *ledger, const char *path,
     return status;
 }
 
-/* From now on the head that is kept has this daemon's receipts, where it has any. */
+/* From now on the kept head has this daemon's receipts, if it has any. */
 static enum status take_receipts(struct ledger *ledger, struct error *error)
 {
     struct store_tx *tx;
@@ -328,7 +330,7 @@ static enum status take_receipts(struct ledger *ledger, struct error *error)
     return status;
 }
 
-/* What is kept of another history goes. */
+/* Removes what the file holds of another history. */
 static enum status write_kept(const struct ledger *ledger, const char *path,
                               const struct comparison *comparison, struct error *error)
 {

@@ -1,9 +1,9 @@
-/* Replaying is a walk over three tables. Marks are read first and kept by job, and those
- * of reservations that are known already are taken. Then each entry is checked (number,
- * chain, hash, form, and what its kind asks for) and changes the state as it did when it
- * was written; a RESERVE takes the mark of its job. Freezes come last. A mark that no
- * reservation took, or a freeze of an unknown epoch, is a fault. Nothing is priced here:
- * that is what verify does. */
+/* Replaying is a walk over three tables. Marks are read first and kept by job, and
+ * those of reservations that are known already are taken. Then each entry is checked
+ * (number, chain, hash, form, and the conditions of its kind) and changes the state as
+ * it did when it was written; a RESERVE takes the mark of its job. Freezes come last. A
+ * mark that no reservation took, or a freeze of an unknown epoch, is a fault. Nothing
+ * is priced here: that is what verify does. */
 #include "accountant/ledger_replay.h"
 
 #include <inttypes.h>
@@ -28,14 +28,14 @@ struct reading {
     struct head *head;
     struct mark *marks; /* sorted by job */
     size_t mark_count, mark_capacity;
-    size_t next_mark; /* behind the one that was taken last */
+    size_t next_mark; /* after the one that was taken last */
     struct known_mechanisms *known;
     const struct sealed *sealed; /* while entries before the newest SEAL are read */
     enum status status;
     struct error *error;
 };
 
-/* Answers false, so that a check can end with it. */
+/* Returns false, so that a check can end with it. */
 static bool wrong(struct reading *reading, uint64_t seq, const char *what)
 {
     reading->status = error_set(reading->error, ST_CORRUPT,
@@ -64,7 +64,7 @@ static int compare_mark(const void *job, const void *mark)
     return strcmp(job, ((const struct mark *)mark)->job);
 }
 
-/* Jobs reserve in the order of their names, nearly. */
+/* Jobs reserve nearly in the order of their names. */
 static struct mark *mark_of(struct reading *reading, const struct job_id *job)
 {
     struct mark *mark = NULL;
@@ -79,7 +79,8 @@ static struct mark *mark_of(struct reading *reading, const struct job_id *job)
     return mark;
 }
 
-/* *account = the dataset's, from the store where it is there alone; NULL: there is none. */
+/* *account = the dataset's, read from the store if only that has it; NULL: there is
+ * none. */
 static bool account_of(struct reading *reading, const struct dataset_id *dataset,
                        struct account **account)
 {
@@ -88,7 +89,7 @@ static bool account_of(struct reading *reading, const struct dataset_id *dataset
     return reading->status == ST_OK;
 }
 
-/* Whether the GRANT of row may take the place of the one that it names. */
+/* Returns whether the GRANT of row may take the place of the one that it names. */
 static bool may_replace(const struct account *account, const struct ledger_row *row)
 {
     return account != NULL && entry_replaces(row) == account->now->grant_seq &&
@@ -247,7 +248,7 @@ static bool read_kind(struct reading *reading, const struct ledger_row *row)
     return wrong(reading, row->seq, "is of no known kind");
 }
 
-/* Keeps what the entry has changed, where its dataset's balance is sound with it. */
+/* Keeps what the entry has changed, if its dataset's balance is sound with it. */
 static bool keep_sound(struct reading *reading, const struct ledger_row *row)
 {
     struct dataset_id dataset;
@@ -283,8 +284,8 @@ static bool read_row(void *context, const struct ledger_row *row)
 
 /* --- what stands before the newest SEAL --- */
 
-/* An entry that stays of a part that is archived: what was between it and the next is in
- * the sums. */
+/* Reads an entry that stays of a part that is archived: the sums contain what was
+ * between it and the next. */
 static bool read_kept(void *context, const struct ledger_row *row)
 {
     struct reading *reading = context;
@@ -293,7 +294,7 @@ static bool read_kept(void *context, const struct ledger_row *row)
     return read_kind(reading, row) && keep_sound(reading, row);
 }
 
-/* Puts the sums in the place of what was archived. */
+/* Replaces what was archived by the sums. */
 static bool take_sums(struct reading *reading, const struct sealed *sealed)
 {
     const char *dataset = "";
@@ -310,7 +311,7 @@ static bool take_sums(struct reading *reading, const struct sealed *sealed)
     return good;
 }
 
-/* Takes what the sums stand for: of one dataset, or where that is NULL of all. */
+/* Reads what the sums replace: of one dataset, or of all if dataset is NULL. */
 static enum status read_before(struct reading *reading, const struct sealed *sealed,
                                const char *dataset)
 {
@@ -373,8 +374,8 @@ enum status ledger_replay_sealed(struct ledger_state *loaded, const struct seal 
     return status;
 }
 
-/* Shows whoever wants to see it an account that comes after a start, when no account has an
- * open reservation that the start has not found. */
+/* Passes an account that is loaded after a start to the inspector. No account may then
+ * have an open reservation that the start has not found. */
 static enum status inspect(const struct ledger_state *state,
                            const struct account *account, struct error *error)
 {
@@ -408,7 +409,8 @@ enum status ledger_replay_adopt(struct ledger_state *state, struct ledger_state 
     return status;
 }
 
-/* Loads the account of the dataset, or where that is NULL all that are not in memory. */
+/* Loads the account of the dataset, or all that are not in memory if dataset is
+ * NULL. */
 static enum status load(struct ledger_state *state, const struct dataset_id *dataset,
                         struct store_tx *tx, struct error *error)
 {
@@ -455,7 +457,7 @@ static bool read_open(void *context, const char *dataset)
     return account_of(reading, &id, &account);
 }
 
-/* Begins at the newest SEAL, where there is one, with the accounts that are not closed. */
+/* Begins at the newest SEAL, if there is one, with the accounts that are not closed. */
 static enum status read_seal(struct reading *reading, struct store *store)
 {
     struct seal seal;
@@ -491,7 +493,8 @@ static bool wrong_timeline(struct reading *reading, const struct timeline_row *r
     return false;
 }
 
-/* A timeline belongs to every part: an entry names its parts, and those are lost. */
+/* A timeline counts in every part: only its entries name their parts, and those are
+ * lost. */
 static bool read_timeline(void *context, const struct timeline_row *row)
 {
     struct reading *reading = context;
@@ -540,7 +543,7 @@ static bool read_freeze(void *context, const struct freeze_row *row)
     return is_known || wrong_freeze(reading, row);
 }
 
-/* Every mark that was read has a reservation. */
+/* Checks that every mark that was read has a reservation. */
 static void check_marks(struct reading *reading)
 {
     for (size_t i = 0; i < reading->mark_count; i++) {

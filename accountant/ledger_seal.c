@@ -18,8 +18,8 @@ struct body { /* of a row */
 
 struct sealing {
     struct ledger *ledger;
-    struct sealed before; /* what stands now */
-    struct seal seal;     /* what is to be */
+    struct sealed before; /* the present one */
+    struct seal seal;     /* the new one */
     struct archive_part part;
     struct archive_writer *writer;
     struct sealed_sum *sums; /* (count), of all accounts, in their order */
@@ -48,7 +48,7 @@ static struct sealed_sum *sum_of(const struct sealing *sealing, const char *data
                : NULL;
 }
 
-/* Each begins with what the newest SEAL says of grants and spendings. */
+/* Each sum begins with the grants and spendings of the newest SEAL. */
 static void begin_sums(struct sealing *sealing)
 {
     const struct pointers *accounts = &sealing->ledger->state.accounts;
@@ -73,7 +73,7 @@ static void begin_sums(struct sealing *sealing)
     }
 }
 
-/* The rest is what the ledger says. */
+/* Takes the rest from the ledger. */
 static void end_sum(struct sealed_sum *sum, const struct balances *now)
 {
     struct epochs epochs[PARTS_MAX] = {{0}};
@@ -97,7 +97,7 @@ static void end_sum(struct sealed_sum *sum, const struct balances *now)
                            now->open[i]->entry.hash);
 }
 
-/* Puts what shows that the sum is bound behind it. */
+/* Appends to the sum the path and the place that authenticate it. */
 static void place_sum(struct body *body, const struct seal_tree *tree, size_t place)
 {
     struct seal_hash path[SEAL_PATH_MAX];
@@ -196,8 +196,8 @@ static bool check_row(void *context, const struct ledger_row *row)
     return continues;
 }
 
-/* The first entry of a later part is a SEAL, whose hash is known; of the first part what
- * stands before is nothing. */
+/* The first entry of a later part is a SEAL, whose hash is known; before the first part
+ * there is nothing. */
 static enum status check_part(struct sealing *sealing)
 {
     uint8_t digest[SHA256_SIZE];
@@ -255,8 +255,8 @@ static enum status replace_sums(struct sealing *sealing, struct store_tx *tx)
     return status;
 }
 
-/* What earlier parts have left goes at once, then the part, some at a time: a server ends
- * a statement that takes long. */
+/* Deletes what earlier parts have left at once, then the part in slices, because a
+ * server ends a statement that takes long. */
 static enum status forget(struct sealing *sealing, struct store_tx *tx)
 {
     const uint64_t end = sealing->seal.entry.seq;
@@ -335,7 +335,7 @@ static void sealing_fini(struct sealing *sealing)
     sealed_fini(&sealing->before);
 }
 
-/* What is written while nothing else is: the part and its sums are of one moment. */
+/* Runs while nothing else is written, so the part and its sums are of one moment. */
 static enum status run(struct sealing *sealing, const char *folder, bool *any)
 {
     struct store_tx *tx = NULL;

@@ -1,8 +1,8 @@
-/* Accounts and reservations are kept sorted by name, and found by bisection of their newest
- * names first: those of jobs grow with time, and the newest are asked for. The first
- * change of an account inside a transaction copies its balances into next, and later
- * ones change the copy; both lists of what changed say what to keep or to drop at the
- * end. So there is no undo code: dropping is forgetting the copy. */
+/* Accounts and reservations are kept sorted by name, and found by bisection from the
+ * greatest names down: names of jobs grow with time, and the newest are wanted most.
+ * The first change of an account inside a transaction copies its balances into next,
+ * and later ones change the copy; both lists of changes determine what to keep or to
+ * drop at the end. So there is no undo code: dropping destroys the copy. */
 #include "accountant/ledger_state.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static void append(struct pointers *list, void *item)
     list->items[list->count++] = item;
 }
 
-/* The place where the item called name is, or would be. */
+/* Returns the index where the item called name is, or would be. */
 static size_t place(const struct pointers *sorted, const char *name)
 {
     size_t high = sorted->count, step = 1;
@@ -82,7 +82,7 @@ static void account_destroy(struct account *account)
     free(account);
 }
 
-/* Forgets what is known of an open reservation. */
+/* Frees what is kept of an open reservation. */
 static void forget_held(struct reservation *reservation)
 {
     if (reservation->held != NULL)
@@ -129,8 +129,8 @@ struct reservation *ledger_state_reservation(const struct ledger_state *state,
 
 /* --- accounts from elsewhere --- */
 
-/* Merges the sorted items of more into those of list, from their ends on: where few are added
- * to many, no more is moved than stands behind the first of them. */
+/* Merges the sorted items of more into those of list, from their ends: if few are added
+ * to many, only items after the first of them are moved. */
 static void merge(struct pointers *list, const struct pointers *more)
 {
     size_t from = list->count, left = more->count;
@@ -143,7 +143,7 @@ static void merge(struct pointers *list, const struct pointers *more)
     }
 }
 
-/* Leaves in list what is not owned by an account that state has already. */
+/* Keeps in list what is not owned by an account that state has already. */
 static void leave_known(struct pointers *list, const struct ledger_state *state,
                         const struct account *(*owner)(void *item),
                         void (*destroy)(void *item))
@@ -197,7 +197,7 @@ const struct balances *ledger_state_view(const struct account *account)
     return account->next != NULL ? account->next : account->now;
 }
 
-/* There is room for one reservation more, which a change may add. */
+/* Has room for one reservation more, which a change may add. */
 static struct balances *copy_of(const struct balances *from)
 {
     struct balances *copy = malloc(sizeof *copy);
@@ -248,7 +248,7 @@ enum status ledger_state_unused(const struct balances *balances, struct error *e
         "since is unknown");
 }
 
-/* The epoch that is in force is kept: it weighs something. */
+/* The epoch in force is kept, because it counts. */
 static void close_epoch(struct balances *balances)
 {
     for (unsigned p = 0; p < balances->part_count; p++) {
@@ -284,7 +284,7 @@ void ledger_state_grant(struct ledger_state *state, const struct granting *grant
     state->next_tally.grants++;
 }
 
-/* Whether the reservation reads the part, and is charged to it. */
+/* Returns whether the reservation reads the part, and is charged to it. */
 static bool reads(const struct reservation *reservation, unsigned part)
 {
     return ((unsigned)reservation->parts >> part & 1) != 0;

@@ -54,7 +54,8 @@ static int compare_seq(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* All open reservations, to be freed; in the order of seq over all datasets. */
+/* Returns all open reservations, in the order of seq over all datasets; the caller
+ * frees them. */
 static struct opened *copy_open(struct ledger *ledger, size_t *count)
 {
     const struct pointers *accounts = &ledger->state.accounts;
@@ -129,7 +130,8 @@ static void copy_balance(struct balance *balance, const struct balances *from,
     }
 }
 
-/* All epochs of the part, the one in force too; to be released. */
+/* Returns all epochs of the part, including the one in force; the caller releases
+ * them. */
 static struct epochs epochs_of(const struct balances *balances, enum part part)
 {
     struct epoch last = ledger_state_epoch(balances, part);
@@ -157,7 +159,7 @@ static enum status missing(const struct ledger_part *part, struct error *error)
                            part->dataset->text, part_name(part->part));
 }
 
-/* *from = the durable state of the part's dataset, where that has the part. */
+/* *from = the durable state of the part's dataset, if that has the part. */
 static enum status durable_part(struct ledger *ledger, const struct ledger_part *part,
                                 const struct balances **from, struct error *error)
 {
@@ -268,14 +270,14 @@ enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *datase
     return ledger_part_read(ledger, &part, epochs, balance, error);
 }
 
-struct looking {         /* the account as it was at the moment of a question */
-    struct balances now; /* of which what it points to is not read */
+struct looking {         /* the account at the moment of a question */
+    struct balances now; /* its pointers are not followed */
     struct epochs epochs[PARTS_MAX];
     enum parts parts;
 };
 
-/* Counts how often the charge fits in all parts, and finds the part that has least left of
- * those that are read. */
+/* Counts how often the charge fits in all parts, and finds the part that has least left
+ * of those that are read. */
 static void count_times(struct outlook *outlook, const struct looking *looking,
                         uint64_t times_max)
 {
@@ -298,7 +300,7 @@ static void count_times(struct outlook *outlook, const struct looking *looking,
     }
 }
 
-/* The rest of an outlook, from what the account was. */
+/* Computes the rest of an outlook from the account as it was. */
 static void look_ahead(struct outlook *outlook, const struct looking *looking,
                        uint64_t times_max)
 {

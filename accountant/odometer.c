@@ -1,5 +1,5 @@
 /* Both answers add up epochs. Those that share orders, weights and delta are joined: of
- * all but one the capacity counts, and of one its epsilon, whichever makes the sum
+ * all but one the capacity counts, and of one its epsilon, chosen to make the sum
  * largest. The others add their epsilon and delta. A reading replaces the share of the
  * open epoch by what it has spent. */
 #include "accountant/odometer.h"
@@ -11,8 +11,9 @@
 #include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
-/* What an epoch that ended within its filter weighs at most, at the lower order. The
- * bound of the higher order holds there too, so it is the larger capacity. */
+/* Returns the most that an epoch that ended within its filter counts, at the lower
+ * order. The bound of the higher order holds there too, so it is the larger
+ * capacity. */
 static double whole(const struct epoch *epoch)
 {
     double most = epoch->filter.capacity[0];
@@ -52,8 +53,8 @@ static bool same_terms(const struct epoch *a, const struct epoch *b)
     return a->grant.delta == b->grant.delta;
 }
 
-/* How many epochs are converted together, which their grants alone decide. At least the
- * first is. */
+/* Returns how many epochs are converted together, which only their grants decide. At
+ * least the first is. */
 static size_t joined_count(const struct epochs *epochs)
 {
     size_t count = 1;
@@ -114,7 +115,7 @@ static double alone(const struct epoch *epoch, const struct curve *spent)
     return any ? least : 0;
 }
 
-/* What the open epoch adds to joined ones that count whole. */
+/* Returns what the open epoch adds to joined ones that count whole. */
 static double added(const struct epoch *first, const struct curve *spent)
 {
     const size_t *weighted = first->filter.weighted;

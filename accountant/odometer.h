@@ -37,8 +37,7 @@
 #include "base/hash.h"
 
 struct epoch {
-    uint64_t number; /* in its entries; a replaced epoch has a number too, and counts
-                        nothing */
+    uint64_t number; /* in its entries; that of a replaced epoch is unused */
     struct grant grant;
     struct filter filter;
     struct curve committed; /* by its entries; of a frozen epoch, only a lower bound */

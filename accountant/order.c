@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Values near the bottom are flat to second order. At the resolution `fine` of y the excess
- * is below 1e-9 relative in all that was measured, at `rough` below 1e-8. */
+/* Values near the bottom are flat to second order. At the resolution `fine` of y the
+ * excess was below 1e-9 relative in all measurements, at `rough` below 1e-8. */
 static const double fine = 3e-6, rough = 3e-5;
 static const double log_excess_max = 9.703999490820264; /* log(16383) */
 static const double log_excess_min = -14;               /* order 1 + 8e-7 */
@@ -36,7 +36,7 @@ static struct point probe(const struct search *s, double y)
 }
 
 /* Walks downhill in steps that grow, until the value rises or the range ends; then low
- * <= best <= high hold the bottom. Where a value is infinite all higher orders are so
+ * <= best <= high hold the bottom. If a value is infinite, all higher orders are so
  * too, and downhill is the other way. */
 static struct point descend(const struct search *s, double *low, double *high)
 {
@@ -68,8 +68,8 @@ static struct point descend(const struct search *s, double *low, double *high)
     return best;
 }
 
-/* How far from best the bottom of the parabola through three points is; NaN if there is
- * none. */
+/* Returns how far from best the bottom of the parabola through three points is; NaN if
+ * there is none. */
 static double parabola(struct point best, struct point second, struct point third)
 {
     double r = (best.at - second.at) * (best.value - third.value);

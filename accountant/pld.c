@@ -1,19 +1,21 @@
-/* How epsilon is found. A direction of the comparison (removing a record, or adding
- * one) is a side, and both are composed at once:
+/* Epsilon is computed as follows. A direction of the comparison (removing a record, or
+ * adding one) is a side, and both are composed at once:
  *
  *   spacing_guess   chooses the grid: so fine that it adds .15 % to epsilon, as far as
  *                   can be known beforehand from the moments of the losses (saddle.h)
  *   window_place    chooses, for each side, the tilt and the window of losses where delta
  *                   is decided
- *   compose         for each part, which is a run of like steps, puts both sides' tilted
- *                   measures on a circle, transforms them, raises the spectra to the
- *                   power of the steps, and multiplies them together; then goes back
+ *   compose         for each part, which is a run of equal steps, puts both sides'
+ *                   tilted measures on a circle, transforms them, raises the spectra to
+ *                   the power of the steps, and multiplies them together; then
+ *                   transforms back
  *   side_answer     walks down from the top of the window until delta is used up
  *
  * A measure of losses is real, so the two sides are the real and the imaginary part of
- * one complex signal (spectrum.h). Every stage bounds what it may have lost; the bounds
- * are added to delta, or to epsilon (README.md has the list). compose_all repeats this on
- * a finer grid or with a milder tilt where the answer shows that the choice was unfit. */
+ * one complex signal (spectrum.h). Every stage bounds what it may have lost; the
+ * bounds are added to delta, or to epsilon (README.md has the list). compose_all
+ * repeats this on a finer grid or with a milder tilt if the answer shows that the
+ * choice was unfit. */
 #include "accountant/pld.h"
 
 #include <float.h>
@@ -40,7 +42,7 @@ static const double tail_share = 5e-5;
 static const double tilt_ratio = 4;
 
 /* The window ends this many deviations below the tilted mean. What is below wraps to
- * where the tilt makes it small. */
+ * places where the tilt makes it small. */
 static const double window_below = 9;
 
 enum { WINDOW_MIN = 256, WINDOW_MAX = 1 << 20, CELLS_MAX = 1 << 22 };
@@ -64,9 +66,9 @@ struct composition {
     struct saddle_part *parts; /* owned */
     struct side sides[2];
     double delta, steps;
-    double effort; /* what may still be done (pld.h) */
-    double wanted, spacing; /* spacing of the grid: what accuracy asks for, and what
-                             * it is */
+    double effort;          /* work that may still be done (pld.h) */
+    double wanted, spacing; /* spacing of the grid: the one that accuracy needs, and the
+                             * actual one */
     size_t window;          /* places */
     struct fft *fft;
     double *real, *imaginary;           /* (window) composed spectrum, packed; owned */
@@ -113,7 +115,8 @@ static bool parts_init(struct composition *c, const struct mechanism *m, uint64_
     return true;
 }
 
-/* Whether the rounding of a transform tilted by s is small beside delta. */
+/* Returns whether the rounding of a transform tilted by s is small compared with
+ * delta. */
 static bool tilt_suffices(double delta, double tilt, struct saddle_moment m)
 {
     static const double transform_error = 1e-11, share = 1e-4;
@@ -121,7 +124,7 @@ static bool tilt_suffices(double delta, double tilt, struct saddle_moment m)
 }
 
 /* Places the window of one side by tilts of at most most, and returns its estimate of
- * epsilon. Where the tilt of the estimate lifts rare huge losses, half of it, or a
+ * epsilon. If the tilt of the estimate lifts rare huge losses, half of it, or a
  * quarter, leaves a narrower law. */
 static double side_place(struct side *side, double delta, double most)
 {
@@ -165,7 +168,7 @@ static void spacing_guess(struct composition *c)
 }
 
 /* Chooses the window. A side whose losses are bounded may have any tilt: it is placed
- * anew where that would feel the grid. */
+ * again if that tilt would be distorted by the grid. */
 static void window_place(struct composition *c)
 {
     double width = 0, most = sqrt(12 / c->steps) / c->wanted;
@@ -220,8 +223,8 @@ static double loss_moment(const struct privacy_loss *loss, double spacing, doubl
     return most + log(sum);
 }
 
-/* Adds the tilted measure of steps steps to the circle, and what is known of it to the
- * side. */
+/* Adds the tilted measure of steps steps to the circle, and its moments and bounds to
+ * the side. */
 static void side_add(const struct composition *c, struct side *side,
                      const struct privacy_loss *loss, double steps, double *circle)
 {
@@ -275,7 +278,7 @@ static void composition_multiply(struct composition *c, double steps, bool first
     }
 }
 
-/* Goes back from the spectrum, and bounds the error of every place. */
+/* Transforms back from the spectrum, and bounds the error of every place. */
 static void composition_invert(struct composition *c)
 {
     double n = (double)c->window, size = 0;
@@ -317,8 +320,8 @@ static bool compose(struct composition *c)
     return true;
 }
 
-/* What the transform's window may cost at most: delta less the masses at infinity and
- * beyond the window's top place, and less all relative rounding. */
+/* Returns how much the transform's window may cost at most: delta less the masses at
+ * infinity and beyond the window's top place, and less all relative rounding. */
 static double side_spare(const struct composition *c, const struct side *side,
                          double top)
 {
@@ -329,8 +332,8 @@ static double side_spare(const struct composition *c, const struct side *side,
 
 /* Finds the least epsilon at which the side's delta, with all its bounds, is at most
  * delta. It goes from the top of the window down by D(l - h) = e^-h D(l) + (1 - e^-h)
- * W(above l - h); between places D is linear in e^epsilon. Infinity where bounds alone
- * exceed delta. */
+ * W(above l - h); between places D is linear in e^epsilon. Infinity if the bounds by
+ * themselves exceed delta. */
 static void side_answer(const struct composition *c, struct side *side,
                         const double *circle)
 {
@@ -368,11 +371,11 @@ static void side_answer(const struct composition *c, struct side *side,
     side->tilt_most = side->tilt / 4;
 }
 
-/* About how many nanoseconds of a core a composition on this grid takes. */
+/* Returns about how many nanoseconds of a core a composition on this grid takes. */
 static double effort_of(const struct composition *c)
 {
-    /* Measured: a cell of a step's measure, a place of the window, and what finding the
-     * tilts takes for each part. */
+    /* Measured: a cell of a step's measure, a place of the window, and finding the
+     * tilts for each part. */
     static const double per_cell = 600, per_place = 70, per_part = 1e6;
     double cells = 0;
     for (size_t i = 0; i < c->part_count; i++) {
@@ -385,8 +388,8 @@ static double effort_of(const struct composition *c)
            (double)c->part_count * ((double)c->window * per_place + per_part);
 }
 
-/* One answer on the grid that was placed: that of the side that costs more. NULL without
- * memory. */
+/* Computes one answer on the grid that was placed: that of the side that costs more.
+ * NULL without memory. */
 static const struct side *answer(struct composition *c)
 {
     const struct side *worse = NULL;
@@ -403,8 +406,8 @@ static const struct side *answer(struct composition *c)
     return worse;
 }
 
-/* Answers, and does so again on a finer grid or with a milder tilt where the answer
- * shows that the first were unfit. Every answer is a bound, so the least is one. */
+/* Answers, and does so again on a finer grid or with a milder tilt if the answer shows
+ * that the first were unfit. Every answer is a bound, so the least is one. */
 static enum status compose_all(double *epsilon, struct composition *c,
                                struct error *error)
 {
@@ -444,7 +447,8 @@ static enum status compose_all(double *epsilon, struct composition *c,
     return ST_OK;
 }
 
-/* Whether the total variation alone, at most the rate at each step, is within delta. */
+/* Returns whether the total variation by itself, at most the rate at each step, is
+ * within delta. */
 static bool rates_within(const struct composition *c)
 {
     double sum = 0;

@@ -28,7 +28,7 @@ struct price {
 
 struct place {
     uint8_t key[SHA256_SIZE];
-    uint64_t used; /* when it was used last; 0: the place is empty */
+    uint64_t used; /* the clock at its last use; 0: the place is empty */
     struct price price;
 };
 
@@ -72,7 +72,7 @@ struct asked {
     const struct balance *balance;
 };
 
-/* What of a balance a price depends on. */
+/* The members of a balance that a price depends on. */
 struct room {
     struct curve committed, held;
     double capacity[LEDGER_WEIGHTED];

@@ -1,6 +1,6 @@
 /* With a = epsilon/mu - mu/2 delta is phi(a) (R(a) - R(a + mu)), where R = Q / phi is
  * Mills' ratio of the standard normal: no exponential of epsilon is left to overflow.
- * The difference of two ratios is summed as an integral of -R' where mu is small, so
+ * The difference of two ratios is summed as an integral of -R' if mu is small, so
  * that it does not cancel. epsilon at delta is found by bisecting a, in which delta
  * falls. */
 #include "accountant/profile.h"

@@ -23,7 +23,7 @@ void run_filter_fini(struct run_filter *filter)
     *filter = (struct run_filter){0};
 }
 
-/* What is spent at order i by all before and count steps like step. */
+/* Returns what is spent at order i by all before and count steps like step. */
 static double spent(const struct run_filter *filter, uint64_t count, size_t i)
 {
     return round_up_add(filter->before.at[i],
@@ -38,8 +38,8 @@ static bool fits(const struct run_filter *filter, uint64_t count)
     return i == CURVE_ORDERS;
 }
 
-/* Begins a run of other steps: what was spent goes into before, and step is priced
- * anew. False: it has no price. */
+/* Begins a run of other steps: adds what was spent to before, and prices step again.
+ * Returns false if it has no price. */
 static bool begin_run(struct run_filter *filter, const struct mechanism_run *run)
 {
     const struct mechanism *ran = &filter->ran;

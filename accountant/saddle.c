@@ -1,8 +1,8 @@
 /* A part's loss is replaced by its values on a lattice of t, with the density as
- * weights: enough to see where mass is, and nothing rests on it. Under a tilt s the
+ * weights: enough to locate the mass, and no bound depends on it. Under a tilt s the
  * weights are multiplied by exp(s loss); independent steps add up in log moment, mean
  * and variance. The tilt whose mean is about the epsilon of a delta is found by
- * bisecting an estimate of delta that takes the tilted law for a normal one. */
+ * bisecting an estimate of delta that approximates the tilted law by a normal one. */
 #include "accountant/saddle.h"
 
 #include <math.h>

@@ -28,7 +28,7 @@ char *seal_render(const struct seal *seal)
     return text;
 }
 
-/* What is no such text is found when it is rendered again. */
+/* Malformed text is caught by rendering it again and comparing. */
 static bool meta_parse(struct seal *seal, const char *meta)
 {
     char hex[SHA256_HEX_SIZE];

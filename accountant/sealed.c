@@ -1,4 +1,4 @@
-/* The newest SEAL and the sums that it binds, as a store has them. */
+/* Reads the newest SEAL and the sums that it authenticates from a store. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +46,9 @@ enum { PLACE_SIZE = 8 };
 
 struct reading {
     struct sealed *sealed;
-    const char *dataset;         /* that is wanted alone; NULL: all are */
+    const char *dataset;         /* the only one that is wanted; NULL: all are */
     uint64_t before, after;      /* places of its neighbours and 1, or 0 */
-    uint8_t digest[SHA256_SIZE]; /* of the rows so far, where they are bound together */
+    uint8_t digest[SHA256_SIZE]; /* of the rows so far, if the seal has no tree */
     enum status status;
     struct error *error;
 };
@@ -60,8 +60,8 @@ static bool wrong_row(struct reading *reading, const char *dataset, const char *
     return false;
 }
 
-/* The row as a leaf of the tree: its body, and where it says that it is. False: it is too
- * short for that. */
+/* Splits the row into a leaf of the tree: its body, and the place that it claims.
+ * Returns false if it is too short for that. */
 static bool split(struct seal_leaf *leaf, const struct sealed_row *row, uint64_t count)
 {
     *leaf = (struct seal_leaf){.name = row->dataset, .body = row->body};
@@ -79,8 +79,8 @@ static bool split(struct seal_leaf *leaf, const struct sealed_row *row, uint64_t
     return true;
 }
 
-/* Whether the row is one that the seal binds, and at which place. Of a seal that binds all
- * together it is a body, of no place. */
+/* Returns whether the seal authenticates the row, and *leaf is its place. If the seal
+ * authenticates all rows together, the row is only a body, without a place. */
 static bool is_bound(struct reading *reading, struct seal_leaf *leaf,
                      const struct sealed_row *row)
 {
@@ -169,8 +169,8 @@ static bool read_one(void *context, const struct sealed_row *row)
     return true;
 }
 
-/* Whether nothing is between the neighbours that were found: no row before the first, none
- * behind the last. */
+/* Returns whether nothing is between the neighbours that were found: no row before the
+ * first, none after the last. */
 static bool is_gap(const struct reading *reading)
 {
     const struct seal *seal = &reading->sealed->seal;

@@ -40,7 +40,8 @@ void entry_names_append(struct entry_names *names, uint64_t seq,
 
 /* --- what owners have spent --- */
 
-/* The owner's spending of the day, which is among the last where it is there. */
+/* Returns the owner's spending of the day, which is among the last if it exists; else
+ * adds it. */
 static struct sealed_spending *spending_of(struct sealed_sum *sum,
                                            const struct sealed_spending *wanted)
 {
@@ -156,7 +157,7 @@ uint8_t *sealed_sum_encode(const struct sealed_sum *sum, size_t *size)
     return bytes;
 }
 
-struct taking { /* of bytes; what is not there is read as zeros, and is not good */
+struct taking { /* of bytes; missing ones are read as zeros, and good is false then */
     const uint8_t *at;
     size_t left;
     bool good;
@@ -184,7 +185,7 @@ static uint64_t take_number(struct taking *taking)
     return number;
 }
 
-/* A number of things that take size bytes each. */
+/* Reads a number of items that take size bytes each. */
 static size_t take_count(struct taking *taking, size_t size)
 {
     uint64_t count = take_number(taking);
@@ -247,7 +248,7 @@ static void take_spendings(struct taking *taking, struct sealed_sum *sum)
     }
 }
 
-/* What was read otherwise than it is written is found when it is written again. */
+/* Malformed bytes are caught by encoding the result again and comparing. */
 bool sealed_sum_decode(struct sealed_sum *sum, const char *dataset,
                        const uint8_t *bytes, size_t size)
 {

@@ -3,20 +3,17 @@
  * (seal.h): one row of the store for each dataset that has a budget, in canonical
  * bytes.
  *
- *   body     epoch, reserved, external, parts, epochs; for each epoch, oldest first, and
- *            each part the committed curve; the number of GRANTs, then seq and hash of
- *            each; the number of open RESERVEs, then seq and hash of each; the number of
- *            spendings, then of each: owner (64 bytes, padded with zeros), day, parts
- *            and
- *            the committed loss at both weighted orders
+ *   body     epoch, reserved, external, parts, epochs; for each epoch, oldest first,
+ *            and each part the committed curve; the number of GRANTs, then seq and hash
+ *            of each; the number of open RESERVEs, then seq and hash of each; the
+ *            number of spendings, then of each: owner (64 bytes, padded with zeros),
+ *            day, parts and the committed loss at both weighted orders
  *   row      the body, then the path of (dataset, body) in the tree of all rows in the
  *            order of the datasets' names, and its place there, from 0 (seal_tree.h);
- *            the
- *            SEAL has the tree's root
+ *            the SEAL has the tree's root
  *   digest   takes the place of a root if the SEAL does not count its accounts, whose
  *            rows are then only bodies. Of no row: zeros; with one more: SHA-256("s1",
- *            the
- *            digest before, dataset, body) (base/chain_hash.h), in the same order
+ *            the digest before, dataset, body) (base/chain_hash.h), in the same order
  *
  * Numbers are 8 bytes, little-endian. The GRANTs and the open RESERVEs are entries that
  * stay in the store. Spendings are what was committed in the epoch in force, for each
@@ -57,8 +54,7 @@ struct sealed_sum {
     struct entry_names grants, open;
     struct sealed_spending *spendings;
     size_t spending_count, spending_capacity;
-    size_t taken; /* how many of the grants and then the open ones were taken
-                     (sealed_take) */
+    size_t taken; /* number taken, of grants and then open (sealed_take) */
 };
 
 void sealed_sum_fini(struct sealed_sum *sum);
@@ -88,8 +84,8 @@ struct sealed {       /* the rows that replace what is archived */
     size_t count, capacity;
 };
 
-/* Reads the newest SEAL and its sums. sealed_fini releases what was read, whatever the
- * status is.
+/* Reads the newest SEAL and its sums. sealed_fini must release what was read in any
+ * case.
  *   ST_CORRUPT  the SEAL does not have its form or its hash, or the sums are not those that
  *               it authenticates
  *   ST_IO       the store cannot be read */

@@ -5,7 +5,7 @@
 #include "accountant/conversion.h"
 
 /* conversion_curve rounds up by at most 2^-48 of terms that are below 2^12 nats
- * together. That is taken off again where the figure must not be too high. */
+ * together. That is subtracted again if the figure must not be too high. */
 static const double conversion_slack = 0x1p-36;
 
 static bool is_zero(const struct curve *curve)

@@ -13,9 +13,9 @@ static const double cut_delta =
     1e-20; /* delta_2: the runs are cut off before they stop */
 static const double cut_log = 46.051701859880914; /* ln(1 / cut_delta) */
 
-/* What the noise of one run may be off by: (1 + e^epsilon) (2^-85 + 2^-86) over the
- * life of a dataset (noise.md 5), and so of one run too. This number holds for epsilon
- * up to 8. */
+/* The most by which the noise of one run may be off: (1 + e^epsilon) (2^-85 + 2^-86)
+ * over the life of a dataset (noise.md 5), and so of one run too. This number holds for
+ * epsilon up to 8. */
 static const double noise_delta = 0x1p-72;
 static const double noise_epsilon_max = 8;
 

@@ -1,6 +1,7 @@
-/* Every entry is checked as it is read (audit.h), from the newest SEAL on, or from the first.
- * Then marks and freezes are checked against the reservations and epochs that were found,
- * and what only the end can tell. The first fault ends everything. */
+/* Every entry is checked as it is read (audit.h), from the newest SEAL on, or from the
+ * first. Then marks and freezes are checked against the reservations and epochs that
+ * were found, and then what can be checked only at the end. The first fault ends
+ * everything. */
 #include "accountant/verify.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static int compare_jobs(const void *a, const void *b)
     return strcmp(left->job, right->job);
 }
 
-/* Puts the reservations in the order of their jobs, of which each has one. */
+/* Sorts the reservations by job, and checks that each job has one. */
 static bool audit_jobs(struct audit *audit)
 {
     audit->jobs = calloc(audit->item_count + 1, sizeof(struct item *));
@@ -79,8 +80,8 @@ static bool audit_freeze(void *context, const struct freeze_row *row)
                            "a freeze of an unknown epoch, or one that was replaced");
 }
 
-/* Whether the row bounds what the epoch had left at the fork: at most all of it, at least what
- * its entries leave now. */
+/* Returns whether the row bounds what the epoch had left at the fork: at most all of
+ * it, at least what its entries leave now. */
 static bool bounds_rest(const struct timeline *timeline, const struct epoch *epoch)
 {
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
@@ -115,7 +116,7 @@ static bool audit_timeline(void *context, const struct timeline_row *row)
                                    "not what an epoch that was frozen had left");
 }
 
-/* Checks what only the end of the ledger can tell. */
+/* Checks what can be checked only at the end of the ledger. */
 static void audit_end(struct audit *audit)
 {
     for (size_t i = 0; i < audit->item_count; i++) {
@@ -139,8 +140,8 @@ static void audit_end(struct audit *audit)
     }
 }
 
-/* Reads what stands before the newest SEAL, where there is one: as rows that stay and sums,
- * or where folder is not NULL as it is archived there. */
+/* Reads what precedes the newest SEAL, if there is one: the rows that stay and the
+ * sums, or the archives in folder if that is not NULL. */
 static enum status begin(struct audit *audit, struct store_tx *tx, const char *folder)
 {
     struct sealed sealed;

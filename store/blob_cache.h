@@ -9,8 +9,7 @@
  *   (1) The sizes of all files together are at most size_max.
  *   (2) To make room, IDLE files are removed, the one whose last loan ended longest ago
  *       first. A file that is FILLING or HELD stays: it may be mapped, and would take
- *       its
- *       room until it is no longer.
+ *       its room until it is no longer.
  *   (3) A file is lent when it is whole. A thread that takes a file which another
  *       thread is filling waits.
  *   (4) A file is taken only if the disk keeps CACHE_DISK_MIN free with it, after IDLE

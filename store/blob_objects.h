@@ -8,16 +8,14 @@
  *   (1) A blob exists when its row is committed. A publisher puts an object under a
  *       name that was drawn at random, and then commits the row that names it, within
  *       OBJECT_PUBLISH_MAX_S or not at all. So nothing depends on a conditional PUT,
- *       and a
- *       publisher that dies leaves an object without a row (object_garbage.h).
+ *       and a publisher that dies leaves an object without a row (object_garbage.h).
  *   (2) Neither an object's name nor its bytes follow from what the blob holds, no two
  *       blobs have one object or one key, and no object is ever put in another's place.
  *   (3) A bucket belongs to one database: an object of a fixed name in it, sealed under a key
  *       in the database, identifies it.
  *   (4) An object made of private records is put at a whole second of the clock: the
  *       bucket's owner sees when an object comes, no finer than everyone else
- *       (privacy.md
- *       P6).
+ *       (privacy.md P6).
  *
  * Threads: as blob.h. None of its functions may be called with a transaction open.
  */

@@ -27,8 +27,7 @@
  *       memory stays, however the transaction ends: it was durable before.
  *   (3) A change is passed at least once to each daemon that was open before it, and
  *       twice only if the hook or the transaction that got it failed: a hook replaces
- *       what it
- *       has by what the rows say.
+ *       what it has by what the rows say.
  *   (4) A row of `change` is deleted when no daemon that is alive may still read it.
  *
  * The service registers its hook by store_follow, and renews by store_look (store.h).

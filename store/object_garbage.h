@@ -6,13 +6,11 @@
  * Invariants
  *   (1) An object is removed only if no row names it, which is checked after it was
  *       listed, in a database whose pages are checked, and only GARBAGE_AGE_S after it
- *       was put, by
- *       the bucket's own clock.
+ *       was put, by the bucket's own clock.
  *   (2) Only names of 32 hexadecimal digits are considered, the form of ours.
- *   (3) A publisher commits its row within OBJECT_PUBLISH_MAX_S of beginning to put, or not
- *       at all (blob_objects.h). That is less than GARBAGE_AGE_S, and a new name is
- *       drawn
- *       for each object, so an object that is being published is never removed.
+ *   (3) A publisher commits its row within OBJECT_PUBLISH_MAX_S of beginning to put, or
+ *       not at all (blob_objects.h). That is less than GARBAGE_AGE_S, and a new name is
+ *       drawn for each object, so an object that is being published is never removed.
  *
  * Several daemons may collect at once: removing twice is harmless.
  *

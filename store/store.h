@@ -9,8 +9,7 @@
  * Invariants
  *   (1) Of the transactions that run one at a time by their scopes (scope.h) at most
  *       one is open; store_begin waits for it to end. Of the others, as many are open
- *       as the
- *       database has connections for.
+ *       as the database has connections for.
  *   (2) What store_commit answered ST_OK to is on disk.
  *   (3) The first failure inside a transaction that is not a constraint poisons the
  *       store: an I/O error, a full disk, damage, a failed allocation. Every later call

@@ -13,9 +13,8 @@
  * Invariants
  *   (1) One row answers three questions after a connection was lost: whether the last
  *       COMMIT happened (n), whether another daemon has taken over (fenced), and
- *       whether
- *       the database has lost history (n is below what was acknowledged, or the row is
- *       gone).
+ *       whether the database has lost history (n is below what was acknowledged, or the
+ *       row is gone).
  *   (2) A connection that was made again reads the rows of all connections: if the
  *       database has lost a transaction of another connection, which may be idle, the
  *       first one that reads the rows finds it.
@@ -23,13 +22,12 @@
  *       the transaction that the writer has open, so the daemon that fenced sees all
  *       that the writer wrote. All rows of a daemon are made before it writes, and name
  *       the first of them (lead): fencing all rows of one lead fences every row by
- *       which
- *       that daemon may ever write.
+ *       which that daemon may ever write.
  *   (4) A lock of the session, which ends with the first connection, keeps other
  *       daemons out: a daemon that must have the database for itself keeps out all
- *       others, one
- *       that shares it keeps out those that do not share. If the lock was lost with its
- *       connection, the next daemon that takes the lock fences the one that held it.
+ *       others, one that shares it keeps out those that do not share. If the lock was
+ *       lost with its connection, the next daemon that takes the lock fences the one
+ *       that held it.
  *
  * Threads: n is written by the thread that has the connection, and read by any; else
  * those of the wire.

@@ -1,6 +1,6 @@
 /*
- * curve_orders.h - the grid g1 of Renyi orders on which every curve of every dataset
- * lives (ledger.md 4).
+ * curve_orders.h - the grid g1 of Renyi orders, the same for every curve of every
+ * dataset (ledger.md 4).
  *
  * g1: 1.25 to 3.75 by .25; 4 to 7.5 by .5; 8 to 20 by 1; 22 to 32 by 2; 36, 40, 48, 56,
  * 64, 80, 96, 128, 256, 512, 1024, 2048: 50 orders.

@@ -51,7 +51,7 @@ static double energy_m2r(const struct mechanism *m, double uses)
     return uses * (distance * distance + rest * rest);
 }
 
-/* Delta^2 where a record is in uses of the first steps batches. */
+/* Delta^2 if a record is in uses of the first steps batches. */
 static double energy_of(const struct mechanism *m, double uses, uint64_t steps)
 {
     switch (m->error_feedback.bound) {
@@ -97,7 +97,7 @@ static double log_grown(double gain)
 /* Shares of the moment below exp(-nothing) are bounded, not summed. */
 static const double nothing = 45;
 
-/* Binomial batches: in how many of the steps batches a record is. */
+/* Binomial batches: the number of batches, of steps, that contain a record. */
 struct binomial {
     double steps, rate, odds; /* odds: log(rate / (1 - rate)) */
 };
@@ -116,7 +116,7 @@ static double log_chance(const struct binomial *b, double n)
     return ways + n * b->odds + b->steps * log1p(-b->rate);
 }
 
-/* Where the sum over counts begins. */
+/* The first term of the sum over counts. */
 struct beginning {
     double count, chance; /* the log of its chance */
     double error;         /* of that, in units of 16 DBL_EPSILON */
@@ -165,10 +165,11 @@ static double share_above(const struct mixture *x, double n)
     return share;
 }
 
-/* A bound on what is left after the count n of this chance, if it does not matter. */
+/* A bound on the rest after the count n of this chance. Returns whether the rest does
+ * not matter. */
 static bool ends(const struct mixture *x, double n, double chance, double *rest)
 {
-    enum { LOOKS = 256 }; /* counts from one look at the rest to the next */
+    enum { LOOKS = 256 }; /* counts from one check of the rest to the next */
     const struct binomial *b = &x->batches;
     bool halves = 2 * (b->steps - n) * b->rate < (n + 1) * (1 - b->rate);
     *rest = chance + x->most;

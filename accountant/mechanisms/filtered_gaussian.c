@@ -1,9 +1,9 @@
 /* Sampled Gaussians whose noise follows from what they released, within a filter
- * (Feldman and Zrnic 2021; papers/adp.md 2.4). run_filter.h keeps what is run, at every
- * order of the grid up to the filter's greatest, within what one plain run costs; above
- * that order it costs at most what as many steps at the least noise do. So the kind is
- * bounded at orders of the grid alone, has no exact profile, and no privacy loss that
- * is fixed before its first step. */
+ * (Feldman and Zrnic 2021; papers/adp.md 2.4). run_filter.h keeps the cost of a run, at
+ * every order of the grid up to the filter's greatest, within that of one plain run;
+ * above that order it costs at most what as many steps at the least noise do. So the
+ * kind has bounds only at orders of the grid, has no exact profile, and no privacy loss
+ * that is fixed before its first step. */
 #include <math.h>
 
 #include "accountant/mechanisms/curve_orders.h"

@@ -1,5 +1,5 @@
-/* The kind fixed_subset: Gaussian sums over uniform subsets of a fixed size, alone or with
- * groups of records that take turns at them. */
+/* The kind fixed_subset: Gaussian sums over uniform subsets of a fixed size, by
+ * themselves or with groups of records that take turns at them. */
 #include "accountant/mechanisms/gaussian_steps.h"
 #include "accountant/mechanisms/outside.h"
 #include "accountant/mechanisms/round_up.h"

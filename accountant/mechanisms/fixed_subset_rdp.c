@@ -1,9 +1,8 @@
-/* One step at a whole order is a sum of binomial terms, each
- * with the lesser of two bounds; between whole orders the chord of (a - 1) times the
- * divergence bounds it. The moments B(l), which as published are alternating sums, are
- * integrals of a function that is not negative, by the trapezoid rule. They are found
- * once for a noise multiplier and kept in the scratch, and so are the answers
- * themselves. */
+/* One step at a whole order is a sum of binomial terms, each with the lesser of two
+ * bounds; between whole orders the chord of (a - 1) times the divergence bounds it. The
+ * moments B(l), which as published are alternating sums, are integrals of a function
+ * that is not negative, by the trapezoid rule. They are computed once for a noise
+ * multiplier and kept in the scratch, and so are the answers themselves. */
 #include "accountant/mechanisms/fixed_subset_rdp.h"
 
 #include <float.h>
@@ -18,8 +17,8 @@
  * in logarithms up to some 1e4, and the trapezoid rule's 1e-14. */
 static const double rounding = 1e-9;
 
-/* Terms below this share of the sum do not matter, nor moments below it beside their
- * other bound. */
+/* Terms below this share of the sum do not matter, nor moments below it compared with
+ * their other bound. */
 static const double negligible = 1e-18;
 
 /* The distance of the rule's nodes, and the place of the first. */
@@ -53,7 +52,7 @@ static double moment_log(const struct fixed_subset *subset, int l)
     return most + log(sum * spacing) - root_two_pi_log;
 }
 
-/* Aims subset at this noise: what is known of another is forgotten. */
+/* Prepares subset for this noise: forgets what is cached of another. */
 static void aim(struct fixed_subset *subset, double noise)
 {
     double d = 2 / noise;
@@ -67,8 +66,8 @@ static void aim(struct fixed_subset *subset, double noise)
     }
 }
 
-/* Whether a moment can be the lesser bound. Where the ratio is mostly large, (p/q -
- * 1)^l is about (p/q)^l, four times which is more than twice: the other bound is
+/* Returns whether a moment can be the lesser bound. If the ratio is mostly large, (p/q
+ * - 1)^l is about (p/q)^l, four times which is more than twice: the other bound is
  * less. */
 static int moment_useful(double d, int l)
 {
@@ -135,7 +134,7 @@ static double answer(struct fixed_subset *subset, double rate, double noise,
     return fmin(plain, round_up_error(chord / (order - 1), rounding));
 }
 
-/* The place where an answer at this order and noise is kept. */
+/* Returns the index at which an answer at this order and noise is cached. */
 static size_t place_of(double order, double noise)
 {
     uint64_t bits[2];

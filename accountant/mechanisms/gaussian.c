@@ -4,7 +4,7 @@
 #include "accountant/mechanisms/gaussian_steps.h"
 #include "accountant/mechanisms/outside.h"
 
-/* Where batches are shuffled or fixed, a step is one use of each record: given which batch
+/* If batches are shuffled or fixed, a step is one use of each record: given which batch
  * it is in, its record moves one of the sums, and the others follow from the rest. */
 static const char *const samplers[] = {"none", "shuffled", "fixed_batches", NULL};
 static const struct outside outside = {.parameter = "noise_multiplier",

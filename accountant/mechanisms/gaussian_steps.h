@@ -1,6 +1,6 @@
 /*
- * gaussian_steps.h - what kinds have in common whose steps are independent Gaussian sums,
- * over Poisson batches or all records: members of their struct proof (proof.h).
+ * gaussian_steps.h - shared members of struct proof (proof.h) for kinds whose steps are
+ * independent Gaussian sums, over Poisson batches or all records.
  *
  *   divergence    one step of rdp.h times the number of steps
  *   energy        sum over runs of steps (distance / noise multiplier)^2

@@ -8,9 +8,9 @@
 
 const char *const neighbour_names[] = {"add_remove", "zero_out", "replace_one", NULL};
 
-/* A distance of a record from another is twice that of a record from none: the noise of a
- * declared sensitivity by replacing is twice as much in sensitivities by adding, which a
- * mechanism's noise multiplier is in. Doubling is exact. */
+/* A record is twice as far from another record as from no record: a noise multiplier
+ * declared by replacing is twice as large in sensitivities by adding, the unit of a
+ * mechanism's noise multiplier. Doubling is exact. */
 static const double replacing = 2;
 
 static enum status check_neighbour(const struct outside_work *work,
@@ -54,7 +54,7 @@ static enum status run_of(struct mechanism_run *run, const struct outside_work *
     return ST_OK;
 }
 
-/* Whether all works are of one kind. */
+/* Returns whether all works are of one kind. */
 static bool alike(const struct outside_work *works, size_t count)
 {
     for (size_t i = 1; i < count; i++)

@@ -36,7 +36,7 @@ double privacy_loss_at(const struct privacy_loss_step *step, double t)
     return loss;
 }
 
-/* The t at which the loss is l, or minus infinity where all losses are larger. */
+/* The t at which the loss is l, or minus infinity if all losses are larger. */
 static double place_of(const struct privacy_loss_step *step, double l)
 {
     double r = step->rate, s = step->noise, offset = 0.5 / (s * s), u;
@@ -58,7 +58,7 @@ static double place_of(const struct privacy_loss_step *step, double l)
     return s * (u + offset);
 }
 
-/* How far the loss at the computed place of l may be from l: u and t have a few
+/* Returns how far the loss at the computed place of l may be from l: u and t have a few
  * roundings each, which are passed on with the slope of the loss, and that is at most
  * (portions of the mixtures) / s. */
 static double misplaced_at(const struct privacy_loss_step *step, double l, double t)
@@ -96,7 +96,7 @@ double privacy_loss_density(const struct privacy_loss_step *step,
 struct privacy_loss_range privacy_loss_range_of(const struct privacy_loss_step *step,
                                                 double tail)
 {
-    /* Tails of the standard normal below the least double are no tails. */
+    /* Tails of the standard normal below the least double count as 0. */
     static const double reach = 38;
     double shift = 1 / step->noise, low = 0, high = shift + reach;
     while (high - low > 0.01) {
@@ -155,7 +155,7 @@ static struct mass mass_mixed(double rate, struct mass still, struct mass moved)
     return m;
 }
 
-/* The three normal distributions a step is made of, at one end of a cell. */
+/* The three normal distributions of a step, at one end of a cell. */
 struct edge {
     struct end middle, up, down;
 };

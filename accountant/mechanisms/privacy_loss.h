@@ -34,7 +34,7 @@ struct privacy_loss_step {
     double rate, noise;
 };
 
-/* The part of the line that is looked at. What lies outside is rounded up, and on the
+/* The part of the line that is evaluated. What lies outside is rounded up, and on the
  * side of large losses to infinity. */
 struct privacy_loss_range {
     double low, high; /* of t */
@@ -46,7 +46,7 @@ struct privacy_loss_range privacy_loss_range_of(const struct privacy_loss_step *
 
 double privacy_loss_at(const struct privacy_loss_step *step, double t);
 
-/* Density of p at t; where direction is LOSS_ADDING, of q. */
+/* Density of p at t; if direction is LOSS_ADDING, of q. */
 double privacy_loss_density(const struct privacy_loss_step *step,
                             enum privacy_loss_direction direction, double t);
 
@@ -58,9 +58,9 @@ struct privacy_loss {
     double misplaced; /* no loss of the step lies further than this outside its cell */
 };
 
-/* The dominating measures of both directions, indexed by privacy_loss_direction. Under
- * replace_one they are the same, and the second is empty. On failure (no memory, or
- * more than max places) false, and loss is as it was. */
+/* Makes the dominating measures of both directions, indexed by privacy_loss_direction.
+ * Under replace_one they are the same, and the second is empty. On failure (no memory,
+ * or more than max places) returns false and leaves loss. */
 bool privacy_loss_measure(struct privacy_loss loss[2],
                           const struct privacy_loss_step *step,
                           struct privacy_loss_range range, double spacing, size_t max);

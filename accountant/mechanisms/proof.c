@@ -1,6 +1,6 @@
 #include "accountant/mechanisms/proof.h"
 
-/* Proofs are declared here alone: elsewhere each is what its kind has. */
+/* Only this file declares the proofs: all other code gets them by proof_of. */
 #define DECLARE(constant, name) extern const struct proof name;
 MECHANISM_TABLE(DECLARE)
 #undef DECLARE

@@ -1,14 +1,15 @@
 /*
- * proof.h - what is proved of each kind of mechanism: which mechanisms of the kind have a
- * proof, and upper bounds on what they cost. README.md is the way to add a kind.
+ * proof.h - the proofs of each kind of mechanism: which mechanisms of the kind have a
+ * proof, and upper bounds on their cost. README.md tells how to add a kind.
  *
  * A kind is one file of this folder with its struct proof, which has the name that the
  * kind has in the canonical text; the row of the kind in base/mechanism.h finds it. No
- * other source knows a kind by its name, but for the algorithms that choose one.
+ * other source knows a kind by its name, except the algorithms that choose one.
  *
- * Bounds are on the first steps steps of a mechanism, counted over all its runs, where m
- * is supported (cost.h) and steps is at most its own, and all of its own where prefixes
- * have no price. They are rounded up and never NaN; infinity is allowed.
+ * Bounds are on the first steps steps of a mechanism, counted over all its runs.
+ * Precondition: m is supported (cost.h) and steps is at most its own, and all of its
+ * own if prefixes have no price. They are rounded up and never NaN; infinity is
+ * allowed.
  *
  * Threads: constant data. A struct proof_scratch belongs to one thread at a time.
  */
@@ -24,8 +25,8 @@
 #include "accountant/mechanisms/rdp.h"
 #include "base/mechanism.h"
 
-/* What is known of steps already seen, so that the next order need not find it again. A
- * zeroed one knows nothing. */
+/* A cache of steps already seen, so that the next order need not compute them again. A
+ * zeroed one is empty. */
 struct proof_scratch {
     struct rdp rdp;
     struct fixed_subset subset;
@@ -33,7 +34,7 @@ struct proof_scratch {
 
 struct outside;
 
-/* A member that is NULL or false says that the kind has none of it. */
+/* A member that is NULL or false means that the kind has none of it. */
 struct proof {
     /* Every step takes every record: a rate other than 1 has no proof. */
     bool takes_every_record;
@@ -41,7 +42,7 @@ struct proof {
     /* It draws batches, and its sampling rate can be sought (figure_rate). */
     bool has_rate;
 
-    /* What a mechanism needs for its proof beside numbers in range. NULL: nothing.
+    /* Checks what a proof needs in addition to numbers in range. NULL: nothing.
      *   ST_INVALID  no proof; the error says why */
     enum status (*supports)(const struct mechanism *m, struct error *error);
 
@@ -51,11 +52,12 @@ struct proof {
 
     /* --- Renyi divergence at order > 1, in nats: a kind has one of the two --- */
 
-    /* That of count steps of one run, given what was released before; over runs it adds
-     * up. */
+    /* Divergence of count steps of one run, given what was released before; over runs
+     * it adds up. */
     double (*run_rdp)(struct proof_scratch *scratch, const struct mechanism *m,
                       size_t run, uint64_t count, double order);
-    /* That of the first steps steps together, where a proof bounds the whole path. */
+    /* Divergence of the first steps steps together, if a proof bounds the whole
+     * path. */
     double (*path_rdp)(struct proof_scratch *scratch, const struct mechanism *m,
                        uint64_t steps, double order);
 
@@ -87,7 +89,7 @@ struct proof {
     const struct outside *outside;
 };
 
-/* NULL if kind is none of the table. */
+/* Returns NULL if kind is not in the table. */
 const struct proof *proof_of(enum mechanism_kind kind);
 
 /* Distance of neighbours' sums in run of m, in sensitivities under zero_out: 1 or 2. */

@@ -1,5 +1,5 @@
-/* The kind pure: of a step no more is known than its epsilon, at delta 0. It is charged
- * what randomised response of that epsilon costs. */
+/* The kind pure: nothing is known of a step except its epsilon, at delta 0. It is
+ * charged the cost of randomised response of that epsilon. */
 #include <float.h>
 #include <math.h>
 
@@ -37,7 +37,8 @@ static double run_rdp(struct proof_scratch *scratch, const struct mechanism *m,
     return round_up_mul(round_up_count(count), randomised_response_rdp(epsilon, order));
 }
 
-/* An epsilon of at least the one that is declared, as 1 / noise multiplier. */
+/* The noise multiplier of an epsilon that is at least the declared one: 1 / epsilon,
+ * rounded down. */
 static double noise_of(double epsilon)
 {
     return nextafter(1 / epsilon, 0);

@@ -1,6 +1,6 @@
 /*
- * pure_steps.h - what kinds have in common whose steps each have a pure epsilon of
- * distance / noise multiplier: a member of their struct proof (proof.h).
+ * pure_steps.h - a shared member of struct proof (proof.h) for kinds whose steps each
+ * have a pure epsilon of distance / noise multiplier.
  *
  * Threads: pure.
  */

@@ -1,17 +1,18 @@
-/* How one divergence is found. The moment less 1, over a - 1, is a sum over a lattice of
- * points t, and no term is negative (README.md). rdp_set aims at a step: it fixes the
- * lattice and forgets the nodes of another step. A node is what a point contributes that
- * does not depend on the order, so many orders of one step share their nodes. For each
- * order
+/* One divergence is computed as follows. The moment less 1, over a - 1, is a sum over a
+ * lattice of points t, and no term is negative (README.md). rdp_set prepares for a
+ * step: it fixes the lattice and forgets the nodes of another step. A node is the part
+ * of a point's contribution that does not depend on the order, so many orders of one
+ * step share their nodes. For each order
  *
  *   peak_find   finds where the integrand is largest
  *   sum_all     adds the terms of two windows, the bulk of the Gaussian and the peak,
  *               each divided by exp(scale) so that nothing overflows
  *   sum_mean    turns the sum into a mean and adds the bound on its error
  *
- * and where the error is too large, which happens when large exponents nearly cancel, the
- * terms are taken again relative to the summit, whose height is known to 80 bits. Two
- * cases are closed formulas: rate 1, and peaks so far out that the bulk is nothing. */
+ * and if the error is too large, which happens when large exponents nearly cancel,
+ * the terms are taken again relative to the summit, whose height is known to 80 bits.
+ * Two cases are closed formulas: rate 1, and peaks so far out that the bulk is
+ * negligible. */
 #include "accountant/mechanisms/rdp.h"
 
 #include <float.h>
@@ -33,7 +34,7 @@ static const double negligible = 1e-20;
 static const double rounding_base = 64 * DBL_EPSILON;
 
 /* Beyond this order the unsampled bound is taken: its relative excess is below 2 s^2
- * log(1/q) / 2^20, and no conversion to epsilon looks there. */
+ * log(1/q) / 2^20, and no conversion to epsilon uses such orders. */
 static const double order_max = 0x1p20;
 
 enum { SERIES_TERMS = 14 };
@@ -58,7 +59,7 @@ void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run
     rdp->known = 0;
 }
 
-/* 1 + x = (1 - q) + q e^u, and what belongs to it. */
+/* 1 + x = (1 - q) + q e^u, and its parts. */
 struct mixture {
     double excess;  /* x */
     double log;     /* log(1 + x) */
@@ -152,7 +153,7 @@ static struct order order_of(double alpha)
     return o;
 }
 
-/* The maximum of the integrand, to more digits than a double has. Where two large
+/* The maximum of the integrand, to more digits than a double has. If two large
  * exponents nearly cancel, terms are taken relative to it. */
 struct summit {
     long place;
@@ -163,7 +164,7 @@ struct summit {
     } up, down;
 };
 
-/* The sum of the rule's terms, and what it is made from. */
+/* The sum of the rule's terms, and its inputs. */
 struct sum {
     struct rdp *rdp;
     const struct order *order;
@@ -190,7 +191,8 @@ static long double log_mixture(long double q, long double u, struct shares *shar
     return u > 0 ? u + logl(moved + still) : log1pl(q * expm1l(u));
 }
 
-/* How much log(1 + x) grows when u grows by angle from a place of these shares. */
+/* Returns how much log(1 + x) grows when u grows by angle from a place of these
+ * shares. */
 static double log_growth(struct shares from, double angle)
 {
     if (angle > 1)
@@ -214,7 +216,7 @@ static struct summit summit_at(const struct rdp *rdp, const struct order *o, lon
     return top;
 }
 
-/* The exponent at place. *size is the size of what went into it. */
+/* Returns the exponent at place. *size is the size of its terms. */
 static double summit_exponent(const struct sum *sum, long place, double *size)
 {
     const struct summit *top = sum->summit;
@@ -297,7 +299,7 @@ static long sum_walk(struct sum *sum, long place, long direction, long end)
  * there is one valley. */
 static void sum_all(struct sum *sum, long peak)
 {
-    /* Where the peak is this high, the bulk is below the last bit. */
+    /* If the peak is this high, the bulk is below the last bit. */
     static const double bulk_lost = 800;
     struct rdp *rdp = sum->rdp;
     long place = rdp->first;
@@ -345,12 +347,12 @@ static double divergence_of(const struct order *o, double scale, double mean)
     return round_up_error(log_moment / o->beta, 4 * DBL_EPSILON);
 }
 
-/* Where all that counts of the moment lies so far out that 1 + x is q e^u to the last
- * bit, this is log E[(q e^u)^a] = a log q + a (a - 1) / (2 s^2); elsewhere it is 0. */
+/* If every part of the moment that counts is so far out that 1 + x is q e^u to the last
+ * bit, returns log E[(q e^u)^a] = a log q + a (a - 1) / (2 s^2); else 0. */
 static double log_moment_far(const struct rdp *rdp, double order)
 {
     /* Standard deviations below the peak at a/s that still count, and exponents under
-     * which the rest of 1 + x, and the bulk beside the peak, are nothing. */
+     * which the rest of 1 + x, and the bulk compared with the peak, are negligible. */
     static const double reach = 11, nothing = 44;
     double q = rdp->rate, s = rdp->noise;
     double lowest = (order - 0.5) / (s * s) - reach / s;

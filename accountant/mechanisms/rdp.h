@@ -43,15 +43,15 @@ struct rdp_node { /* one point t of the rule */
 
 struct rdp {
     enum relation relation;
-    double rate, noise; /* of the step that it is aimed at; rate 0: at none */
+    double rate, noise; /* of the step that it is set to; rate 0: to none */
     double spacing, angle, offset;
     long first; /* place of nodes[0] on the lattice */
-    long known; /* nodes known so far */
+    long known; /* nodes computed so far */
     struct rdp_node nodes[RDP_NODES];
 };
 
-/* Aims rdp at the steps of run. What is known is kept if it is aimed at them already; a
- * zeroed rdp is aimed at nothing. The rate is in (0, 1], the noise multiplier in
+/* Sets rdp to the steps of run. Keeps the computed nodes if it is set to them already;
+ * a zeroed rdp is set to nothing. The rate is in (0, 1], the noise multiplier in
  * [RDP_NOISE_MIN, RDP_NOISE_MAX]. */
 void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run *run);
 

@@ -2,7 +2,7 @@
  * first step. Each is priced by the proof of its own kind, and divergences add. */
 #include "accountant/mechanisms/proof.h"
 
-/* A run by itself, as its own kind has it. Its runs are borrowed. */
+/* Returns a run as a mechanism of its own kind. Its runs are borrowed. */
 static struct mechanism part_of(const struct mechanism *m, size_t run)
 {
     struct mechanism part = *m;

@@ -1,7 +1,8 @@
-/* The kind zcdp: of a step no more is known than that it is rho-zCDP (Bun and Steinke
- * 2016, Def. 1.1), which is a divergence of rho a at every order a: that of a Gaussian of
- * noise multiplier 1 / sqrt(2 rho). At twice the distance it is four times rho (their
- * Prop. 1.9, of groups). A Gaussian's profile is no bound for it, so it has none. */
+/* The kind zcdp: nothing is known of a step except that it is rho-zCDP (Bun and Steinke
+ * 2016, Def. 1.1), which is a divergence of rho a at every order a: that of a Gaussian
+ * of noise multiplier 1 / sqrt(2 rho). At twice the distance it is four times rho
+ * (their Prop. 1.9, of groups). A Gaussian's profile is no bound for it, so it has
+ * none. */
 #include <math.h>
 
 #include "accountant/mechanisms/outside.h"
@@ -18,7 +19,7 @@ static double run_rdp(struct proof_scratch *scratch, const struct mechanism *m,
 }
 
 /* The quotient and the root are each within half a unit in the last place, so two units
- * down no rho is below the one that is declared. */
+ * lower the result means a rho that is not below the declared one. */
 static double noise_of(double rho)
 {
     return nextafter(nextafter(sqrt(1 / (2 * rho)), 0), 0);
