@@ -7,7 +7,7 @@
 #include "accountant/audit.h"
 #include "base/check.h"
 
-/* --- the sums that the entries come to --- */
+/* --- sums of the entries --- */
 
 static void end_sum(struct sealed_sum *sum, const struct audit *audit,
                     const struct budget *budget)
@@ -91,7 +91,7 @@ bool audit_seal(struct audit *audit, const struct ledger_row *row)
     return true;
 }
 
-/* --- what stays in the store --- */
+/* --- entries that stay in the store --- */
 
 struct keeping {
     struct audit *audit;

@@ -193,7 +193,7 @@ static void begin(struct telling *telling, uint64_t entries)
     CHECK(telling->history->points != NULL);
 }
 
-/* --- what is archived --- */
+/* --- archived entries --- */
 
 struct sealed_past {
     struct telling *telling;

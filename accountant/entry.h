@@ -13,15 +13,13 @@
  *            At the end follow, in this order: for a divided dataset "holdout" and
  *            "seed"; for a grant that takes the place of another "replaces", the seq of
  *            that one; if a second person approved it "approved_by" and "reason". If
- *            the
- *            privacy unit is a person, "unit":"person" follows the relation
+ *            the privacy unit is a person, "unit":"person" follows the relation
  *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}
  *            curve: held, in each of its parts.
- *            For a divided dataset "parts":["train","holdout"], or one of them,
- *            precedes
- *            the mechanism; for work that runs elsewhere "external":NAME, the engine
- *            that
- *            runs it, precedes all of these, and the job is a charge's id
+ *            For a divided dataset "parts":["train","holdout"], or one of them, comes
+ *            before the mechanism; for work that runs elsewhere "external":NAME, the
+ *            engine that runs it, comes before all of these, and the job is a charge's
+ *            id
  *   COMMIT   {"grid":"g1","reserve":SEQ,"steps":K,"model_sha256":null or "..."}
  *            curve: committed; released: the rest, rounded down.
  *            If its RESERVE names parts, the same parts follow at the end

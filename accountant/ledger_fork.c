@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/check.h"
 
-/* --- what the store is to the file --- */
+/* --- comparing the store with the file --- */
 
 struct search {
     const struct chain_links *links;
@@ -57,7 +57,7 @@ enum status ledger_fork_find(struct ledger_fork *fork, const struct ledger *ledg
     return status;
 }
 
-/* --- what another timeline may have spent --- */
+/* --- the loss of another timeline --- */
 
 struct leaving { /* of an epoch by a timeline */
     const struct balances *balances;
@@ -164,7 +164,7 @@ static enum status insert(struct ledger *ledger, struct store_tx *tx,
     return ST_OK;
 }
 
-/* --- noting --- */
+/* --- noting timelines --- */
 
 /* Notes the timeline in every epoch of the account, because it is unknown which one it
  * left. */

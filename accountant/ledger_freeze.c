@@ -254,7 +254,7 @@ static enum status check_head(struct ledger *ledger, struct store_tx *tx,
     return status;
 }
 
-/* --- the entries that the file is to know --- */
+/* --- links for the file --- */
 
 static bool take_link(void *context, const struct ledger_row *row)
 {

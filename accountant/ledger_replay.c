@@ -282,7 +282,7 @@ static bool read_row(void *context, const struct ledger_row *row)
     return true;
 }
 
-/* --- what stands before the newest SEAL --- */
+/* --- entries before the newest SEAL --- */
 
 /* Reads an entry that stays of a part that is archived: the sums contain what was
  * between it and the next. */

@@ -4,17 +4,17 @@
  * (seal.h).
  *
  *   1  the part is written to the archive, and has its name there, durably
- *   2  the file is read back: it is the chain from the first entry of the part to the head
+ *   2  the file is read back: it is the chain from the first entry of the part to the
+ *      head
  *   3  in one transaction the SEAL is appended, the sums replace the earlier ones, the
- *      entries of the part are deleted, except GRANTs and open RESERVEs, and the marks
- *      of
- *      the settled reservations are deleted
+ *      entries of the part are deleted, except GRANTs and open RESERVEs, and so are the
+ *      marks of the settled reservations
  *
  * Invariants
  *   (1) An entry that was deleted from the store is in an archive whose digest an entry
  *       of the chain holds, and was read there before it was deleted.
- *   (2) Balances, the head's chain and the sum of all authorised steps are what they would
- *       be without a SEAL: it spends, gives back and forgets nothing.
+ *   (2) Balances, the head's chain and the sum of all authorised steps are what they
+ *       would be without a SEAL: it spends, gives back and forgets nothing.
  *   (3) If the process is killed at any moment, the ledger is sealed whole or not at
  *       all; the file of a part that was not sealed then does no harm.
  *

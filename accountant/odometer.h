@@ -37,7 +37,7 @@
 #include "base/hash.h"
 
 struct epoch {
-    uint64_t number; /* in its entries; that of a replaced epoch is unused */
+    uint64_t number; /* in its entries; a replaced epoch has one, and counts nothing */
     struct grant grant;
     struct filter filter;
     struct curve committed; /* by its entries; of a frozen epoch, only a lower bound */

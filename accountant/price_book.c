@@ -152,7 +152,7 @@ static struct place *oldest(struct price_book *book, const uint8_t key[SHA256_SI
     return place;
 }
 
-/* --- finding a price, or making it --- */
+/* --- finding or computing a price --- */
 
 static bool look_up(struct price_book *book, const uint8_t key[SHA256_SIZE],
                     struct price *price)

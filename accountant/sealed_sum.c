@@ -38,7 +38,7 @@ void entry_names_append(struct entry_names *names, uint64_t seq,
     memcpy(name->hash, hash, SHA256_SIZE);
 }
 
-/* --- what owners have spent --- */
+/* --- spendings of owners --- */
 
 /* Returns the owner's spending of the day, which is among the last if it exists; else
  * adds it. */
@@ -94,7 +94,7 @@ void sealed_sum_age(struct sealed_sum *sum, int64_t time_ms)
     sum->spending_count = kept;
 }
 
-/* --- as bytes --- */
+/* --- encoding --- */
 
 static size_t size_of(const struct sealed_sum *sum)
 {

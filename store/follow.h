@@ -26,8 +26,8 @@
  *   (2) The position moves when the hook has answered ST_OK. What the hook has put into
  *       memory stays, however the transaction ends: it was durable before.
  *   (3) A change is passed at least once to each daemon that was open before it, and
- *       twice only if the hook or the transaction that got it failed: a hook replaces
- *       what it has by what the rows say.
+ *       twice only if the hook that got it failed: a hook replaces what it has by what
+ *       the rows say.
  *   (4) A row of `change` is deleted when no daemon that is alive may still read it.
  *
  * The service registers its hook by store_follow, and renews by store_look (store.h).

@@ -28,7 +28,7 @@ enum database_class postgres_session_fail(struct postgres *postgres, const char 
     return DB_FAILED;
 }
 
-/* --- what was written --- */
+/* --- writes of the open transaction --- */
 
 void postgres_session_forget(struct postgres *postgres)
 {
@@ -62,7 +62,7 @@ void postgres_session_remember(struct postgres *postgres, size_t at,
     }
 }
 
-/* --- statements on the wire --- */
+/* --- running statements --- */
 
 /* Returns a copy of the SQL with $1, $2 .. for its question marks; its string literals
  * have none. */

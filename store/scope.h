@@ -4,7 +4,7 @@
  *
  *   scope          what it may do                                   concurrency
  *   STORE_LEDGER   append entries of the ledger, and all below      one at a time
- *   STORE_JOB      write of one job: its row, its mark              one at a time
+ *   STORE_JOB      write one job's row and its mark                 one at a time
  *   STORE_ROW      write other rows, the audit trail's among them   one at a time
  *   STORE_READ     read, as of one moment                           one at a time
  *   STORE_SEALED   read what no transaction changes: what a SEAL    one at a time,
@@ -14,7 +14,7 @@
  *                  which daemons are alive (lease.h) and how far
  *                  runs have come, and no more
  *
- * What a daemon keeps in memory of jobs, datasets and balances is updated after a
+ * Jobs, datasets and balances that a daemon keeps in memory are updated after a
  * transaction of the first four scopes and before the next of them begins. So a thread
  * that has such a transaction open sees memory and rows of the same moment, and neither
  * changes under it. A mark is a row of its job only, which nothing else reads while the

@@ -35,7 +35,7 @@ void sealed_object_make(struct sealed_object *object, uint64_t size,
     object->padding = padding;
 }
 
-/* --- where a chunk is --- */
+/* --- the layout of chunks --- */
 
 static uint64_t next_whole(uint64_t size, uint64_t step)
 {
@@ -150,7 +150,7 @@ bool sealed_object_open(const struct sealed_object *object, size_t index,
                        sealed_object_chunk(object, index).plain_size);
 }
 
-/* --- its key --- */
+/* --- the wrapped key --- */
 
 static struct bound bound_of_key(const char *blob, const struct sealed_object *object)
 {

@@ -54,7 +54,7 @@ enum status sqlite_tables_found(int *found, struct database *database,
     return ST_OK;
 }
 
-/* --- are they as this program makes them? --- */
+/* --- checks --- */
 
 /* Ends a statement of a check. If the SQL does not fit the tables, that is damage
  * too. */
@@ -141,7 +141,7 @@ enum status sqlite_tables_check(struct database *database, int found,
     return status;
 }
 
-/* --- forward --- */
+/* --- steps forward --- */
 
 static enum status sync_file(const char *path)
 {

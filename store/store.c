@@ -410,7 +410,7 @@ void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(v
     tx->hooks[tx->hook_count++] = (struct hook){done, undone, context};
 }
 
-/* --- following --- */
+/* --- renewing memory --- */
 
 void store_follow(struct store *store, const struct follow_hook *hook)
 {

@@ -37,7 +37,7 @@ struct catalogue { /* a database's tables, in the order in which they were made 
     struct table tables[TABLES_MAX];
 };
 
-/* --- what there is --- */
+/* --- catalogues --- */
 
 static bool read_kind(enum kind *kind, const char *type)
 {

@@ -31,7 +31,7 @@ struct wire {
     char said[200];
 };
 
-/* --- what is said --- */
+/* --- messages --- */
 
 /* Copies a text of the server or of libpq, as one line. */
 static void note(struct wire *wire, const char *sqlstate, const char *said)
@@ -70,7 +70,7 @@ const char *wire_said(const struct wire *wire)
     return wire->said;
 }
 
-/* --- questions --- */
+/* --- queries --- */
 
 static enum wire_end lose(struct wire *wire, const char *said)
 {
@@ -209,7 +209,7 @@ enum wire_end wire_execute(struct wire *wire, const char *name,
                   out);
 }
 
-/* --- where it leads --- */
+/* --- the URL --- */
 
 static bool is_on_host(const char *host)
 {

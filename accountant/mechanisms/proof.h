@@ -61,7 +61,7 @@ struct proof {
     double (*path_rdp)(struct proof_scratch *scratch, const struct mechanism *m,
                        uint64_t steps, double order);
 
-    /* --- what is known without Renyi divergence: at most one of these --- */
+    /* --- bounds without Renyi divergence: at most one of these --- */
 
     /* Sum over steps of (distance / noise multiplier)^2. Without sampling the steps
      * together are a Gaussian mechanism of mu = sqrt(energy), whose profile is exact
