@@ -37,8 +37,9 @@
  * order: the store's transaction first, then the ledger. Authorisations of different
  * jobs become durable concurrently if the store's database has several connections.
  * Those of one job follow each other, and its settlement waits for the one that is
- * under way (ledger_change.h). Ownership: the caller keeps every argument; nothing is
- * retained. Source: ledger.md 2; proofs in ledger.md 3, 6 and 7.
+ * under way (ledger_change.h).
+ * Ownership: the caller keeps every argument; nothing is retained.
+ * Source: ledger.md 2; proofs in ledger.md 3, 6 and 7.
  */
 #ifndef ACCOUNTANT_LEDGER_H
 #define ACCOUNTANT_LEDGER_H
@@ -129,8 +130,7 @@ struct ledger_claim { /* what a job, a survey or a charge requests of a budget *
     /* The parts of a divided dataset that the mechanism reads; it is charged to each of
      * them. The parts of an undivided dataset have no names. */
     enum parts parts;
-    const char *engine; /* of a charge: a good name (entry.h) of the engine that runs it
-                  * elsewhere; NULL for a job */
+    const char *engine; /* of a charge, a good name (entry.h); NULL for a job */
 };
 
 /* Holds the whole curve of the claim's mechanism m in each of its parts, if in each of

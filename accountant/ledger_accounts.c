@@ -81,8 +81,8 @@ enum status ledger_account_glance(struct ledger *ledger,
     if (*out != NULL || !ledger->state.partial)
         return ST_OK;
     enum status status = read_aside(ledger, NULL, dataset, loaded, error);
-    *out = ledger_state_account(&ledger->state, dataset); /* it may have come
-                                                             meanwhile */
+    *out =
+        ledger_state_account(&ledger->state, dataset); /* it may have come meanwhile */
     if (*out == NULL && status == ST_OK)
         *out = ledger_state_account(loaded, dataset);
     return status == ST_OK ? ST_OK : fail(ledger, status, error);

@@ -20,8 +20,9 @@
  * owner by the day (of 1970-01-01) of the COMMIT: a key's share of a period counts them
  * (service/policy.h). They are kept for SEALED_DAYS.
  *
- * Ownership: a sum owns its arrays; sealed_sum_fini releases them. Threads: pure,
- * except sealed_read and sealed_read_one, which follow their transaction.
+ * Ownership: a sum owns its arrays; sealed_sum_fini releases them.
+ * Threads: pure, except sealed_read and sealed_read_one, which follow their
+ * transaction.
  */
 #ifndef ACCOUNTANT_SEALED_SUM_H
 #define ACCOUNTANT_SEALED_SUM_H

@@ -33,7 +33,7 @@ enum status audit_rows_head(struct store_tx *tx, struct audit_head *head,
                             struct error *error);
 
 struct audit_range {                     /* which rows are walked; {0}: all */
-    const char *actor, *object, *action; /* rows with this value only; NULL: any */
+    const char *actor, *object, *action; /* NULL: any */
     const char *result;                  /* "ok", "denied" or "error"; NULL: any */
     uint64_t after, before;              /* as in struct ledger_range */
     bool newest_first;                   /* else oldest first */

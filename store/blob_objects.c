@@ -295,8 +295,8 @@ static enum status sweep(const struct blobs *blobs,
     struct store_tx *tx = NULL;
     struct unwanted unwanted = {.keep = keep, .context = context};
     unwanted.before_ms = clock_wall_ms() - (int64_t)GARBAGE_AGE_S * 1000;
-    /* Features computed from records are in a folder all the same, and are removed
-     * there. */
+    /* Files computed from records are in a folder even so; the sweep of the folders
+     * removes them. */
     enum status status = blob_folder.sweep(blobs, keep, context, error);
     if (status != ST_OK)
         return status;

@@ -14,7 +14,7 @@ struct charge_row { /* work that runs elsewhere, as a lease of part of a budget 
     const char *state;    /* OPEN SETTLED LAPSED */
     const char *figures;  /* its costs, JSON */
     uint64_t blocks;      /* granted so far */
-    const char *process;  /* that got the newest one; "" before the first */
+    const char *process;  /* of the newest grant; "" before the first */
     int64_t lease_end_ms; /* when its lease ends, a whole second */
     int64_t end_ms;       /* when it ended; 0 while it is OPEN */
     int64_t create_ms;

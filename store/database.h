@@ -137,15 +137,15 @@ struct database { /* every driver's own struct begins with this one */
     unsigned losses; /* transactions in a row that ended by DB_LOST */
 };
 
-/* Poison: after the first failure that is not a constraint nothing more is written
- * (store.h), on any connection of the database. Poison is never removed. */
+/* Closes the connection; NULL is allowed. Precondition: no transaction is open. */
 void database_close(struct database *database, bool clean);
 
-/* Poisons, and keeps the driver's text of the failure for the log. */
+/* Poison: after the first failure that is not a constraint nothing more is written
+ * (store.h), on any connection of the database. Poison is never removed. */
 bool database_poisoned(const struct database *database);
 void database_poison(struct database *database);
 
-/* The same, and keeps what the driver says of the failure, for the log. */
+/* Poisons, and keeps the driver's text of the failure for the log. */
 void database_fail(struct database *database);
 
 #endif

@@ -13,7 +13,8 @@
  *       duty has passed to another. Work that must not be done twice is written in a
  *       transaction that calls duty_held, with the turn taken (follow.h).
  *
- * If the store is not shared, every duty is this daemon's. Threads: any.
+ * If the store is not shared, every duty is this daemon's.
+ * Threads: any.
  */
 #ifndef STORE_DUTY_H
 #define STORE_DUTY_H
