@@ -11,9 +11,9 @@
  * A transaction of STORE_MARK raises one mark concurrently with all others, and does
  * not join. Instead it claims the reservation, for as long as it is open:
  *
- *                ledger_change_claim            durable: now.authorised = raising
+ *               ledger_change_claim            durable: now.authorised = raising
  *   raising = 0 -------------------> raising <
- *                                               undone:  as it was
+ *                                              undone:  as it was
  *
  * Invariants
  *   (1) At most one transaction has a claim on a reservation, and none while the

@@ -2,7 +2,7 @@
  * duty.h - timer work that one daemon of a shared store does at a time: any of them
  * could do it, and if two did, it would be wasted or visible twice.
  *
- *             duty_take, by one                DUTY_S without it, or fenced
+ *            duty_take, by one                DUTY_S without it, or fenced
  *   (free) --------------------> its duty ------------------------------> free
  *                                ^      |
  *                                +------+ duty_take, by the same

@@ -31,9 +31,9 @@ enum status lease_renew(struct store *store, struct error *error)
 }
 
 /* Fences the daemons that have been silent for too long, in one statement: if this
- * daemon's connection breaks and a daemon wakes meanwhile, the repetition checks that
- * daemon again, or there is none. The statement returns rows, so the driver does not
- * repeat it by itself. */
+ * daemon's connection breaks and a daemon wakes meanwhile, the statement is either run
+ * again, which checks that daemon again, or not at all. It returns rows, so the driver
+ * does not repeat it by itself. */
 static enum status fence(struct store_tx *tx, size_t *fenced, struct error *error)
 {
     struct statement statement;

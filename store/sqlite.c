@@ -446,8 +446,8 @@ static bool is_null(struct prepared *prepared, int column)
     return sqlite3_column_type(theirs(prepared), column) == SQLITE_NULL;
 }
 
-/* Ends the borrowing of the bound values. A statement that has failed is prepared
- * again. */
+/* Ends the statement; the bound values are borrowed until now. A statement that has
+ * failed is prepared again. */
 static void end(struct prepared *prepared)
 {
     if (prepared == NULL)

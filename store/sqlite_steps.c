@@ -230,8 +230,8 @@ static const char step_13[] =
     "  BEGIN SELECT RAISE(ABORT,'a database stays the one that it is'); END;";
 
 /* Parts of the ledger that are archived: a SEAL entry replaces all entries before it,
- * except grants and open reservations, which stay; the sums of the deleted entries are
- * rows that the SEAL authenticates. A database that arrives from another brings a
+ * of which only grants and open reservations may stay; the sums of the deleted entries
+ * are rows that the SEAL authenticates. A database that arrives from another brings a
  * ledger with such gaps. The key begins with the job, so that the entries of a mark are
  * found. */
 static const char step_14[] =
