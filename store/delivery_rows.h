@@ -31,8 +31,7 @@ enum status delivery_row_update(struct store_tx *tx, const struct delivery_row *
 /* Sets the state of all WAITING deliveries of the webhook. */
 enum status delivery_rows_end(struct store_tx *tx, const struct webhook_id *webhook,
                               const char *state, struct error *error);
-/* Deletes deliveries of the webhook that are not WAITING, except its newest, kept in
- * number. */
+/* Deletes deliveries of the webhook that are not WAITING, except its `kept` newest. */
 enum status delivery_rows_trim(struct store_tx *tx, const struct webhook_id *webhook,
                                uint64_t kept, struct error *error);
 /* *count = how many deliveries of the webhook are WAITING. */

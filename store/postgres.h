@@ -11,8 +11,7 @@
  *                              written again on a new connection
  *   after, without an answer   the writer's row decides (writer.h): the COMMIT was
  *                              done, or was not and never will be, and the transaction
- *                              is
- *                              written again
+ *                              is written again
  *
  * A warning at COMMIT is no answer either: it says that a standby may not have it. What
  * was read stays true meanwhile: another daemon is kept out, or is found to have
