@@ -7,9 +7,8 @@
  *   STORE_JOB      write one job's row and its mark                 one at a time
  *   STORE_ROW      write other rows, the audit trail's among them   one at a time
  *   STORE_READ     read, as of one moment                           one at a time
- *   STORE_SEALED   read what no transaction changes: what a SEAL    one at a time,
- *                  while of the ledger has closed                         any others
- *                  are open
+ *   STORE_SEALED   read what no transaction changes: what a SEAL    one at a time, with
+ *                  of the ledger has closed                         any others open
  *   STORE_MARK     raise the mark of one job, or write or read      any number
  *                  which daemons are alive (lease.h) and how far
  *                  runs have come, and no more
