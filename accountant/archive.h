@@ -3,10 +3,10 @@
  * all that its hash covers.
  *
  *   name   ledger-FIRST-LAST.archive, both of 12 digits or more
- *   bytes  "epsilond ledger 1\n", FIRST, LAST; for each entry its size, then seq, epoch,
- *          time_ms, prev, hash, and dataset, job, kind, meta, actor, curve and released,
- *          each after its size. Numbers and sizes are 8 bytes, little-endian; a text
- *          includes its terminating zero; released has size 0 if there is none
+ *   bytes  "epsilond ledger 1\n", FIRST, LAST; for each entry its size, then seq,
+ *          epoch, time_ms, prev, hash, and dataset, job, kind, meta, actor, curve and
+ *          released, each after its size. Numbers and sizes are 8 bytes, little-endian;
+ *          a text includes its terminating zero; released has size 0 if there is none
  *
  * A file gets its name once it is whole and synced, and then its folder is synced. The
  * same entries give the same bytes, so a file that was written before is recognised by

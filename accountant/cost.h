@@ -14,8 +14,8 @@
 #include "base/mechanism.h"
 
 /* Returns ST_OK if m has a proof under its relation and every number is in range.
- *   ST_INVALID  kind or relation unknown, no run, a rate outside (0, 1] (other than 1 for
- *               a kind that takes every record), a noise multiplier outside
+ *   ST_INVALID  kind or relation unknown, no run, a rate outside (0, 1] (other than 1
+ *               for a kind that takes every record), a noise multiplier outside
  *               [RDP_NOISE_MIN, RDP_NOISE_MAX], a run of no steps, or what its kind
  *               refuses; the error names the run */
 enum status cost_supports(const struct mechanism *m, struct error *error);

@@ -5,7 +5,8 @@
  * Invariants
  *   (1) Entries are >= 0, never NaN; +infinity is a value: that order never fits again.
  *   (2) Every sum and product is rounded up: a curve is never below the true one.
- *   (3) curve_of is monotone in steps, so what is committed never exceeds what was held.
+ *   (3) curve_of is monotone in steps, so what is committed never exceeds what was
+ *       held.
  *
  * Threads: pure.
  */

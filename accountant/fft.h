@@ -1,8 +1,9 @@
 /*
- * fft.h - discrete Fourier transform of a power of two, in double, with its error bound.
+ * fft.h - discrete Fourier transform of a power of two, in double, with its error
+ * bound.
  *
- *   forward  X_k = sum_j x_j exp(-2 pi i jk / n)   in bit-reversed order
- *   inverse  x_j = sum_k X_k exp(+2 pi i jk / n)   from bit-reversed order; no factor 1/n
+ *   forward  X_k = sum_j x_j exp(-2 pi i jk / n)  in bit-reversed order
+ *   inverse  x_j = sum_k X_k exp(+2 pi i jk / n)  from bit-reversed order; no factor 1/n
  *
  * Real and imaginary parts are separate arrays, transformed in place. In bit-reversed
  * order place 0 holds frequency 0 and the frequencies k and -k are at fft_mirror of

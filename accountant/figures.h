@@ -57,7 +57,8 @@ enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
 enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m,
                              double epsilon, double delta, struct error *error);
 
-/* The most steps of m (one run) that cost at most epsilon at delta; 0 if not even one. */
+/* The most steps of m (one run) that cost at most epsilon at delta; 0 if not even
+ * one. */
 enum status figure_steps(uint64_t *steps, const struct mechanism *m, double epsilon,
                          double delta, struct error *error);
 

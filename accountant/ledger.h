@@ -22,8 +22,9 @@
  *       order, finds the same numbers.
  *   (5) Entries are never changed or deleted, and hash-chained: hash = SHA-256("v1",
  *       previous hash, length-prefixed fields).
- *   (6) The time of an entry is a whole second. Hashes cover it, and times are published
- *       as seconds, so a finer one could be found by hashing its possible values.
+ *   (6) The time of an entry is a whole second. Hashes cover it, and times are
+ *       published as seconds, so a finer one could be found by hashing its possible
+ *       values.
  *   (7) Memory changes when, and only when, the transaction that wrote the entry is
  *       durable. If other daemons write the store too, memory is a cache of a prefix of
  *       the entries, and the missing ones are read before anything is decided
@@ -103,8 +104,8 @@ enum status ledger_follow_all_in(struct ledger *ledger, struct store_tx *tx,
                                  struct error *error);
 
 /* Opens the budget of a new dataset, whose row is in the store or in tx.
- *   ST_INVALID         a member of the grant out of range, or capacities not positive at
- *                      any weighted order (epsilon too small for delta)
+ *   ST_INVALID         a member of the grant out of range, or capacities not positive
+ *                      at any weighted order (epsilon too small for delta)
  *   ST_ALREADY_EXISTS  the dataset has a grant
  *   ST_NOT_FOUND       the dataset has no row */
 enum status ledger_grant(struct ledger *ledger, struct store_tx *tx,

@@ -58,8 +58,8 @@ bool ledger_fork_known(const struct ledger *ledger, const struct ledger_entry_na
 enum status ledger_fork_note(struct ledger *ledger, struct store_tx *tx,
                              const struct head_timeline *timeline, struct error *error);
 
-/* Notes the lost end of a CUT store with each account that is not frozen, before its open
- * reservations are authorised whole.
+/* Notes the lost end of a CUT store with each account that is not frozen, before its
+ * open reservations are authorised whole.
  *   ST_IO  the store is poisoned */
 enum status ledger_fork_note_cut(struct ledger *ledger, struct store_tx *tx,
                                  const struct head_timeline *end, struct error *error);

@@ -26,8 +26,9 @@
  * A timeline that is noted already freezes nothing again.
  *   ST_CORRUPT  the file is there and is not a head file, or names an entry while the
  *               store is empty
- *   ST_INVALID  it names an entry that was archived since, and is not the last of its part;
- *               or HEAD_TIMELINES_MAX timelines are known, and this is another one
+ *   ST_INVALID  it names an entry that was archived since, and is not the last of its
+ *               part; or HEAD_TIMELINES_MAX timelines are known, and this is another
+ *               one
  *   ST_IO       it cannot be read or written
  * A later failure to write it poisons the store. */
 enum status ledger_head_file(struct ledger *ledger, const char *path, bool *frozen,

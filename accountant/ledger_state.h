@@ -12,13 +12,14 @@
  * Invariants
  *   (1) now is computed from the durable entries; next, if there is one, from those and
  *       the entries of the open transaction.
- *   (2) held is the sum over open, in its order, which is that of seq; never subtracted.
- *       While entries are replayed this holds only at the weighted orders, which (4)
- *       needs; ledger_state_replayed computes the rest.
+ *   (2) held is the sum over open, in its order, which is that of seq; never
+ *       subtracted. While entries are replayed this holds only at the weighted orders,
+ *       which (4) needs; ledger_state_replayed computes the rest.
  *   (3) If partial is set, an account that is not here may still exist: code that
  *       decides anything by an account gets it by ledger_accounts.h.
- *   (4) ledger_state_keep aborts if a changed account has a part without a weighted order
- *       at which committed + held is within its capacity: that would be our own bug.
+ *   (4) ledger_state_keep aborts if a changed account has a part without a weighted
+ *       order at which committed + held is within its capacity: that would be our own
+ *       bug.
  *
  * Threads: the ledger's lock guards the state. Small allocations that fail abort.
  */

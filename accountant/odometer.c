@@ -65,8 +65,8 @@ static size_t joined_count(const struct epochs *epochs)
     return count;
 }
 
-/* Adds to sum what the other timelines may have spent. Which of them are joined depends on
- * the grants and on the forks only, so their epochs count whole in the test. */
+/* Adds to sum what the other timelines may have spent. Which of them are joined depends
+ * on the grants and on the forks only, so their epochs count whole in the test. */
 static void add_timelines(struct guarantee *sum, const struct epochs *epochs,
                           size_t joined)
 {

@@ -48,7 +48,8 @@ struct epoch {
 struct timeline {
     uint8_t name[SHA256_SIZE]; /* hash of an entry of it that is not of this one */
     uint64_t epoch;            /* the number of the epoch that it left */
-    /* The most that it may have spent since the fork, at the epoch's weighted orders. */
+    /* The most that it may have spent since the fork, at the epoch's weighted
+     * orders. */
     double most[LEDGER_WEIGHTED];
     /* False: none of its entries is known, but some steps may have run in both
      * (ledger_fork.h). */

@@ -6,10 +6,10 @@
  *
  *   (a - 1) epsilon(a) = (a - 1) rdp(a) + (a - 1) log(1 - 1/a) - log delta - log a
  *
- * is convex in a: the first term is the log of a moment, and (a - 1) log(a - 1) - a log a
- * has second derivative 1/(a - 1) - 1/a > 0. So epsilon(a), a convex function over
- * a - 1 > 0, is quasi-convex: it has one valley, and a search by bracketing finds its
- * bottom.
+ * is convex in a: the first term is the log of a moment, and
+ * (a - 1) log(a - 1) - a log a has second derivative 1/(a - 1) - 1/a > 0. So
+ * epsilon(a), a convex function over a - 1 > 0, is quasi-convex: it has one valley, and
+ * a search by bracketing finds its bottom.
  *
  * Threads: pure.
  */

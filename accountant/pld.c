@@ -3,8 +3,8 @@
  *
  *   spacing_guess   chooses the grid: so fine that it adds .15 % to epsilon, as far as
  *                   can be known beforehand from the moments of the losses (saddle.h)
- *   window_place    chooses, for each side, the tilt and the window of losses where delta
- *                   is decided
+ *   window_place    chooses, for each side, the tilt and the window of losses where
+ *                   delta is decided
  *   compose         for each part, which is a run of equal steps, puts both sides'
  *                   tilted measures on a circle, transforms them, raises the spectra to
  *                   the power of the steps, and multiplies them together; then

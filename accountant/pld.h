@@ -28,8 +28,8 @@ enum { PLD_RUNS_MAX = 4096 };
  * above the truth if a grid of 2^20 places allows. Infinity if the bound's own error is
  * larger than delta.
  *   ST_INVALID    m is not supported (cost_supports), of a kind without privacy losses
- *                 (proof.h), has more than PLD_RUNS_MAX runs or fewer steps; delta out of
- *                 range
+ *                 (proof.h), has more than PLD_RUNS_MAX runs or fewer steps; delta out
+ *                 of range
  *   ST_NO_MEMORY  some 100 MB at most are needed, and not there */
 enum status pld_epsilon(double *epsilon, const struct mechanism *m, uint64_t steps,
                         double delta, struct error *error);

@@ -1,4 +1,5 @@
-/* A price is found by the SHA-256 of its question and its mechanism's canonical text. */
+/* A price is found by the SHA-256 of its question and its mechanism's canonical
+ * text. */
 #include "accountant/price_book.h"
 
 #include <pthread.h>

@@ -33,7 +33,8 @@ struct saddle_moment {
 
 struct saddle_moment saddle_moment(const struct saddle *saddle, double tilt);
 
-/* The tilt >= 0 whose mean is about the epsilon at delta; 0 if that is below the mean. */
+/* The tilt >= 0 whose mean is about the epsilon at delta; 0 if that is below the
+ * mean. */
 double saddle_tilt(const struct saddle *saddle, double delta);
 
 /* The least loss at which the Chernoff bound on the tail above, by a tilt of at most

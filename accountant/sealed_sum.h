@@ -87,8 +87,8 @@ struct sealed {       /* the rows that replace what is archived */
 
 /* Reads the newest SEAL and its sums. sealed_fini must release what was read in any
  * case.
- *   ST_CORRUPT  the SEAL does not have its form or its hash, or the sums are not those that
- *               it authenticates
+ *   ST_CORRUPT  the SEAL does not have its form or its hash, or the sums are not those
+ *               that it authenticates
  *   ST_IO       the store cannot be read */
 enum status sealed_read(struct sealed *sealed, struct store_tx *tx, struct error *error);
 /* Reads only the newest SEAL; entry.seq 0: there is none. The statuses are the same. */

@@ -1,10 +1,10 @@
 /*
- * spectrum.h - values of a Fourier spectrum with bounds on their errors: their powers and
- * products; and two real signals in one complex transform.
+ * spectrum.h - values of a Fourier spectrum with bounds on their errors: their powers
+ * and products; and two real signals in one complex transform.
  *
- * A signal x + i y of two real ones has the transform X + i Y. As the transform of a real
- * signal at -k is the conjugate of that at k, the two are found again from the places of
- * k and -k.
+ * A signal x + i y of two real ones has the transform X + i Y. As the transform of a
+ * real signal at -k is the conjugate of that at k, the two are found again from the
+ * places of k and -k.
  *
  * They are inline because the composition of losses spends its time in them.
  *

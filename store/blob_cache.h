@@ -15,8 +15,8 @@
  *   (4) A file is taken only if the disk keeps CACHE_DISK_MIN free with it, after IDLE
  *       files have made room; and if less is free at a tick, IDLE files are removed. So
  *       files that can be fetched again leave room for the ledger and for new files.
- *   (5) Nothing outlives the process: the folder is emptied when the cache is opened, so a
- *       file that a power cut left incomplete is never read.
+ *   (5) Nothing outlives the process: the folder is emptied when the cache is opened,
+ *       so a file that a power cut left incomplete is never read.
  *
  * Threads: any.
  */

@@ -11,8 +11,8 @@
  *       and a publisher that dies leaves an object without a row (object_garbage.h).
  *   (2) Neither an object's name nor its bytes follow from what the blob holds, no two
  *       blobs have one object or one key, and no object is ever put in another's place.
- *   (3) A bucket belongs to one database: an object of a fixed name in it, sealed under a key
- *       in the database, identifies it.
+ *   (3) A bucket belongs to one database: an object of a fixed name in it, sealed under
+ *       a key in the database, identifies it.
  *   (4) An object made of private records is put at a whole second of the clock: the
  *       bucket's owner sees when an object comes, no finer than everyone else
  *       (privacy.md P6).
@@ -36,8 +36,8 @@ struct blob_objects_setup {
 
 /* From now on the blobs of a directory that blobs_open opened are objects. A bucket and
  * a database that are both fresh are bound to each other.
- *   ST_INVALID  the bucket is another database's, the key is another, the directory keeps
- *               files of its own, or the bucket's server refuses us
+ *   ST_INVALID  the bucket is another database's, the key is another, the directory
+ *               keeps files of its own, or the bucket's server refuses us
  *   ST_CORRUPT  a row is not as it was written
  *   ST_IO       the bucket cannot be reached */
 enum status blob_objects_use(struct blobs *blobs,

@@ -15,8 +15,8 @@
  *
  * Invariants
  *   (1) Times are those of the database's clock only.
- *   (2) What a fenced daemon wrote was durable before it was fenced, or never will be: the
- *       UPDATE that fences waits for its open transactions.
+ *   (2) What a fenced daemon wrote was durable before it was fenced, or never will be:
+ *       the UPDATE that fences waits for its open transactions.
  *   (3) A daemon whose first writer has a transaction open is not lapsed. The server
  *       ends a transaction that its daemon has left.
  *

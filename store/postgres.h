@@ -7,8 +7,8 @@
  *
  *   it broke                   what is done
  *   between transactions       a new connection
- *   before COMMIT was sent     nothing has happened: what the transaction has written is
- *                              written again on a new connection
+ *   before COMMIT was sent     nothing has happened: what the transaction has written
+ *                              is written again on a new connection
  *   after, without an answer   the writer's row decides (writer.h): the COMMIT was
  *                              done, or was not and never will be, and the transaction
  *                              is written again

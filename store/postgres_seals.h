@@ -1,6 +1,6 @@
 /*
- * postgres_seals.h - the step of postgres_tables.c that lets parts of the ledger be archived.
- * Inside store only.
+ * postgres_seals.h - the step of postgres_tables.c that lets parts of the ledger be
+ * archived. Inside store only.
  *
  * Threads: it is constant.
  */

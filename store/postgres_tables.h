@@ -19,7 +19,8 @@
 /* Brings the tables to this program's, in one transaction, and checks them; an empty
  * database gets them. The writer's lock is held (writer.h).
  *   ST_CORRUPT  it holds tables that are not ours, or one of ours is not as it was made
- *   ST_INVALID  its schema is newer, or older and migrate does not say to move it forward
+ *   ST_INVALID  its schema is newer, or older and migrate does not say to move it
+ *               forward
  *   ST_IO       the server failed; the database is as it was */
 enum status postgres_tables_forward(struct wire *wire, bool migrate,
                                     struct error *error);

@@ -10,11 +10,12 @@
  *   key      drawn at random for each object, so it seals only one object; the blob's
  *            row holds it, wrapped by the operator's key
  *   nonce    i, as 96 bits, most significant first
- *   bound    "epsilond chunk 1", the object's name, i and the blob's size: a chunk opens in
- *            its own place of its own object of its own length, and nowhere else
- *   wrapped  a nonce drawn at random (12), the key by AES-256-GCM under the operator's (32),
- *            tag (16); bound to "epsilond key 1" or, if the size is doubled, "epsilond
- *            key 2", and the names of the blob and the object
+ *   bound    "epsilond chunk 1", the object's name, i and the blob's size: a chunk
+ *            opens in its own place of its own object of its own length, and nowhere
+ *            else
+ *   wrapped  a nonce drawn at random (12), the key by AES-256-GCM under the operator's
+ *            (32), tag (16); bound to "epsilond key 1" or, if the size is doubled,
+ *            "epsilond key 2", and the names of the blob and the object
  *
  * A key is used for one object and a chunk's bytes are what they are, so sealing it
  * twice gives the same bytes: putting an object again is harmless.
@@ -23,9 +24,9 @@
  * the blob:
  *
  *   SEALED_STEPS    the next whole number of 256 KiB
- *   SEALED_DOUBLED  the first of 256 KiB, 512 KiB, 1 MiB, ..., 128 GiB that has room for it,
- *                   or above that the next whole number of 4 GiB: what follows from the rows
- *                   of a file is known to a factor of two (privacy.md P6)
+ *   SEALED_DOUBLED  the first of 256 KiB, 512 KiB, 1 MiB, ..., 128 GiB that has room
+ *                   for it, or above that the next whole number of 4 GiB: what follows
+ *                   from the rows of a file is known to a factor of two (privacy.md P6)
  *
  * Threads: pure, except for the functions that draw at random.
  */

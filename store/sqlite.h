@@ -11,8 +11,8 @@
  *   (2) A checkpoint runs only on this connection, when it is tidied after a commit or
  *       closed: SQLite 3.40's WAL-reset fault needs two connections.
  *   (3) A transaction of STORE_READ prepares no statement that writes.
- *   (4) A statement that has ended, and is kept to be used again, has no row, no lock and
- *       nothing bound.
+ *   (4) A statement that has ended, and is kept to be used again, has no row, no lock
+ *       and nothing bound.
  *
  * Threads: as database.h.
  */

@@ -23,8 +23,8 @@ struct webhook_row {
     int64_t create_ms;
 };
 
-/* Inserts the row, or replaces state, reason, secrets and failing_ms of the one with its
- * id. */
+/* Inserts the row, or replaces state, reason, secrets and failing_ms of the one with
+ * its id. */
 enum status webhook_row_put(struct store_tx *tx, const struct webhook_row *row,
                             struct error *error);
 /* Deletes it with its deliveries. */

@@ -3,13 +3,14 @@
  * deadline for every query. Inside store only.
  *
  * Invariants
- *   (1) It is encrypted and the server's certificate is checked, or it stays on this host.
+ *   (1) It is encrypted and the server's certificate is checked, or it stays on this
+ *       host.
  *   (2) The settings that durability depends on are set and read back:
  *       synchronous_commit, fsync, full_page_writes, data_sync_retry, and, unless one
  *       server is declared to be enough, standbys that a commit waits for.
  *   (3) A query that is not answered in time ends the connection. Nothing is ever
- *       cancelled: a COMMIT that is cancelled answers as if it had succeeded, and is lost
- *       at a failover.
+ *       cancelled: a COMMIT that is cancelled answers as if it had succeeded, and is
+ *       lost at a failover.
  *
  * libpq is called by name in the files that the Makefile lists, and in no other file of
  * the program.

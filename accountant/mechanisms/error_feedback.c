@@ -122,10 +122,10 @@ struct beginning {
     double error;         /* of that, in units of 16 DBL_EPSILON */
 };
 
-/* Counts below mean - x need not be summed: P(N <= mean - x) is at most exp(-x^2 / (2 mean))
- * (Chernoff), and more than half of the moment is from above the mean. The chance of a count
- * in the middle is less exact than that of 1, so the sum begins there only if the terms that
- * are left out would add a larger error. */
+/* Counts below mean - x need not be summed: P(N <= mean - x) is at most
+ * exp(-x^2 / (2 mean)) (Chernoff), and more than half of the moment is from above the
+ * mean. The chance of a count in the middle is less exact than that of 1, so the sum
+ * begins there only if the terms that are left out would add a larger error. */
 static struct beginning beginning_of(const struct binomial *b)
 {
     double mean = b->steps * b->rate, none = b->steps * log1p(-b->rate);
@@ -146,10 +146,10 @@ struct mixture {
     double excess;
 };
 
-/* A bound on the share of all counts above n, which is beyond the mean. The counts are cut into
- * pieces that grow. In a piece the chances fall at least as fast as a geometric series, which is
- * no longer than 2^20 of its first terms as there are fewer counts, and the gain is at most
- * that at the end of the piece. */
+/* A bound on the share of all counts above n, which is beyond the mean. The counts are
+ * cut into pieces that grow. In a piece the chances fall at least as fast as a
+ * geometric series, which is no longer than 2^20 of its first terms as there are fewer
+ * counts, and the gain is at most that at the end of the piece. */
 static double share_above(const struct mixture *x, double n)
 {
     const struct binomial *b = &x->batches;
@@ -183,8 +183,8 @@ static bool ends(const struct mixture *x, double n, double chance, double *rest)
 
 /* The log of the moment less the 1 in it: the sum over n >= 1 of chance (exp(gain) -
  * 1), as the chances add up to 1. So small costs keep their digits. What is returned is
- * an upper bound: each term and addition errs by a few ulp of the widest number met, and
- * both ends of the sum are bounded. */
+ * an upper bound: each term and addition errs by a few ulp of the widest number met,
+ * and both ends of the sum are bounded. */
 static double log_excess(const struct mechanism *m, uint64_t steps, double scale)
 {
     double rate = m->runs[0].sampling_rate, total = (double)steps, rest, terms = 0;

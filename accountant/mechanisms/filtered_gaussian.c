@@ -34,8 +34,8 @@ static double cost_at(struct proof_scratch *scratch, const struct mechanism *m,
     return round_up_mul(round_up_count(m->runs[0].steps), rdp_at(&scratch->rdp, order));
 }
 
-/* Between two orders of the grid (a - 1) times a divergence is convex in a, so the chord
- * bounds it; below the first order the first one does. */
+/* Between two orders of the grid (a - 1) times a divergence is convex in a, so the
+ * chord bounds it; below the first order the first one does. */
 static double path_rdp(struct proof_scratch *scratch, const struct mechanism *m,
                        uint64_t steps, double order)
 {

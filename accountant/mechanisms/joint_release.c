@@ -1,8 +1,8 @@
 /* A vector of whole numbers over all records with Gaussian noise (Mironov 2017). The
- * noise multiplier is relative to the distance of neighbours' vectors under the relation
- * that holds, so the distance is 1 under both: at order a one release costs
- * 1 / (2 noise_multiplier^2) times a. Counts of a vector's disjoint bins are sqrt 2 apart
- * under replace_one, not 2; the code that releases them gives the distance
+ * noise multiplier is relative to the distance of neighbours' vectors under the
+ * relation that holds, so the distance is 1 under both: at order a one release costs
+ * 1 / (2 noise_multiplier^2) times a. Counts of a vector's disjoint bins are sqrt 2
+ * apart under replace_one, not 2; the code that releases them gives the distance
  * (accounting.md 1.11). */
 #include "accountant/mechanisms/gaussian_steps.h"
 

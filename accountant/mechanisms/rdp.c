@@ -68,7 +68,8 @@ struct mixture {
 
 static struct mixture mixture_at(double q, double u)
 {
-    /* Above it e^u overflows; log and portion stay exact, excess only has to be large. */
+    /* Above it e^u overflows; log and portion stay exact, excess only has to be
+     * large. */
     static const double exponent_max = 690;
     struct mixture m;
     if (u > exponent_max) {

@@ -5,7 +5,7 @@
  * With noise multiplier s, rate q and order a (Mironov, Talwar, Zhang 2019; the letters
  * of rdp.c are theirs) it is
  *
- *   zero_out     log E[(1 + x)^a] / (a - 1),   x = q expm1(t/s - 1/(2 s^2)),  t ~ N(0, 1)
+ *   zero_out     log E[(1 + x)^a] / (a - 1),  x = q expm1(t/s - 1/(2 s^2)), t ~ N(0, 1)
  *   replace_one  the same of the dominating pair (1-q) N(0) + q N(+1)
  *                                            and (1-q) N(0) + q N(-1)
  *

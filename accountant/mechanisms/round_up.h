@@ -49,7 +49,8 @@ static inline double round_up_count(uint64_t count)
     return (uint64_t)value < count ? round_up_next(value) : value;
 }
 
-/* value * (1 + relative), rounded up: the top of an interval with that relative error. */
+/* value * (1 + relative), rounded up: the top of an interval with that relative
+ * error. */
 static inline double round_up_error(double value, double relative)
 {
     return round_up_mul(value, round_up_add(1, relative));
