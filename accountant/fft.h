@@ -3,7 +3,7 @@
  * bound.
  *
  *   forward  X_k = sum_j x_j exp(-2 pi i jk / n)  in bit-reversed order
- *   inverse  x_j = sum_k X_k exp(+2 pi i jk / n)  from bit-reversed order; no factor 1/n
+ *   inverse  x_j = sum_k X_k exp(+2 pi i jk / n)  from that order; no factor 1/n
  *
  * Real and imaginary parts are separate arrays, transformed in place. In bit-reversed
  * order place 0 holds frequency 0 and the frequencies k and -k are at fft_mirror of

@@ -56,7 +56,7 @@ struct ledger {
      * to fresh_durable, and after them those of the transaction that has joined. */
     struct chain_links fresh;
     size_t fresh_durable;
-    char *head_path;               /* NULL: the head is kept nowhere else */
+    char *head_path;           /* NULL: the head is kept nowhere else */
     pthread_mutex_t head_lock; /* taken before lock; guards the file at head_path and */
     struct head kept;          /* the head written there */
 };

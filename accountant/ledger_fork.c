@@ -62,7 +62,7 @@ enum status ledger_fork_find(struct ledger_fork *fork, const struct ledger *ledg
 struct leaving { /* of an epoch by a timeline */
     const struct balances *balances;
     uint64_t shared;
-    uint64_t epoch;                /* the newest that was granted up to shared; 0: none */
+    uint64_t epoch;                /* the newest granted up to shared; 0: none */
     double later[LEDGER_WEIGHTED]; /* COMMITs of it after shared */
     bool misread;                  /* one of them has no curve */
 };

@@ -59,7 +59,7 @@ struct timeline {
 struct epochs { /* oldest first; the last is the one that is open, or frozen last */
     struct epoch *items;
     size_t count;
-    struct timeline *timelines; /* the others, in the order in which they were noticed */
+    struct timeline *timelines; /* the others, in the order of being noticed */
     size_t timeline_count;
 };
 
