@@ -36,7 +36,7 @@
 enum { HEAD_TIMELINES_MAX = 64 }; /* in one file: each is a restored backup */
 
 struct head_timeline { /* another timeline of the ledger, or a lost end of this one */
-    struct ledger_entry_name name; /* an entry of it that is not of this one */
+    struct ledger_entry_name name; /* an entry of it that this timeline lacks */
     uint64_t shared;               /* the last entry of both; 0: unknown */
     bool seen;                     /* false: the lost end of a store that was cut off */
 };

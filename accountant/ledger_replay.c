@@ -446,7 +446,7 @@ enum status ledger_replay_rest(struct ledger_state *state, struct store_tx *tx,
     return status;
 }
 
-/* Loads the account of an entry that the seal left because it was open. */
+/* Loads the account of an entry that the seal left in the store because it was open. */
 static bool read_open(void *context, const char *dataset)
 {
     struct reading *reading = context;

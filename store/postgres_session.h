@@ -40,7 +40,7 @@ struct postgres {
     bool locked;                /* the first connection holds the daemon's lock */
     enum store_scope scope;
     bool open;     /* a transaction is open */
-    bool has_read; /* the open transaction has been answered rows */
+    bool has_read; /* the open transaction has received rows */
     struct text *texts;
     size_t text_count;
     struct written *written;

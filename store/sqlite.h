@@ -36,7 +36,7 @@ enum status sqlite_open_read(struct database **out, const char *path,
  *   ST_IO  a setting is not accepted */
 enum status sqlite_set_up(struct database *database, struct error *error);
 
-/* Runs SQL that binds and answers nothing: one statement or several. */
+/* Runs SQL without parameters that returns no rows: one statement or several. */
 enum database_class sqlite_run(struct database *database, const char *sql);
 
 /* For tests: SQLite's connection. */

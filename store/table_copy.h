@@ -37,8 +37,8 @@ struct table_copy { /* what was copied, or compared */
 enum status table_copy_is_empty(struct store_tx *tx, bool *empty, struct error *error);
 
 /* Inserts every row of from into to, whose tables are empty; to is open to write.
- *   ST_CORRUPT  the two have not the same tables, or a row is refused: the error names
- *               it
+ *   ST_CORRUPT  the two do not have the same tables, or a row is refused: the error
+ *               names it
  *   ST_IO       one of them failed */
 enum status table_copy_run(struct table_copy *copy, struct store_tx *to,
                            struct store_tx *from, struct error *error);

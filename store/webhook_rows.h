@@ -16,7 +16,7 @@ struct webhook_row {
     const char *dataset;       /* "": any */
     const char *state;         /* ACTIVE DISABLED */
     const char *reason;        /* why it is DISABLED; "" */
-    const uint8_t *secret;     /* (32) what deliveries are signed with */
+    const uint8_t *secret;     /* (32) key that signs deliveries */
     const uint8_t *old_secret; /* (32) the secret before, or NULL */
     int64_t old_until_ms;      /* until then the old secret signs too; or 0 */
     int64_t failing_ms;        /* time of the first failure in a row; 0: none */

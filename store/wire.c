@@ -314,7 +314,7 @@ static enum status unreachable(struct wire *wire, struct error *error)
     return error_set(error, ST_IO, "the store: %s", wire_said(wire));
 }
 
-/* value = what the server answers to SHOW name. */
+/* value = the server's answer to SHOW name. */
 static enum status show(struct wire *wire, const char *name, char *value, size_t size,
                         struct error *error)
 {
