@@ -13,7 +13,7 @@ enum {
     BASE = sizeof digits - 1,
     PREFIX_LENGTH = sizeof access_key_prefix - 1,
     SECRET_AT = PREFIX_LENGTH + ACCESS_KEY_ID_LENGTH + 1,
-    FAIR = 256 / BASE * BASE, /* bytes from here on would favour the first digits */
+    FAIR = 256 / BASE * BASE, /* from here on, the first digits would be likelier */
 };
 
 static void draw(char *out, size_t length)

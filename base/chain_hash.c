@@ -17,7 +17,7 @@ static uint8_t *bytes_of(struct chain_hash *hash)
     return hash->more != NULL ? hash->more : hash->first;
 }
 
-/* Makes room for size bytes more. */
+/* Makes room for another size bytes. */
 static void grow(struct chain_hash *hash, size_t size)
 {
     bool is_first = hash->more == NULL;

@@ -1,5 +1,5 @@
-/* check.h - assertions about our own bugs. They are always on, print and abort, and are
- * never for input. */
+/* check.h - assertions about our own bugs. They are always enabled, print a message and
+ * abort. Never use them to validate input. */
 #ifndef BASE_CHECK_H
 #define BASE_CHECK_H
 

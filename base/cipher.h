@@ -1,11 +1,11 @@
 /*
- * cipher.h - AES-256-GCM (NIST SP 800-38D), by libcrypto: bytes that nobody reads without
- * the key, and in which nobody changes one without being noticed.
+ * cipher.h - authenticated encryption with AES-256-GCM (NIST SP 800-38D), by libcrypto.
+ * Without the key the bytes cannot be read, and any change to them is detected.
  *
  *   sealed = ciphertext (size) and tag (CIPHER_TAG_SIZE)
  *
- * A nonce must never be used twice with one key: whoever has two such texts reads both. The
- * callers see to it (store/sealed_object.h).
+ * A nonce must never be used twice with one key: an attacker who has two such
+ * ciphertexts can read both. The callers ensure this (store/sealed_object.h).
  *
  * Threads: pure.
  */
@@ -18,20 +18,20 @@
 
 enum { CIPHER_KEY_SIZE = 32, CIPHER_NONCE_SIZE = 12, CIPHER_TAG_SIZE = 16 };
 
-struct cipher_use {       /* all of it borrowed */
+struct cipher_use {       /* all members are borrowed */
     const uint8_t *key;   /* (CIPHER_KEY_SIZE) */
     const uint8_t *nonce; /* (CIPHER_NONCE_SIZE) */
-    const void *bound; /* not encrypted, but what is sealed opens with the same alone */
+    const void *bound;    /* not encrypted, but cipher_open needs the same bytes */
     size_t bound_size;
 };
 
-/* sealed[0..size + CIPHER_TAG_SIZE) = data[0..size) sealed; sealed may be data. */
+/* sealed[0..size + CIPHER_TAG_SIZE) = data[0..size), encrypted. sealed may be data. */
 void cipher_seal(const struct cipher_use *use, uint8_t *sealed, const void *data,
                  size_t size);
 
-/* data[0..size) = what was sealed as sealed[0..size + CIPHER_TAG_SIZE); data may be sealed.
- * False where a bit of it, of the key, the nonce or what was bound is another: data is
- * then zeros. */
+/* Decrypts sealed[0..size + CIPHER_TAG_SIZE) into data[0..size). data may be sealed.
+ * Returns false if any bit of sealed, the key, the nonce or the bound bytes differs;
+ * data is then zeroed. */
 bool cipher_open(const struct cipher_use *use, void *data, const uint8_t *sealed,
                  size_t size);
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STEP_SIZE = 64 << 10 }; /* bytes between two looks at the flag */
+enum { STEP_SIZE = 64 << 10 }; /* bytes between two reads of the cancel flag */
 
 static enum status read_failed(struct error *error)
 {
@@ -23,7 +23,7 @@ static enum status check_size(const struct file_seal *seal, uint64_t size,
                      (unsigned long long)size, (unsigned long long)seal->size);
 }
 
-/* Ends the hash and compares it with the seal's. */
+/* Finishes the hash and compares it with the seal's digest. */
 static enum status check_digest(const struct file_seal *seal, struct sha256 *hash,
                                 struct error *error)
 {
@@ -41,7 +41,7 @@ static enum status check_cancel(const atomic_bool *cancel, struct error *error)
     return ST_OK;
 }
 
-/* Feeds the file to the hash, to its end. */
+/* Feeds the whole file to the hash. */
 static enum status feed(struct sha256 *hash, int file, const atomic_bool *cancel,
                         struct error *error)
 {

@@ -1,10 +1,10 @@
 /*
- * file_seal.h - what a row keeps of a file so that damage to it is noticed: its size and
- * the SHA-256 of its bytes.
+ * file_seal.h - the size and the SHA-256 of a file, which a row stores so that damage
+ * to the file is detected.
  *
- * A check reads the whole file, about 2 GB a second from the page cache. It says what the
- * file was while it was read: a disk that changes bits afterwards is seen by the next
- * check, not by this one.
+ * A check reads the whole file, at about 2 GB a second from the page cache. It covers
+ * the file as it was while it was read: if a disk changes bits afterwards, only the
+ * next check detects it.
  *
  * Threads: pure functions of their arguments and of the file.
  */
@@ -17,26 +17,27 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-struct file_seal { /* both are the whole file's */
+struct file_seal { /* both members describe the whole file */
     uint8_t sha256[SHA256_SIZE];
     uint64_t size; /* bytes */
 };
 
-/* Whether the open file, read from its first byte whatever its offset is, has this seal.
+/* Checks the open file against the seal. Reads it from its first byte, regardless of
+ * its offset.
  *   cancel        a flag that is read every 64 KiB, or NULL
- *   ST_CORRUPT    another size, or other bytes; error->text says which of the two
- *   ST_IO         it cannot be read
- *   ST_CANCELLED  *cancel was seen set */
+ *   ST_CORRUPT    size or bytes differ; error->text says which of the two
+ *   ST_IO         the file cannot be read
+ *   ST_CANCELLED  *cancel was set */
 enum status file_seal_check(const struct file_seal *seal, int file,
                             const atomic_bool *cancel, struct error *error);
 
 /* The same for the file at path.
- *   ST_CORRUPT  also where it is missing */
+ *   ST_CORRUPT  also if the file is missing */
 enum status file_seal_check_path(const struct file_seal *seal, const char *path,
                                  const atomic_bool *cancel, struct error *error);
 
-/* *seal = that of the file at path.
- *   ST_IO  it cannot be read */
+/* *seal = the size and digest of the file at path.
+ *   ST_IO  the file cannot be read */
 enum status file_seal_of(struct file_seal *seal, const char *path, struct error *error);
 
 #endif

@@ -77,8 +77,8 @@ void sha512_finish(struct sha512 *hash, uint8_t digest[SHA512_SIZE])
     CHECK(EVP_DigestFinal_ex(hash->context, digest, NULL) == 1);
 }
 
-/* The algorithm, which is looked up once: that takes three times as long as to hash a few
- * bytes. It is kept as long as the process. */
+/* Returns the algorithm. It is looked up only once, because the lookup takes three
+ * times as long as hashing a few bytes, and is kept until the process ends. */
 static EVP_MD *algorithm(void)
 {
     static _Atomic(EVP_MD *) kept;

@@ -31,7 +31,7 @@ static bool well_formed(const char *text, const char *prefix)
            strspn(text + PREFIX_LENGTH, crockford) == ULID_LENGTH;
 }
 
-/* Copies what is well-formed; the room of every such id is larger. */
+/* Copies a well-formed id. The buffer of every such id is larger than the id. */
 static void take(char *out, const char *text)
 {
     memcpy(out, text, PREFIX_LENGTH + ULID_LENGTH + 1);
@@ -149,8 +149,8 @@ bool delivery_id_parse(struct delivery_id *id, const char *text)
     return true;
 }
 
-/* Writes 130 bits as 26 characters of 5 bits: two zero bits, 48 of time and 80 random
- * ones, high bits first. */
+/* Writes 130 bits as 26 characters of 5 bits: two zero bits, 48 bits of time and 80
+ * random bits, most significant first. */
 static void ulid_make(char out[ULID_LENGTH + 1], int64_t wall_ms)
 {
     uint8_t random[ULID_RANDOM_SIZE];

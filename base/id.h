@@ -1,7 +1,7 @@
 /*
- * id.h - names of things, one struct each, so that a dataset's name does not compile as a
- * job's. Clients choose the ids of datasets. The others are a prefix and a ULID (48 bits
- * of wall clock, 80 random bits, 26 characters of Crockford's base 32).
+ * id.h - identifiers. Each kind is a struct of its own, so that a dataset's id does not
+ * compile as a job's. Clients choose the ids of datasets. The others are a prefix and a
+ * ULID (48 bits of wall clock, 80 random bits, 26 characters of Crockford's base 32).
  */
 #ifndef BASE_ID_H
 #define BASE_ID_H
@@ -45,10 +45,11 @@ struct delivery_id {
     char text[32]; /* msg_ and 26 characters */
 };
 
-/* Copies text if it matches [a-z0-9][a-z0-9._-]{0,62}; otherwise false, id untouched. */
+/* Copies text if it matches [a-z0-9][a-z0-9._-]{0,62}. Otherwise returns false and
+ * leaves id untouched. */
 bool dataset_id_parse(struct dataset_id *id, const char *text);
-/* Copies text if it is the prefix and a well-formed ULID; otherwise false,
- * id untouched. */
+/* Copies text if it is the prefix and a well-formed ULID. Otherwise returns false and
+ * leaves id untouched. */
 bool job_id_parse(struct job_id *id, const char *text);
 bool model_id_parse(struct model_id *id, const char *text);
 bool file_id_parse(struct file_id *id, const char *text);
@@ -59,27 +60,30 @@ bool sweep_id_parse(struct sweep_id *id, const char *text);
 bool survey_id_parse(struct survey_id *id, const char *text);
 bool charge_id_parse(struct charge_id *id, const char *text);
 
-/* A survey or a charge as the ledger knows it, which knows all that is charged by a job's
- * name. */
+/* Returns the id under which the ledger keeps a survey or a charge. The ledger uses a
+ * job's type of id for everything that is charged. */
 struct job_id holder_of_survey(const struct survey_id *survey);
 struct job_id holder_of_charge(const struct charge_id *charge);
 
-/* Under what name the ledger keeps what a job's evaluation on a holdout costs: evl_ and the
- * characters of the job's id. A job has one reservation of its own beside it. */
+/* Returns the id under which the ledger keeps the cost of a job's evaluation on a
+ * holdout: evl_ and the characters of the job's id. The job also has a reservation
+ * under its own id. */
 struct job_id job_evaluation_id(const struct job_id *job);
-/* Copies text if it is the id of a job, of a survey or of a charge, or what
- * job_evaluation_id makes of a job's; otherwise false, id untouched. */
+/* Copies text if it is the id of a job, of a survey or of a charge, or one
+ * that job_evaluation_id makes of a job's id. Otherwise returns false and
+ * leaves id untouched. */
 bool charged_id_parse(struct job_id *id, const char *text);
-/* The job that such a name belongs to, which is none where it is a charge's. */
+/* Returns the job that such an id belongs to. If the id is a charge's, the result names
+ * no job. */
 struct job_id charged_job(const struct job_id *id);
 
-/* Make a fresh id. Threads: any. */
+/* Generate a new id. Threads: any. */
 void job_id_make(struct job_id *id);
 void model_id_make(struct model_id *id);
 void file_id_make(struct file_id *id);
 void webhook_id_make(struct webhook_id *id);
-/* A delivery's id tells the whole second, and no more: what it is about became visible
- * at a tick (privacy.md P6). */
+/* A delivery's id contains its time only to the whole second: the event that it reports
+ * became visible at a tick (privacy.md P6). */
 void delivery_id_make(struct delivery_id *id);
 void grant_id_make(struct grant_id *id);
 void sweep_id_make(struct sweep_id *id);

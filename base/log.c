@@ -76,7 +76,7 @@ static void put_member(struct line *line, const char *name, const char *value)
     put(line, '"');
 }
 
-/* The room for the closing brace and newline. */
+/* Room for the closing brace and newline. */
 static const size_t tail_size = 2;
 
 void log_event(enum log_level level, const char *event, ...)

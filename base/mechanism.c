@@ -110,7 +110,7 @@ uint64_t mechanism_steps(const struct mechanism *m)
     return steps;
 }
 
-/* Moves *at past literal, or answers false. */
+/* Moves *at past literal. Returns false if literal is not there. */
 static bool skip(const char **at, const char *literal)
 {
     size_t length = strlen(literal);
@@ -177,7 +177,7 @@ static bool runs_parse(const char **at, struct mechanism *m)
     return true;
 }
 
-/* --- extra members: how each is written and read, and when it fits the runs --- */
+/* --- extra members: writing, reading, and validity for the runs --- */
 
 static bool turns_render(FILE *out, const struct mechanism *m)
 {
@@ -318,7 +318,7 @@ static bool kinds_parse(const char **at, struct mechanism *m)
     return good && skip(at, "]");
 }
 
-/* Runs that are sequences themselves would have no order of their own. */
+/* A run that was a sequence itself would need an order of its own runs. */
 static bool kinds_valid(const struct mechanism *m)
 {
     bool good = m->run_kinds != NULL && m->prefixes_priced;
@@ -377,12 +377,14 @@ char *mechanism_render(const struct mechanism *m)
     whole = fprintf(out, ",\"prefixes_priced\":%s}",
                     m->prefixes_priced ? "true" : "false") > 0 &&
             whole;
-    /* Without memory the stream drops what it cannot hold, and fclose says nothing. */
+    /* Without memory the stream drops what it cannot hold, and fclose does not
+     * report it. */
     CHECK(fclose(out) == 0 && whole && text != NULL);
     return text;
 }
 
-/* A mechanism on records does not say so; where it does, its text is not canonical. */
+/* Reads the unit. A mechanism on records omits it: a text that names that unit is
+ * not canonical. */
 static bool unit_read(const char **at, struct mechanism *m)
 {
     char name[32];

@@ -1,7 +1,8 @@
-/* A stratum has at least two indices, as h is at most a half. So the k-th index that is
- * held out is that of stratum k, and the k-th that is not is found from the stratum in
- * which it must lie: before stratum j there are first(j) indices, of which j are held out.
- * first is monotone, and as doubles are the same on every machine so is the division. */
+/* A stratum has at least two indices, as h is at most 1/2. So the k-th held-out index
+ * is the one of stratum k. The k-th index that is not held out is found from the
+ * stratum in which it must lie: before stratum j there are first(j) indices, of which j
+ * are held out. first is monotone. Doubles are the same on every machine, so the
+ * division is too. */
 #include "base/part.h"
 
 #include <math.h>
@@ -50,7 +51,8 @@ static uint64_t first_of(const struct division *division, uint64_t stratum)
     return (uint64_t)ceil((double)stratum / division->holdout);
 }
 
-/* The stratum of an index: the greatest whose first index is not above it. */
+/* Returns the stratum of an index: the greatest one whose first index is not
+ * above it. */
 static uint64_t stratum_of(const struct division *division, uint64_t index)
 {
     uint64_t stratum = (uint64_t)((double)index * division->holdout);
@@ -69,7 +71,7 @@ static uint64_t splitmix64(uint64_t seed, uint64_t number)
     return word ^ (word >> 31);
 }
 
-/* The index of the stratum that is held out. */
+/* Returns the index that is held out of a stratum. */
 static uint64_t held_out(const struct division *division, uint64_t stratum)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -89,7 +91,7 @@ uint64_t division_count(const struct division *division, uint64_t records,
     return part == PART_HOLDOUT ? out : records - out;
 }
 
-/* first(j) - j indices before stratum j are trained on. */
+/* Uses that of the indices before stratum j, first(j) - j are trained on. */
 static uint64_t trained_index(const struct division *division, uint64_t place)
 {
     double share = division->holdout;

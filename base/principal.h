@@ -1,12 +1,13 @@
 /*
- * principal.h - who asks: whoever registers datasets, submits jobs and stands in the ledger
- * as the actor of an entry. A request carries one from the socket to the ledger.
+ * principal.h - the caller of a request. It registers datasets and submits jobs, and
+ * the ledger names it as the actor of an entry. A request carries a principal from the
+ * socket to the ledger.
  *
- * A principal is an owner, who has a name, at work in a project, in a role. The role and
- * the scopes that were given beside it say what it may do (api/roles.h). Where there are no
- * keys there is one principal, the local one, who may do everything.
+ * A principal is an owner, who has a name, in a project and a role. The role and any
+ * additional scopes determine what it may do (api/roles.h). If there are no keys, there
+ * is one principal, the local one, which may do everything.
  *
- * A zeroed principal is nobody: it may do nothing, and no name is empty.
+ * A zeroed principal has no name and may do nothing. Every real name is non-empty.
  */
 #ifndef BASE_PRINCIPAL_H
 #define BASE_PRINCIPAL_H
@@ -16,7 +17,7 @@
 
 enum { PRINCIPAL_NAME_SIZE = 64, PRINCIPAL_KEY_SIZE = 16 };
 
-enum role { /* what a principal is there for; the rows of api/roles.h say what it may */
+enum role { /* the rows of api/roles.h say what each role may do */
             ROLE_NOBODY,
             ROLE_LOCAL,
             ROLE_ANALYST,
@@ -27,7 +28,7 @@ enum role { /* what a principal is there for; the rows of api/roles.h say what i
 };
 enum { ROLE_COUNT = ROLE_AUDITOR + 1 };
 
-enum via {              /* how a request said who makes it */
+enum via {              /* how a request identified its caller */
            VIA_LOCAL,   /* it did not: there are no keys */
            VIA_BEARER,  /* a key in the Authorization header */
            VIA_SESSION, /* the cookie of a browser that was given a key */
@@ -37,33 +38,36 @@ enum via {              /* how a request said who makes it */
 
 struct principal {
     char name[PRINCIPAL_NAME_SIZE];    /* the owner's */
-    char project[PRINCIPAL_NAME_SIZE]; /* "" where it does not matter: in the ledger */
-    char key[PRINCIPAL_KEY_SIZE];      /* id of the key that was shown; "": none was */
+    char project[PRINCIPAL_NAME_SIZE]; /* "" if it does not matter: in the ledger */
+    char key[PRINCIPAL_KEY_SIZE];      /* id of the key that was sent; "": no key was */
     enum role role;
     enum via via;
-    uint64_t scopes; /* beside the role's: a bit for each enum scope of api/roles.h */
+    uint64_t scopes; /* besides the role's: a bit for each enum scope of api/roles.h */
 };
 
-/* Whoever reaches the daemon while there are no keys: "local", of project "default". */
+/* The caller of every request while there are no keys: "local", of project
+ * "default". */
 extern const struct principal principal_local;
 
-/* Makes a principal that has a name alone, and may do nothing, as an entry of the ledger
- * names one. False, and principal untouched, where name is empty or has no room. */
+/* Makes a principal that has only a name and may do nothing, as an entry of the
+ * ledger names one. Returns false, and leaves principal untouched, if name is empty
+ * or too long. */
 bool principal_parse(struct principal *principal, const char *name);
 
-/* Whether two names are one person's: letters are compared without regard to case, since
- * most places that name people do. Whoever comes as "Ana" and as "ana" is one person, who
- * agrees to nothing that it proposed itself. */
+/* Returns whether two names are the same person's. Case is ignored, since most
+ * identity providers ignore it: "Ana" and "ana" are one person, who cannot approve
+ * their own proposal. */
 bool person_equal(const char *a, const char *b);
-/* The same of the names of two principals, in whatever project. */
+/* The same for the names of two principals, in any projects. */
 bool principal_equal(const struct principal *a, const struct principal *b);
 
-/* What is said of how a request came: "local", "bearer", "session", "proxy", "cli". */
+/* The name of the way in which a request came: "local", "bearer", "session",
+ * "proxy", "cli". */
 const char *via_name(enum via via);
 
-/* Whether text can be the name of an owner: 1 to 63 letters, digits and . _ @ + -, the
- * first a letter or digit; or of a project: the same, but of lower-case letters, digits
- * and . _ - alone. */
+/* Return whether text can be a name. An owner's name has 1 to 63 letters, digits and .
+ * _ @ + -, of which the first is a letter or digit. A project's name is the same, but
+ * has only lower-case letters, digits and . _ -. */
 bool principal_name_is_good(const char *text);
 bool project_name_is_good(const char *text);
 

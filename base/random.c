@@ -51,7 +51,7 @@ static void put_little_endian(uint8_t out[8], uint64_t value)
         out[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* By the cipher library. */
+/* Reads the stream by the cipher library. */
 static void read_by_cipher(struct stream *stream, void *out, size_t size,
                            const struct stream_position *from)
 {

@@ -1,6 +1,6 @@
 /*
- * random.h - the kernel's generator, and the ChaCha20 stream from which everything secret
- * or sampled is drawn (noise.md 4.3).
+ * random.h - the kernel's generator, and the ChaCha20 stream from which everything
+ * secret or sampled is drawn (noise.md 4.3).
  *
  * The stream is a pure function of (key, nonce, block): the original ChaCha20 layout,
  * 64-bit block counter and 64-bit nonce, both little-endian, keystream bytes in order.
@@ -15,10 +15,10 @@
 
 #include "base/stream_position.h"
 
-/* Fills out from getrandom(2); aborts if the kernel cannot answer. */
+/* Fills out from getrandom(2). Aborts if the kernel cannot answer. */
 void random_bytes(void *out, size_t size);
 
-struct stream; /* a cipher context, re-keyed by every read */
+struct stream; /* a cipher context, keyed again by every read */
 
 struct stream *stream_create(void);
 void stream_destroy(struct stream *stream); /* NULL is allowed; wipes the context */

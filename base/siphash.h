@@ -1,7 +1,7 @@
 /*
- * siphash.h - SipHash-2-4 (Aumasson, Bernstein 2012): a hash of texts that somebody else
- * chooses, for tables in memory. Who does not know the key cannot make texts that fall into
- * one place.
+ * siphash.h - SipHash-2-4 (Aumasson, Bernstein 2012): a keyed hash for tables in
+ * memory whose texts are chosen by clients. Without the key, a client cannot make
+ * texts that collide.
  *
  * Threads: pure.
  */

@@ -59,7 +59,7 @@ enum status error_set_at(struct error *error, enum status status, const char *po
     return status;
 }
 
-/* Copies as much of text as there is room for, and returns where that ends. */
+/* Copies as much of text as fits, and returns where the copy ends. */
 static size_t append(char *out, size_t at, size_t size, const char *text)
 {
     while (*text != '\0' && at + 1 < size)

@@ -2,11 +2,11 @@
  * status.h - the closed list of outcomes, and the detail that travels with a failure.
  *
  * One X-macro names every outcome once: symbol, wire name (the `code` of a problem
- * body), and what the caller should do. The HTTP number of each is api/problem.c's.
+ * body), and advice to the caller. The HTTP number of each is in api/problem.c.
  *
  * Invariants
- *   (1) ST_OK is 0; a function that returns anything else has left its outputs untouched
- *       unless its header says otherwise.
+ *   (1) ST_OK is 0; a function that returns anything else has left its outputs
+ *       untouched unless its header says otherwise.
  *   (2) The first failure recorded in a struct error wins; later ones are ignored.
  *
  * Threads: a struct error belongs to one thread at a time.
@@ -126,11 +126,11 @@ struct error {
     char pointer[96]; /* JSON pointer of the member at fault, or ? and the name of the
                          query parameter; "" if none */
     char text[256];
-    struct faults *faults; /* the caller's room for all that is wrong with a request
-                              (api/fault.h); NULL: the first is enough */
+    struct faults *faults; /* the caller's buffer for every fault of a request
+                            * (api/fault.h); NULL: only the first is recorded */
 };
 
-/* Wire name and advice of a status: static text. */
+/* Wire name and advice of a status; static text. */
 const char *status_wire(enum status status);
 const char *status_advice(enum status status);
 
@@ -139,12 +139,13 @@ const char *status_advice(enum status status);
 enum status error_set(struct error *error, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same, naming the member of the request that is at fault: "/privacy/epsilon". */
+/* The same, and names the member of the request that is at fault:
+ * "/privacy/epsilon". */
 enum status error_set_at(struct error *error, enum status status, const char *pointer,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Says where the failure in error (NULL is allowed) happened: the words and ": " come in
- * front of its text. Returns status. */
+/* Says where the failure in error (NULL is allowed) happened: puts the formatted words
+ * and ": " in front of its text. Returns status. */
 enum status error_within(struct error *error, enum status status, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 

@@ -1,7 +1,7 @@
-/* A register holds the same word of sixteen blocks, so a quarter round of one block is one
- * of all sixteen, and the sixteen words of a block are sixteen of the thirty-two
- * registers. Nothing branches on, or is indexed by, a key. The functions are compiled for
- * these instructions alone and run only where the processor has them. */
+/* A register holds the same word of sixteen blocks, so a quarter round of one block is
+ * a quarter round of all sixteen. The sixteen words of a block take sixteen of the
+ * thirty-two registers. No branch and no index depends on a key. The functions are
+ * compiled for these instructions only, and run only if the processor has them. */
 #include "base/stream_lanes.h"
 
 #include "base/check.h"
@@ -20,8 +20,8 @@
 
 enum { WORDS = 16, COUNTER_LOW = 12, COUNTER_HIGH = 13, DOUBLE_ROUNDS = 10 };
 
-struct before { /* sixteen blocks before the rounds */
-    uint32_t word[WORDS]; /* but for the counters, the same in all of them */
+struct before {           /* sixteen blocks before the rounds */
+    uint32_t word[WORDS]; /* the same in all of them, except the counters */
     __m512i low, high;    /* the counters */
 };
 
@@ -50,8 +50,8 @@ LANES_TARGET static void count_blocks(struct before *before, uint64_t block)
     before->high = _mm512_mask_add_epi32(high, carry, high, _mm512_set1_epi32(1));
 }
 
-/* x[a] += x[b], x[d] = (x[d] ^ x[a]) <<< bits, of the four quarter rounds of a round. Row
- * r of the state is turned by turn r words, which makes its diagonals columns. */
+/* x[a] += x[b], x[d] = (x[d] ^ x[a]) <<< bits, of the four quarter rounds of a round.
+ * Row r of the state is rotated by turn r words, which makes its diagonals columns. */
 struct half {
     int a, b, d; /* rows */
 };
@@ -67,7 +67,7 @@ LANES_INLINE void mix(__m512i *x, const struct half rows, const int turn,
     for (int i = 0; i < 4; i++) {
         __m512i *d = &x[4 * rows.d + (i + rows.d * turn) % 4];
         __m512i mixed = _mm512_xor_si512(*d, x[4 * rows.a + (i + rows.a * turn) % 4]);
-        switch (bits) { /* the instruction has the count in it */
+        switch (bits) { /* the instruction takes only a constant count */
         case 16: *d = _mm512_rol_epi32(mixed, 16); break;
         case 12: *d = _mm512_rol_epi32(mixed, 12); break;
         case 8: *d = _mm512_rol_epi32(mixed, 8); break;
@@ -85,8 +85,8 @@ LANES_INLINE void round_of(__m512i *x, const int turn)
     mix(x, lower, turn, 7);
 }
 
-/* Four words x of sixteen blocks to four registers: the k-th has, one behind the other,
- * the four words of blocks k, 4 + k, 8 + k and 12 + k. */
+/* Transposes four words x of sixteen blocks: register k then holds, one after the
+ * other, the four words of blocks k, 4 + k, 8 + k and 12 + k. */
 LANES_INLINE void turn_four(__m512i *x)
 {
     __m512i a = _mm512_unpacklo_epi32(x[0], x[1]);
@@ -99,7 +99,7 @@ LANES_INLINE void turn_four(__m512i *x)
     x[3] = _mm512_unpackhi_epi64(b, d);
 }
 
-/* Writes blocks k, 4 + k, 8 + k and 12 + k of words that were turned by fours. */
+/* Writes blocks k, 4 + k, 8 + k and 12 + k of words that turn_four transposed. */
 LANES_INLINE void write_four(uint8_t *out, const __m512i *x, const int k)
 {
     const int four = 4 * STREAM_BLOCK_SIZE;
@@ -124,8 +124,8 @@ LANES_TARGET static void write_blocks(uint8_t *out, const struct before *before)
         round_of(x, 0);
         round_of(x, 1);
     }
-    /* The key is read again and not kept, so that no copy of it is spilled to the stack,
-     * where nobody would zero it. */
+    /* The key is read again and not kept, so that no copy of it is spilled to the
+     * stack, where it would not be zeroed. */
     __asm__ volatile("" ::: "memory");
     EACH_WORD
     for (int i = 0; i < WORDS; i++)

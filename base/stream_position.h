@@ -1,5 +1,5 @@
 /*
- * stream_position.h - a place in the ChaCha20 stream of random.h.
+ * stream_position.h - a position in the ChaCha20 stream of random.h.
  */
 #ifndef BASE_STREAM_POSITION_H
 #define BASE_STREAM_POSITION_H
