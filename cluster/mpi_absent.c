@@ -1,4 +1,4 @@
-/* What a program says that was built without MPI. */
+/* Reports that this program was built without MPI. */
 #include "cluster/mpi_group.h"
 
 enum status mpi_group_open(struct group *group, struct error *error)

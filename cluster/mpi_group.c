@@ -9,7 +9,7 @@
 #include "cluster/mpi_memory.h"
 
 enum {
-    PIECE = 1 << 16,     /* words that are exchanged at once: they stay in cache */
+    PIECE = 1 << 16,     /* words in one exchange, few enough to stay in cache */
     BYTES_MAX = 1 << 30, /* of one broadcast: MPI counts in int */
     EXCHANGE_TAG = 1
 };
@@ -21,20 +21,21 @@ struct joined {
     struct group *group;
 };
 
-/* A stretch of words on its way: the slice of one rank. */
+/* A range of words being sent: the slice of one rank. */
 struct parcel {
-    int rank; /* where to, or where from */
+    int rank; /* destination or source */
     struct span slice;
 };
 
-/* The next words of a parcel, from done on. */
+/* Returns the next words of a parcel, from done on. */
 static struct span next_piece(const struct parcel *parcel, size_t done)
 {
     size_t left = done < parcel->slice.count ? parcel->slice.count - done : 0;
     return (struct span){parcel->slice.first + done, left < PIECE ? left : PIECE};
 }
 
-/* Sends words of one parcel while those of the other are received, and adds these. */
+/* Sends words of one parcel while receiving those of the other, and adds the received
+ * words to sum. */
 static void exchange(struct joined *joined, uint64_t *sum, const struct parcel *to,
                      const struct parcel *from)
 {
@@ -69,7 +70,8 @@ static void meet(void *context, int64_t *sum, size_t dim)
     hash_zero(sum + end, (dim - end) * sizeof *sum);
 }
 
-/* Not MPI_Reduce, which may add what several ranks have at one that is not the first. */
+/* Does not use MPI_Reduce, which may add the words of several ranks at a rank that is
+ * not the first. */
 static void collect(void *context, int64_t *numbers, size_t count)
 {
     struct joined *joined = context;
@@ -117,8 +119,8 @@ static bool all(void *context, bool mine)
     return vote != 0;
 }
 
-/* Every rank exchanges a word with each other one, which maps their memory, and then all
- * remove its names. */
+/* Exchanges a word with every other rank, which makes them map each other's memory.
+ * Then all ranks remove the names of the files. */
 static void hide_memory(const struct joined *joined)
 {
     const struct group *group = joined->group;

@@ -11,7 +11,7 @@
 /* The daemon's folder (service/rank_memory.h), if the launcher passes it on. */
 static const char folder_variable[] = "OMPI_MCA_btl_vader_backing_directory";
 
-/* Lets Open MPI choose the places: this is a machine that has no such folder. */
+/* Lets Open MPI choose the folders, because this machine does not have that folder. */
 static void forget(const char *folder)
 {
     const char *session = getenv("TMPDIR");
@@ -43,7 +43,7 @@ enum status mpi_memory_prepare(struct error *error)
     return ST_OK;
 }
 
-/* Returns whether the path is that of a file of shared memory: vader's, or that of its
+/* Returns whether the path is that of a shared memory file of vader or of its
  * successor sm. */
 static bool is_memory(const char *path)
 {
@@ -52,7 +52,7 @@ static bool is_memory(const char *path)
            strncmp(name, "sm_segment.", strlen("sm_segment.")) == 0;
 }
 
-/* Calls act with the path of each such file that this process maps. */
+/* Calls act with the path of each shared memory file that this process maps. */
 static void for_each_file(void (*act)(const char *path))
 {
     static const char removed[] = " (deleted)";

@@ -9,15 +9,16 @@
 
 enum { EXIT_MISSED = 75 };
 
-/* What rank 0 tells the others before each step. */
+/* Rank 0 sends this to the other ranks before each step. */
 struct order {
     uint64_t step;
     enum { ORDER_STEP, ORDER_OVER, ORDER_STOP } what;
-    char reason[sizeof((struct error *)0)->text]; /* to stop */
+    char reason[sizeof((struct error *)0)->text]; /* for ORDER_STOP */
 };
 
-/* The other ranks may be in the middle of a call of the library, which must not be entered
- * by another thread: who started the processes ends them when this one does. */
+/* Exits without a call of MPI. The other ranks may be inside an MPI call, and a
+ * second thread must not enter the library. When this process exits, the launcher
+ * ends the others. */
 static void missed(void)
 {
     log_event(LOG_ERROR, "rank_missed", "reason",
@@ -26,7 +27,7 @@ static void missed(void)
     _exit(EXIT_MISSED);
 }
 
-/* Rank 0: what to do next. */
+/* At rank 0: decides what to do next. */
 static enum status decide(const struct rank_run *run, struct order *order,
                           struct error *error)
 {
@@ -41,7 +42,7 @@ static enum status decide(const struct rank_run *run, struct order *order,
     return status;
 }
 
-/* Takes the next step, where there is one. */
+/* Takes the next step, if there is one. */
 static enum status run_step(const struct rank_run *run, bool *is_over,
                             struct error *error)
 {

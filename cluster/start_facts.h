@@ -1,9 +1,10 @@
 /*
- * start_facts.h - what must be the same at all ranks before a run of theirs authorises its
- * first step. A rank with another program, plan or matrix takes part in another run; one
- * whose products round otherwise leaves other bits than any process alone would.
+ * start_facts.h - what must be the same at all ranks before their run authorises its
+ * first step. A rank with another program, plan or matrix takes part in another run. A
+ * rank whose matrix products round differently computes other bits than a run in a
+ * single process would.
  *
- * Threads: pure, but for what the group does.
+ * Threads: pure, except for the calls of the group.
  */
 #ifndef CLUSTER_START_FACTS_H
 #define CLUSTER_START_FACTS_H
@@ -15,22 +16,22 @@
 
 enum start_fact {
     FACT_PROGRAM, /* its version */
-    FACT_PLAN,    /* digest of what is to be run */
+    FACT_PLAN,    /* digest of the plan of the run */
     FACT_MATRIX,  /* digest of the stored records */
-    FACT_GRIDS,   /* digest of the grids, which each rank has planned for itself */
+    FACT_GRIDS,   /* digest of the grids, which each rank has planned by itself */
     FACT_PRODUCT_KERNEL, /* product_choice.h */
-    FACT_BLAS_KERNEL,    /* "" where the BLAS multiplies nothing */
+    FACT_BLAS_KERNEL,    /* "" if the BLAS multiplies nothing */
     FACTS
 };
 
-enum { START_FACT_SIZE = 80 }; /* characters and their end */
+enum { START_FACT_SIZE = 80 }; /* characters and their terminator */
 
 struct start_facts {
     char of[FACTS][START_FACT_SIZE];
 };
 
 /* Fills in the facts of this process.
- *   trainer  as it was created, of a private algorithm */
+ *   trainer  just created, for a private algorithm */
 struct start_digests {
     uint8_t plan[SHA256_SIZE], matrix[SHA256_SIZE];
 };
@@ -38,9 +39,10 @@ void start_facts_init(struct start_facts *facts, const struct train_spec *spec,
                       const struct trainer *trainer,
                       const struct start_digests *digests);
 
-/* Whether those of all ranks are rank 0's: all ranks return the same.
- *   ST_INVALID  they are not: the text names the first fact that differs, how many ranks
- *               have another, and here, if this is one of them, which */
+/* Checks that the facts of all ranks are those of rank 0. All ranks return the same.
+ *   ST_INVALID  they are not: the text names the first fact that differs; at a rank
+ *               with another value than rank 0's both values, at the others how many
+ *               ranks differ */
 enum status start_facts_compare(const struct start_facts *facts,
                                 const struct group *group, struct error *error);
 

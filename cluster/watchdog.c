@@ -15,13 +15,13 @@ struct watchdog {
     int64_t least;
     void (*missed)(void);
     pthread_t thread;
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* guards all members below */
     pthread_cond_t changed;
     bool closing;
-    int64_t last;  /* when the last step ended, or the wait began */
-    int64_t slept; /* until when the watching thread sleeps */
+    int64_t last;  /* end of the last step, or start of the wait */
+    int64_t slept; /* the time until which the watching thread sleeps */
     int64_t durations[WATCHDOG_KEPT];
-    size_t steps; /* that ended */
+    size_t steps; /* number of steps that ended */
 };
 
 static int compare(const void *a, const void *b)
@@ -42,7 +42,8 @@ int64_t watchdog_limit(const int64_t *durations, size_t count, int64_t least)
     return limit > least ? limit : least;
 }
 
-/* When the next step will have been missed; the lock is held. */
+/* Returns the time at which the next step counts as missed. The caller holds
+ * the lock. */
 static int64_t deadline_of(const struct watchdog *watchdog)
 {
     size_t kept = watchdog->steps < WATCHDOG_KEPT ? watchdog->steps : WATCHDOG_KEPT;
@@ -99,8 +100,9 @@ void watchdog_close(struct watchdog *watchdog)
     free(watchdog);
 }
 
-/* The watching thread sleeps until the deadline that it knows, and then looks again. It is
- * woken for one that is earlier: the first step's is ten times that of those behind it. */
+/* The watching thread sleeps until the deadline that it knows, and then looks again. It
+ * must be woken if the deadline becomes earlier: the first step has ten times the time
+ * of later ones. */
 void watchdog_step(struct watchdog *watchdog)
 {
     pthread_mutex_lock(&watchdog->lock);

@@ -1,12 +1,13 @@
 /*
- * watchdog.h - ends a process whose run takes no more steps: what it waits for is a rank
- * that was stopped, or cut off, and the library that joins them would wait for ever.
+ * watchdog.h - ends a process whose run takes no more steps. Such a process waits for a
+ * rank that was stopped or cut off, and MPI would wait for that rank forever.
  *
- * A step is missed once none has ended for
+ * A step is missed if no step has ended for
  *
  *   max(least, 10 times the median of the last steps' durations)
  *
- * and the first one after 10 times least, as nothing is known yet of how long steps are.
+ * The first step is missed after 10 times least, because the duration of a step is not
+ * known yet.
  *
  * Threads: one of its own. step and close are called by the one that opened it.
  */
@@ -16,22 +17,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WATCHDOG_KEPT = 31 }; /* durations of which the median is taken */
+enum { WATCHDOG_KEPT = 31 }; /* durations from which the median is taken */
 
 #define WATCHDOG_LEAST_NS (INT64_C(60) * 1000000000)
 
-/* The time without a step that is too long, after steps that took durations[0..count),
- * count at most WATCHDOG_KEPT; all in nanoseconds. */
+/* Returns how long a time without a step may last, after steps that took
+ * durations[0..count). count is at most WATCHDOG_KEPT. All times are in nanoseconds. */
 int64_t watchdog_limit(const int64_t *durations, size_t count, int64_t least);
 
 struct watchdog; /* opaque */
 
-/* Starts to wait for the first step. missed is called once, on the watchdog's own thread, and
- * then nothing more is waited for. */
+/* Starts to wait for the first step. If a step is missed, calls missed once, on the
+ * watchdog's own thread, and then stops watching. */
 struct watchdog *watchdog_open(int64_t least, void (*missed)(void));
 void watchdog_close(struct watchdog *watchdog); /* NULL is allowed */
 
-/* Says that a step has ended. */
+/* Reports that a step has ended. */
 void watchdog_step(struct watchdog *watchdog);
 
 #endif
