@@ -23,7 +23,7 @@ static void *beat(void *argument)
     clock_gettime(CLOCK_MONOTONIC, &next);
     pthread_mutex_lock(&heartbeat->lock);
     while (!heartbeat->is_closing) {
-        /* The lock of stdout keeps it between the lines of reports. */
+        /* The lock of stdout keeps this empty line out of the lines of reports. */
         putchar('\n');
         fflush(stdout);
         next.tv_sec += RANK_HEARTBEAT_S;

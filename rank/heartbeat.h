@@ -1,9 +1,9 @@
 /*
- * heartbeat.h - tells the daemon that rank 0 is alive: an empty line on standard output every
- * RANK_HEARTBEAT_S seconds, from a thread of its own. The daemon ends a job whose ranks it has not
- * heard for RANK_SILENCE_S (api/rank_text.h): a launcher that is stopped, or a network that is
- * cut, is then not waited for. Whether steps are taken is the watchdog's business
- * (cluster/watchdog.h).
+ * heartbeat.h - shows the daemon that rank 0 is alive: a thread writes an empty line to
+ * standard output every RANK_HEARTBEAT_S seconds. The daemon ends a job if it has not
+ * heard from its ranks for RANK_SILENCE_S (api/rank_text.h), so that it does not wait
+ * for a launcher that is stopped, or a network that is cut. The watchdog checks whether
+ * steps are taken (cluster/watchdog.h).
  *
  * Threads: open and close are called by one.
  */

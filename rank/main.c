@@ -1,7 +1,8 @@
-/* epsilond-rank is one of the processes that take the steps of one job together. A launcher
- * starts them, which the daemon started (--ranks-launcher); rank 0 talks to the daemon over
- * its standard input and output. Exit: 0 the run was complete, 64 usage, 70 it was not, 75 no
- * step ended for too long, 78 MPI does not start, or it was built without. */
+/* epsilond-rank is one of the processes that together take the steps of one job. The
+ * daemon starts a launcher (--ranks-launcher), which starts them. Rank 0 exchanges
+ * messages with the daemon over its standard input and output. Exit: 0 the run was
+ * complete, 64 usage, 70 the run was not complete, 75 no step ended for too long, 78
+ * MPI does not start, or the program was built without it. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,9 @@
 #include "rank/heartbeat.h"
 #include "rank/member.h"
 
-/* Others can read nothing of the process on disk, or as a core. It stays one that the other
- * ranks of this machine may exchange memory with, which only its own user can. */
+/* Makes the process's files private and disables its core dumps, so that others can
+ * read neither. The other ranks on this machine may still exchange memory with the
+ * process, which only processes of its own user can do. */
 static void close_off(void)
 {
     const struct rlimit none = {0, 0};

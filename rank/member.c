@@ -1,6 +1,6 @@
-/* Where one rank cannot go on before the first step, all have to know, or the others would
- * wait for it: each stage below ends with agree. From the first step on rank_run sees to
- * that. */
+/* If one rank cannot continue before the first step, all ranks have to know, or the
+ * others would wait for it. So each stage below ends with agree. From the first step
+ * on, rank_run ensures this. */
 #include "rank/member.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 struct member {
     const struct group *group;
-    struct talk talk; /* rank 0's */
+    struct talk talk; /* only at rank 0 */
     uint8_t plan_sha256[SHA256_SIZE];
     struct rank_plan plan;
     struct dataset_spec dataset;
@@ -27,12 +27,12 @@ struct member {
     struct matrix matrix;
     struct rescaling rescaling;
     struct trainer *trainer;
-    struct rank_order order; /* the last one */
+    struct rank_order order; /* the last one received */
 };
 
 /* --- the plan --- */
 
-/* All ranks have rank 0's bytes after it. */
+/* Distributes the plan. Afterwards all ranks have the bytes that rank 0 read. */
 static enum status share_plan(struct member *member, struct error *error)
 {
     const struct group *group = member->group;
@@ -63,7 +63,8 @@ static enum status share_plan(struct member *member, struct error *error)
     return status;
 }
 
-/* Fills in what the request leaves to the dataset, as a restart of the daemon does. */
+/* Fills in the values that the request takes from the dataset, as the daemon does after
+ * a restart. */
 static enum status resolve(struct member *member, struct error *error)
 {
     struct job_request *request = &member->request;
@@ -136,7 +137,7 @@ static enum status prepare(struct member *member, struct error *error)
     return status == ST_OK ? make_trainer(member, error) : status;
 }
 
-/* All go on, or none. */
+/* Returns ST_OK at all ranks, or at none. */
 static enum status agree(const struct member *member, enum status mine, struct error *error)
 {
     if (group_all(member->group, mine == ST_OK) || mine != ST_OK)
@@ -147,8 +148,9 @@ static enum status agree(const struct member *member, enum status mine, struct e
 
 /* --- steps, at rank 0 --- */
 
-/* Into a file that the daemon has made: once that has ended the run, and removed it, a rank
- * that outlives the launcher leaves none. */
+/* Writes the model into a file that the daemon has created. It does not create the file
+ * itself: if a rank outlives the launcher after the daemon has ended the run and
+ * removed the file, no file is left. */
 static enum status write_model(struct member *member, uint8_t digest[SHA256_SIZE],
                                struct error *error)
 {
@@ -202,8 +204,8 @@ static enum status report_step(struct member *member, uint64_t step, struct erro
     return ST_OK;
 }
 
-/* What rank_run asks before each step: whether an order covers it. Where none does, the one
- * before has been carried out. */
+/* Called by rank_run before each step. Returns once an order covers the step. If none
+ * does, the previous order has been carried out, and is reported first. */
 static enum status authorise(void *context, uint64_t step, bool *is_over,
                              struct error *error)
 {
@@ -214,7 +216,8 @@ static enum status authorise(void *context, uint64_t step, bool *is_over,
         if (status == ST_OK)
             status = talk_order(&member->talk, &member->order, error);
     }
-    /* A daemon that ended would have stopped the job: it publishes nothing any more. */
+    /* A daemon that has ended counts as stopping the job, since it no longer
+     * publishes anything. */
     if (status == ST_OK && !member->order.is_over && talk_is_over(&member->talk))
         status = error_set(error, ST_CANCELLED, "the daemon is gone");
     bool is_of_this_run =

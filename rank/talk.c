@@ -23,7 +23,7 @@ static enum status gone(struct error *error)
     return error_set(error, ST_CANCELLED, "the daemon is gone");
 }
 
-/* line = the next line, without its end. */
+/* line = the next line, without its newline. */
 static enum status take_line(struct talk *talk, char line[RANK_LINE_SIZE],
                              struct error *error)
 {

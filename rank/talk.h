@@ -1,6 +1,6 @@
 /*
- * talk.h - rank 0's side of what it and the daemon say to each other (api/rank_text.h), over
- * standard input and output.
+ * talk.h - rank 0's side of the protocol between it and the daemon (api/rank_text.h),
+ * over standard input and output.
  *
  * Threads: one.
  */
@@ -13,27 +13,28 @@
 #include "api/rank_text.h"
 #include "base/status.h"
 
-struct talk { /* zeroed: nothing was read */
+struct talk { /* zeroed: nothing was read yet */
     char read[RANK_LINE_SIZE];
     size_t filled;
 };
 
-/* *text = the plan's bytes, to be freed.
- *   ST_INVALID    what came is no plan, or one of another version
+/* Reads the plan. *text = its bytes, to be freed.
+ *   ST_INVALID    the input is not a plan, or is one of another version
  *   ST_CANCELLED  the daemon is gone
- *   ST_NO_MEMORY  no room */
+ *   ST_NO_MEMORY  there is not enough memory */
 enum status talk_plan(struct talk *talk, char **text, size_t *size,
                       struct error *error);
 
-/*   ST_CANCELLED  the daemon is gone
- *   ST_INVALID    what came is no order */
+/* Reads the next order.
+ *   ST_CANCELLED  the daemon is gone
+ *   ST_INVALID    the input is not an order */
 enum status talk_order(struct talk *talk, struct rank_order *order,
                        struct error *error);
 
-/* Whether the daemon is gone, and has left nothing that was not read. */
+/* Returns whether the daemon is gone and all that it sent has been read. */
 bool talk_is_over(const struct talk *talk);
 
-/* Nobody may read it: that shows at the next order. */
+/* Writes a report. If the daemon is gone, the next order fails, not this call. */
 void talk_report(const struct rank_report *report);
 
 #endif
