@@ -8,7 +8,7 @@ enum { WHOLE = 1000 }; /* a weight of 1 */
 
 struct media_range { /* a media range of the header; borrowed text */
     const char *text;
-    size_t size; /* how long "type/subtype" is */
+    size_t size; /* length of "type/subtype" */
     unsigned weight;
 };
 
@@ -17,7 +17,7 @@ static const char *skip_blanks(const char *text)
     return text + strspn(text, " \t");
 }
 
-/* Reads "0.25" as 250. What is no number, or above 1, weighs nothing. */
+/* Reads "0.25" as 250. Text that is not a number, or is above 1, is read as 0. */
 static unsigned read_weight(const char *text)
 {
     unsigned weight = 0, unit = WHOLE;
@@ -41,7 +41,8 @@ static unsigned read_weight(const char *text)
     return digit && strchr(",;", *text) != NULL ? weight : 0;
 }
 
-/* Finds the end of the part that one of marks ends; marks inside quotes end nothing. */
+/* Returns where the part ends that one of marks ends. Marks inside quotes do
+ * not count. */
 static const char *part_end(const char *text, const char *marks)
 {
     for (; *text != '\0' && strchr(marks, *text) == NULL; text++)
@@ -55,7 +56,7 @@ static const char *part_end(const char *text, const char *marks)
     return text;
 }
 
-/* Reads the range that begins at text and answers where it ends. */
+/* Reads the range that begins at text and returns where it ends. */
 static const char *read_range(struct media_range *range, const char *text)
 {
     *range = (struct media_range){text, strcspn(text, " \t;,"), WHOLE};
@@ -68,7 +69,7 @@ static const char *read_range(struct media_range *range, const char *text)
     return end;
 }
 
-/* Tells how well the range fits a type: 0 not at all, 1 as any type, 2 as one of its
+/* Returns how well the range fits a type: 0 not at all, 1 as any type, 2 as one of its
  * family, 3 by its own name. */
 static unsigned fit(const struct media_range *range, const char *type, size_t size)
 {
@@ -82,7 +83,7 @@ static unsigned fit(const struct media_range *range, const char *type, size_t si
     return range->size == size && strncasecmp(range->text, type, size) == 0 ? 3 : 0;
 }
 
-struct choice { /* what the header says of one type, so far */
+struct choice { /* what the header says about one type, so far */
     unsigned specific, weight;
 };
 
@@ -96,7 +97,7 @@ static void take_in(struct choice *choice, const struct media_range *range,
     *choice = (struct choice){specific, range->weight};
 }
 
-/* Answers the weight of one type, which is 0 where it is not accepted. */
+/* Returns the weight of one type, or 0 if it is not accepted. */
 static unsigned weigh(const char *accept, const char *type, size_t size)
 {
     struct media_range range;

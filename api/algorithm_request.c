@@ -34,7 +34,7 @@ static double read_value(struct json_node node,
     return 0;
 }
 
-/* Finds the choice that decides whether the parameter means something. */
+/* Finds the choice that decides whether the parameter has a meaning. */
 static const struct algorithm_parameter *
 find_choice(const struct algorithm *algorithm,
             const struct algorithm_parameter *parameter)
@@ -55,7 +55,7 @@ static void check_members(const struct json_node *node,
     json_read_object(*node, members);
 }
 
-/* What is named where it means nothing would be a silent mistake. */
+/* Refuses parameters that have no meaning here: ignoring them would hide a mistake. */
 static void check_applies(const struct json_node *node,
                           const struct algorithm_spec *spec)
 {
@@ -158,8 +158,8 @@ static void write_parameter(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
-/* {"if": the choice has that value, "else": the parameter is not named}. A choice that is
- * not named has its default. */
+/* Writes {"if": the choice has that value, "else": the parameter is not named}. A
+ * choice that is not named has its default. */
 static void write_condition(struct json_writer *writer,
                             const struct algorithm *algorithm,
                             const struct algorithm_parameter *parameter)

@@ -1,15 +1,15 @@
 /*
- * ancestry.h - the weights that a model was started from, and those that these were started
- * from: what its certificate says of each, from the oldest to the one it was started from
- * itself.
+ * ancestry.h - the weights that a model was started from, the weights that those were
+ * started from, and so on. A certificate lists them, from the oldest to the one that
+ * the model itself was started from.
  *
  *   "ancestors":[{"id":"mdl_...","sha256":"...","guarantee":"not covered"}, ...]
  *
- * A file that was uploaded has its "note" beside these, if it has one.
+ * An uploaded file also has its "note", if there is one.
  *
- * A guarantee is of what a job released, and never of what it was given: somebody with the
- * right to say so has made the weights public, or they are a release with a guarantee of
- * their own.
+ * A guarantee covers what a job released, and never its inputs. Ancestors are not
+ * covered: either a person with the right to do so has made the weights public, or they
+ * are a release with a guarantee of their own.
  *
  * Pure.
  */
@@ -27,22 +27,23 @@
 struct ancestor {
     char id[WEIGHTS_ID_SIZE];
     char sha256[SHA256_HEX_SIZE];
-    char note[LIMIT_FILE_NOTE + 1]; /* of a file: where it is from; "" */
+    char note[LIMIT_FILE_NOTE + 1]; /* source of an uploaded file; "": none */
 };
 
-struct ancestry { /* the oldest first */
+struct ancestry { /* oldest first */
     size_t count;
     struct ancestor items[LIMIT_ANCESTORS];
 };
 
-/* *ancestry = the ancestors that card names, and parent behind them.
- *   card        the certificate of parent, or NULL where it has none
- *   ST_INVALID  they would be more than LIMIT_ANCESTORS ("/model/weights")
+/* *ancestry = the ancestors that card names, followed by parent.
+ *   card        the certificate of parent, or NULL if it has none
+ *   ST_INVALID  there would be more than LIMIT_ANCESTORS ("/model/weights")
  *   ST_CORRUPT  card does not read back */
 enum status ancestry_of(struct ancestry *ancestry, const char *card,
                         const struct ancestor *parent, struct error *error);
 
-/* Writes the member above into a certificate; nothing where there are none. */
+/* Writes the member above into a certificate. Writes nothing if there are
+ * no ancestors. */
 struct json_writer;
 void ancestry_write(struct json_writer *writer, const struct ancestry *ancestry);
 

@@ -1,7 +1,8 @@
 /*
- * audit_view.h - a row of the audit trail as answered, and the details of acts, which are
- * JSON texts from the start. A detail holds what everybody may know who may see the thing:
- * no body as it came, no key, no size of private content.
+ * audit_view.h - a row of the audit trail in an API response, and the details of
+ * audit events, which are JSON texts from the start. A detail contains only what
+ * everyone with access to the object may know: no request body, no key, no size of
+ * private content.
  */
 #ifndef API_AUDIT_VIEW_H
 #define API_AUDIT_VIEW_H
@@ -12,22 +13,23 @@
 #include "api/dataset_request.h"
 #include "store/audit_rows.h"
 
-/* {"seq","time","actor","key","project","via","ip","action","object","result","code",
- * "request_id","detail","prev","hash"}; null for what a row leaves empty. To be freed, as
- * all of these. */
+/* Returns {"seq","time","actor","key","project","via","ip","action","object",
+ * "result","code","request_id","detail","prev","hash"}, with null for what a row
+ * leaves empty. The caller frees the text of each function here. */
 char *audit_row_render(const struct audit_row *row);
 
-/* {"public":true} or {"epsilon","delta"}, and "anew" where its schema was declared
- * before. */
+/* Returns {"public":true} or {"epsilon","delta"}, and "anew" if its schema was
+ * declared before. */
 char *dataset_act_render(const struct dataset_spec *spec, bool anew);
 
 struct job_act {
     const char *dataset, *algorithm;
     bool is_private;
-    double epsilon;      /* planned */
+    double epsilon;      /* as planned */
     uint64_t ledger_seq; /* of its RESERVE entry */
 };
-/* {"dataset","algorithm","epsilon","ledger_seq"}, the last two where it is private. */
+/* Returns {"dataset","algorithm","epsilon","ledger_seq"}, the last two only if the
+ * job is private. */
 char *job_act_render(const struct job_act *act);
 
 #endif

@@ -8,10 +8,11 @@
 
 _Static_assert((int)LIMIT_VIEWS == (int)UNIT_ROWS_MAX, "one limit");
 
-/* More views make a step as many times as long. */
+/* The time of a step is proportional to the number of views. */
 enum { VIEWS_USUAL = 4 };
 
-/* A power of two, so that nobody's rows lie in two products. */
+/* Reads the number of views. It must be a power of two, so that one unit's rows are
+ * never split over two matrix products. */
 static size_t read_views(struct json_node node)
 {
     uint64_t count = json_present(node) ? json_read_count(node, 1, LIMIT_VIEWS)
@@ -55,7 +56,7 @@ static bool is_of_images(const struct schema *schema)
            (schema->shape_count == 2 || schema->shape_count == 3);
 }
 
-/* The most that an image can be moved by with something of it left. */
+/* Returns the largest shift that leaves part of the image visible. */
 static uint32_t shift_max(const struct schema *schema)
 {
     const uint32_t *sides = schema->shape + schema->shape_count - 2;

@@ -7,8 +7,8 @@
 static const struct json_range share_range = {0, 1, true, false};
 static const struct json_range decay_range = {0, 1, false, true};
 
-/* The second half is what the literature averages; an average over a thousand steps is
- * the usual exponential one. */
+/* The literature averages the second half of the steps. An average over a thousand
+ * steps is the usual exponential one. */
 static const double share_usual = 0.5, decay_usual = 0.999;
 
 static double read_or(struct json_node node, struct json_range range, double usual)

@@ -16,7 +16,7 @@
 
 const char budget_condition[] = ELSEWHERE;
 
-/* What the guarantee depends on; NULL: on nothing. */
+/* Returns the condition that the guarantee depends on. NULL: none. */
 static const char *condition_of(const struct balance *balance)
 {
     if (balance->timelines > 1)
@@ -75,7 +75,7 @@ void budget_figures_write(struct json_writer *writer, const char *name,
     json_write_object_end(writer);
 }
 
-/* With what charge asks of each order, unless it is NULL. */
+/* Writes the rooms. If charge is not NULL, also writes what it asks of each order. */
 static void write_rooms(struct json_writer *writer, const struct balance *balance,
                         const struct curve *charge)
 {
@@ -100,7 +100,8 @@ static void write_sums(struct json_writer *writer, const struct balance *balance
     json_write_reals(writer, "held", balance->held.at, CURVE_ORDERS);
 }
 
-/* Grant, relation, epochs, orders and capacities are those of the whole dataset. */
+/* Writes the parts. Grant, relation, epochs, orders and capacities are the same for the
+ * whole dataset. */
 static void write_budget_parts(struct json_writer *writer,
                                const struct budget_part *parts, size_t count)
 {
@@ -146,8 +147,8 @@ char *budget_render(const struct dataset_id *dataset, const struct budget_part *
     return json_writer_close(&writer);
 }
 
-/* Stored doubles are little-endian, as is every machine
- * that Debian 12 builds this for. */
+/* Stored doubles are little-endian, and so is every machine that Debian 12 builds
+ * this for. */
 static void write_stored(struct json_writer *writer, const char *name,
                          const uint8_t *bytes, size_t size)
 {
@@ -194,8 +195,9 @@ char *ledger_entry_render(const struct ledger_row *row)
     return json_writer_close(&writer);
 }
 
-/* NaN, which is shown as null, of an entry that is not of its form. A GRANT may have been
- * replaced, so it is read from the entry; nothing was charged under such a one. */
+/* Returns the epsilon of an entry, or NaN, which is shown as null, if the entry is
+ * malformed. A grant may have been replaced, so the epsilon of a GRANT is read from the
+ * entry itself; no charge was made under a replaced grant. */
 static double entry_epsilon(const struct ledger_row *row, const struct epochs *epochs)
 {
     struct grant grant;
@@ -211,7 +213,7 @@ static double entry_epsilon(const struct ledger_row *row, const struct epochs *e
     return spending_epsilon(&charge, epoch->grant.delta);
 }
 
-/* The job; and that the entry is of its evaluation on a holdout, where it is. */
+/* Writes the job, and a flag if the entry is for its evaluation on a holdout. */
 static void write_charged(struct json_writer *writer, const char *job)
 {
     struct job_id id, plain = {0}, evaluation = {0};
@@ -396,7 +398,8 @@ static void write_ranks(struct json_writer *writer, const struct ranks_view *ran
     json_write_object_end(writer);
 }
 
-/* The evaluation on a holdout: what it would say, and what it would leave. */
+/* Writes the evaluation on a holdout: its precision, and the budget that it
+ * would leave. */
 static void write_measurement(struct json_writer *writer,
                               const struct estimate_view *view)
 {

@@ -39,7 +39,7 @@ void caption_fini(struct caption *caption)
     *caption = (struct caption){0};
 }
 
-/* The place where the tag of that key is, or would be. */
+/* Returns the index at which the tag with that key is, or would be inserted. */
 static size_t place_of(const struct caption *caption, const char *key)
 {
     size_t place = 0;
@@ -99,9 +99,10 @@ bool caption_equal(const struct caption *a, const struct caption *b)
 
 /* --- reading --- */
 
-/* Whether the character that begins at `at` is a control one: U+0000 to U+001F, U+007F to
- * U+009F, or one that turns the direction of what is written behind it, U+202A to U+202E
- * and U+2066 to U+2069, by which a name could pose as another. The text is UTF-8. */
+/* Returns whether the character that begins at `at` is a control character: U+0000 to
+ * U+001F, U+007F to U+009F, or one that changes the direction of the text after it,
+ * U+202A to U+202E and U+2066 to U+2069. With those a name could imitate another. The
+ * text is UTF-8. */
 static bool is_control(const unsigned char *at)
 {
     if (at[0] == 0xe2 && at[1] == 0x80)
@@ -111,7 +112,8 @@ static bool is_control(const unsigned char *at)
     return at[0] < ' ' || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0);
 }
 
-/* Whether text has 1 to max characters, none of which is a control one. */
+/* Returns whether text has 1 to max characters, none of which is a control
+ * character. */
 static bool are_words(const char *text, size_t max)
 {
     size_t count = 0;
@@ -162,7 +164,8 @@ static void read_tag(struct caption *caption, struct json_node node)
         set_tag(caption, node.name, value);
 }
 
-/* Takes tags away before any comes, so that their number is judged at the end. */
+/* Removes tags before any are added, so that only the final number of tags
+ * is checked. */
 static void drop_tags(struct caption *caption, struct json_node node)
 {
     const char *key;

@@ -9,9 +9,9 @@
 #include "api/limits.h"
 #include "base/check.h"
 
-/* --- one work --- */
+/* --- one mechanism of the work --- */
 
-/* Writes the names of all kinds that can be declared, for a refusal. */
+/* Writes the names of all kinds that can be declared, for an error message. */
 static void kinds_list(char *text, size_t size)
 {
     size_t used = 0;
@@ -23,7 +23,8 @@ static void kinds_list(char *text, size_t size)
     CHECK(used < size);
 }
 
-/* What of a kind can be declared; NULL, and the node is refused, if it is none. */
+/* Returns what can be declared of a kind. If text is no such kind, refuses the node and
+ * returns NULL. */
 static const struct outside *read_kind(enum mechanism_kind *kind, struct json_node node)
 {
     char kinds[160];
@@ -53,8 +54,8 @@ static enum neighbour read_neighbour(struct json_node node)
     return NEIGHBOUR_ADD_REMOVE;
 }
 
-/* The sampler is named where there are batches. Elsewhere it is the first that the kind
- * has, or none. */
+/* Reads the sampler, which must be named if the kind has batches. Otherwise the default
+ * is the kind's first sampler, or none. */
 static const char *read_sampler(const struct outside *outside, struct json_node node)
 {
     const char *const *samplers = outside->samplers;
@@ -105,7 +106,7 @@ static struct outside_work read_work(struct json_node node)
     return work;
 }
 
-/* --- the whole --- */
+/* --- the whole request --- */
 
 static void read_works(struct charge_request *request, struct json_node node)
 {
@@ -132,8 +133,8 @@ static void read_engine(char engine[ENTRY_ENGINE_SIZE], struct json_node node)
                     ENTRY_ENGINE_SIZE - 1);
 }
 
-/* The blocks' length is fixed here, before anything is read, as a job's is: a hundredth of
- * the steps. */
+/* The block length is fixed here, before any data is read, as a job's is. The default
+ * is a hundredth of the steps. */
 static void read_block_steps(struct charge_request *request, struct json_node node)
 {
     enum { BLOCKS = 100 };
@@ -147,7 +148,7 @@ static void read_block_steps(struct charge_request *request, struct json_node no
                     LIMIT_CHARGE_BLOCKS, (unsigned long long)steps);
 }
 
-/* Who names none reads all of them. */
+/* Reads the parts. A charge that names none is assumed to read all of them. */
 static enum parts read_parts(struct json_node node)
 {
     unsigned parts = PARTS_UNNAMED;

@@ -1,6 +1,6 @@
 /*
- * charge_view.h - charges as answered: work that runs elsewhere, what of it was granted,
- * and what it costs.
+ * charge_view.h - charges in API responses: work that runs elsewhere, how much of it
+ * was granted, and its cost.
  */
 #ifndef API_CHARGE_VIEW_H
 #define API_CHARGE_VIEW_H
@@ -12,8 +12,8 @@
 #include "accountant/ledger_view.h"
 #include "api/charge_request.h"
 
-struct charge_figures { /* what a charge is priced at, at the delta of its dataset */
-    double epsilon_planned, order; /* of all its steps; order 0: none gave it */
+struct charge_figures {            /* price of a charge, at the delta of its dataset */
+    double epsilon_planned, order; /* of all its steps; order 0: not from an order */
     double delta;
     double epsilon_spent; /* of the steps that are authorised */
 };
@@ -23,13 +23,13 @@ struct charge_view {
     const struct charge_request *request;
     const char *project, *created_by, *state;
     struct charge_figures figures;
-    uint64_t blocks, ledger_seq;             /* granted so far; of its RESERVE */
+    uint64_t blocks, ledger_seq;             /* granted so far; of its RESERVE entry */
     int64_t lease_end_ms, create_ms, end_ms; /* end_ms 0: it is open */
 };
 
 char *charge_render(const struct charge_view *view);
 
-/* A block that was granted: which steps, and until when the lease lasts. */
+/* Renders a granted block: its steps, and the end of the lease. */
 char *block_render(const struct charge_view *view);
 
 struct charge_estimate {
@@ -42,12 +42,12 @@ struct charge_estimate {
 
 char *charge_estimate_render(const struct charge_estimate *estimate);
 
-/* The figures as they are stored, and back; false, figures untouched, if text is not what
- * was rendered. */
+/* Render the figures as they are stored, and read them back. Parsing returns false,
+ * figures untouched, if text was not rendered here. */
 char *charge_figures_render(const struct charge_figures *figures);
 bool charge_figures_parse(struct charge_figures *figures, const char *text);
 
-/* What the audit trail says of a charge that was made; to be freed. */
+/* Renders the audit trail's detail for a new charge; to be freed. */
 char *charge_act_render(const struct charge_view *view);
 
 #endif

@@ -15,7 +15,7 @@ static const char *const kind_names[] = {[COLUMN_NUMERIC] = "numeric",
                                          [COLUMN_IGNORED] = "ignored",
                                          [COLUMN_PRIVACY_ID] = "privacy_id"};
 
-/* A text that a cell can hold: cells lose the blanks around them. */
+/* Reads a text that a cell can contain. Import strips the blanks around a cell. */
 static const char *read_cell_text(struct json_node node)
 {
     const char *text = json_read_text(node);
@@ -58,7 +58,7 @@ static bool holds_value(const struct column *column, const char *text)
     return false;
 }
 
-/* What an empty cell stands for: a number, */
+/* Reads the value that an empty numeric cell gets: a number. */
 static void read_number_default(struct column *column, struct json_node node)
 {
     char number[40];
@@ -68,7 +68,8 @@ static void read_number_default(struct column *column, struct json_node node)
     column->fallback = duplicate(number);
 }
 
-/* or one of the values, if all of these are known. */
+/* Reads the value that an empty categorical cell gets: one of the values, if all of
+ * these are known. */
 static void read_value_default(struct column *column, struct json_node node, bool known)
 {
     if (!json_present(node))
@@ -79,7 +80,7 @@ static void read_value_default(struct column *column, struct json_node node, boo
     column->fallback = duplicate(text);
 }
 
-/* False: refused. */
+/* Returns false if the node was refused. */
 static bool read_kind(enum column_kind *kind, struct json_node node)
 {
     const char *text = json_read_text(node);
@@ -124,8 +125,8 @@ static void read_column(struct column *column, struct json_node node, enum task 
     }
 }
 
-/* Exactly one label, at most one column of ids, at least one feature, not more than the
- * limit. */
+/* Checks that there are exactly one label, at most one column of ids, at least one
+ * feature, and no more features than the limit. */
 static void check_columns(const struct schema *schema, struct json_node columns)
 {
     uint64_t features = 0, labels = 0, ids = 0;
@@ -144,7 +145,7 @@ static void check_columns(const struct schema *schema, struct json_node columns)
         json_refuse(columns, "must make 1 to %d features", LIMIT_FEATURES);
 }
 
-/* They are counted from the label's values, where these are known. */
+/* Classes are counted from the label's values, if these are known. */
 static void read_label_classes(struct schema *schema, struct json_node node, bool known)
 {
     uint64_t classes = json_present(node) ? json_read_count(node, 2, LIMIT_CLASSES) : 0;
@@ -156,7 +157,7 @@ static void read_label_classes(struct schema *schema, struct json_node node, boo
                     schema->classes);
 }
 
-/* Whether columns holds columns of which none was refused. */
+/* Returns whether columns is a list of columns of which none was refused. */
 static bool read_all(struct schema *schema, struct json_node columns)
 {
     json_auto_t *names = json_object();

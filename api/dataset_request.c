@@ -66,7 +66,8 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node,
     read_relation(&spec->grant, json_member(&node, "relation"));
 }
 
-/* Public data is evaluated on as it is, so only private data is divided. */
+/* Reads the division. Public data may be used for evaluation as it is, so only private
+ * data is divided. */
 static void read_division(struct dataset_spec *spec, const struct json_node *root)
 {
     struct json_node holdout = json_member(root, "holdout");
@@ -86,11 +87,11 @@ static void read_division(struct dataset_spec *spec, const struct json_node *roo
         division->seed = json_read_count(seed, 0, LIMIT_COUNT - 1);
 }
 
-struct text { /* of a spec, and what it may hold */
+struct text { /* text of a spec, and its limit on epsilon */
     const char *body;
     size_t size;
     double epsilon_max;
-    bool is_kept; /* it was rendered, without the caption */
+    bool is_kept; /* rendered and stored, without the caption */
 };
 
 static enum status parse(struct dataset_spec *spec, const struct text *text,

@@ -1,5 +1,5 @@
 /*
- * dataset_request.h - the body of POST /v1/datasets, and the same text as stored: with
+ * dataset_request.h - the body of POST /v1/datasets, and the same text as stored. With
  * every default written in, it parses to the same struct.
  *
  *   {"id","format":name,"task":classification|regression,"classes",
@@ -7,11 +7,11 @@
  *    "header","columns":[{"name","kind","range","values","default"}],
  *    "labels":[...],"target":{"range":[a,b]},"privacy_id"?,"rows_kept"?,
  *    "privacy":"public" | {"epsilon","delta","relation","order"},
- *    "holdout"?,"holdout_seed"?, of private data alone (base/part.h),
+ *    "holdout"?,"holdout_seed"?, only for private data (base/part.h),
  *    "display_name"?,"tags"?}                                       (api.md)
  *
- * The caption, which is the last two, is no part of the declaration: it is read from the
- * body, and neither rendered with the rest nor compared.
+ * The last two are the caption, which is not part of the declaration: it is read from
+ * the body, but not rendered with the rest or compared.
  */
 #ifndef API_DATASET_REQUEST_H
 #define API_DATASET_REQUEST_H
@@ -29,7 +29,7 @@ struct dataset_spec {
     struct dataset_id id;
     struct schema schema; /* owned */
     bool is_public;
-    struct grant grant;     /* where not public */
+    struct grant grant;     /* if not public */
     struct caption caption; /* owned */
 };
 
@@ -38,30 +38,31 @@ struct dataset_spec {
  * On ST_OK spec must be released with dataset_spec_fini. */
 enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
                                struct error *error);
-/* The same of a text that was rendered and kept: epsilon may be above LIMIT_EPSILON, as
- * earlier versions granted. */
+/* The same for a text that was rendered and stored. Its epsilon may be above
+ * LIMIT_EPSILON, because earlier versions granted more. */
 enum status dataset_spec_restore(struct dataset_spec *spec, const char *text,
                                  struct error *error);
 void dataset_spec_fini(struct dataset_spec *spec); /* a zeroed one is allowed */
 
-/* Whether both grant the same: public, or one budget to the last digit. */
+/* Returns whether both grant the same: both public, or identical budgets. */
 bool dataset_spec_same_privacy(const struct dataset_spec *a,
                                const struct dataset_spec *b);
 
-/* The canonical text, to be freed. */
+/* Renders the canonical text, to be freed. */
 char *dataset_spec_render(const struct dataset_spec *spec);
-/* The same and the caption: a body that is read as spec. */
+/* Renders the same with the caption: a body that parses to spec. */
 char *dataset_body_render(const struct dataset_spec *spec);
 
-/* Reads the numbers of a grant out of an object: epsilon, delta and, where it is there,
- * order. The rest of grant is untouched. */
+/* Reads the numbers of a grant from an object: epsilon, delta and, if present, order.
+ * The rest of grant is untouched. */
 void dataset_grant_read(struct grant *grant, struct json_node *node,
                         double epsilon_max);
 
-/* Its members, into an object that the caller has opened. */
+/* Writes the spec's members into an object that the caller has opened. */
 struct json_writer;
 void dataset_spec_write(struct json_writer *writer, const struct dataset_spec *spec);
-/* The last of them, "privacy", and "holdout" and "holdout_seed" of what is divided. */
+/* Write single members of these: "privacy"; and "holdout" and "holdout_seed", if the
+ * dataset is divided. */
 void dataset_privacy_write(struct json_writer *writer, const struct dataset_spec *spec);
 void dataset_division_write(struct json_writer *writer,
                             const struct dataset_spec *spec);

@@ -8,7 +8,8 @@
 #include "api/json_reader.h"
 #include "api/json_writer.h"
 
-/* Everybody may know this of a failure; the rest is for the owner. */
+/* Returns the part of a failure that everyone may know. The rest is only for
+ * the owner. */
 static const char *state_reason(const struct import_failure *failure)
 {
     if (failure->status == ST_OK)
@@ -17,7 +18,7 @@ static const char *state_reason(const struct import_failure *failure)
     return status_wire(ours ? failure->status : ST_IMPORT_FAILED);
 }
 
-/* How many records each part has, which follows from n and the declaration. */
+/* Writes how many records each part has, which follows from n and the declaration. */
 static void write_parts(struct json_writer *writer, const struct dataset_view *view)
 {
     const struct division *division = &view->spec->grant.division;
@@ -34,13 +35,14 @@ static void write_parts(struct json_writer *writer, const struct dataset_view *v
     json_write_array_end(writer);
 }
 
-/* The state, and what is known of the content. */
+/* Writes the state, and what is known of the content. */
 static void write_state(struct json_writer *writer, const struct dataset_view *view)
 {
     json_write_text(writer, "state", view->state);
     json_write_text(writer, "state_reason", state_reason(&view->failure));
     json_write_count_if(writer, view->records > 0, "records", view->records);
-    /* The size of a matrix is that of all rows together: of persons it is nobody's to know. */
+    /* The size of a matrix gives the total number of rows. If units are persons, that
+     * number must stay secret. */
     bool told = view->size > 0 && schema_unit(&view->spec->schema) == UNIT_RECORD;
     json_write_count_if(writer, told, "size", view->size);
     json_write_text(writer, "unit", unit_name(schema_unit(&view->spec->schema)));
@@ -248,7 +250,7 @@ static void read_digest(char hex[SHA256_HEX_SIZE], struct json_node node)
         memcpy(hex, text, length + 1);
 }
 
-/* Earlier versions wrote one text, which was "" where nothing had failed. */
+/* Earlier versions stored one text, which was "" if nothing had failed. */
 static void read_reason(struct import_failure *failure, struct json_node node)
 {
     snprintf(failure->text, sizeof failure->text, "%s", json_read_text(node));

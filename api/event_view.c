@@ -47,10 +47,10 @@ char *event_writer_close(struct event_writer *writer, size_t *size)
     return writer->text;
 }
 
-/* Reads -DIGITS, and moves the text behind it. */
+/* Reads -DIGITS, and moves the text past it. */
 static bool read_number(uint64_t *number, const char **text)
 {
-    enum { DIGITS_MAX = 19 }; /* so many are always below 2^64 */
+    enum { DIGITS_MAX = 19 }; /* a number of 19 digits is below 2^64 */
     const char *digits = *text + 1;
     if (**text != '-')
         return false;

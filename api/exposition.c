@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-/* Below this every whole number is a double. */
+/* Every whole number below this is exact as a double. */
 static const double whole_max = 0x1p53;
 
 void exposition_open(struct exposition *exposition)

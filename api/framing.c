@@ -1,12 +1,13 @@
 /* How it works: framing_pass goes through the bytes with one function for each state of
- * the drawing in framing.h. Each answers how many bytes may pass, moves the state when
- * its part is complete, and answers 0 where it needs more bytes than it was given; then
- * framing_pass stops and is called again with those and more. A head passes whole or
- * not at all, a body in any pieces.
+ * the diagram in framing.h. Each returns how many bytes may pass, changes the state
+ * when its part is complete, and returns 0 if it needs more bytes than it was given.
+ * Then framing_pass stops, and is called again with those bytes and more. A head passes
+ * whole or not at all, a body in pieces of any size.
  *
- * A refusal answers 0 for good. It leaves behind what the library is given in place of
- * the rest: of a refused head a head that names no path, of a refused chunk whatever
- * ends the chunks from where the library stands. */
+ * After a refusal every call returns 0. The refusal sets a stand-in, which the
+ * library is given instead of the rest: for a refused head, a head that names no
+ * path; for a refused chunk, the bytes that end the chunked body from the library's
+ * current state. */
 #include "api/framing.h"
 
 #include <ctype.h>
@@ -16,7 +17,7 @@
 
 enum { CHUNK_DIGITS = 15 }; /* below 2^60 */
 
-/* No client can ask for *: its head would not pass. */
+/* No client can ask for *: such a head would not pass. */
 static const char head_stand_in[] = "HEAD * HTTP/1.1\r\nHost: localhost\r\n\r\n";
 static const char get_stand_in[] = "GET * HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
@@ -63,8 +64,8 @@ static size_t pass_data(struct framing *framing, size_t size, enum framing_state
     return passed;
 }
 
-/* Counts how many of the first bytes belong to an end of line, whole or begun; answers
- * -1 where they cannot be one. */
+/* Returns how many of the first bytes belong to an end of line, complete or not; -1 if
+ * they cannot be one. */
 static int line_end(const char *bytes, size_t size)
 {
     if (size > 0 && bytes[0] != '\r')

@@ -45,7 +45,7 @@ enum status group_map_parse(struct group_map *map, const char *text, size_t size
     return status;
 }
 
-/* Whether list holds name between its commas. */
+/* Returns whether the comma-separated list contains name. */
 static bool holds(const char *list, const char *name)
 {
     size_t wanted = strlen(name);

@@ -1,11 +1,11 @@
 /*
- * group_map.h - what the groups of an organisation are here: the file of --groups gives each
- * a role and a project.
+ * group_map.h - maps the groups of an organisation to access rights: the file of
+ * --groups gives each group a role and a project.
  *
  *   {"groups": [{"group": "fraud-analysts", "role": "analyst", "project": "fraud"}]}
  *
- * Who is in several groups has the row that stands first in the file: one role in one
- * project.
+ * A person in several groups gets the first matching row of the file: one role in
+ * one project.
  *
  * Pure.
  */
@@ -30,12 +30,12 @@ struct group_map {
 };
 
 /* Reads the file's text.
- *   ST_INVALID  it is not as above: error->pointer names the place */
+ *   ST_INVALID  it does not have the form above: error->pointer names the place */
 enum status group_map_parse(struct group_map *map, const char *text, size_t size,
                             struct error *error);
 
-/* Answers the first row whose group stands in groups, a list with commas between, blanks
- * around which do not count; NULL if there is none. */
+/* Returns the first row whose group is in groups, a comma-separated list in which
+ * blanks around commas are ignored; NULL if there is none. */
 const struct group_row *group_map_find(const struct group_map *map, const char *groups);
 
 #endif

@@ -9,16 +9,17 @@
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
 
-/* More rows of a person make their mean less noisy, and a step as many times as long. */
+/* With more rows of a person their mean is less noisy, but the time of a step grows
+ * in proportion. */
 enum { ROWS_PER_PERSON_DEFAULT = 4 };
 
-/* These learning rates are those of api.md 3, for sums whose terms are clipped to 1.
- * Without clipping gradients are larger, and 0.1 is safe. Adam's is that of Kingma & Ba
- * 2015. */
+/* These learning rates are those of api.md 3, for sums whose terms are clipped to
+ * 1. Without clipping gradients are larger, and 0.1 is safe. Adam's is from Kingma
+ * & Ba 2015. */
 static const double rate_private = 2, rate_regression = 0.3, rate_open = 0.1,
                     rate_adam = 0.001;
 
-/* Nothing is promised about public data, but figuring an epsilon needs a delta. */
+/* Public data has no guarantee, but computing an epsilon needs a delta. */
 static const double delta_public = 1e-5;
 
 static enum status resolve_privacy(struct job_request *request,
@@ -43,8 +44,8 @@ static enum status resolve_privacy(struct job_request *request,
     return ST_OK;
 }
 
-/* Answers the power of two nearest to n / 60, and the lower of two equally near
- * ones. */
+/* Returns the power of two nearest to n / 60, and the lower of two equally
+ * near ones. */
 static uint64_t nearest_power(uint64_t records)
 {
     uint64_t power = 1;
@@ -53,8 +54,8 @@ static uint64_t nearest_power(uint64_t records)
     return power;
 }
 
-/* Fewer where a step takes so many views of each that there would be no room for them, or
- * where fewer are kept. */
+/* Returns the default number of rows of a person: fewer if a step takes too many views
+ * of each to have room for them, or if fewer rows are kept. */
 static size_t usual_rows(size_t views, size_t kept)
 {
     size_t rows = ROWS_PER_PERSON_DEFAULT;
@@ -63,7 +64,7 @@ static size_t usual_rows(size_t views, size_t kept)
     return rows;
 }
 
-/* What is said of persons, on data whose units they are. */
+/* Resolves the privacy unit, and what the request says about persons. */
 static enum status resolve_unit(struct job_request *request,
                                 const struct job_dataset *dataset, struct error *error)
 {
@@ -133,8 +134,8 @@ static enum status resolve_steps(struct job_request *request, uint64_t records,
     return ST_OK;
 }
 
-/* A quarter of the target's range: most errors are below, and a smaller clip takes less
- * noise. */
+/* A quarter of the target's range: most errors are smaller, and a smaller clip needs
+ * less noise. */
 static const double clip_share = 0.25;
 
 _Static_assert((int)LIMIT_QUALITY_CLASSES == (int)QUALITY_CLASSES_MAX, "one limit");
@@ -185,7 +186,8 @@ static void resolve_learning_rate(struct job_request *request,
     request->has_learning_rate = true;
 }
 
-/* A larger product would take all of every parameter away in a step, or turn its sign. */
+/* If the product were 1 or more, a step would remove all of a parameter, or flip
+ * its sign. */
 static enum status check_weight_decay(const struct optimizer_spec *optimizer,
                                       struct error *error)
 {

@@ -1,10 +1,10 @@
 /*
- * job_log.h - at which ticks more was shown of a job: blocks of steps that are
- * authorised, evaluations, released quantities. job_log_view.h makes lines of it.
+ * job_log.h - at which ticks more of a job was shown: blocks of steps that are
+ * authorised, evaluations, released quantities. job_log_view.h renders it as lines.
  *
- * Whoever asked for the job at every tick has read all of it (docs/privacy.md P6): a mark
- * is a tick, in whole seconds, and how much was shown by then. There are at most
- * LIMIT_JOB_MARKS of them.
+ * It contains nothing that a client could not have read by polling the job at every
+ * tick (docs/privacy.md P6): a mark is a tick, in whole seconds, and how much was shown
+ * by then. There are at most LIMIT_JOB_MARKS marks.
  *
  * Threads: the caller's lock guards a log.
  */
@@ -19,7 +19,7 @@
 #include "api/limits.h"
 
 struct job_mark {
-    int64_t second;            /* of the wall clock, of the tick */
+    int64_t second;            /* of the tick, by the wall clock */
     uint64_t authorised_steps; /* shown by then */
     size_t point_count, released_count;
 };
@@ -31,11 +31,12 @@ struct job_log { /* zeroed: no marks */
 
 void job_log_fini(struct job_log *log);
 
-/* Notes what is shown from the mark's second on, where that is more than before. */
+/* Adds a mark for what is shown from the mark's second on, if it is more
+ * than before. */
 void job_log_note(struct job_log *log, const struct job_mark *mark);
 
-/* As stored: [[second,authorised_steps,point_count,released_count],...]. What is absent
- * is read as none, for earlier versions kept none. */
+/* The stored form: [[second,authorised_steps,point_count,released_count],...]. An
+ * absent log is read as empty, because earlier versions stored none. */
 void job_log_write(struct json_writer *writer, const char *name,
                    const struct job_log *log);
 void job_log_read(struct job_log *log, struct json_node node);

@@ -8,7 +8,7 @@ struct lines {
     const struct job_view *view;
     char **texts;
     size_t count;
-    struct job_mark shown; /* by the lines so far */
+    struct job_mark shown; /* already in the lines so far */
 };
 
 static void begin(const struct lines *lines, struct json_writer *writer,
@@ -46,7 +46,7 @@ static void add_authorised(struct lines *lines, int64_t wall_ms, uint64_t steps)
     end(lines, &writer);
 }
 
-/* Adds what is shown up to the mark and was not before. */
+/* Adds lines for everything that the mark shows and earlier marks did not. */
 static void add_mark(struct lines *lines, const struct job_mark *mark)
 {
     const struct job_view *view = lines->view;
@@ -71,7 +71,7 @@ static void add_mark(struct lines *lines, const struct job_mark *mark)
     *shown = *mark;
 }
 
-/* Adds the marks that were made up to second. */
+/* Adds the marks up to second. */
 static void add_marks(struct lines *lines, size_t *next, int64_t second)
 {
     const struct job_log *log = lines->view->log;

@@ -63,7 +63,7 @@ static bool read_spec(struct job_outline *outline, const char *spec)
            dataset_id_parse(&outline->dataset, text);
 }
 
-/* --- what was written of its run --- */
+/* --- the stored state of its run --- */
 
 enum member {
     STATE_REASON,
@@ -86,7 +86,7 @@ enum member {
     MEMBERS
 };
 
-/* In the order in which they are written. */
+/* in the order in which job_detail_render writes them */
 static const char *const members[MEMBERS] = {
     "state_reason",      "step",    "authorised_steps", "ledger_seq",
     "epsilon_planned",   "epsilon_spent", "measurement_noise", "measurement_seq",
@@ -99,7 +99,7 @@ static bool is_none(struct json_span span)
     return span.at == NULL || json_span_is(span, "null");
 }
 
-/* What is null was not finite. */
+/* Reads a figure. null means that it was not finite. */
 static bool read_figure(double *figure, struct json_span span)
 {
     *figure = INFINITY;
@@ -166,7 +166,7 @@ static bool read_sweep(struct job_outline *outline, struct json_span sweep)
                                 sweep_id_parse(&outline->sweep, text));
 }
 
-/* The measurement is there if, and only if, the request asks for one. */
+/* Reads the measurement, which is present if, and only if, the request asks for one. */
 static bool read_measurement(struct job_outline *outline, const struct json_span *found)
 {
     if (outline->is_measured != (found[MEASUREMENT_NOISE].at != NULL))

@@ -1,7 +1,8 @@
 /*
- * job_outline.h - of a job that has ended, what lists, their filters and orders, and the
- * check of all rows at a start need: taken from what is stored of it (job_view.h,
- * job_request.h) at a glance, a tenth of what reading all of it takes.
+ * job_outline.h - the summary of a job that has ended, as needed by lists, their
+ * filters and orders, and the check of all rows at startup. It is extracted from the
+ * stored texts (job_view.h, job_request.h) by json_glance.h, in a tenth of the time
+ * that parsing them fully takes.
  *
  * Threads: any.
  */
@@ -17,26 +18,26 @@
 struct job_outline {
     struct dataset_id dataset;
     const struct algorithm *algorithm;
-    bool is_measured; /* on a holdout, or was to be */
+    bool is_measured;      /* it was, or should have been, measured on a holdout */
     char state_reason[24]; /* "" for null */
     uint64_t step, authorised_steps, ledger_seq, measurement_seq;
     double epsilon_planned, epsilon_spent;
     size_t point_count, released_count;
-    struct evaluation_point last; /* of the points, if there are any */
+    struct evaluation_point last; /* the last point, if there are any */
     bool has_model, has_drawn, model_is_gone;
     struct model_id model, drawn;
-    bool is_run; /* of a sweep */
+    bool is_run; /* it is a run of a sweep */
     struct sweep_id sweep;
     int64_t start_ms, cancel_ms, end_ms;
 };
 
-/* The outline of a job that was read whole. */
+/* Returns the outline of a job that was parsed fully. */
 struct job_outline job_outline_of(const struct job_request *request,
                                   const struct job_detail *detail);
 
-/* The outline of a job by what is stored: the same.
- *   false  a glance does not tell: it is to be read whole, which tells what is wrong with
- *          it, if anything is */
+/* Reads the outline from what is stored of a job; the result is the same.
+ *   false  the texts are not understood: the caller must parse them fully, which
+ *          reports what is wrong with them, if anything is */
 bool job_outline_read(struct job_outline *outline, const char *spec,
                       const char *detail);
 

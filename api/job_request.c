@@ -1,10 +1,10 @@
 /* How it works: one function reads each group of members (read_names, read_length,
  * read_privacy, ...) into a zeroed struct job_request. None of them stops at a mistake:
- * json_reader.h answers zero for what it refuses and keeps the refusal, so the
- * functions run through as straight lines, every mistake of the body is found, and
- * parse asks once, at the end, whether there were any. "model", "algorithm" and
- * "optimizer" have files of their own. What is left at zero was not named, and is
- * filled in by job_defaults.h. */
+ * json_reader.h returns zero for what it refuses and records the refusal. So the
+ * functions have no error paths, every mistake of the body is found, and parse asks
+ * once, at the end, whether there were any. "model", "algorithm" and "optimizer" have
+ * files of their own. Members that are left at zero were not named, and are filled in
+ * by job_defaults.h. */
 #include "api/job_request.h"
 
 #include <math.h>
@@ -136,7 +136,8 @@ static void read_learning(struct job_request *request, const struct json_node *r
         scaling_request_read(&request->scaling, scaling, kept);
 }
 
-/* A power of two, so that nobody's rows lie in two products. */
+/* Reads the rows of a person. The number must be a power of two, so that one unit's
+ * rows are never split over two matrix products. */
 static void read_rows_per_person(size_t *rows, struct json_node node)
 {
     if (!json_present(node))
@@ -168,8 +169,8 @@ static void read_length(struct job_request *request, const struct json_node *roo
         request->train.steps = json_read_count(steps, 1, LIMIT_STEPS);
 }
 
-/* Private algorithms need the member "privacy" and others take none. An algorithm that
- * was itself refused needs nothing. */
+/* Private algorithms need the member "privacy"; others do not allow it. If the
+ * algorithm itself was refused, nothing is checked. */
 static void check_need(const struct algorithm *algorithm, struct json_node privacy)
 {
     if (algorithm == NULL)
@@ -237,7 +238,7 @@ static void read_request(struct job_request *request, const struct json_node *ro
     caption_read(&request->caption, root);
 }
 
-struct text { /* a request as it came, or as it was kept */
+struct text { /* a request as received, or as stored */
     const char *body;
     size_t size;
     bool kept;
@@ -356,7 +357,7 @@ void job_features_schema_write(struct json_writer *writer)
     json_write_object_end(writer);
 }
 
-/* --- what a job's privacy may be --- */
+/* --- JSON Schema of a job's privacy --- */
 
 static void write_targets(struct json_writer *writer, bool is_public)
 {
@@ -365,7 +366,7 @@ static void write_targets(struct json_writer *writer, bool is_public)
             json_schema_real(writer, target_names[i], target_ranges[i], NULL);
 }
 
-/* Exactly one target is named. */
+/* Writes that exactly one target must be named. */
 static void write_choice(struct json_writer *writer)
 {
     json_write_array(writer, "oneOf");
@@ -379,8 +380,9 @@ static void write_choice(struct json_writer *writer)
     json_write_array_end(writer);
 }
 
-/* What is left bounds an epsilon at the dataset's delta, which a job has unless it names
- * another: at a smaller one the same charge is a larger epsilon. */
+/* Writes the largest epsilon. It follows from what is left of the budget at the
+ * dataset's delta, which a job has unless it names another: at a smaller delta the same
+ * charge is a larger epsilon. */
 static void write_ceiling(struct json_writer *writer, double epsilon_max)
 {
     json_write_object(writer, "if");

@@ -1,7 +1,7 @@
-/* An algorithm applies where a job that names it and nothing else is accepted: it is
- * filled in for the dataset, and its mechanism is one whose cost is proved. A preset fits
- * where a job that names it compiles. Both are tried, so what is offered is what the
- * planner takes. */
+/* An algorithm applies if a job that names only it is accepted: the job can be filled
+ * in for the dataset, and its mechanism is one whose cost is proved. A preset fits if a
+ * job that names it compiles. Both are tried, so the schema offers exactly what the
+ * planner accepts. */
 #include "api/job_schema.h"
 
 #include <stdio.h>
@@ -22,19 +22,19 @@
 
 enum { OFFERS_MAX = 32 };
 
-/* At this noise every algorithm plans. */
+/* With this noise every algorithm can be planned. */
 static const double trial_noise = 4;
 
-/* What a form begins with: a tenth of what is left fits as long as anything is left. On
- * public data there is nothing to leave, and 1 is a usual promise. */
+/* Initial values of a form: a tenth of the remaining budget fits as long as anything is
+ * left. Public data has no budget, and 1 is a usual epsilon. */
 static const double usual_fraction = 0.1, usual_epsilon = 1;
 
-struct offers { /* jobs with every default filled in, one for each that applies */
+struct offers { /* jobs with all defaults, one for each algorithm that applies */
     size_t count;
     struct job_request jobs[OFFERS_MAX];
 };
 
-/* ---- what applies ---- */
+/* ---- which algorithms and presets apply ---- */
 
 static bool is_priced(struct job_request *job)
 {
@@ -48,8 +48,8 @@ static bool is_priced(struct job_request *job)
     return priced;
 }
 
-/* Fills in the job that names this preset and algorithm. On false there is none, and
- * nothing to release. */
+/* Fills in the job that names this preset and algorithm. Returns false if there is
+ * none; then there is nothing to release. */
 static bool try_job(struct job_request *job, const struct job_schema_view *view,
                     const char *preset, const struct algorithm *algorithm)
 {
@@ -91,7 +91,8 @@ static const struct algorithm *algorithm_of(const struct job_request *job)
     return job->train.algorithm.algorithm;
 }
 
-/* The first that is private on private data, and the first that is not on public data. */
+/* Returns the default job: the first private one on private data, and the first one
+ * that is not private on public data. */
 static const struct job_request *usual_job(const struct offers *offers, bool is_public)
 {
     size_t i = 0;
@@ -102,7 +103,7 @@ static const struct job_request *usual_job(const struct offers *offers, bool is_
 
 /* ---- the members of a job ---- */
 
-/* What an evaluation on the dataset's own holdout may be. */
+/* Writes the schema of an evaluation on the dataset's own holdout. */
 static void write_measurement(struct json_writer *writer,
                               const struct job_schema_view *view)
 {
@@ -177,7 +178,7 @@ static void write_algorithms(struct json_writer *writer, const struct offers *of
     json_write_object_end(writer);
 }
 
-/* The algorithm may choose the learning rate itself, which then has no default. */
+/* If the algorithm chooses the learning rate itself, the rate has no default. */
 static void write_optimizer_default(struct json_writer *writer,
                                     const struct job_request *job)
 {
@@ -249,7 +250,8 @@ static void write_privacy_default(struct json_writer *writer, bool is_public)
     json_write_object_end(writer);
 }
 
-/* On public data it is the algorithm that decides whether there is a default. */
+/* Writes the privacy member. On public data the algorithm decides whether it has
+ * a default. */
 static void write_privacy(struct json_writer *writer,
                           const struct job_schema_view *view,
                           const struct offers *offers)
@@ -263,7 +265,7 @@ static void write_privacy(struct json_writer *writer,
     job_privacy_schema_write(writer, &bounds);
 }
 
-/* ---- what the algorithm decides ---- */
+/* ---- the members that depend on the algorithm ---- */
 
 static void write_usual_count(struct json_writer *writer, const char *name,
                               uint64_t count)
@@ -316,7 +318,7 @@ static void write_condition(struct json_writer *writer, const struct job_request
     json_write_object_end(writer);
 }
 
-/* Epochs and steps are not both given. */
+/* Writes the rules. One of them: epochs and steps must not both be given. */
 static void write_rules(struct json_writer *writer, const struct offers *offers,
                         bool is_public)
 {
@@ -332,7 +334,8 @@ static void write_rules(struct json_writer *writer, const struct offers *offers,
     json_write_object_end(writer);
 }
 
-/* Whether any feature is a column of numbers, whose range statistics may be of. */
+/* Returns whether any feature is a numeric column, for which statistics can give
+ * a range. */
 static bool has_number(const struct schema *schema)
 {
     for (size_t i = 0; i < schema->column_count; i++)

@@ -1,16 +1,17 @@
 /*
- * job_schema.h - what a job on one dataset may be, as JSON Schema (2020-12): which
- * algorithms apply, which presets and losses fit, how much epsilon is left; and what the
- * job would be where it says nothing, as "default" of each member.
+ * job_schema.h - the JSON Schema (2020-12) of a job on one dataset: which algorithms
+ * apply, which presets and losses fit, how much epsilon is left; and the value of each
+ * member that a job leaves out, as "default" of the member.
  *
- * A body of the members that have a default, with these, is a job. What differs from one
- * algorithm to the next stands in "allOf": if the algorithm has that name, then these are
- * the defaults, and "privacy" is required or forbidden.
+ * A body that consists of the members with a default, at their defaults, is a valid
+ * job. Rules that depend on the algorithm are in "allOf": if the algorithm has that
+ * name, then these are the defaults, and "privacy" is required or forbidden.
  *
- * Nothing is said twice: every range and default is asked of what requests are read by
- * (api/job_request.h), filled in by (api/job_defaults.h) and looked up in (the tables of
- * algorithms and layers). What members come to together, such as the steps of epochs and batch
- * size, memory, and layers that fit each other, no schema says; :estimate does.
+ * No range and no default is defined here a second time: they are taken from the code
+ * that parses requests (api/job_request.h), that fills them in (api/job_defaults.h) and
+ * from the tables of algorithms and layers. A schema cannot express what depends on
+ * several members together, such as the steps that follow from epochs and batch size,
+ * memory, and whether layers fit each other. :estimate reports those.
  *
  * Pure.
  */
@@ -23,11 +24,11 @@
 struct job_schema_view {
     const struct dataset_id *dataset;
     struct job_dataset facts;
-    double epsilon_max; /* of a private dataset: spending_ceiling at its delta */
-    unsigned ranks_max; /* that a job may have here; 0 is 1 */
+    double epsilon_max; /* for a private dataset: spending_ceiling at its delta */
+    unsigned ranks_max; /* most ranks of a job here; 0 means 1 */
 };
 
-/* To be freed. */
+/* Renders the schema, to be freed. */
 char *job_schema_render(const struct job_schema_view *view);
 
 #endif

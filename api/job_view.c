@@ -87,8 +87,8 @@ static void write_trace(struct json_writer *writer, const struct job_view *view)
     json_write_text(writer, "traceparent", traced ? view->traceparent : NULL);
 }
 
-/* Writes what a job's look at a holdout costs, and once the job has succeeded what it
- * saw. */
+/* Writes the cost of a job's measurement on a holdout and, once the job has succeeded,
+ * its result. */
 static void write_quality(struct json_writer *writer, const struct job_view *view,
                           bool whole)
 {
@@ -169,7 +169,7 @@ char *job_detail_render(const struct job_view *view)
         json_write_count(&writer, "measurement_seq", view->measurement_seq);
     }
     if (view->quality != NULL)
-        json_write_text(&writer, "quality", view->quality); /* as it was rendered */
+        json_write_text(&writer, "quality", view->quality); /* already rendered */
     json_write_array(&writer, "points");
     for (size_t i = 0; i < view->point_count; i++) {
         json_write_array(&writer, NULL);
@@ -197,7 +197,7 @@ char *job_detail_render(const struct job_view *view)
     return json_writer_close(&writer);
 }
 
-/* What json_write_real made null was not finite. */
+/* Reads a figure. null means that it was not finite, as json_write_real writes it. */
 static double read_figure(struct json_node node)
 {
     if (json_present(node) && json_is_null(node.value))
@@ -218,7 +218,7 @@ static void read_points(struct job_detail *detail, struct json_node points)
     detail->point_count = count;
 }
 
-/* Answers false, and leaves id untouched, where the member is null or absent. */
+/* Returns false, and leaves id untouched, if the member is null or absent. */
 static bool read_model_id(struct model_id *id, struct json_node member)
 {
     if (!json_present(member) || json_is_null(member.value))

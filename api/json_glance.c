@@ -4,19 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each function below that goes on in a text answers where it came to, or NULL where
+/* Each function below that moves through a text returns its new position, or NULL if
  * the text is not understood. */
 
 static const uint64_t ones = UINT64_C(0x0101010101010101);
 
-/* The high bit of each byte of eight that is zero; of one above such a byte it may be set
- * too. */
+/* Sets the high bit of each byte of eight that is zero. The high bit of a byte above a
+ * zero byte may also be set. */
 static uint64_t zeros(uint64_t eight)
 {
     return (eight - ones) & ~eight & 0x80 * ones;
 }
 
-/* The first quote or backslash, or end. */
+/* Returns the first quote or backslash, or end. */
 static const char *find_mark(const char *at, const char *end)
 {
     uint64_t eight;
@@ -32,7 +32,7 @@ static const char *find_mark(const char *at, const char *end)
     return at;
 }
 
-/* From behind the first quote of a string to behind its last. */
+/* Moves from after the first quote of a string to after its last. */
 static const char *pass_string(const char *at, const char *end)
 {
     for (;;) {
@@ -47,7 +47,7 @@ static const char *pass_string(const char *at, const char *end)
     }
 }
 
-/* Over an array or an object. Which bracket closes which is not looked at. */
+/* Moves past an array or an object. Does not check that brackets match in kind. */
 static const char *pass_brackets(const char *at, const char *end)
 {
     size_t depth = 0;
@@ -88,13 +88,14 @@ static const char *pass_value(const char *at, const char *end)
 
 /* --- members --- */
 
-struct search { /* of the members of an object */
+struct search { /* for the members of an object */
     struct json_span *spans;
     const char *const *names;
-    size_t count, next; /* next: the name behind that which was found last */
+    size_t count, next; /* next: index of the name after the one found last */
 };
 
-/* The place of the name in the list, which is most often the next; count: in none. */
+/* Returns the index of name in the list. It is most often next. Returns count if the
+ * name is not in the list. */
 static size_t place_of(const struct search *search, struct json_span name)
 {
     for (size_t i = 0; i < search->count; i++) {
@@ -105,7 +106,7 @@ static size_t place_of(const struct search *search, struct json_span name)
     return search->count;
 }
 
-/* Over a member, which is noted where it is wanted. */
+/* Moves past a member. Stores its span if the member is wanted. */
 static const char *pass_member(struct search *search, const char *at, const char *end)
 {
     if (at == end || *at != '"')
@@ -150,7 +151,8 @@ bool json_glance(struct json_span *spans, const char *const *names, size_t count
 
 /* --- elements --- */
 
-/* Calls nothing for [], and otherwise notes each of the first room elements. */
+/* Walks through an array: counts its elements, none for [], and stores the first room
+ * of them. */
 static bool walk(size_t *count, struct json_span *last, struct json_span *elements,
                  size_t room, struct json_span text)
 {
@@ -205,7 +207,7 @@ bool json_span_is(struct json_span span, const char *text)
 
 bool json_span_count(uint64_t *count, struct json_span span)
 {
-    enum { DIGITS_MAX = 18 }; /* of which none is beyond an int64 */
+    enum { DIGITS_MAX = 18 }; /* every number of 18 digits is an int64 */
     uint64_t value = 0;
     if (span.at == NULL || span.size > DIGITS_MAX ||
         (span.size > 1 && span.at[0] == '0'))

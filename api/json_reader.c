@@ -1,17 +1,17 @@
-/* How it works: jansson parses the body, and this file walks the tree that it makes. A
- * node (json_reader.h) is a value, its name and the node that it was found in, all on
- * the stack of whoever reads, so the way from any value to the root is there when it is
- * refused and costs nothing when it is not.
+/* How it works: jansson parses the body, and this file walks the resulting tree. A node
+ * (json_reader.h) is a value, its name and the node that it was found in, all on the
+ * stack of the calling function. So the path from any value to the root is available
+ * when a value is refused, and costs nothing when it is not.
  *
- * A refusal writes that way as a JSON pointer (pointer_name, pointer_index) and as a
- * place, the ranks of the containers on the way, by which refusals are kept in the
+ * A refusal writes that path as a JSON pointer (pointer_name, pointer_index) and as a
+ * place, the ranks of the containers on the path, by which refusals are kept in the
  * order of the text (insert). They become faults of the caller's error when the reader
  * is closed.
  *
- * Text that is not JSON has no tree. Then the text itself is followed up to the byte
- * where jansson stopped, with the containers that are open there (struct trail), which
- * gives the pointer of the member that was being read. The same walk finds text that is
- * nested too deep before jansson sees it. */
+ * Text that is not JSON has no tree. Then the text itself is scanned up to the byte
+ * where jansson stopped, keeping the containers that are open there (struct trail),
+ * which gives the pointer of the member that was being read. The same scan finds text
+ * that is nested too deep before jansson sees it. */
 #include "api/json_reader.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ enum {
     TEXT_SIZE = sizeof((struct fault *)NULL)->text
 };
 
-/* This is a JSON pointer in the making. What does not fit is cut. */
+/* A JSON pointer under construction. Text that does not fit is cut off. */
 struct pointer {
     size_t size;
     char text[POINTER_SIZE];
@@ -64,10 +64,10 @@ static void pointer_index(struct pointer *pointer, size_t index)
     pointer_put(pointer, text, (size_t)size);
 }
 
-/* A trail is the way to a place in text that need not be JSON: the containers that are
- * open there, each a level. */
+/* The path to a place in text that need not be JSON: the containers that are open
+ * there, each a level. */
 struct level {
-    bool array, named; /* named: its member at this place is known */
+    bool array, named; /* named: the name of the current member is known */
     size_t index;
     const char *name;
     size_t name_size;
@@ -77,7 +77,8 @@ struct trail {
     struct level levels[LIMIT_JSON_DEPTH];
 };
 
-/* Answers the size of the string that starts at text[0] == '"', its end included. */
+/* Returns the size of the string that starts at text[0] == '"', including its
+ * closing quote. */
 static size_t string_size(const char *text, size_t size)
 {
     size_t i = 1;
@@ -99,7 +100,7 @@ static void trail_step(struct trail *trail, char c)
     }
 }
 
-/* Follows text up to its end. Answers false where it is nested deeper than
+/* Scans text up to its end. Returns false if it is nested deeper than
  * LIMIT_JSON_DEPTH. */
 static bool trail_follow(struct trail *trail, const char *text, size_t size)
 {
@@ -145,7 +146,7 @@ static void refuse_text(struct json_reader *reader, const char *body, size_t siz
     size_t stop = at->position > 0 ? (size_t)at->position : 0;
     if (stop > size)
         stop = size;
-    /* A bracket that stands where a value should be has not closed anything. */
+    /* A closing bracket in the position of a value has not closed anything. */
     if (stop > 0 && (body[stop - 1] == ']' || body[stop - 1] == '}'))
         stop--;
     trail_follow(&trail, body, stop);
@@ -197,18 +198,18 @@ enum status json_reader_open(struct json_reader *reader, struct json_node *root,
     return reader->status;
 }
 
-/* A place tells where a value stands in the text: it has the value's rank in its
- * container for each level from the root. What is missing ranks last, and a container
- * stands where it ends. */
+/* A place is the position of a value in the text: the value's rank in its container,
+ * for each level from the root. A missing member ranks last, and a container ranks
+ * where it ends. */
 struct place {
     size_t depth;
     size_t ranks[LIMIT_JSON_DEPTH];
 };
 
 struct refusals {
-    struct faults faults;              /* in the order of places */
+    struct faults faults;              /* ordered by place */
     struct place places[LIMIT_FAULTS]; /* (faults.count) */
-    size_t spoilt;                     /* those that are not of unknown members */
+    size_t spoilt; /* the number that are not about unknown members */
 };
 
 enum status json_reader_close(struct json_reader *reader)
@@ -247,8 +248,9 @@ static size_t rank_of(const struct json_node *node)
     return rank;
 }
 
-/* A node keeps its way to the root, and the pointer is written from the root down, so
- * this calls itself with the parent first. The depth is bounded by that of the text. */
+/* A node knows its path to the root, and the pointer is written from the root down, so
+ * this function calls itself with the parent first. The depth is bounded by that of
+ * the text. */
 static void follow(const struct json_node *node, struct pointer *pointer,
                    struct place *place)
 {
@@ -263,8 +265,7 @@ static void follow(const struct json_node *node, struct pointer *pointer,
         pointer_index(pointer, node->index);
 }
 
-/* Tells whether pointer names what was refused already, or something that lies in
- * it. */
+/* Returns whether the value at pointer, or a container of it, was refused already. */
 static bool is_known(const struct refusals *refusals, const char *pointer)
 {
     for (size_t i = 0; i < refusals->faults.count; i++) {
@@ -277,7 +278,7 @@ static bool is_known(const struct refusals *refusals, const char *pointer)
     return false;
 }
 
-/* Inserts the fault behind all that stand before it in the text. */
+/* Inserts the fault after all that come before it in the text. */
 static void insert(struct refusals *refusals, const struct fault *fault,
                    const struct place *place)
 {
@@ -293,7 +294,7 @@ static void insert(struct refusals *refusals, const struct fault *fault,
     refusals->spoilt += fault->kind != FAULT_UNKNOWN;
 }
 
-/* Tells whether nothing is read any more. */
+/* Returns whether reading has ended. */
 static bool has_ended(const struct json_reader *reader)
 {
     return reader->status != ST_OK ||
@@ -374,7 +375,7 @@ bool json_present(struct json_node node)
     return node.value != NULL;
 }
 
-/* Answers whether the node has a value of the kind wanted. If not, it is refused. */
+/* Returns whether the node has a value of the wanted kind. If not, it is refused. */
 static bool expect(struct json_node node, bool fits, const char *kind)
 {
     if (has_ended(node.reader))
@@ -453,14 +454,15 @@ double json_read_real(struct json_node node, struct json_range range)
     return value;
 }
 
-/* 20, 20.0 and 2e1 are one number (JSON Schema's integer). */
+/* 20, 20.0 and 2e1 are the same whole number (JSON Schema's integer). */
 static bool is_whole(const json_t *value)
 {
     return json_is_integer(value) ||
            (json_is_real(value) && trunc(json_real_value(value)) == json_real_value(value));
 }
 
-/* Answers -1 if it is too large: from 2^53 on a real may stand for its neighbours. */
+/* Returns -1 if it is too large: from 2^53 on a real may be the rounding of another
+ * whole number. */
 static json_int_t count_of(const json_t *value)
 {
     if (json_is_integer(value))

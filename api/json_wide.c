@@ -15,8 +15,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Answers the size of the string, the number or the single character that text begins
- * with. */
+/* Returns the size of the string, the number or the single character that text
+ * begins with. */
 static size_t piece_size(const char *text, size_t size)
 {
     size_t i = 1;
@@ -31,7 +31,7 @@ static size_t piece_size(const char *text, size_t size)
     return i;
 }
 
-/* Answers whether the piece is a whole number beyond an int64. */
+/* Returns whether the piece is a whole number beyond an int64. */
 static bool is_wide(const char *piece, size_t size)
 {
     bool negative = size > 0 && piece[0] == '-';

@@ -34,8 +34,8 @@ char *json_writer_close(struct json_writer *writer)
     return text;
 }
 
-/* Answers the length of the UTF-8 sequence at text, which is 0 if it is broken,
- * overlong, a surrogate or beyond U+10FFFF (Unicode 15, table 3-7). */
+/* Returns the length of the UTF-8 sequence at text, or 0 if it is broken, overlong, a
+ * surrogate or beyond U+10FFFF (Unicode 15, table 3-7). */
 static size_t sequence_length(const unsigned char *text)
 {
     unsigned char first = text[0];

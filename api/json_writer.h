@@ -1,10 +1,10 @@
 /*
- * json_writer.h - JSON text, written member by member in a fixed order, without blanks.
+ * json_writer.h - writes JSON text member by member in a fixed order, without blanks.
  *
  * Reals are finite or null. JSON_SHOWN: 15 significant digits. JSON_EXACT: the fewest
  * of 15, 16 and 17 that read back to the same double. A real always has a point or an
- * exponent, a count never. Strings are valid UTF-8 whatever was given: a broken
- * sequence becomes U+FFFD.
+ * exponent, a count never. Strings are always valid UTF-8: a broken sequence in the
+ * input becomes U+FFFD.
  *
  * name is the member's name, or NULL inside an array and for the outermost value.
  */
@@ -22,17 +22,17 @@ struct json_writer {
     FILE *stream;
     char *text;
     size_t size;
-    enum json_digits digits; /* what comes next has so many; may be set at any time */
-    bool comma;              /* a value stands before, at this level */
+    enum json_digits digits; /* of the reals written next; may be set at any time */
+    bool comma;              /* a value comes before, at this level */
 };
 
 void json_writer_open(struct json_writer *writer, enum json_digits digits);
 
-/* Answers the text, to be freed; NULL if there was no memory for it. */
+/* Returns the text, to be freed; NULL if there was no memory for it. */
 char *json_writer_finish(struct json_writer *writer);
 
-/* Does the same for texts of bounded size, and aborts where there is no memory: the
- * answer is never NULL. */
+/* The same for texts of bounded size. Aborts if there is no memory, so the result is
+ * never NULL. */
 char *json_writer_close(struct json_writer *writer);
 
 void json_write_object(struct json_writer *writer, const char *name); /* { */
@@ -53,7 +53,7 @@ void json_write_real_if(struct json_writer *writer, bool known, const char *name
 void json_write_count_if(struct json_writer *writer, bool known, const char *name,
                          uint64_t value);
 
-/* Copies json, which is the text of one JSON value, as it is. */
+/* Copies json, which must be the text of one JSON value, as it is. */
 void json_write_raw(struct json_writer *writer, const char *name, const char *json);
 
 /* Writes the time as RFC 3339 UTC in whole seconds, and 0 as null. */

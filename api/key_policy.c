@@ -75,7 +75,8 @@ void key_policy_read(struct key_policy *policy, struct json_node node)
     read_share(policy, json_member(&node, "max_share"));
 }
 
-/* Whether a limit of a holds where one of b does: the larger allows more; 0 allows all. */
+/* Returns whether limit a is at least as strict as limit b. The larger limit allows
+ * more; 0 allows everything. */
 static bool is_below(double a, double b)
 {
     return b == 0 || (a > 0 && a <= b);

@@ -1,11 +1,12 @@
 /*
- * key_policy.h - what a key may do at most, beside its role: as JSON, in the request that
- * makes a key, in its answer and in its row.
+ * key_policy.h - the upper limits of a key, in addition to its role: as JSON, in the
+ * request that creates a key, in its response and in its row.
  *
  *   {"max_epsilon_per_job","min_noise_multiplier","algorithms":[name],"max_open_jobs",
  *    "max_share":{"share","period":"P30D"}}      each of them may be absent
  *
- * Shares are of a dataset's capacity at its weighted orders, because epsilons do not add.
+ * Shares are of a dataset's capacity at its weighted orders, because epsilons do
+ * not add.
  */
 #ifndef API_KEY_POLICY_H
 #define API_KEY_POLICY_H
@@ -32,34 +33,34 @@ struct key_policy {              /* zeroed: nothing is limited */
     uint64_t share_days;
 };
 
-/* Whether it limits anything. */
+/* Returns whether the policy limits anything. */
 bool key_policy_limits(const struct key_policy *policy);
 
-/* Whether whatever a allows, b does too. */
+/* Returns whether b allows everything that a allows. */
 bool key_policy_is_within(const struct key_policy *a, const struct key_policy *b);
 
-/* Reads the body {"policy": policy or null} of a change.
+/* Reads the body {"policy": policy or null} of a request that changes the policy.
  *   ST_INVALID  the error names the member */
 enum status key_policy_request_parse(struct key_policy *policy, const char *body,
                                      size_t size, struct error *error);
 
-/* Whether both allow the same. */
+/* Returns whether both allow the same. */
 bool key_policy_equal(const struct key_policy *a, const struct key_policy *b);
 
-/* Reads the member "policy" of root, which must be there: null limits nothing. */
+/* Reads the member "policy" of root, which must be present: null limits nothing. */
 void key_policy_read_member(struct key_policy *policy, const struct json_node *root);
 
-/* Reads the node into policy, refusing what is not understood. */
+/* Reads the node into policy. Refuses what is not understood. */
 void key_policy_read(struct key_policy *policy, struct json_node node);
 
-/* The same of a text that was rendered and kept; ST_INVALID: it is no such text. */
+/* Reads a text that was rendered and stored. ST_INVALID: it is not such a text. */
 enum status key_policy_parse(struct key_policy *policy, const char *text,
                              struct error *error);
 
-/* Writes it as a member; null where nothing is limited. */
+/* Writes the policy as a member; null if it limits nothing. */
 void key_policy_write(struct json_writer *writer, const char *name,
                       const struct key_policy *policy);
-/* As a text of its own, {} where nothing is limited; to be freed. */
+/* Renders the policy as a text of its own, {} if it limits nothing; to be freed. */
 char *key_policy_render(const struct key_policy *policy);
 
 #endif

@@ -34,7 +34,7 @@ static void read_scopes(struct principal *principal, struct json_node node)
 {
     if (!json_present(node))
         return;
-    size_t count = json_read_array(node, 0, SCOPE_COUNT - 1); /* each of them once */
+    size_t count = json_read_array(node, 0, SCOPE_COUNT - 1); /* each scope once */
     for (size_t i = 0; i < count; i++) {
         enum scope scope;
         struct json_node element = json_element(&node, i);
@@ -78,8 +78,8 @@ enum status key_request_parse(struct key_request *request, const char *body,
     return status;
 }
 
-/* Nobody gives what they do not have: whoever makes a key has its secret. So the key
- * reaches no further than its maker, scope by scope. */
+/* A key's maker gets its secret, so a new key must not reach further than its maker,
+ * scope by scope. */
 static enum status check_reach(const struct principal *made,
                                const struct principal *minter, struct error *error)
 {

@@ -1,5 +1,5 @@
-/* A layer's members are what the row of its kind says (engine/nn/layer.h): this file knows
- * the kinds of members, and no layer by its name. */
+/* A layer's members are defined by the row of its kind (engine/nn/layer.h). This file
+ * knows the kinds of members, but no layer by name. */
 #include "api/layer_request.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { NAMES_MAX = 64, NAMES_SIZE = 512 };
 
-/* Where the value of a member lies in a layer. */
+/* Returns the address of a member's value in a layer. */
 static void *value_of(struct layer_spec *layer, const struct layer_member *member)
 {
     return (char *)layer + member->offset;
@@ -46,7 +46,7 @@ static void read_kernel(struct layer_spec *layer, struct json_node node,
     layer->kernel_width = layer->kernel_height;
 }
 
-/* The word chooses among the kinds of the layer's type. */
+/* Reads the name of a variant, which chooses among the kinds of the layer's type. */
 static void read_variant(struct layer_spec *layer, struct json_node node,
                          const struct layer_member *member)
 {
@@ -76,8 +76,8 @@ static void take_fallback(struct layer_spec *layer, const struct layer_member *m
     case MEMBER_REAL: *(double *)value_of(layer, member) = member->fallback; break;
     case MEMBER_FLAG: *(bool *)value_of(layer, member) = member->fallback != 0; break;
     case MEMBER_VARIANT: layer->kind = member->variants[0].kind; break;
-    case MEMBER_KERNEL: break; /* never left out */
-    case MEMBER_LAYERS: break; /* none: the count is 0 */
+    case MEMBER_KERNEL: break; /* always required */
+    case MEMBER_LAYERS: break; /* default: none, the count is 0 */
     }
 }
 
@@ -100,7 +100,7 @@ static void read_member(struct layer_spec *layer, struct json_node node,
     case MEMBER_FLAG: *(bool *)value_of(layer, member) = json_read_flag(node); break;
     case MEMBER_KERNEL: read_kernel(layer, node, member); break;
     case MEMBER_VARIANT: read_variant(layer, node, member); break;
-    case MEMBER_LAYERS: break; /* read_branches */
+    case MEMBER_LAYERS: break; /* read by read_branches */
     }
 }
 
@@ -118,7 +118,7 @@ static void add_members(struct names *names, const struct layer_kind *kind)
     }
 }
 
-/* Whether a request may say the kind's name as a "type". */
+/* Returns whether a request may use the kind's name as a "type". */
 static bool is_type(const struct layer_kind *kind)
 {
     return kind->type == NULL;
@@ -138,7 +138,7 @@ static void refuse_type(struct json_node type, const char *text)
                 because != NULL ? because : "");
 }
 
-/* False: refused. */
+/* Returns false if the layer was refused. */
 static bool read_layer(struct layer_spec *layer, struct json_node node)
 {
     struct json_node type = json_member(&node, "type");
@@ -166,7 +166,7 @@ static bool read_layer(struct layer_spec *layer, struct json_node node)
 static void read_list(struct model_spec *model, struct json_node list, size_t least,
                       unsigned depth);
 
-/* The layers of a layer's branches stand behind it, branch by branch. */
+/* Reads branches. Their layers follow the layer itself, branch by branch. */
 static void read_branches(struct model_spec *model, struct layer_spec *layer,
                           const struct json_node *node, unsigned depth)
 {

@@ -3,9 +3,9 @@
  *
  *   {"type": NAME, MEMBER: VALUE, ...}
  *
- * Which types there are, which members each has, their ranges and what they are where a
- * request leaves them out, is said by the table of layers (engine/nn/layers/registry.h).
- * Whether layers fit each other is the network's to say.
+ * The table of layers (engine/nn/layers/registry.h) defines the types, the members
+ * of each, their ranges and their defaults. The network checks whether layers fit
+ * each other.
  */
 #ifndef API_LAYER_REQUEST_H
 #define API_LAYER_REQUEST_H
@@ -15,11 +15,11 @@
 struct json_node;
 struct json_writer;
 
-/* Fills in the layers of a model that has none; what it owns must be released whether or
- * not it is refused. */
+/* Fills in the layers of a model that has none. The caller must release the model,
+ * whether or not it is refused. */
 void layer_request_read(struct model_spec *model, struct json_node layers);
 
-/* The members above, none left out. */
+/* Writes the members above, including those at their default. */
 void layer_request_write(struct json_writer *writer, const struct model_spec *model);
 
 #endif

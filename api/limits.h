@@ -1,6 +1,6 @@
 /*
- * limits.h - every limit of the contract, by name (api.md). Those that a flag
- * may change carry its name; the value here is its default.
+ * limits.h - every limit of the API contract, by name (api.md). If a flag can change a
+ * limit, its comment names the flag, and the value here is the default.
  */
 #ifndef API_LIMITS_H
 #define API_LIMITS_H
@@ -9,24 +9,24 @@
 
 enum {
     LIMIT_WEBHOOKS = 100,
-    LIMIT_DELIVERIES = 20,           /* of a webhook that are listed */
-    LIMIT_DELIVERIES_WAITING = 1000, /* of a webhook; it is not told of more */
-    LIMIT_FETCHES = 64,              /* of files, kept at once */
-    LIMIT_URL = 2047,                /* bytes of one that the service calls */
+    LIMIT_DELIVERIES = 20,           /* of a webhook, in a list */
+    LIMIT_DELIVERIES_WAITING = 1000, /* of a webhook; further events are dropped */
+    LIMIT_FETCHES = 64,              /* of files, stored at once */
+    LIMIT_URL = 2047,                /* bytes of a URL that the service calls */
 
     LIMIT_CHARGES_OPEN = 1000,   /* at once, of all owners */
     LIMIT_CHARGE_WORKS = 100,    /* mechanisms in a charge's list */
-    LIMIT_CHARGE_BLOCKS = 10000, /* that a charge is granted in */
-    LIMIT_LEASE_S_MIN = 10,      /* that a lease lasts after its newest block */
+    LIMIT_CHARGE_BLOCKS = 10000, /* blocks of a charge */
+    LIMIT_LEASE_S_MIN = 10,      /* duration of a lease after its newest block */
     LIMIT_LEASE_S = 604800,
     LIMIT_LEASE_S_DEFAULT = 3600,
 
     LIMIT_JSON_DEPTH = 32,
-    LIMIT_FAULTS = 32,           /* a problem lists no more */
+    LIMIT_FAULTS = 32,           /* in one problem body */
     LIMIT_IDEMPOTENCY_KEY = 255, /* printable ASCII characters */
     LIMIT_TEXT = 4096,           /* bytes of any string in a body */
     LIMIT_DISPLAY_NAME = 100,    /* characters */
-    LIMIT_TAGS = 16,             /* of one thing */
+    LIMIT_TAGS = 16,             /* of one object */
     LIMIT_TAG_KEY = 63,          /* characters, which are bytes */
     LIMIT_TAG_VALUE = 100,       /* characters */
     LIMIT_SEARCH = 100,          /* characters of ?q= */
@@ -34,15 +34,15 @@ enum {
     LIMIT_FEATURES = 1 << 20,
     LIMIT_COLUMNS = 65536,
     LIMIT_SHAPE = 4,       /* dimensions of a record of idx or npy */
-    LIMIT_LAYERS = 1024,   /* those in branches counted */
-    LIMIT_NESTING = 8,     /* residuals in residuals */
-    LIMIT_HIDDEN = 64,     /* layers that an mlp names */
+    LIMIT_LAYERS = 1024,   /* including those in branches */
+    LIMIT_NESTING = 8,     /* residuals within residuals */
+    LIMIT_HIDDEN = 64,     /* hidden layers of an mlp */
     LIMIT_WIDTH = 1 << 26, /* outputs of a layer */
     LIMIT_KERNEL = 64,     /* pixels, either way; and copies of a channel */
     LIMIT_STRIDE = 4096,   /* and paddings and dilations */
     LIMIT_STEPS = 10000000,
     LIMIT_ROWS_PER_PERSON = 16, /* in a step; a power of two */
-    LIMIT_RANKS = 1024,         /* processes that take the steps of a job together */
+    LIMIT_RANKS = 1024,         /* processes that together take the steps of a job */
     LIMIT_ROWS_KEPT = 16,       /* of a person, by an import; a power of two */
     LIMIT_VIEWS = 16,           /* of a record in a step; a power of two */
     LIMIT_SHIFT = 64,           /* pixels that a view of an image is moved by */
@@ -55,56 +55,58 @@ enum {
     LIMIT_PREDICT_ROWS = 10000,
     LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,
-    LIMIT_SURVEYS = 64,    /* statistics that are asked for and not answered yet */
-    LIMIT_STATISTICS = 64, /* of one request */
-    LIMIT_STATISTIC_SLOTS = 16384,  /* numbers that it may release */
+    LIMIT_SURVEYS = 64,             /* statistics requests not answered yet */
+    LIMIT_STATISTICS = 64,          /* of one request */
+    LIMIT_STATISTIC_SLOTS = 16384,  /* numbers that one request may release */
     LIMIT_PROBABILITIES = 100,      /* of one statistic of quantiles */
-    LIMIT_FOLLOWERS = 3000,         /* event streams that are open at once */
-    LIMIT_FOLLOWERS_EACH = 64,      /* of one principal, where there are keys */
+    LIMIT_FOLLOWERS = 3000,         /* event streams open at once */
+    LIMIT_FOLLOWERS_EACH = 64,      /* of one principal, if there are keys */
     LIMIT_SWEEP_RUNS = 100,         /* of one sweep, all reserved before the first */
-    LIMIT_SWEEP_SETTINGS = 32,      /* that a run of it has */
-    LIMIT_TUNING_RUNS = 10000,      /* that an estimate prices */
-    LIMIT_JOBS_LIKE_THIS = 1000000, /* that an estimate counts */
-    LIMIT_HISTORY = 101,            /* evaluations that a job keeps */
+    LIMIT_SWEEP_SETTINGS = 32,      /* of each run */
+    LIMIT_TUNING_RUNS = 10000,      /* in one estimate */
+    LIMIT_JOBS_LIKE_THIS = 1000000, /* counted by an estimate */
+    LIMIT_HISTORY = 101,            /* evaluations stored of a job */
     LIMIT_JOB_MARKS = 304, /* ticks of its log: of 100 blocks, 101 evaluations, */
-    LIMIT_JOB_LOG = 512,   /* 101 releases; and lines of it, with its states */
-    LIMIT_UPLOADS_UNFINISHED = 64, /* kept at once: a draft and a descriptor each */
+    LIMIT_JOB_LOG = 512,   /* 101 releases; and lines of it, including its states */
+    LIMIT_UPLOADS_UNFINISHED = 64, /* stored at once: a draft and a descriptor each */
     LIMIT_REASON = 200,            /* bytes of why a grant was approved or rejected */
-    LIMIT_GRANT_DAYS = 14,         /* after which one that nobody decided lapses */
-    LIMIT_EVALUATIONS = 100,       /* named in a dataset: the newest */
-    LIMIT_QUALITY_CLASSES = 100,   /* that a holdout's evaluation can tell apart */
-    LIMIT_LOGINS = 1024,           /* browsers that are logged in at once */
+    LIMIT_GRANT_DAYS = 14,         /* after which an undecided grant lapses */
+    LIMIT_EVALUATIONS = 100,       /* listed in a dataset: the newest */
+    LIMIT_QUALITY_CLASSES = 100,   /* supported by a holdout's evaluation */
+    LIMIT_LOGINS = 1024,           /* browsers logged in at once */
     LIMIT_LOGINS_PER_KEY = 16,     /* of these, by one key */
-    LIMIT_POLICY_PROPOSALS = 64, /* of keys, that wait for a second person */
-    LIMIT_GROUPS = 256,            /* that a file of --groups gives roles */
+    LIMIT_POLICY_PROPOSALS = 64,   /* of keys, waiting for a second person */
+    LIMIT_GROUPS = 256,            /* in the file of --groups */
     LIMIT_GROUP_NAME = 255,        /* bytes */
-    LIMIT_SIGN_ON_STREAM_S = 900,  /* of single sign-on, before it is opened anew */
+    LIMIT_SIGN_ON_STREAM_S = 900,  /* of single sign-on, before it is reopened */
     LIMIT_QUEUE_LENGTH = 1000,     /* --queue-length-max */
     LIMIT_DRAIN_TIMEOUT_S = 120,   /* --drain-timeout */
     LIMIT_REVEAL_DELAY_MS = 4000,  /* --reveal-delay */
     LIMIT_METRICS_DATASETS = 1000, /* --metrics-datasets-max */
     LIMIT_URI = 8192,              /* bytes of path and query */
-    LIMIT_KEY_DAYS = 3650,         /* that a key may last */
+    LIMIT_KEY_DAYS = 3650,         /* lifetime of a key */
     LIMIT_KEY_DAYS_DEFAULT = 90,
     LIMIT_WRONG_KEYS = 10,            /* from one address in a minute */
-    LIMIT_WRONG_KEY_ADDRESSES = 1024, /* that are watched at once */
+    LIMIT_WRONG_KEY_ADDRESSES = 1024, /* watched at once */
     LIMIT_HEAD = 12288,               /* bytes of a request before its body */
     LIMIT_HEAD_PARTS = 64,            /* header fields, cookies and query parameters */
     LIMIT_JSON_BODY = 1 << 20,        /* bytes */
-    LIMIT_LOGIN_BODY = 1 << 10,       /* bytes: a key, from whoever comes */
+    LIMIT_LOGIN_BODY = 1 << 10,       /* bytes: a key, from an unknown client */
     LIMIT_PREDICT_BODY = 64 << 20     /* bytes */
 };
 
-#define LIMIT_FILE_NOTE            200 /* bytes of where weights are from */
-#define LIMIT_FILE_SIZE            (UINT64_C(2) << 30) /* of weights, bytes: their check holds the desk */
-#define LIMIT_NAME_PATTERNS        64  /* that say what of a model is trained */
-#define LIMIT_TENSOR_NAME          127 /* bytes of one */
-#define LIMIT_ANCESTORS            64  /* weights that a model descends from */
+/* LIMIT_FILE_SIZE is in bytes, for a file of weights. The desk is busy while it checks
+ * the file. */
+#define LIMIT_FILE_NOTE            200 /* bytes of a note on uploaded weights */
+#define LIMIT_FILE_SIZE            (UINT64_C(2) << 30)
+#define LIMIT_NAME_PATTERNS        64     /* patterns of trained or fresh layers */
+#define LIMIT_TENSOR_NAME          127    /* bytes of one */
+#define LIMIT_ANCESTORS            64     /* ancestors of a model's weights */
 #define LIMIT_PREDICT_FLOPS        0x1p40 /* a forward pass over all rows */
 #define LIMIT_RECORDS              INT32_MAX
 #define LIMIT_PARAMETERS           INT32_MAX
 #define LIMIT_EPSILON              30.0 /* a budget's and a job's: LEDGER_EPSILON_MAX */
-#define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice what noise takes of it */
+#define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice the noise's own delta */
 #define LIMIT_HOLDOUT_MIN          0.001   /* the share of a dataset that is held out */
 #define LIMIT_HOLDOUT_MAX          0.5
 #define LIMIT_LEARNING_RATE        1e6

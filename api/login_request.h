@@ -1,6 +1,6 @@
 /*
- * login_request.h - the body of POST /v1/session: {"key"}, which a browser shows once, for
- * a cookie.
+ * login_request.h - the body of POST /v1/session: {"key"}, which a browser sends once,
+ * to get a cookie.
  */
 #ifndef API_LOGIN_REQUEST_H
 #define API_LOGIN_REQUEST_H
@@ -11,9 +11,9 @@
 
 enum {
     LOGIN_KEY_SIZE = 256
-}; /* of any text that is taken for a key; a key is shorter */
+}; /* of any text that may be a key; a real key is shorter */
 
-/* Copies the key, which is then to be wiped (base/hash.h).
+/* Copies the key, which the caller must wipe afterwards (base/hash.h).
  *   ST_INVALID  a member is missing, unknown or too long: the error names it */
 enum status login_request_parse(char key[LOGIN_KEY_SIZE], const char *body, size_t size,
                                 struct error *error);

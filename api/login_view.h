@@ -1,6 +1,6 @@
 /*
- * login_view.h - who asks, as GET /v1/session answers: what a page needs to know of what it
- * may show.
+ * login_view.h - the caller of a request, as GET /v1/session returns it: what a web
+ * page needs to decide what to show.
  */
 #ifndef API_LOGIN_VIEW_H
 #define API_LOGIN_VIEW_H
@@ -11,11 +11,12 @@
 
 struct login_view {
     const struct principal *principal;
-    int64_t expire_ms; /* of the browser's session; 0: it has none */
+    int64_t expire_ms; /* end of the browser's session; 0: it has none */
 };
 
-/* {"authenticated","name","project","role","scopes":[name],"via","key","expire_time"}. Of
- * nobody it is false, with nulls and no scopes. To be freed. */
+/* Renders {"authenticated","name","project","role","scopes":[name],"via","key",
+ * "expire_time"}. Without a principal, "authenticated" is false, with nulls and no
+ * scopes. To be freed. */
 char *login_render(const struct login_view *view);
 
 #endif

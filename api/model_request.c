@@ -30,7 +30,7 @@ _Static_assert(LIMIT_PARAMETERS == MODEL_PARAMETERS_MAX,
 
 enum { MLP_HIDDEN = 128, RESNET_GROUPS = 32 }; /* network.md 7 */
 
-/* Answers false where it is refused. */
+/* Returns false if the preset was refused. */
 static bool read_preset(enum preset *preset, struct json_node node)
 {
     bool known = preset_parse(preset, json_read_text(node));
@@ -271,7 +271,8 @@ static enum status choose_loss(struct model_spec *model, bool has_loss,
     return ST_OK;
 }
 
-/* Datasets hold images channel by channel: [channels, height, width]. */
+/* Takes the input from the schema. Datasets hold images channel by channel: [channels,
+ * height, width]. */
 static void take_input(struct model_spec *model, const struct schema *schema)
 {
     if (model->input.channels > 0 || !model_spec_reads_image(model))

@@ -6,12 +6,13 @@
  *   {"preset":"mlp","hidden"?:[128],"activation"?:"relu","bias"?:true,"loss"?,
  *    "init_seed"?}
  *   {"preset":"cnn_mnist" or "cnn_cifar","input"?,"loss"?,"init_seed"?}
- *   {"preset":"resnet18_gn" or "resnet34_gn","groups"?:32,"input"?,"loss"?,"init_seed"?}
+ *   {"preset":"resnet18_gn" or "resnet34_gn","groups"?:32,"input"?,"loss"?,
+ *    "init_seed"?}
  *   {"input"?,"layers":[...],"loss"?,"init_seed"?}
  *
- * "input" is {"shape":[height, width, channels]}, how a record is read as an image,
- * channel by channel; the dataset's shape unless named. {"shape":[features]} is an image
- * of one pixel.
+ * "input" is {"shape":[height, width, channels]}, the way in which a record is read as
+ * an image, channel by channel. The default is the dataset's shape.
+ * {"shape":[features]} is an image of one pixel.
  */
 #ifndef API_MODEL_REQUEST_H
 #define API_MODEL_REQUEST_H
@@ -22,31 +23,32 @@
 struct json_node;
 struct json_writer;
 
-/* Fills in a zeroed model. *has_loss: it names its loss. The layers of a preset are
- * left to model_request_fit. What it owns must be released whether or not it is
- * refused. */
+/* Fills in a zeroed model. *has_loss = whether it names its loss. model_request_fit
+ * adds the layers of a preset. The caller must release the model, whether or not it
+ * is refused. */
 void model_request_read(struct model_spec *model, bool *has_loss,
                         const struct json_node *node);
 
-/* The members that a model of this preset may have, NULL-ended. */
+/* Returns the members that a model of this preset may have, NULL-ended. */
 const char *const *model_request_members(enum preset preset);
 
-/* Writes the members above and leaves none out. */
+/* Writes the members above, including those at their default. */
 void model_request_write(struct json_writer *writer, const char *name,
                          const struct model_spec *model);
 
 /* Chooses the loss unless it was named (regression squared; 2 classes logistic; more
- * softmax cross-entropy), takes the input from the schema where a layer needs an image
- * and none was named, and expands a preset. Whether the layers fit the data is found when
+ * softmax cross-entropy), takes the input from the schema if a layer needs an image and
+ * none was named, and expands a preset. Whether the layers fit the data is checked when
  * the model is compiled.
  *   ST_INVALID  the loss does not suit the task */
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error);
 
-/* Renders the model with its layers, as "arch" of the safetensors metadata; to be
- * freed. */
+/* Renders the model with its layers, as "arch" of the safetensors metadata; to
+ * be freed. */
 char *model_spec_render(const struct model_spec *model);
-/*   ST_INVALID  not such a text
+/* Parses what model_spec_render made.
+ *   ST_INVALID  not such a text
  * On ST_OK model must be released with model_spec_fini. */
 enum status model_spec_parse(struct model_spec *model, const char *text,
                              struct error *error);

@@ -1,6 +1,6 @@
-/* Each member of a model has a function here that says what it may be (the table of
- * members); which of them a model has is model_request.h's to say. A layer's members need
- * none: their row says all. */
+/* Each member of a model has a function here that writes its schema (the table of
+ * members); model_request.h defines which of them a model has. A layer's members need
+ * no function: their row has all the information. */
 #include "api/model_schema.h"
 
 #include <string.h>

@@ -13,8 +13,8 @@
 #include "api/optimizer_request.h"
 #include "api/schema_text.h"
 
-/* Writes a grid as a member of its own name. What does not apply to its kind is left
- * out: only counts have bins, and only float sums are inflated. */
+/* Writes a grid as a member of its own name. Members that do not apply to its kind are
+ * left out: only counts have bins, and only float sums are inflated. */
 static void write_grid(struct json_writer *writer, const struct noise_grid *named)
 {
     json_write_object(writer, named->name);
@@ -61,8 +61,8 @@ static void write_reserve(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
-/* An epsilon without an order was not converted from a Renyi curve, but is that of the
- * exact profile or of composed losses. */
+/* If an epsilon has no order, it was not converted from a Renyi curve: it comes from
+ * the exact profile or from composed losses. */
 static const char *accountant_of(const struct model_view *view)
 {
     if (view->order > 0)
@@ -93,8 +93,8 @@ static void write_guarantee(struct json_writer *writer, const struct model_view 
     json_write_object_end(writer);
 }
 
-/* Writes what the people in the data are promised of all jobs together, this one among
- * them. */
+/* Writes the guarantee for the people in the data over all jobs together, including
+ * this one. */
 static void write_dataset_guarantee(struct json_writer *writer,
                                     const struct model_view *view)
 {
@@ -107,8 +107,8 @@ static void write_dataset_guarantee(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
-/* Names what was made of the releases, where it is more than the usual steps: all of it is
- * post-processing, and none of it is in the guarantee. */
+/* Writes the processing of the releases, if it is more than the usual steps. All of it
+ * is post-processing, and does not affect the guarantee. */
 static void write_post_processing(struct json_writer *writer,
                                   const struct train_spec *train)
 {

@@ -17,7 +17,7 @@ static void add(struct onnx_properties *properties, const char *key, const char 
     properties->items[properties->count++] = (struct onnx_property){key, value};
 }
 
-/* The fewest digits that read back to the same double, as in the certificate. */
+/* Writes the fewest digits that read back to the same double, as in the certificate. */
 static void render_number(char text[ONNX_NUMBER_SIZE], double number)
 {
     for (int digits = 15; digits <= 17; digits++) {
@@ -27,7 +27,7 @@ static void render_number(char text[ONNX_NUMBER_SIZE], double number)
     }
 }
 
-/* The certificate was read when the row was. */
+/* Adds the guarantee. The certificate was already checked when the row was read. */
 static void add_guarantee(struct onnx_properties *properties, const char *certificate)
 {
     struct json_reader reader;

@@ -1,15 +1,15 @@
 /*
- * onnx_properties.h - what a model's file of ONNX says of it beside the graph, as entries
- * of its metadata_props (model-file.md).
+ * onnx_properties.h - the metadata of a model's ONNX file, as entries of its
+ * metadata_props (model-file.md).
  *
- *   format, arch, inputs, certificate  as in the metadata of the safetensors file
+ *   format, arch, inputs, certificate  same as in the metadata of the safetensors file
  *   model, job, dataset                ids
  *   sha256                             of the safetensors file, which the ledger names
  *   certificate_sha256                 of the text in certificate
- *   epsilon, delta                     of this model alone; absent where it has no
- *                                      guarantee
- *   classes                            of a classification: what the places of its
- *                                      classes are called, a JSON array of texts
+ *   epsilon, delta                     only of this model; absent if it has
+ *                                      no guarantee
+ *   classes                            of a classification: the names of its classes by
+ *                                      index, a JSON array of texts
  *
  * Ownership: the properties own their texts; the row's is borrowed.
  */
@@ -31,7 +31,7 @@ struct onnx_properties {
     char epsilon[ONNX_NUMBER_SIZE], delta[ONNX_NUMBER_SIZE];
 };
 
-/* dataset is the id of what the model was trained on. */
+/* dataset is the id of the dataset that the model was trained on. */
 void onnx_properties_init(struct onnx_properties *properties,
                           const struct model_row *row, const char *dataset,
                           const struct model_spec *model, const struct schema *schema);

@@ -5,7 +5,7 @@
 #include "api/json_writer.h"
 #include "api/limits.h"
 
-/* Decay rates are shares of what is kept from step to step. */
+/* A decay rate is the share that is kept from step to step. */
 static const struct json_range decay_range = {0, 1, false, true};
 static const struct json_range rate_range = {0, LIMIT_LEARNING_RATE, true, false};
 static const struct json_range final_range = {0, LIMIT_LEARNING_RATE, false, false};
@@ -42,8 +42,8 @@ static void read_decay(double *decay, struct json_node node)
         *decay = json_read_real(node, decay_range);
 }
 
-/* What both kinds have. The schedule is read before the rate, whose last value follows
- * it. */
+/* Reads the members that both kinds have. The schedule is read before the rate, because
+ * the default of the rate's final value depends on it. */
 static void read_course(struct optimizer_spec *optimizer, const struct json_node *node)
 {
     struct json_node schedule = json_member(node, "schedule");
@@ -85,7 +85,7 @@ void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning
     *has_learning_rate = json_present(rate);
     if (*has_learning_rate)
         read_learning_rate(optimizer, rate);
-    if (!known) /* nor is it known what else it takes */
+    if (!known) /* the members of an unknown optimizer are unknown too */
         return;
     switch (kind) {
     case OPTIMIZER_SGD:

@@ -1,5 +1,5 @@
 /*
- * page_view.h - a page of a list as answered.
+ * page_view.h - a page of a list in API responses.
  */
 #ifndef API_PAGE_VIEW_H
 #define API_PAGE_VIEW_H
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Renders {"<name>":[items...],"next_page_token":token or null}, to be freed; items are
- * JSON texts. */
+/* Renders {"<name>":[items...],"next_page_token":token or null}, to be freed. items
+ * are JSON texts. */
 char *page_render(const char *name, char *const *items, size_t count,
                   const char *token);
 
-/* The same with "archived_to":N behind the rest, where archived_to is not 0. */
+/* The same, followed by "archived_to":N if archived_to is not 0. */
 char *page_render_archived(const char *name, char *const *items, size_t count,
                            const char *token, uint64_t archived_to);
 

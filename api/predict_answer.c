@@ -62,7 +62,8 @@ static void refuse_row(const struct predict_answer *answer, size_t row,
     fault_add(error, &fault);
 }
 
-/* Whether there is an answer for each row; the error names those without. */
+/* Returns whether every row has finite outputs. The error names the rows that
+ * do not. */
 static bool are_answered(const struct predict_answer *answer, const double *outputs,
                          size_t rows, struct error *error)
 {

@@ -1,9 +1,9 @@
 /* How it works: predict_extent finds where a row ends and how many cells it has by
  * counting brackets and commas outside of strings, without parsing anything. A row with
- * the wrong number of cells is refused by that alone, and the message says which
- * columns are counted. Of any other row the text is parsed by itself, as JSON of a few
- * kilobytes, and each cell is encoded as a cell of an imported file is: read_columns
- * gives texts to the encoders of the columns, read_values takes numbers as they are.
+ * the wrong number of cells is refused without parsing, and the message says which
+ * columns are counted. The text of any other row is parsed by itself, as JSON of a few
+ * kilobytes, and each cell is encoded like a cell of an imported file: read_columns
+ * gives texts to the encoders of the columns, read_values uses numbers directly.
  * json_reader.h lists every fault with its pointer inside the row. */
 #include "api/predict_cells.h"
 
@@ -14,8 +14,8 @@
 #include "api/fault.h"
 #include "api/json_reader.h"
 
-/* Answers the size of the string that starts at text[0] == '"', its end included; 0
- * where it has no end. */
+/* Returns the size of the string that starts at text[0] == '"', including its closing
+ * quote; 0 if it has none. */
 static size_t string_size(const char *text, size_t size)
 {
     size_t i = 1;
@@ -32,7 +32,7 @@ bool predict_extent(struct predict_extent *extent, const char *text, const char 
         bool opens = text[i] == '[' || text[i] == '{';
         bool closes = text[i] == ']' || text[i] == '}';
         if (depth == 0 && (closes || text[i] == ','))
-            break; /* behind a number, a word or a string */
+            break; /* after a number, a word or a string */
         commas += depth == 1 && text[i] == ',';
         is_flat = is_flat && !(depth == 1 && opens);
         is_blank =
@@ -54,7 +54,7 @@ static bool takes_cell(const struct column *column)
     return column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
 }
 
-/* Refuses the row and says which cells are counted. */
+/* Refuses the row and lists the cells that are counted. */
 static enum status refuse_count(const struct predict_row *row, size_t cells,
                                 struct error *error)
 {

@@ -13,9 +13,9 @@ struct reading {
     const struct predict_text *body;
     const struct predict_row *row;
     const char *at, *end;
-    float *features; /* one row's, which nobody uses */
-    size_t rows;     /* behind us */
-    bool seen;       /* "inputs" is behind us */
+    float *features; /* one row's, which are not used */
+    size_t rows;     /* read so far */
+    bool seen;       /* whether "inputs" was read */
     size_t faults;   /* so far */
     struct error *error;
 };
@@ -36,7 +36,7 @@ static void refuse(struct reading *reading, enum fault_kind kind, const char *po
     reading->faults++;
 }
 
-/* Adds a fault of the row that is being read. */
+/* Adds a fault of the current row. */
 static void refuse_row(struct reading *reading, const struct fault *fault)
 {
     char pointer[sizeof fault->pointer];
@@ -60,9 +60,9 @@ static bool take(struct reading *reading, char c)
     return true;
 }
 
-/* The text breaks off, or goes on, where it must not. A body of the size of other
- * requests is read once more, whole, to name the place. Here and below, the answer
- * false means that nothing more is to be read. */
+/* Reports text that ends, or continues, where it must not. A body of the size of other
+ * requests is read once more, whole, to find the place. Here and below, false means
+ * that reading must stop. */
 static bool refuse_text(struct reading *reading)
 {
     struct json_reader reader;
@@ -81,7 +81,7 @@ static bool refuse_text(struct reading *reading)
     return false;
 }
 
-/* Goes past a value that cannot be used. */
+/* Moves past a value that cannot be used. */
 static bool skip_value(struct reading *reading)
 {
     struct predict_extent extent;
@@ -213,7 +213,7 @@ enum status predict_faults(const struct predict_text *body,
         return error_set(error, ST_NO_MEMORY, "no memory for a row");
     read_body(&reading);
     free(reading.features);
-    if (reading.faults == 0) /* memory was short before, and is not now */
+    if (reading.faults == 0) /* memory was short before, but is sufficient now */
         return error_set(error, ST_NO_MEMORY, "no memory to read the rows");
     return ST_INVALID;
 }

@@ -1,7 +1,7 @@
 /*
- * predict_faults.h - all that is wrong with a body of predict, after the reading of it has
- * come to a fault (predict_request.h): it is read once more from its beginning, and past
- * its faults.
+ * predict_faults.h - all faults of a body of predict. When the reader of the body
+ * finds a fault (predict_request.h), the body is read once more from its beginning,
+ * past its faults.
  *
  * Threads: pure functions of their arguments.
  */
@@ -16,11 +16,11 @@
 struct predict_text {
     const char *text;
     size_t size;
-    size_t rows_max; /* the most that limits allow */
+    size_t rows_max; /* the largest number that limits allow */
 };
 
 /*   ST_INVALID    the faults of the body, in its order, up to LIMIT_FAULTS
- *   ST_NO_MEMORY  no room for one row */
+ *   ST_NO_MEMORY  there is not enough memory for one row */
 enum status predict_faults(const struct predict_text *body,
                            const struct predict_row *row, struct error *error);
 

@@ -12,11 +12,11 @@
 struct predict_request {
     const char *body, *at, *end;
     const struct schema *schema;
-    struct encoder *encoders; /* csv has one for each column */
+    struct encoder *encoders; /* one for each column of csv */
     struct predict_row form;
-    size_t rows, rows_max; /* read, and the most that limits allow */
+    size_t rows, rows_max; /* read so far, and the largest number that limits allow */
     bool ended;
-    struct error *error; /* that the present call was given */
+    struct error *error; /* of the current call */
 };
 
 static void skip_blanks(struct predict_request *request)
@@ -34,7 +34,7 @@ static bool take(struct predict_request *request, char c)
     return true;
 }
 
-/* Has the body read once more, past its faults, so that all of them are named. */
+/* Reads the body once more, past its faults, so that all of them are reported. */
 static enum status refuse(const struct predict_request *request)
 {
     const struct predict_text body = {
@@ -42,7 +42,7 @@ static enum status refuse(const struct predict_request *request)
     return predict_faults(&body, &request->form, request->error);
 }
 
-/* Answers false where the row is at fault. */
+/* Returns false if the row has a fault. */
 static bool read_row(struct predict_request *request, float *out)
 {
     struct predict_extent extent;
@@ -63,7 +63,7 @@ static bool read_row(struct predict_request *request, float *out)
     return true;
 }
 
-/* Goes past {"inputs":[ which is the only way for a body to begin. */
+/* Moves past {"inputs":[ which is the only way for a body to begin. */
 static bool read_opening(struct predict_request *request)
 {
     static const char name[] = "\"inputs\"";
@@ -77,8 +77,8 @@ static bool read_opening(struct predict_request *request)
     return take(request, ':') && take(request, '[');
 }
 
-/* Goes past what follows a row: a comma and the next row, or the end of the whole.
- * Answers false where it is neither. */
+/* Moves past what follows a row: a comma and the next row, or the end of the body.
+ * Returns false if it is neither. */
 static bool pass_row(struct predict_request *request)
 {
     if (take(request, ','))
@@ -103,7 +103,7 @@ static enum status open_encoders(struct predict_request *request)
     return status;
 }
 
-/* Answers how many rows the limits allow. One row is always taken. */
+/* Returns how many rows the limits allow. One row is always allowed. */
 static size_t rows_allowed(const struct predict_body *body, size_t features)
 {
     size_t classes = body->schema->classes;
@@ -118,7 +118,8 @@ static size_t rows_allowed(const struct predict_body *body, size_t features)
 size_t predict_rows_most(size_t size, const struct schema *schema)
 {
     size_t cells = schema_cells(schema);
-    size_t row = 2 * (cells > 0 ? cells : 1) + 1; /* cells of a digit, and marks */
+    size_t row = 2 * (cells > 0 ? cells : 1) + 1; /* one-digit cells,
+                                                   * commas, brackets */
     size_t most = size / row + 1;
     return most < LIMIT_PREDICT_ROWS ? most : LIMIT_PREDICT_ROWS;
 }

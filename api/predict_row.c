@@ -29,8 +29,7 @@ static const char *skip_digits(const char *at, const char *end)
     return at;
 }
 
-/* Reads a whole number as jansson does, which takes it as an integer, so that -0 is
- * 0. */
+/* Reads a whole number like jansson, which reads it as an integer, so that -0 is 0. */
 static double whole_value(const char *first, const char *end, bool negative)
 {
     int64_t value = 0;
@@ -39,7 +38,7 @@ static double whole_value(const char *first, const char *end, bool negative)
     return (double)(negative ? -value : value);
 }
 
-/* Reads a number of JSON (RFC 8259, 6). Answers its end, or NULL. */
+/* Reads a number of JSON (RFC 8259, 6). Returns its end, or NULL. */
 static const char *read_number(double *value, const char *text, const char *end)
 {
     const char *first = text + (text < end && *text == '-');
@@ -70,8 +69,7 @@ static const char *read_number(double *value, const char *text, const char *end)
     return decimal_read(value, text, at) == at && isfinite(*value) ? at : NULL;
 }
 
-/* Reads a text between quotes in which nothing is escaped. Answers the place behind it,
- * or NULL. */
+/* Reads a text in quotes without escapes. Returns the position after it, or NULL. */
 static const char *read_text(struct cell *cell, const char *text, const char *end)
 {
     const char *at = text + 1;
@@ -83,7 +81,7 @@ static const char *read_text(struct cell *cell, const char *text, const char *en
     return at + 1;
 }
 
-/* Reads a cell of a column as it is given to the encoder. */
+/* Reads a cell of a column in the form that the encoder takes. */
 static const char *read_cell(struct cell *cell, enum column_kind kind, const char *text,
                              const char *end)
 {
@@ -102,7 +100,7 @@ static const char *read_cell(struct cell *cell, enum column_kind kind, const cha
     return behind;
 }
 
-/* Answers the place behind the separator that must follow a cell, or NULL. */
+/* Returns the position after the separator that must follow a cell, or NULL. */
 static const char *pass_separator(const char *at, const char *end, bool last)
 {
     at = skip_blanks(at, end);
@@ -146,7 +144,7 @@ static const char *read_values(const struct predict_row *row, float *out,
 const char *predict_row_read(const struct predict_row *row, float *out,
                              const char *text, const char *end)
 {
-    if (row->cells == 0) /* [] has no cell to end at */
+    if (row->cells == 0) /* [] has no cell that could end it */
         return NULL;
     return schema_has_columns(row->schema) ? read_columns(row, out, text + 1, end)
                                            : read_values(row, out, text + 1, end);

@@ -59,8 +59,7 @@ unsigned problem_http_status(enum status status)
 }
 /* clang-format on */
 
-/* Answers about how many seconds the reason lasts, or 0 where waiting changes
- * nothing. */
+/* Returns about how many seconds the reason lasts, or 0 if waiting does not help. */
 unsigned problem_retry_after(enum status status)
 {
     if (status == ST_BUDGET_HELD || status == ST_DATASET_IN_USE)
@@ -121,8 +120,8 @@ static void write_failure(struct json_writer *writer,
     json_write_text(writer, "reason", failure->text);
 }
 
-/* Writes what is available, aligned with the orders: null where an order carries no
- * weight. */
+/* Writes the available budget, aligned with the orders: null if an order carries
+ * no weight. */
 static void write_available(struct json_writer *writer, const struct problem *problem)
 {
     double available[CURVE_ORDERS];

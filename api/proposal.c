@@ -74,7 +74,7 @@ enum status further_grant_parse(struct grant *grant, const char *body, size_t si
     return status;
 }
 
-/* --- as kept --- */
+/* --- the stored form --- */
 
 void proposal_write(struct json_writer *writer, const struct proposal *proposal)
 {
@@ -131,7 +131,7 @@ void proposal_read(struct proposal *proposal, struct json_node node)
         (int64_t)json_read_count(json_member(&node, "decide_ms"), 0, INT64_MAX);
 }
 
-/* --- as answered --- */
+/* --- the form in responses --- */
 
 static void write_or_null(struct json_writer *writer, const char *name,
                           const char *text)
@@ -165,11 +165,11 @@ void proposal_show(struct json_writer *writer, const struct proposal *proposal,
     json_write_object_end(writer);
 }
 
-/* Writes what is promised, or is to be, if it is agreed to. */
+/* Writes the budget that the proposal grants, or will grant once approved. */
 static void write_promise(struct json_writer *writer, const struct proposal *proposal,
                           const struct dataset_spec *spec)
 {
-    struct dataset_spec promised = *spec; /* borrows */
+    struct dataset_spec promised = *spec; /* borrows from spec */
     if (proposal_is_further(proposal)) {
         promised.grant.epsilon = proposal->further.epsilon;
         promised.grant.delta = proposal->further.delta;

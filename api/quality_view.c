@@ -8,7 +8,7 @@
 #include "base/part.h"
 #include "engine/quality/quality_figures.h"
 
-/* Values are shown in units of scale. */
+/* Writes an interval in units of scale. */
 static void write_interval(struct json_writer *writer, const char *name,
                            const struct quality_interval *interval, double scale)
 {

@@ -1,15 +1,15 @@
 /*
- * quality_view.h - the quality of a model on records held out, as jobs, models and
- * certificates show it.
+ * quality_view.h - the quality of a model on held-out records, in jobs, models
+ * and certificates.
  *
  *   "part":"holdout", "records", "epsilon", "delta", "relation", "unit", "mechanism",
  *   "reserve"
  *   "deviation"       of the noise on a count
  *   "accuracy", "auc", "rmse", "r_squared"   each {"value","low","high"}, or null
- *   "classes"         of each {"precision","recall","f1"}; of a regression empty
+ *   "classes"         of each {"precision","recall","f1"}; empty for a regression
  *   "calibration"     of each bin of scores {"from","to","count","share"}
  *   "confusion"       noisy counts, a row for each true class
- *   "error_clip", "residuals"                of a regression: noisy counts by bins
+ *   "error_clip", "residuals"                for a regression: noisy counts by bins
  */
 #ifndef API_QUALITY_VIEW_H
 #define API_QUALITY_VIEW_H
@@ -20,8 +20,8 @@
 struct quality_view {
     const struct quality_plan *plan;
     const double *released; /* (quality_counts) */
-    enum unit unit;         /* that were held out */
-    double epsilon, delta;  /* of this look alone */
+    enum unit unit;         /* the unit that was held out */
+    double epsilon, delta;  /* only of this measurement */
     const char *mechanism;  /* canonical text */
     struct ledger_entry_name reserve;
     double
@@ -31,7 +31,8 @@ struct quality_view {
 /* Renders the object as text, to be freed. */
 char *quality_render(const struct quality_view *view);
 
-/* The accuracy in such a text, or, of a regression, the rmse; NaN where it has none. */
+/* Returns the accuracy in such a text, or, for a regression, the rmse; NaN if it
+ * has none. */
 double quality_figure(const char *text, bool regression);
 
 #endif

@@ -51,7 +51,7 @@ enum status query_take(struct query_seen *seen, const char *name, struct error *
 /* Reads 1 to DIGITS_MAX digits and nothing else, as a number below LIMIT_COUNT. */
 static bool read_digits(uint64_t *value, const char *text)
 {
-    enum { DIGITS_MAX = 16 }; /* of a count: zeros before it are digits too */
+    enum { DIGITS_MAX = 16 }; /* of a count, including leading zeros */
     uint64_t sum = 0;
     size_t size = strlen(text);
     if (size == 0 || size > DIGITS_MAX)
@@ -91,7 +91,7 @@ enum status query_page_size(size_t *page_size, const char *text, struct error *e
     return status;
 }
 
-/* Refuses with what would have been right: "must be a, b or c". */
+/* Refuses, and lists the values that are allowed: "must be a, b or c". */
 static enum status refuse_choice(const char *name, const char *const *names,
                                  struct error *error)
 {
@@ -105,7 +105,8 @@ static enum status refuse_choice(const char *name, const char *const *names,
     return query_refuse(name, text, error);
 }
 
-/* The place of text[0..size) among names; that of their end if it is none of them. */
+/* Returns the index of text[0..size) among names; that of the end if it is none
+ * of them. */
 static unsigned place_among(const char *const *names, const char *text, size_t size)
 {
     unsigned place = 0;
@@ -147,7 +148,8 @@ enum status query_choices(unsigned *places, const char *name, const char *text,
     return ST_OK;
 }
 
-/* A text is a time if the time that it reads as is written just so. */
+/* A text is a valid time if rendering the time that it parses to gives the
+ * same text. */
 enum status query_time(int64_t *wall_ms, const char *name, const char *text,
                        struct error *error)
 {
@@ -180,7 +182,7 @@ void page_mark_render(char token[PAGE_TOKEN_SIZE], const struct page_mark *mark)
         snprintf(token + used, PAGE_TOKEN_SIZE - (size_t)used, ".%016" PRIx64, bits);
 }
 
-/* A token is one that was given out if what it reads as is written just so. */
+/* A token is valid if rendering what it parses to gives the same token. */
 enum status page_mark_parse(struct page_mark *mark, const char *text,
                             struct error *error)
 {

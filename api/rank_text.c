@@ -206,7 +206,8 @@ enum status rank_order_parse(struct rank_order *order, const char *line,
 
 /* --- reports --- */
 
-/* A model that diverged may release what is no number, which is written as null. */
+/* Writes the released numbers. If the model diverged, a number may not be finite; it is
+ * written as null. */
 static void write_numbers(struct json_writer *writer, const struct rank_report *report)
 {
     json_write_array(writer, "released");

@@ -1,9 +1,9 @@
-/* How it works: request_head_read is called whenever more of a head has come in, always
- * with the head from its first byte on, and goes on where it stopped: lines before next
- * are checked, and up to looked there is no end of a line. Each complete line is the
- * first line, a field, or the empty line that ends the head. A line that is not
- * complete is searched for control characters and held against the limits, so that a
- * refusal does not wait for its end. */
+/* How it works: request_head_read is called whenever more of a head has arrived, always
+ * with the head from its first byte on, and continues where it stopped: lines before
+ * next are checked, and there is no end of a line between next and looked. Each
+ * complete line is the first line, a field, or the empty line that ends the head. An
+ * incomplete line is searched for control characters and checked against the limits, so
+ * that a refusal does not have to wait for its end. */
 #include "api/request_head.h"
 
 #include <ctype.h>
@@ -15,12 +15,13 @@
 
 enum {
     METHOD_MAX = 32,    /* characters */
-    LINE_SPARE = 64,    /* what the first line has beside its target */
+    LINE_SPARE = 64,    /* bytes of the first line besides its target */
     LENGTH_DIGITS = 18, /* below 2^63 */
 };
 
-/* These are the fields that this server or its library reads, and that are no lists of
- * which lines are joined (service/request.c). Two of one name would be two requests. */
+/* The fields that this server or its library reads, and that are not lists whose lines
+ * are joined (service/request.c). If a field occurred twice, the request could be read
+ * in two ways. */
 #define ONCE_LIST(X)                                                                   \
     X(HOST, "Host")                                                                    \
     X(CONTENT_LENGTH, "Content-Length")                                                \
@@ -50,7 +51,7 @@ enum once {
         ONCE_COUNT
 };
 
-struct span { /* text inside the head */
+struct span { /* text in the head */
     const char *text;
     size_t size;
 };
@@ -67,7 +68,7 @@ static bool span_is(struct span span, struct span name)
     return span.size == name.size && strncasecmp(span.text, name.text, span.size) == 0;
 }
 
-/* Tells whether c may stand in a method or in a field's name (RFC 9110 5.6.2). */
+/* Returns whether c is allowed in a method or in a field's name (RFC 9110 5.6.2). */
 static bool is_token(unsigned char c)
 {
     return isalnum(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
@@ -95,7 +96,7 @@ static bool is_control(char c)
 static enum status check_controls(struct span span, struct error *error)
 {
     bool found = false;
-    for (size_t i = 0; i < span.size; i++) /* to the end: many at once */
+    for (size_t i = 0; i < span.size; i++) /* no early exit: vectorised */
         found |= is_control(span.text[i]);
     if (found)
         return error_set(error, ST_INVALID, "a control character in the headers");
@@ -110,7 +111,7 @@ static unsigned count_of(struct span span, char character)
     return count;
 }
 
-/* The library keeps a piece of memory for each part, so there may not be too many. */
+/* The library allocates memory for each part, so their number is limited. */
 static enum status check_parts(const struct request_head *head, struct error *error)
 {
     if (head->parts <= LIMIT_HEAD_PARTS)
@@ -181,7 +182,7 @@ static enum status read_once(struct request_head *head, enum once field,
     return ST_OK;
 }
 
-/* Moves the blanks behind a value in front of it, and answers the value alone. */
+/* Moves the blanks after a value in front of it, and returns only the value. */
 static struct span move_blanks(struct request_head *head, struct span value)
 {
     char *text = head->bytes + (value.text - head->bytes);
@@ -257,8 +258,8 @@ static enum status read_line(struct request_head *head, struct span line,
     return check_fields(head, error);
 }
 
-/* Checks what can be checked of a line that has not ended. The last byte so far may be
- * its CR. */
+/* Makes the checks that are possible for an unfinished line. The last byte so far may
+ * be its CR. */
 static enum status check_unfinished(struct request_head *head, const char *bytes,
                                     size_t size, struct error *error)
 {

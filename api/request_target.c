@@ -9,12 +9,12 @@
 #include "api/limits.h"
 #include "base/check.h"
 
-struct utf8 { /* what may follow inside a character; nothing where left is 0 */
+struct utf8 { /* what may follow inside a character; only if left > 0 */
     unsigned left;
     uint8_t low, high;
 };
 
-/* Takes one byte more. Answers false where the text is not UTF-8. */
+/* Takes one more byte. Returns false if the text is not UTF-8. */
 static bool utf8_take(struct utf8 *utf8, uint8_t byte)
 {
     if (utf8->left > 0) {
@@ -32,10 +32,10 @@ static bool utf8_take(struct utf8 *utf8, uint8_t byte)
     return true;
 }
 
-/* A letter is what one character of a target stands for. */
+/* One character of a target, decoded. */
 struct letter {
     const char *at;
-    size_t size; /* 1, or 3 where it is encoded; 0: it may not stand there */
+    size_t size; /* 1, or 3 if it is encoded; 0: not allowed */
     uint8_t value;
 };
 
@@ -63,7 +63,7 @@ static struct letter letter_at(const char *at, const char *end)
     return letter;
 }
 
-/* Tells whether c stands for itself and ends nothing, as most of any target does. */
+/* Returns whether c is an ordinary character that is not a delimiter, as most are. */
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
@@ -86,8 +86,7 @@ static enum status check_letter(const struct letter *letter, bool in_path,
     return ST_OK;
 }
 
-/* Checks a segment of the path that has ended. It is the last where nothing but a query
- * follows. */
+/* Checks a complete segment of the path. last: only a query can follow. */
 static enum status check_segment(size_t size, size_t dots, bool last,
                                  struct error *error)
 {
@@ -120,7 +119,7 @@ bool request_target_authority(const char *text, size_t size, const char **author
     return false;
 }
 
-/* Answers how many bytes stand in front of the path. */
+/* Returns how many bytes come before the path. */
 static size_t path_start(const char *text, size_t size)
 {
     const char *authority;
@@ -152,12 +151,12 @@ char *request_target_path(const char *target)
     return path;
 }
 
-/* Checks what follows the first slash, or the question mark of a target without a path. */
+/* Checks what follows the first slash, or the question mark if there is no path. */
 static enum status check_letters(const char *at, const char *end, bool in_path,
                                  struct error *error)
 {
     struct utf8 utf8 = {0};
-    size_t segment = 0, dots = 0; /* characters of the segment, and dots among them */
+    size_t segment = 0, dots = 0; /* characters of the segment, and how many are dots */
     enum status status = ST_OK;
     while (at < end && status == ST_OK) {
         if (utf8.left == 0 && is_plain(*at)) {
@@ -193,7 +192,7 @@ enum status request_target_check(const char *text, size_t size, struct error *er
         return error_set(error, ST_URI_TOO_LONG, "at most %d bytes", LIMIT_URI);
     if (request_target_authority(text, size, &host, &host_size) && host_size == 0)
         return error_set(error, ST_INVALID, "the target names no host");
-    if (start > 0 && (at == end || *at == '?')) /* of the path / */
+    if (start > 0 && (at == end || *at == '?')) /* the path is / */
         return check_letters(at == end ? end : at + 1, end, at == end, error);
     if (at == end || *at != '/')
         return error_set(error, ST_INVALID,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { KEY_ROLES = ROLE_COUNT - ROLE_ANALYST }; /* those that a key can have */
+enum { KEY_ROLES = ROLE_COUNT - ROLE_ANALYST }; /* the roles that a key can have */
 
 static const struct row {
     const char *name;
@@ -87,7 +87,8 @@ uint64_t principal_scopes(const struct principal *principal)
     return scopes;
 }
 
-/* Compares whether or not there is such a thing, so that both take the same time. */
+/* Compares the projects even if there is no such object, so that both cases take the
+ * same time. */
 enum access access_decide(const struct principal *principal, enum scope scope,
                           const struct access_object *object)
 {

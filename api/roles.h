@@ -1,14 +1,16 @@
 /*
- * roles.h - what each role may do, and what it sees: a row for each scope, a column for
- * each role. Every route names its scope (api/routes.h), every thing has a project and an
- * owner, and access_decide answers from these three alone whether a request is allowed.
+ * roles.h - the access rights of each role: a row for each scope, a column for
+ * each role. Every route names its scope (api/routes.h), every object has a
+ * project and an owner, and access_decide uses only these three to decide whether
+ * a request is allowed.
  *
- * A role reaches with a scope
- *   NONE        nothing: 403, whatever is named
- *   OWN         what its owner made in its project; what others made there is 403
- *   PROJECT     the things of its project
- *   EVERYWHERE  the things of all projects
- * and whatever lies in a project that it does not reach is 404, as if it were not there.
+ * With a scope a role reaches
+ *   NONE        nothing: 403 for every object
+ *   OWN         what its owner made in its project; objects that others made there
+ *               are 403
+ *   PROJECT     the objects of its project
+ *   EVERYWHERE  the objects of all projects
+ * An object in a project that the role does not reach is 404, as if it did not exist.
  *
  * Pure.
  */
@@ -44,7 +46,7 @@
 /* clang-format on */
 
 enum scope {
-    SCOPE_EVERYBODY, /* of routes that ask for no key */
+    SCOPE_EVERYBODY, /* for routes that need no key */
 #define X(symbol, ...) SCOPE_##symbol,
     SCOPE_LIST(X)
 #undef X
@@ -56,38 +58,39 @@ _Static_assert(SCOPE_COUNT <= 64, "a principal has a bit for each scope");
 
 enum reach { REACH_NONE, REACH_OWN, REACH_PROJECT, REACH_EVERYWHERE };
 
-/* The name of a scope, "" of SCOPE_EVERYBODY; and the scope of a name. */
+/* Return the name of a scope, "" for SCOPE_EVERYBODY; and the scope of a name. */
 const char *scope_name(enum scope scope);
 bool scope_parse(enum scope *scope, const char *name);
 
-/* "analyst", "data_owner", "privacy_officer", "operator", "auditor"; "local" and "" of the
- * others, which are no role of a key and are not parsed. */
+/* "analyst", "data_owner", "privacy_officer", "operator", "auditor"; "local" and "" are
+ * the names of the other roles, which no key can have and which are not parsed. */
 const char *role_name(enum role role);
 bool role_parse(enum role *role, const char *name);
 
-/* How far the role reaches with the scope. */
+/* Returns how far the role reaches with the scope. */
 enum reach role_reach(enum role role, enum scope scope);
 
-/* How far the principal reaches: as its role does; and a scope that it has beside its role
- * reaches its project at least. */
+/* Returns how far the principal reaches: as far as its role, and with an additional
+ * scope at least its project. */
 enum reach principal_reach(const struct principal *principal, enum scope scope);
 
-/* Whether it reaches the things of every project with any scope. */
+/* Returns whether it reaches the objects of every project with any scope. */
 bool principal_is_everywhere(const struct principal *principal);
 
-/* The scopes with which the principal reaches anything: a bit for each. */
+/* Returns the scopes with which the principal reaches anything: a bit for each. */
 uint64_t principal_scopes(const struct principal *principal);
 
-struct access_object {   /* whose a thing is */
-    const char *project; /* NULL: there is no such thing */
-    const char *owner;   /* the name of who made it */
+struct access_object {   /* project and owner of an object */
+    const char *project; /* NULL: there is no such object */
+    const char *owner;   /* the name of the person who made it */
 };
 
 enum access { ACCESS_ALLOWED, ACCESS_FORBIDDEN, ACCESS_NOT_FOUND };
 
-/* Whether the principal may do with object what the scope says. FORBIDDEN comes first, so
- * that whoever lacks a scope learns of nothing whether it exists; a thing that is not there
- * and one that is not seen are both NOT_FOUND. */
+/* Decides whether the principal may do with object what the scope covers. FORBIDDEN
+ * takes precedence, so that a principal without the scope cannot find out whether
+ * an object exists. An object that does not exist and one that is out of reach are
+ * both NOT_FOUND. */
 enum access access_decide(const struct principal *principal, enum scope scope,
                           const struct access_object *object);
 

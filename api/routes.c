@@ -37,9 +37,9 @@ int route_parameter(const struct route *route, const char *name)
     return -1;
 }
 
-/* Tells whether path has the form of template; then id and name are its parameters. They
- * hold neither / nor : (api.md), so that "{id}:import" and "{name}:fetch" read in one way
- * only. */
+/* Returns whether path matches template; if so, id and name are its parameters.
+ * Parameters contain neither / nor : (api.md), so that "{id}:import" and "{name}:fetch"
+ * are unambiguous. */
 static bool match_template(struct route_match *match, const char *template,
                            const char *path)
 {
@@ -72,7 +72,7 @@ static void allow_add(char *allow, size_t room, const char *method)
         allow_add(allow, room, "HEAD");
 }
 
-/* Lists the methods of all routes that path has the form of; "" if there are none. */
+/* Lists the methods of all routes that match path; "" if there are none. */
 static void allow_of(char *allow, size_t room, const char *path)
 {
     struct route_match unused;

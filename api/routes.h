@@ -1,11 +1,11 @@
 /*
- * routes.h - every route of the contract, a row each. Whatever the program does
- * differently from route to route it reads from the row; nothing but the row and the
- * route's functions (service/handlers.h) names a route.
+ * routes.h - every route of the API contract, a row each. Everything that differs from
+ * route to route is in the row; only the row and the route's functions
+ * (service/handlers.h) name a route.
  *
- * Three files make a route: its row here; its functions, which service/handlers.h
- * declares from the row, in one of service/..._handlers.c; its operation in openapi.yaml,
- * which tests hold against the row in both directions.
+ * Three files define a route: its row here; its functions, which service/handlers.h
+ * declares from the row, in one of service/..._handlers.c; and its operation in
+ * openapi.yaml, which tests compare with the row in both directions.
  *
  * Pure.
  */
@@ -23,9 +23,9 @@
 #define TYPE_EVENTS "text/event-stream"
 
 /* A row is X(name, run, scope, members...): the operationId of openapi.yaml, an enum
- * route_run and an enum scope (api/roles.h) without their prefixes, and members of struct
- * route. What of these a row does not name is "", false or BODY_NONE. A row without a scope
- * does not compile. */
+ * route_run and an enum scope (api/roles.h) without their prefixes, and members of
+ * struct route. A member that a row does not set is "", false or BODY_NONE. A row
+ * without a scope does not compile. */
 /* clang-format off */
 #define ROUTE_LIST(X)                                                                  \
     X(dataset_create, ON_DESK, DATASETS_ADMIN, .method = "POST",                       \
@@ -252,16 +252,16 @@
 enum { ROUTE_COUNT = ROUTE_LIST(ROUTE_ONE) };
 #undef ROUTE_ONE
 
-/* This is where the functions of a route run (architecture.md 4). */
+/* The thread on which the functions of a route run (architecture.md 4). */
 enum route_run {
     RUN_AT_ONCE,                /* on the connection's own thread, from memory */
-    RUN_AS_LONG_POLL,           /* there too, and may wait for a change first */
-    RUN_ON_DESK,                /* on the thread that writes to the store */
-    RUN_ON_DESK_PRICED,         /* there too; a pricer works out its price before */
-    RUN_ON_DESK_THEN_LONG_POLL, /* what the desk has begun is waited for */
-    RUN_ON_READERS,             /* on one that reads the store, and writes nothing */
-    RUN_ON_PRICERS,             /* on one that prices, and writes nothing */
-    RUN_ON_PREDICTORS,          /* on one that computes, small before large */
+    RUN_AS_LONG_POLL,           /* also there, and may wait for a change first */
+    RUN_ON_DESK,                /* on the thread that writes to the store (the desk) */
+    RUN_ON_DESK_PRICED,         /* also there, after a pricer has computed its price */
+    RUN_ON_DESK_THEN_LONG_POLL, /* on the desk, and then waits for the result */
+    RUN_ON_READERS,             /* on a thread that only reads the store */
+    RUN_ON_PRICERS,    /* on a thread that computes prices, and writes nothing */
+    RUN_ON_PREDICTORS, /* on a thread that runs models, small before large */
 };
 
 enum route_body {
@@ -269,48 +269,47 @@ enum route_body {
     BODY_EMPTY,   /* none, an empty one, or {} */
     BODY_JSON,    /* application/json up to LIMIT_JSON_BODY */
     BODY_PATCH,   /* application/merge-patch+json up to LIMIT_JSON_BODY */
-    BODY_LOGIN,   /* application/json up to LIMIT_LOGIN_BODY, from anybody */
+    BODY_LOGIN,   /* application/json up to LIMIT_LOGIN_BODY, without a key */
     BODY_PREDICT, /* application/json up to LIMIT_PREDICT_BODY */
-    BODY_FILE,    /* any type, written to a file as it comes */
+    BODY_FILE,    /* any type, written to a file as it arrives */
 };
 
 struct route {
     char name[24], method[8];
-    char path[40]; /* may hold {id} once, and {name} behind it */
+    char path[40]; /* may contain {id} once, and {name} after it */
     enum scope scope;
-    char act[24]; /* what the audit trail calls what it does; "": it does nothing */
+    char act[24]; /* name of its action in the audit trail; "": none */
     enum route_run run;
     enum route_body body;
     bool keyed;      /* it creates something and takes an Idempotency-Key */
-    bool any_host;   /* it shows nothing, and probes ask for it by any Host */
-    bool streamed;   /* its answer may be made while it is sent */
-    bool together;   /* several that wait are done at once (service/desk.h) */
-    bool timed;      /* how long it takes may be told (service/counters.h) */
-    char query[112]; /* names of parameters, a blank between them; "": none */
-    char types[96];  /* that 200 answers in, likewise, preferred first; "": 204 */
+    bool any_host;   /* it contains no data, and probes use any Host */
+    bool streamed;   /* its response may be produced while it is sent */
+    bool together;   /* waiting requests may be handled together (service/desk.h) */
+    bool timed;      /* its duration may be published (service/counters.h) */
+    char query[112]; /* names of parameters, separated by a blank; "": none */
+    char types[96];  /* of a 200 response, blank-separated, preferred first; "": 204 */
 };
 
-/* These answer the row at index, which is below ROUTE_COUNT, and the index of a row. */
+/* Return the row at index, which must be below ROUTE_COUNT, and the index of a row. */
 const struct route *route_at(size_t index);
 size_t route_index(const struct route *route);
 
-/* Answers the place, from 0, of a parameter's name among those of the row; -1 if it is
- * not there. */
+/* Returns the index, from 0, of a parameter's name among those of the row; -1 if the
+ * row does not have it. */
 int route_parameter(const struct route *route, const char *name);
 
 struct route_match {
     const struct route *route;
     char id[64]; /* value of {id}; "" if the route has none or it is too long for one */
-    char name[64];  /* value of {name}, likewise */
-    char allow[64]; /* ST_METHOD_NOT_ALLOWED: what the path takes, "GET, POST" */
+    char name[64];  /* the same for {name} */
+    char allow[64]; /* ST_METHOD_NOT_ALLOWED: the methods of the path, "GET, POST" */
 };
 
-/* HEAD matches GET. path is that of request_target_path (api/request_target.h): what is
- * still encoded in it is decoded in id and name, and nowhere means a / or : of the
- * template.
+/* Finds the route of a request. HEAD matches GET. path must be the result of
+ * request_target_path (api/request_target.h): characters that are still encoded in it
+ * are decoded in id and name, and never match a / or : of the template.
  *   ST_NOT_FOUND           no route has this path
- *   ST_METHOD_NOT_ALLOWED  the path exists; match->allow, and nothing else of match, is
- *                          set */
+ *   ST_METHOD_NOT_ALLOWED  the path exists; only match->allow is set */
 enum status route_find(struct route_match *match, const char *method, const char *path,
                        struct error *error);
 

@@ -17,7 +17,7 @@ void scaling_request_fini(struct scaling_request *scaling)
     *scaling = (struct scaling_request){0};
 }
 
-/* --- as it is asked for, and kept --- */
+/* --- the requested and the stored form --- */
 
 static void read_reserve(struct scaling_request *scaling, struct json_node node)
 {
@@ -131,9 +131,9 @@ static struct ends read_ends(struct json_node quantiles)
     return ends;
 }
 
-/* Adds the range of one answer, if it is quantiles of a numeric column, the first of that.
- * Answers are shown with fewer digits than ranges are declared with, so an end that lies
- * beyond a declared one is that one. */
+/* Adds the range of one answer, if it is the first with quantiles of that numeric
+ * column. Answers are shown with fewer digits than ranges are declared with, so an end
+ * that lies beyond the declared one is replaced by it. */
 static void add_answer(struct scaling_request *scaling, struct json_node answer,
                        const struct schema *schema)
 {

@@ -66,7 +66,7 @@ static bool has_own_shape(const struct schema *schema)
                   reader->shape_count * sizeof *reader->shape) == 0;
 }
 
-/* No other shape than that of the format may be declared. */
+/* Reads a shape. It must be the shape of the format. */
 static void read_own_shape(struct schema *schema, struct json_node node)
 {
     const struct reader *reader = schema->reader;
@@ -80,7 +80,8 @@ static void read_own_shape(struct schema *schema, struct json_node node)
         json_refuse(node, "must be [%s]", sides);
 }
 
-/* The format says the shape and the scale, so that all of it has defaults. */
+/* Reads features of a format that fixes the shape and the scale, so that both
+ * have defaults. */
 static void read_own_features(struct schema *schema, struct json_node features)
 {
     const struct reader *reader = schema->reader;
@@ -115,7 +116,7 @@ static void read_labels(struct schema *schema, struct json_node labels)
     json_auto_t *seen = json_object();
     char text[40];
     bool given = json_present(labels);
-    if (schema->classes == 0) /* refused: how many there must be is not known */
+    if (schema->classes == 0) /* refused: the required number is not known */
         return;
     if (given) {
         size_t count = json_read_array(labels, 2, LIMIT_CLASSES);
@@ -131,7 +132,7 @@ static void read_labels(struct schema *schema, struct json_node labels)
             continue;
         struct json_node element = json_element(&labels, i);
         size_t refusals = json_refusals(labels);
-        /* Adding 0 makes one number of 0 and -0. */
+        /* Adding 0 turns -0 into 0. */
         schema->labels[i] = json_read_real(element, json_any_real) + 0.0;
         snprintf(text, sizeof text, "%.17g", schema->labels[i]);
         if (json_refusals(labels) == refusals)
@@ -139,7 +140,7 @@ static void read_labels(struct schema *schema, struct json_node labels)
     }
 }
 
-/* classes and labels, or target: what is said of the answer where there are no columns. */
+/* Reads classes and labels, or target: the answer of a format without columns. */
 static void read_answer(struct schema *schema, const struct json_node *object)
 {
     struct json_node target = json_member(object, "target");
@@ -163,7 +164,7 @@ static void read_answer(struct schema *schema, const struct json_node *object)
                                    "has labels; others are 0 to classes - 1");
 }
 
-/* Where the format says itself how many classes there are. */
+/* Checks the number of classes, if the format fixes it. */
 static void check_classes(const struct schema *schema, struct json_node classes)
 {
     const struct class_count *counts = schema->reader->class_counts;
@@ -181,7 +182,7 @@ static void check_classes(const struct schema *schema, struct json_node classes)
     json_refuse(classes, "must be %s", allowed);
 }
 
-/* What the form of the records says of the features. */
+/* Reads the features by the form of the records. */
 static void read_features(struct schema *schema, struct json_node features)
 {
     switch (schema->reader->form) {
@@ -192,11 +193,11 @@ static void read_features(struct schema *schema, struct json_node features)
             read_shaped_features(schema, features);
         return;
     case FORM_INDEXED: read_indexed_features(schema, features); return;
-    case FORM_COLUMNS: return; /* they need the task as well */
+    case FORM_COLUMNS: return; /* read later, as they need the task */
     }
 }
 
-/* What the format and the task say of the rest. */
+/* Reads the members that depend on the format and the task. */
 static void read_task(struct schema *schema, const struct json_node *object)
 {
     if (schema->task == TASK_REGRESSION && schema->reader->class_counts[0].count > 0) {
@@ -212,7 +213,7 @@ static void read_task(struct schema *schema, const struct json_node *object)
     check_classes(schema, json_member(object, "classes"));
 }
 
-/* Whether the ids of persons come in a file of their own. */
+/* Reads whether the ids of persons come in a file of their own. */
 static void read_id_file(struct schema *schema, const struct json_node *object)
 {
     struct json_node ids = json_member(object, "privacy_id");
@@ -224,7 +225,7 @@ static void read_id_file(struct schema *schema, const struct json_node *object)
                     schema->reader->name);
 }
 
-/* How many rows of a person are kept, which is said of persons alone. */
+/* Reads how many rows of a person are kept. Only allowed if the unit is the person. */
 static void read_rows_kept(struct schema *schema, struct json_node node)
 {
     if (!json_present(node))

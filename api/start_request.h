@@ -1,13 +1,13 @@
 /*
- * start_request.h - where a job's model starts, and what of it is trained: members of its
- * "model".
+ * start_request.h - the weights from which a job's model starts, and which of its
+ * layers are trained: members of its "model".
  *
- *   "weights"?:    the id of a published model, or of an uploaded file of public weights,
- *                  that it begins with
+ *   "weights"?:    the id of a published model, or of an uploaded file of public
+ *                  weights, from which it starts
  *   "trainable"?:  "all" | "head" | {"only":[pattern,...]} | {"except":[pattern,...]}
- *   "fresh"?:      "head" | [pattern,...]    layers that begin from init_seed all the same
+ *   "fresh"?:      "head" | [pattern,...]    layers that start from init_seed anyway
  *
- * What the patterns mean is engine/nn/trainable.h's.
+ * The patterns are defined in engine/nn/trainable.h.
  */
 #ifndef API_START_REQUEST_H
 #define API_START_REQUEST_H
@@ -17,13 +17,13 @@
 struct json_node;
 struct json_writer;
 
-/* Reads them from the object of a model; start is zero before. */
+/* Reads them from the object of a model. start must be zeroed before. */
 void start_request_read(struct model_start *start, const struct json_node *model);
 
-/* Writes them into the object of a model that is open; nothing of what is usual. */
+/* Writes them into the open object of a model. Omits members at their default. */
 void start_request_write(struct json_writer *writer, const struct model_start *start);
 
-/* Write what each may be, as JSON Schema, into the properties of a model. */
+/* Write the JSON Schema of each into the properties of a model. */
 void start_schema_write_weights(struct json_writer *writer);
 void start_schema_write_trainable(struct json_writer *writer);
 void start_schema_write_fresh(struct json_writer *writer);

@@ -1,5 +1,5 @@
-/* As job_request.c: each function reads a group of members into a zeroed struct and stops
- * at no mistake, and parse asks once, at the end, whether there were any. */
+/* As in job_request.c, each function reads a group of members into a zeroed struct and
+ * does not stop at a mistake. parse asks once, at the end, whether there were any. */
 #include "api/statistics_request.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static const struct json_range probability_range = {0, 1, true, true};
 static void *allocate(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
-    CHECK(memory != NULL); /* the limits on arrays bound it */
+    CHECK(memory != NULL); /* bounded by the limits on arrays */
     return memory;
 }
 
@@ -35,7 +35,7 @@ static void read_column(struct axis *axis, struct json_node node)
     CHECK(axis->column != NULL);
 }
 
-/* Numbers, each greater than the one before it. */
+/* Reads edges: numbers, each greater than the one before it. */
 static void read_edges(struct axis *axis, struct json_node node, size_t high)
 {
     size_t count = json_read_array(node, 2, high);
@@ -94,8 +94,8 @@ static void read_range(struct axis *axis, struct json_node node)
         read_edges(axis, node, 2);
 }
 
-/* The members that a statistic of each kind has; of one on one column the third says how
- * that is cut. */
+/* Returns the members that a statistic of each kind has. If it is about one column, the
+ * third says how that column is divided. */
 static const char *const *members_of(enum statistic_kind kind)
 {
     static const char *const histogram[] = {"kind", "column", "bins", NULL};

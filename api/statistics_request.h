@@ -8,11 +8,11 @@
  *      {"kind":"quantiles","column","probabilities":[p,...],"bins"?}],
  *    "privacy":{"epsilon"|"noise_multiplier","delta"?}}
  *
- *   bins   how many, of equal width over the column's range, or their edges, increasing;
- *          a column of declared values has those for bins
+ *   bins   their number, of equal width over the column's range, or their edges,
+ *          increasing; a column of declared values has one bin for each value
  *
- * Parsing checks what the text alone can show; statistics_resolve
- * (engine/statistics/statistic.h) does the rest against the dataset's schema.
+ * Parsing checks only what the text itself shows. statistics_resolve
+ * (engine/statistics/statistic.h) makes the other checks against the dataset's schema.
  */
 #ifndef API_STATISTICS_REQUEST_H
 #define API_STATISTICS_REQUEST_H
@@ -27,8 +27,8 @@
 struct statistics_request {
     struct dataset_id dataset;
     struct statistics statistics; /* owned */
-    bool has_epsilon;             /* else the noise multiplier is given */
-    double target;                /* the one that is */
+    bool has_epsilon;             /* otherwise the noise multiplier is given */
+    double target;                /* the value of the one that is given */
     double delta;                 /* 0: not given */
 };
 
@@ -39,8 +39,8 @@ enum status statistics_request_parse(struct statistics_request *request,
                                      struct error *error);
 void statistics_request_fini(struct statistics_request *request); /* zeroed: allowed */
 
-/* The statistics as they were asked for, before they were resolved: a JSON array, to be
- * freed. */
+/* Renders the statistics as the client asked for them, before they are resolved: a JSON
+ * array, to be freed. */
 char *statistics_render(const struct statistics *statistics);
 
 #endif

@@ -8,9 +8,9 @@
 #include "api/json_writer.h"
 #include "base/check.h"
 
-/* --- what it costs --- */
+/* --- costs --- */
 
-/* What a survey costs has one form before and after it is reserved. */
+/* Writes the cost of a survey, in the same form before and after it is reserved. */
 static void write_cost(struct json_writer *writer, const struct mechanism *m,
                        const struct figure *figure, double delta)
 {
@@ -51,7 +51,7 @@ char *survey_guarantee_render(const struct survey_guarantee *guarantee)
 
 /* --- answers --- */
 
-struct answering { /* one statistic, on its way into an array */
+struct answering { /* one statistic that is written into an array */
     struct json_writer *writer;
     const struct measurement *measurement;
     const struct statistic *statistic;
@@ -65,11 +65,11 @@ static void write_interval(struct json_writer *writer, const struct interval *in
     json_write_reals(writer, "interval", (double[]){interval->low, interval->high}, 2);
 }
 
-/* Writes the members that say which bin it is, into an object that is open. */
+/* Writes the members that identify a bin, into an object that is open. */
 static void write_bin(const struct answering *answering, const struct axis *axis,
                       size_t bin)
 {
-    enum { NAME_SIZE = 4104 }; /* LIMIT_TEXT bytes of a declared value, and more */
+    enum { NAME_SIZE = 4104 }; /* a declared value of LIMIT_TEXT bytes, and more */
     char name[NAME_SIZE];
     const struct column *column = NULL;
     if (axis->cuts != NULL) {
@@ -159,7 +159,7 @@ static void write_quantiles(const struct answering *answering)
     const struct statistic *statistic = answering->statistic;
     struct interval *intervals =
         calloc(statistic->probability_count, sizeof *intervals);
-    CHECK(intervals != NULL); /* LIMIT_PROBABILITIES bounds it */
+    CHECK(intervals != NULL); /* LIMIT_PROBABILITIES bounds its size */
     interval_of_quantiles(answering->measurement, statistic, answering->released,
                           intervals);
     write_range(writer, &statistic->axes[0]);
@@ -233,8 +233,9 @@ char *survey_render(const struct survey_row *row, const char *project)
 
 /* --- an estimate --- */
 
-/* Half the width of the interval that its answers will have: of a count, a sum or a mean;
- * of a variance and of quantiles it depends on what is answered, and is null. */
+/* Returns half the width of the confidence interval of a statistic's answers, for a
+ * count, a sum or a mean. For a variance and for quantiles it depends on the answer,
+ * and is null. */
 static double margin_of(const struct survey_estimate *estimate,
                         const struct statistic *statistic)
 {

@@ -1,9 +1,9 @@
 /*
- * statistics_view.h - a survey, which is one request of statistics, as answered and as
- * kept: what was asked, what it costs, and what came of it.
+ * statistics_view.h - a survey, which is one request for statistics, in responses and
+ * as stored: what was requested, its cost, and its answers.
  *
- * Answers are rendered once, when they are released, and kept as text: the integers that
- * were summed are in nobody's memory afterwards. Each value comes with an interval of 95 %
+ * Answers are rendered once, when they are released, and stored as text: afterwards no
+ * process has the summed integers in memory. Each value comes with a 95 % interval
  * (engine/statistics/interval.h); counts of one statistic share one margin.
  */
 #ifndef API_STATISTICS_VIEW_H
@@ -16,7 +16,7 @@
 #include "engine/statistics/interval.h"
 #include "store/survey_rows.h"
 
-struct survey_guarantee { /* what a survey is charged, public before it runs */
+struct survey_guarantee { /* the charge for a survey, public before it runs */
     const struct mechanism *mechanism;
     const struct measurement *measurement;
     struct figure figure; /* at delta */
@@ -24,22 +24,24 @@ struct survey_guarantee { /* what a survey is charged, public before it runs */
     const struct ledger_entry_name *reserve;
 };
 
-/* Renders it, to be freed: "relation", "unit", "epsilon", "delta", "accountant", "order",
- * "mechanism", "noise_multiplier", "distance", "deviation", "reserve", "version". */
+/* Renders the guarantee, to be freed: "relation", "unit", "epsilon", "delta",
+ * "accountant", "order", "mechanism", "noise_multiplier", "distance", "deviation",
+ * "reserve", "version". */
 char *survey_guarantee_render(const struct survey_guarantee *guarantee);
 
-/* Renders what was released of resolved statistics, an array beside theirs, to be freed.
- *   schema  says the declared values
+/* Renders the released values of resolved statistics, as an array parallel to theirs,
+ * to be freed.
+ *   schema  gives the declared values
  *   NULL    there was no memory for it */
 char *statistics_answers_render(const struct measurement *measurement,
                                 const struct statistics *statistics,
                                 const struct schema *schema, const double *released);
 
-/* Renders a survey, to be freed. project is its dataset's. Where the row has no answers,
+/* Renders a survey, to be freed. project is its dataset's. If the row has no answers,
  * "answers" is null. */
 char *survey_render(const struct survey_row *row, const char *project);
 
-struct survey_estimate { /* what a survey would cost; it changes nothing */
+struct survey_estimate { /* the cost of a survey; an estimate changes nothing */
     enum ledger_fits fits;
     const struct outlook *outlook;
     const struct mechanism *mechanism;
@@ -49,8 +51,8 @@ struct survey_estimate { /* what a survey would cost; it changes nothing */
     double delta;
 };
 
-/* Renders it, to be freed: for each statistic the margins that its answers will have, of
- * a variance and quantiles in what they are made of. */
+/* Renders the estimate, to be freed: for each statistic the margins of its answers; for
+ * a variance and quantiles, the margins of the values that they are computed from. */
 char *survey_estimate_render(const struct survey_estimate *estimate);
 
 #endif

@@ -19,12 +19,12 @@ static const char fixed_number[] =
 
 static const char no_pointer[] = "must be a JSON pointer to a member of the job";
 
-/* ---- settings, put into a job ---- */
+/* ---- settings, written into a job ---- */
 
 enum { POINTER_PART_SIZE = 128 };
 
-/* The next part of a pointer that begins with '/', unescaped; false where there is none or
- * it is malformed. */
+/* Reads the next part of a pointer that begins with '/', unescaped. Returns false if
+ * there is none or it is malformed. */
 static bool next_part(const char **pointer, char part[POINTER_PART_SIZE])
 {
     const char *at = *pointer;
@@ -46,7 +46,7 @@ static bool next_part(const char **pointer, char part[POINTER_PART_SIZE])
     return length > 0;
 }
 
-/* The place in an array that a part names; SIZE_MAX where it is none. */
+/* Returns the index in an array that a part names; SIZE_MAX if it is not one. */
 static size_t place_in(const json_t *array, const char *part)
 {
     char *end;
@@ -56,7 +56,8 @@ static size_t place_in(const json_t *array, const char *part)
     return good ? place : SIZE_MAX;
 }
 
-/* What a part names in an object or array, where an object gets what it lacks. */
+/* Returns what a part names in an object or array. A member that an object lacks
+ * is added. */
 static json_t *step_into(json_t *at, const char *part)
 {
     if (json_is_array(at))
@@ -69,8 +70,9 @@ static json_t *step_into(json_t *at, const char *part)
     return next;
 }
 
-/* Puts a copy of value into the job: what is put may be changed, and the request not. A
- * pointer leads no deeper than JSON may be nested, since whoever walks the job recurses. */
+/* Writes a copy of value into the job, because the job may be changed and the request
+ * must not be. A pointer leads no deeper than JSON may be nested, since the functions
+ * that walk the job recurse. */
 static bool put(json_t *job, const char *pointer, const json_t *value)
 {
     char part[POINTER_PART_SIZE];
@@ -93,7 +95,7 @@ static bool lies_in(const char *pointer, const char *other)
     return strncmp(pointer, other, length) == 0 && pointer[length] == '/';
 }
 
-/* Members that no run may have of its own, and what lies in them. */
+/* Returns whether a member, or a value inside it, must be the same for all runs. */
 static bool is_shared(const char *pointer)
 {
     static const char *const shared[] = {"/dataset", "/evaluation", "/display_name",
@@ -104,10 +106,10 @@ static bool is_shared(const char *pointer)
     return false;
 }
 
-/* Whether one setting is put into what another puts: then it depends on that one's value,
- * and on which of them comes first, whether it can be put at all. Text decides, since no
- * two pointers are one place: "~0" and "~1" have no other spelling, nor have the places of
- * an array, and a member stands once in an object. */
+/* Returns whether a setting lies in the value of another one. If so, it would depend on
+ * that value and on the order of the two whether it could be written at all. Comparing
+ * the texts is sufficient, since no two pointers name one place: "~0" and "~1" have no
+ * other spelling, nor do indices of an array, and a member occurs once in an object. */
 static bool is_in_another(json_t *settings, const char *pointer)
 {
     const char *other;
@@ -120,7 +122,7 @@ static bool is_in_another(json_t *settings, const char *pointer)
     return false;
 }
 
-/* The node is an object of settings; refuses pointers that cannot be put. */
+/* Checks an object of settings, and refuses pointers that cannot be written. */
 static void check_settings(struct json_node node, const json_t *job)
 {
     const char *pointer;
@@ -163,7 +165,7 @@ static void make_list(struct sweep_request *request, struct json_node list)
         add_run(request, json_deep_copy(json_array_get(list.value, i)));
 }
 
-/* How many combinations a grid has; 0 where it is refused. */
+/* Returns how many combinations a grid has; 0 if it is refused. */
 static size_t grid_size(struct json_node grid)
 {
     size_t size = 1;
@@ -223,7 +225,7 @@ static void draws_init(struct draws *draws, uint64_t seed)
     sha256_of(draws->key, text, sizeof text);
 }
 
-/* Uniform in [0, 1). */
+/* Draws a number that is uniform in [0, 1). */
 static double draw(struct draws *draws)
 {
     uint64_t word;
@@ -232,7 +234,7 @@ static double draw(struct draws *draws)
     return (double)(word >> 11) * 0x1p-53;
 }
 
-struct span { /* of a setting that is drawn */
+struct span { /* range of a setting that is drawn */
     double low, high;
     bool log, whole;
 };

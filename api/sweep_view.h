@@ -1,5 +1,5 @@
 /*
- * sweep_view.h - a sweep as answered, and its estimate.
+ * sweep_view.h - a sweep in API responses, and its estimate.
  */
 #ifndef API_SWEEP_VIEW_H
 #define API_SWEEP_VIEW_H
@@ -11,35 +11,35 @@
 #include "api/job_view.h"
 #include "api/sweep_run.h"
 
-/* "ENDED", "ACTIVE". */
+/* Returns "ENDED" or "ACTIVE". */
 const char *sweep_state_name(bool ended);
 
-struct sweep_line { /* a run */
+struct sweep_line { /* one run */
     const struct sweep_run *run;
     const struct job_id *job; /* NULL in an estimate */
     const char *state;
     uint64_t step, steps;
     double epsilon_planned, epsilon_spent, noise_multiplier;
     bool evaluated;
-    struct evaluation_point evaluation; /* the last, where it was evaluated */
-    double measured; /* accuracy or rmse on the holdout, paid for; NaN: not there */
+    struct evaluation_point evaluation; /* the last one, if it was evaluated */
+    double measured; /* accuracy or rmse on the holdout, charged; NaN: none */
     bool has_model;
     struct model_id model;
 };
 
 struct sweep_view {
     const struct sweep_id *id;
-    const char *dataset, *evaluation; /* NULL: on none */
+    const char *dataset, *evaluation; /* evaluation NULL: none */
     const char *project, *created_by;
     int64_t create_ms;
     bool is_private, regression, ended;
-    uint64_t runs;  /* that it was made with */
-    double epsilon; /* of all of them together, as reserved */
-    /* What was spent of the runs that are there, together, and of which delta both are;
-     * NaN: not known. */
+    uint64_t runs;  /* number of runs that it was made with */
+    double epsilon; /* of all runs together, as reserved */
+    /* The epsilon spent by the runs that still exist, together, and the delta of both
+     * epsilons; NaN: not known. */
     double epsilon_spent, delta;
     const char *const *state_names;
-    const size_t *by_state; /* (state_count) of those that are there */
+    const size_t *by_state; /* (state_count) of the runs that still exist */
     size_t state_count;
     const struct sweep_line *lines; /* (line_count) */
     size_t line_count;
@@ -51,25 +51,27 @@ enum sweep_extent {
     SWEEP_SUMMARY /* a line of a list: without "epsilon_spent", "delta" and "runs" */
 };
 
-/* {"id","dataset","evaluation","state","states","epsilon","epsilon_spent","delta","metric",
- * "winner","winner_model","run_count","runs":[...],"project","created_by","create_time"} */
+/* Renders {"id","dataset","evaluation","state","states","epsilon",
+ * "epsilon_spent","delta","metric","winner","winner_model","run_count",
+ * "runs":[...],"project","created_by","create_time"} */
 char *sweep_render(const struct sweep_view *view, enum sweep_extent extent);
 
 struct sweep_estimate {
-    const char *fits; /* as of an estimate of a job */
+    const char *fits; /* as in an estimate of a job */
     bool is_private;
     double epsilon;         /* of all runs together */
-    double epsilon_after;   /* of the dataset's, with what is spent and held */
+    double epsilon_after;   /* of the dataset's budget, with what is spent and held */
     double epsilon_holdout; /* of all evaluations on the holdout together; 0: none */
     double delta;           /* of the grant */
     const struct sweep_line *lines;
     size_t line_count;
 };
 
-/* {"fits","epsilon","epsilon_after","epsilon_holdout","delta","run_count","runs":[...]} */
+/* Renders {"fits","epsilon","epsilon_after","epsilon_holdout","delta","run_count",
+ * "runs":[...]} */
 char *sweep_estimate_render(const struct sweep_estimate *estimate);
 
-/* {"dataset","runs","epsilon"}, of the audit trail. */
+/* Renders {"dataset","runs","epsilon"} for the audit trail. */
 char *sweep_act_render(const char *dataset, size_t runs, double epsilon);
 
 #endif

@@ -17,8 +17,8 @@ char *algorithms_render(void)
     return json_writer_close(&writer);
 }
 
-/* These names are of what a client may hold on to for long. The list only ever gains
- * members. */
+/* The names are of things that a client may keep for a long time. Members are only ever
+ * added to the list. */
 char *version_render(const char *version, const char *kernel)
 {
     struct json_writer writer;

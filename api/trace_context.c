@@ -4,13 +4,13 @@
 
 enum {
     PARENT_LENGTH = TRACE_PARENT_SIZE - 1,
-    TRACE_AT = 3, /* where the trace id begins; */
-    SPAN_AT = 36, /* and the parent id; */
+    TRACE_AT = 3, /* position of the trace id, */
+    SPAN_AT = 36, /* and of the parent id, */
     FLAGS_AT = 53,
     SPAN_LENGTH = 16,
 };
 
-/* Whether text begins with length lower-case hexadecimal digits. */
+/* Returns whether text begins with length lower-case hexadecimal digits. */
 static bool is_hex(const char *text, size_t length)
 {
     return strspn(text, "0123456789abcdef") >= length;
@@ -21,7 +21,8 @@ static bool is_zero(const char *text, size_t length)
     return strspn(text, "0") >= length;
 }
 
-/* Whether value[0..PARENT_LENGTH) has the digits and dashes of a traceparent. */
+/* Returns whether value[0..PARENT_LENGTH) has the digits and dashes of a
+ * traceparent. */
 static bool has_form(const char *value)
 {
     return is_hex(value, 2) && value[2] == '-' &&

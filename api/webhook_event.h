@@ -1,13 +1,14 @@
 /*
- * webhook_event.h - what a webhook may be told of, a row each, and the message in which
- * it is told.
+ * webhook_event.h - the events that a webhook may receive, a row each, and the message
+ * that is sent for an event.
  *
- * A message is thin: what happened, when, to which thing, and the state it has now. It
- * says nothing that is not public, and nothing sooner than everybody may see it: what the
- * timing of a run decides is told from the tick that shows it on (privacy.md P6).
+ * A message is short: what happened, when, to which object, and the object's current
+ * state. It contains only what is public, and is sent no sooner than everyone may see
+ * it: an event whose time depends on a run is reported from the tick that shows it on
+ * (privacy.md P6).
  *
- * Another event is a row here, its name in openapi.yaml, and a call of webhooks_tell in
- * the transaction that makes it happen (service/webhooks.h).
+ * To add an event, add a row here, its name in openapi.yaml, and a call of
+ * webhooks_tell in the transaction that causes it (service/webhooks.h).
  *
  * Threads: pure.
  */
@@ -17,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* X(symbol, name): the last is not subscribed to, but asked for by :test. */
+/* X(symbol, name). The last cannot be subscribed to: :test sends it. */
 #define WEBHOOK_EVENT_LIST(X)                                                          \
     X(JOB_SUCCEEDED, "job.succeeded")                                                  \
     X(JOB_FAILED, "job.failed")                                                        \
@@ -42,17 +43,18 @@ enum { WEBHOOK_EVENT_TYPES = EVENT_TEST + 1 };
 struct webhook_event {
     enum webhook_event_type type;
     const char *id;    /* of the job, sweep, dataset, grant or webhook */
-    const char *state; /* that it has now */
-    double left;    /* of BUDGET_LOW: the share of the budget that it fell to; else 0 */
-    int64_t second; /* of the wall clock */
-    const char *traceparent; /* that is sent beside the message; NULL: none */
+    const char *state; /* the current state */
+    double left;       /* BUDGET_LOW: the share of the budget that is left; else 0 */
+    int64_t second;    /* of the wall clock */
+    const char *traceparent; /* sent with the message; NULL: none */
 };
 
 const char *webhook_event_name(enum webhook_event_type type);
-/* False, and type is untouched, where text names no event that may be subscribed to. */
+/* Returns false, and leaves type untouched, if text names no event that may be
+ * subscribed to. */
 bool webhook_event_parse(enum webhook_event_type *type, const char *text);
 
-/* Answers {"type","timestamp","id","state"}, and "left" of BUDGET_LOW; to be freed. */
+/* Renders {"type","timestamp","id","state"}, and "left" for BUDGET_LOW; to be freed. */
 char *webhook_event_render(const struct webhook_event *event);
 
 #endif

@@ -18,11 +18,12 @@ struct webhook_request {
     char url[LIMIT_URL + 1];
     unsigned events; /* a bit of each enum webhook_event_type */
     bool has_dataset;
-    struct dataset_id dataset; /* of this alone; "" of any */
+    struct dataset_id dataset; /* if set, only events of this dataset; "": of any */
 };
 
-/* Reads {"url","events","dataset"}. Where the URL leads is for service/outbound to say.
- *   ST_INVALID  it is not so; error lists all that is wrong */
+/* Reads {"url","events","dataset"}. service/outbound checks later whether the URL may
+ * be called.
+ *   ST_INVALID  the body is malformed; error lists every fault */
 enum status webhook_request_parse(struct webhook_request *request, const char *body,
                                   size_t size, struct error *error);
 

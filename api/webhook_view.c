@@ -13,7 +13,7 @@ static void write_secret(struct json_writer *writer, const uint8_t *secret)
     hash_zero(text, sizeof text);
 }
 
-/* Writes the names, which have a blank between two, as an array. */
+/* Writes the blank-separated names as an array. */
 static void write_events(struct json_writer *writer, const char *names)
 {
     enum { NAME_SIZE = 32 };
