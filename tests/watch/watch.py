@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -87,6 +88,7 @@ class Prometheus:
              f"--storage.tsdb.path={self.folder}/tsdb", "--log.format=json"],
             stdout=self.log, stderr=self.log)
         self.base = self._base()
+        self._await_ready()
         return self
 
     def _base(self):
@@ -101,6 +103,16 @@ class Prometheus:
         self.process.kill()
         with open(self.log.name) as file:
             raise RuntimeError("Prometheus did not start:\n" + file.read())
+
+    def _await_ready(self):
+        """Until its storage is open it answers every query with 503."""
+        for _ in range(600):
+            try:
+                with urllib.request.urlopen(f"{self.base}/-/ready"):
+                    return
+            except urllib.error.HTTPError:
+                time.sleep(0.1)
+        raise RuntimeError("Prometheus listens and does not get ready")
 
     def ask(self, query):
         path = f"{self.base}/api/v1/query?{urllib.parse.urlencode({'query': query})}"
