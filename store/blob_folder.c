@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -45,13 +46,15 @@ static void give_back(const struct blobs *blobs, struct blob_loan *loan)
 static enum status find(const struct blobs *blobs, const struct blob_name *name,
                         struct error *error)
 {
-    char path[BLOB_PATH_SIZE];
+    char path[BLOB_PATH_SIZE], file_name[BLOB_FILE_NAME_SIZE];
     path_of(blobs, path, name);
     if (access(path, R_OK) == 0)
         return ST_OK;
-    if (errno != ENOENT)
-        return blob_failed(error, path);
-    return error_set(error, ST_NOT_FOUND, "%s: there is no such file", path);
+    /* Clients read the text, so it does not name the data directory. */
+    int failure = errno;
+    blob_file_name(file_name, name);
+    return error_set(error, failure == ENOENT ? ST_NOT_FOUND : ST_IO, "%s: %s",
+                     file_name, strerror(failure));
 }
 
 static enum status check(const struct blobs *blobs, const struct blob_name *name,

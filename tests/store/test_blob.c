@@ -195,7 +195,9 @@ static void a_published_file_replaces_the_one_of_its_name(void **state)
     assert_int_equal(rmdir(path_in(place.folder, "models")), 0);
     assert_int_equal(blob_publish(blobs, &draft, NULL), ST_IO);
     write_in(place.folder, "models", "no folder");
-    assert_int_equal(blob_find(blobs, &name, NULL), ST_IO); /* nobody knows */
+    struct error error = {0};
+    assert_int_equal(blob_find(blobs, &name, &error), ST_IO);
+    assert_string_equal(error.text, "models/m.safetensors: Not a directory");
     assert_int_equal(unlink(path_in(place.folder, "models")), 0);
     blobs_close(blobs);
     place_remove(&place);
