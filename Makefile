@@ -173,7 +173,7 @@ $(BUILD)/tests/engine/test_trainer_ranks: wrapped := -Wl,--wrap=group_records,--
 $(BUILD)/tests/engine/nn/layers/test_scatter: wrapped := -Wl,--wrap=wavelet_spectrum_of
 # Those that run with each kernel of engine/product.
 $(call programs,$(shell grep -l product_fixture.h -r tests/engine --include=test_*.c)): wrapped := -Wl,--wrap=product_choice_best
-$(BUILD)/tests/accountant/test_estimate_work: wrapped := -Wl,--wrap=cost_of,--wrap=cost_of_run,--wrap=pow
+$(BUILD)/tests/accountant/test_estimate_work: wrapped := $(foreach name,exp expm1 log log1p erfc pow sincos,-Wl,--wrap=$(name))
 $(BUILD)/tests/accountant/test_ledger_catch_up: wrapped := -Wl,--wrap=ledger_rows_extent,--wrap=mark_rows_walk_after,--wrap=ledger_rows_walk
 $(BUILD)/tests/accountant/test_ledger_accounts: wrapped := -Wl,--wrap=sealed_row_up_to
 $(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take,--wrap=reveal_delay_draw,--wrap=sealed_matrix_open,--wrap=public_clock_wait_until,--wrap=publication_write,--wrap=job_hand_over

@@ -74,6 +74,21 @@ static double narrow(struct search *s, struct end out, struct end fit)
     return fit.at;
 }
 
+/* Closes in like narrow, with points that most likely fit: a little above that at which
+ * the line through both ends is 0. So the answer is close after few points. */
+static double narrow_from_above(struct search *s, struct end out, struct end fit)
+{
+    static const double rough = 2e-5, above = 0.05, share_max = 0.9;
+    for (double width = fit.at - out.at; width > rough; width = fit.at - out.at) {
+        double share = out.excess / (out.excess - fit.excess) + above;
+        bool line = isfinite(out.excess) && isfinite(fit.excess);
+        struct end next =
+            probe(s, out.at + width * (line ? fmin(share, share_max) : 0.5));
+        *(next.excess <= 0 ? &fit : &out) = next;
+    }
+    return fit.at;
+}
+
 void calibration_scale(struct mechanism *to, const struct mechanism *from, double noise)
 {
     double first = from->runs[0].noise_multiplier;
@@ -148,6 +163,27 @@ bool calibration_noise_near(double *noise, double near, const struct mechanism *
     bool found = noise_search(noise, &s, log(near), 0.1);
     mechanism_fini(&s.trial);
     return found;
+}
+
+double calibration_noise_below(double fitting, double excess, double near,
+                               const struct mechanism *from, struct calibration c)
+{
+    double stride = 3e-3;
+    struct search s = {.c = c, .from = from, .set = set_noise};
+    struct end fit = {log(fitting), excess};
+    double low, high;
+    mechanism_copy(&s.trial, from);
+    noise_range(from, &low, &high);
+    struct end out = probe(&s, fmax(fmin(log(near), fit.at), low));
+    while (out.excess <= 0 && out.at != low) {
+        fit = out;
+        out = probe(&s, fmax(fit.at - stride, low));
+        stride *= 2;
+    }
+    s.set(&s, out.excess <= 0 ? out.at : narrow_from_above(&s, out, fit));
+    double noise = s.trial.runs[0].noise_multiplier;
+    mechanism_fini(&s.trial);
+    return noise;
 }
 
 static bool steps_fit(struct search *s, uint64_t steps)

@@ -35,6 +35,12 @@ bool calibration_noise(double *noise, const struct mechanism *from,
 bool calibration_noise_near(double *noise, double near, const struct mechanism *from,
                             struct calibration c);
 
+/* Returns the least noise multiplier of the first run, to 1e-4 relative, at which from
+ * fits: for costs so slow to compute that few can be. At the multiplier fitting it
+ * fits, with this excess; near is likely to be close to the answer. */
+double calibration_noise_below(double fitting, double excess, double near,
+                               const struct mechanism *from, struct calibration c);
+
 /* The most steps, below 2^62, of the only run of from that fit; 0 if not even one. */
 uint64_t calibration_steps(const struct mechanism *from, struct calibration c);
 

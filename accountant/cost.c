@@ -46,6 +46,15 @@ bool cost_has_runs(const struct mechanism *m)
     return proof_of(m->kind)->run_rdp != NULL;
 }
 
+double cost_terms(const struct mechanism *m)
+{
+    const struct proof *proof = proof_of(m->kind);
+    double terms = 0;
+    for (size_t i = 0; i < m->run_count && proof->run_terms != NULL; i++)
+        terms += proof->run_terms(m, i);
+    return terms;
+}
+
 double cost_of_run(struct proof_scratch *scratch, const struct mechanism *m, size_t run,
                    uint64_t count, double order)
 {

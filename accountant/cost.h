@@ -24,6 +24,10 @@ enum status cost_supports(const struct mechanism *m, struct error *error);
  * proof bounds only the whole path, and only cost_of may be called. */
 bool cost_has_runs(const struct mechanism *m);
 
+/* Returns about how many terms of quadrature one order of m takes, m being supported.
+ * It is small unless many runs have little noise. */
+double cost_terms(const struct mechanism *m);
+
 /* Upper bound in nats on the divergence of count steps of one run of m at order > 1;
  * infinity is an order too. m is supported, and its runs have prices. */
 double cost_of_run(struct proof_scratch *scratch, const struct mechanism *m, size_t run,

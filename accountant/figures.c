@@ -32,7 +32,9 @@ struct price {
     const struct balance *balance;
     double fraction;    /* of what is left in it */
     double effort;      /* what composing losses may still take (pld.h) */
-    double noise;       /* that fits by Renyi divergence */
+    double last_effort; /* what the last composition took */
+    double terms;       /* that the search has taken so far */
+    double terms_max;   /* of one order, for noise that may be tried */
     double order;       /* the best order of the mechanism before; 0: none is known */
     enum status status; /* of the first composition that failed */
     struct error error; /* its reason */
@@ -95,6 +97,7 @@ static double plain_delta(const struct mechanism *m, uint64_t steps, double epsi
 static double epsilon_at(void *context, double order)
 {
     struct price *p = context;
+    p->terms += cost_terms(p->m);
     double rdp = cost_of(&p->scratch, p->m, p->steps, order);
     return conversion_epsilon(rdp, order, p->delta);
 }
@@ -132,7 +135,9 @@ enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
     if (steps > mechanism_steps(m))
         return error_set(error, ST_INVALID, "more steps than the mechanism has");
     struct price p = {.m = m, .steps = steps, .delta = delta - LEDGER_NOISE_DELTA};
+    proof_scratch_init(&p.scratch, m->run_count);
     *figure = figure_of(&p);
+    proof_scratch_fini(&p.scratch);
     return ST_OK;
 }
 
@@ -171,35 +176,17 @@ enum status figure_delta(double *delta, const struct mechanism *m, uint64_t step
     return ST_OK;
 }
 
-/* Returns the lesser figure of both accountants. */
-static enum status figure_pld_of(struct figure *figure, struct price *p,
-                                 struct error *error)
-{
-    *figure = figure_of(p);
-    if (figure->epsilon == 0 || unsampled(p->m))
-        return ST_OK;
-    double epsilon = INFINITY;
-    enum status status =
-        pld_epsilon_within(&epsilon, &p->effort, p->m, p->steps, p->delta, error);
-    if (status == ST_OK && epsilon < figure->epsilon)
-        *figure = (struct figure){epsilon, 0};
-    return status;
-}
-
 enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
                                uint64_t steps, double delta, struct error *error)
 {
-    struct figure tighter;
-    enum status status = figure_epsilon(&tighter, m, steps, delta, error);
-    if (status != ST_OK)
-        return status;
-    struct price p = {.m = m,
-                      .steps = steps,
-                      .delta = delta - LEDGER_NOISE_DELTA,
-                      .effort = PLD_EFFORT_MAX};
-    status = figure_pld_of(&tighter, &p, error);
+    struct figure plain;
+    double epsilon = INFINITY, effort = PLD_EFFORT_MAX;
+    enum status status = figure_epsilon(&plain, m, steps, delta, error);
+    if (status == ST_OK && plain.epsilon > 0 && !unsampled(m))
+        status = pld_epsilon_within(&epsilon, &effort, m, steps,
+                                    delta - LEDGER_NOISE_DELTA, error);
     if (status == ST_OK)
-        *figure = tighter;
+        *figure = epsilon < plain.epsilon ? (struct figure){epsilon, 0} : plain;
     return status;
 }
 
@@ -211,6 +198,16 @@ static double epsilon_over(double epsilon, double allowed)
     return epsilon <= allowed ? fmin(0, ratio) : fmax(0x1p-60, ratio);
 }
 
+enum status figure_affords(const struct mechanism *m, struct error *error)
+{
+    if (cost_terms(m) <= FIGURE_TERMS_MAX)
+        return ST_OK;
+    return error_set(error, ST_INVALID,
+                     "%zu noise levels with so little noise take too much work to "
+                     "price: use fewer levels, or more noise",
+                     m->run_count);
+}
+
 /* Returns an upper bound on epsilon that is about as tight as needed to compare it
  * with what may be spent, from few orders: the best order moves little from one
  * mechanism of a search to the next. Every order gives an upper bound, so what is
@@ -218,6 +215,8 @@ static double epsilon_over(double epsilon, double allowed)
 static double epsilon_near(struct price *p)
 {
     static const double order_first = 8;
+    if (cost_terms(p->m) > p->terms_max || p->terms > FIGURE_SEARCH_TERMS_MAX)
+        return INFINITY;
     double plain = plain_epsilon(p->m, p->steps, p->delta);
     if (plain <= p->epsilon || unsampled(p->m))
         return plain;
@@ -237,17 +236,25 @@ static double epsilon_excess(void *context, const struct mechanism *m)
     return epsilon_over(epsilon_near(p), p->epsilon);
 }
 
-/* A noise above the Renyi divergence's own answer fits. Once the effort is used up
- * nothing else does, so the search ends at the least noise that was seen to fit. */
+/* Composes the losses of m, with the effort of one figure, which the figure itself
+ * will be allowed. */
+static double composed_epsilon(struct price *p, const struct mechanism *m)
+{
+    double epsilon = INFINITY, effort = PLD_EFFORT_MAX;
+    p->status = pld_epsilon_within(&epsilon, &effort, m, mechanism_steps(m), p->delta,
+                                   &p->error);
+    p->last_effort = PLD_EFFORT_MAX - effort;
+    p->effort -= p->last_effort;
+    return p->status == ST_OK ? epsilon : (double)INFINITY;
+}
+
+/* Once the effort is used up, no other noise fits, so the search ends at the least noise that was seen to fit. */
 static double pld_excess(void *context, const struct mechanism *m)
 {
     struct price *p = context;
-    double epsilon = INFINITY;
-    bool fits = m->runs[0].noise_multiplier >= p->noise;
-    if (p->status == ST_OK && p->effort > 0)
-        p->status = pld_epsilon_within(&epsilon, &p->effort, m, mechanism_steps(m),
-                                       p->delta, &p->error);
-    return epsilon_over(fits ? fmin(epsilon, p->epsilon) : epsilon, p->epsilon);
+    bool may = p->status == ST_OK && p->effort >= p->last_effort &&
+               cost_terms(m) <= FIGURE_TERMS_MAX;
+    return epsilon_over(may ? composed_epsilon(p, m) : (double)INFINITY, p->epsilon);
 }
 
 enum { GROUPS_MAX = 8 }; /* of runs, in a guess */
@@ -294,8 +301,10 @@ static bool guess_noise(double *noise, const struct mechanism *m, struct price *
     few.run_count = GROUPS_MAX;
     few.runs = groups;
     double share = groups[0].noise_multiplier / m->runs[0].noise_multiplier;
+    p->terms_max = FIGURE_TERMS_MAX * GROUPS_MAX / (double)m->run_count;
     bool found =
         calibration_noise(noise, &few, (struct calibration){epsilon_excess, p});
+    p->terms_max = FIGURE_TERMS_MAX;
     *noise /= share;
     return found;
 }
@@ -331,17 +340,46 @@ enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
     if (status != ST_OK)
         return status;
     double noise;
-    struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
+    struct price p = {.delta = delta - LEDGER_NOISE_DELTA,
+                      .epsilon = epsilon,
+                      .terms_max = FIGURE_TERMS_MAX};
     struct calibration c = {epsilon_excess, &p};
+    proof_scratch_init(&p.scratch, m->run_count);
     bool found = guess_noise(&noise, m, &p)
                      ? calibration_noise_near(&noise, noise, m, c)
                      : calibration_noise(&noise, m, c);
-    if (!found || check_noise(&noise, m, &p) != ST_OK)
+    found = found && check_noise(&noise, m, &p) == ST_OK;
+    proof_scratch_fini(&p.scratch);
+    if (!found)
         return error_set(error, ST_INVALID,
                          "no noise multiplier up to %g gives epsilon %g", RDP_NOISE_MAX,
                          epsilon);
     *noise_multiplier = noise;
     return ST_OK;
+}
+
+/* Lowers *noise, which fits by Renyi divergence, to the least that fits by composed
+ * losses. The search begins at the noise at which the Renyi divergence allows as much
+ * more as it exceeded the composed losses before: both change almost alike. */
+static enum status lower_noise(double *noise, const struct mechanism *m, double epsilon,
+                               double delta, struct error *error)
+{
+    struct price p = {.delta = delta - LEDGER_NOISE_DELTA,
+                      .epsilon = epsilon,
+                      .effort = PLD_SEARCH_EFFORT_MAX};
+    struct mechanism trial;
+    mechanism_copy(&trial, m);
+    calibration_scale(&trial, m, *noise);
+    double composed = composed_epsilon(&p, &trial), near = *noise;
+    mechanism_fini(&trial);
+    if (composed < epsilon && composed > 0) {
+        if (figure_noise(&near, m, epsilon * (epsilon / composed), delta, NULL) !=
+            ST_OK)
+            near = *noise;
+        *noise = calibration_noise_below(*noise, epsilon_over(composed, epsilon), near,
+                                         m, (struct calibration){pld_excess, &p});
+    }
+    return p.status == ST_OK ? ST_OK : error_set(error, p.status, "%s", p.error.text);
 }
 
 enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m,
@@ -351,23 +389,11 @@ enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m
     if (m->run_count > PLD_RUNS_MAX)
         return error_set(error, ST_INVALID, "more than %d runs", PLD_RUNS_MAX);
     enum status status = figure_noise(&noise, m, epsilon, delta, error);
-    if (status != ST_OK)
-        return status;
-    if (unsampled(m)) {
+    if (status == ST_OK && !unsampled(m))
+        status = lower_noise(&noise, m, epsilon, delta, error);
+    if (status == ST_OK)
         *noise_multiplier = noise;
-        return ST_OK;
-    }
-    struct price p = {.delta = delta - LEDGER_NOISE_DELTA,
-                      .epsilon = epsilon,
-                      .noise = noise,
-                      .effort = PLD_EFFORT_MAX};
-    bool found =
-        calibration_noise_near(&noise, noise, m, (struct calibration){pld_excess, &p});
-    if (p.status != ST_OK)
-        return error_set(error, p.status, "%s", p.error.text);
-    CHECK(found);
-    *noise_multiplier = noise;
-    return ST_OK;
+    return status;
 }
 
 enum status figure_steps(uint64_t *steps, const struct mechanism *m, double epsilon,
@@ -380,7 +406,9 @@ enum status figure_steps(uint64_t *steps, const struct mechanism *m, double epsi
         return error_set(error, ST_INVALID,
                          "the steps of one run can be chosen, not of %zu",
                          m->run_count);
-    struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
+    struct price p = {.delta = delta - LEDGER_NOISE_DELTA,
+                      .epsilon = epsilon,
+                      .terms_max = FIGURE_TERMS_MAX};
     *steps = calibration_steps(m, (struct calibration){epsilon_excess, &p});
     return ST_OK;
 }
@@ -393,7 +421,9 @@ enum status figure_rate(double *sampling_rate, const struct mechanism *m,
         return status;
     if (!proof_of(m->kind)->has_rate)
         return error_set(error, ST_INVALID, "a mechanism without sampling has no rate");
-    struct price p = {.delta = delta - LEDGER_NOISE_DELTA, .epsilon = epsilon};
+    struct price p = {.delta = delta - LEDGER_NOISE_DELTA,
+                      .epsilon = epsilon,
+                      .terms_max = FIGURE_TERMS_MAX};
     double rate = calibration_rate(m, (struct calibration){epsilon_excess, &p});
     if (rate == 0)
         return error_set(error, ST_INVALID, "no sampling rate gives epsilon %g",
@@ -425,6 +455,8 @@ static double balance_excess(void *context, const struct mechanism *m)
 {
     struct price *p = context;
     double least = INFINITY;
+    if (cost_terms(m) > FIGURE_TERMS_MAX)
+        return INFINITY;
     for (size_t w = 0; w < LEDGER_WEIGHTED; w++) {
         double order = curve_orders[p->balance->weighted[w]];
         double charge = cost_of(&p->scratch, m, mechanism_steps(m), order);

@@ -17,10 +17,20 @@
 #include "accountant/spending.h"
 #include "base/mechanism.h"
 
+/* A new job may take this much work to price, so that an estimate takes some 50 ms of a
+ * core at most: terms of quadrature at one order (cost_terms), which 100 noise levels
+ * of at least 0.75 keep, and terms of one search for a noise multiplier. */
+#define FIGURE_TERMS_MAX        8000
+#define FIGURE_SEARCH_TERMS_MAX 400e3
+
 struct figure {
     double epsilon; /* nats, >= 0, rounded up; infinity if no order is finite */
     double order;   /* the real order that gives it; 0 if it is the profile */
 };
+
+/* Checks that a new job may have this mechanism, which is supported.
+ *   ST_INVALID  it takes more work to price than FIGURE_TERMS_MAX */
+enum status figure_affords(const struct mechanism *m, struct error *error);
 
 /* epsilon of the first steps steps of m at delta.
  *   ST_INVALID  no proof under m's relation, or delta not in (2^-39, 1) */
@@ -37,22 +47,24 @@ enum status figure_delta(double *delta, const struct mechanism *m, uint64_t step
  * (order 0 then): as a rule within 0.5 % of the truth. For a job's certificate; the
  * ledger's jobs are chosen adaptively and are charged by their curves. A mechanism
  * whose losses take more work to compose than PLD_EFFORT_MAX (pld.h), such as 64 noise
- * levels over 1e7 steps, has the figure of figure_epsilon.
+ * levels, has the figure of figure_epsilon.
  *   ST_NO_MEMORY  some 100 MB are needed and not there */
 enum status figure_epsilon_pld(struct figure *figure, const struct mechanism *m,
                                uint64_t steps, double delta, struct error *error);
 
 /* The least noise multiplier, to 1e-6 relative, at which m (its runs' multipliers all
- * scaled by one factor, first run's = the answer) costs at most epsilon at delta; the
- * answer never costs more than asked.
+ * scaled by one factor, first run's = the answer) costs at most epsilon at delta and
+ * affords its price; the answer never costs more than asked. When the work of the
+ * search reaches FIGURE_SEARCH_TERMS_MAX, the answer is the least noise that was seen
+ * to fit.
  *   ST_INVALID  no multiplier in [0.05, 1e6] does */
 enum status figure_noise(double *noise_multiplier, const struct mechanism *m,
                          double epsilon, double delta, struct error *error);
 
 /* Like figure_noise, by figure_epsilon_pld; the grid makes its epsilon uneven by some
  * 1e-4, so the answer, which never costs more than asked, is the least to that
- * accuracy. When the work of the search reaches PLD_EFFORT_MAX, the answer is the least
- * noise that was seen to fit.
+ * accuracy. When the work of the search reaches PLD_SEARCH_EFFORT_MAX (pld.h), the
+ * answer is the least noise that was seen to fit.
  *   ST_INVALID, ST_NO_MEMORY  as figure_noise and figure_epsilon_pld */
 enum status figure_noise_pld(double *noise_multiplier, const struct mechanism *m,
                              double epsilon, double delta, struct error *error);

@@ -69,7 +69,7 @@ struct composition {
     double effort;          /* work that may still be done (pld.h) */
     double wanted, spacing; /* spacing of the grid: the one that accuracy needs, and the
                              * actual one */
-    size_t window;          /* places */
+    size_t window, window_max; /* places; the most that the effort allows */
     struct fft *fft;
     double *real, *imaginary;           /* (window) composed spectrum, packed; owned */
     double *step_real, *step_imaginary; /* (window) spectrum of one part; owned */
@@ -177,7 +177,7 @@ static void window_place(struct composition *c)
         width = fmax(width, c->sides[i].top - c->sides[i].bottom);
     }
     c->window = WINDOW_MIN;
-    while (c->window < WINDOW_MAX && (double)(c->window - 4) * c->wanted < width)
+    while (c->window < c->window_max && (double)(c->window - 4) * c->wanted < width)
         c->window *= 2;
     c->spacing = width / (double)(c->window - 4);
     for (size_t i = 0; i < c->part_count; i++) {
@@ -371,12 +371,14 @@ static void side_answer(const struct composition *c, struct side *side,
     side->tilt_most = side->tilt / 4;
 }
 
+/* Nanoseconds of a core that finding the tilts takes for each part, measured. */
+static const double effort_part = 1e6;
+
 /* Returns about how many nanoseconds of a core a composition on this grid takes. */
 static double effort_of(const struct composition *c)
 {
-    /* Measured: a cell of a step's measure, a place of the window, and finding the
-     * tilts for each part. */
-    static const double per_cell = 600, per_place = 70, per_part = 1e6;
+    /* Measured: a cell of a step's measure, and a place of the window for each part. */
+    static const double per_cell = 400, per_place = 130;
     double cells = 0;
     for (size_t i = 0; i < c->part_count; i++) {
         const struct saddle_part *part = &c->parts[i];
@@ -385,7 +387,19 @@ static double effort_of(const struct composition *c)
                  c->spacing;
     }
     return cells * per_cell +
-           (double)c->part_count * ((double)c->window * per_place + per_part);
+           (double)c->part_count * ((double)c->window * per_place + effort_part);
+}
+
+/* Places the window, with as many places as the effort that is left allows. Returns
+ * false if it allows none. */
+static bool window_afford(struct composition *c)
+{
+    window_place(c);
+    while (effort_of(c) > c->effort && c->window_max > WINDOW_MIN) {
+        c->window_max /= 2;
+        window_place(c);
+    }
+    return effort_of(c) <= c->effort;
 }
 
 /* Computes one answer on the grid that was placed: that of the side that costs more.
@@ -413,6 +427,10 @@ static enum status compose_all(double *epsilon, struct composition *c,
 {
     static const double too_coarse = 1.7; /* times what is wanted: thrice the share */
     enum { ROUNDS = 4 };
+    if ((double)c->part_count * effort_part > c->effort) {
+        *epsilon = INFINITY;
+        return ST_OK;
+    }
     for (size_t i = 0; i < c->side_count; i++) {
         struct side *side = &c->sides[i];
         side->direction = i == 0 ? LOSS_REMOVING : LOSS_ADDING;
@@ -424,13 +442,9 @@ static enum status compose_all(double *epsilon, struct composition *c,
     double least = INFINITY;
     spacing_guess(c);
     for (int i = 0; i < ROUNDS; i++) {
-        window_place(c);
-        double effort = effort_of(c);
-        if (effort > c->effort) {
-            c->effort = 0;
+        if (!window_afford(c))
             break;
-        }
-        c->effort -= effort;
+        c->effort -= effort_of(c);
         const struct side *worse = answer(c);
         if (worse == NULL)
             return error_set(error, ST_NO_MEMORY, "no memory to compose losses");
@@ -439,7 +453,7 @@ static enum status compose_all(double *epsilon, struct composition *c,
             break;
         if (worse->slope > 0)
             c->wanted = spacing_for(c, worse->epsilon, worse->slope);
-        bool finest = c->window == WINDOW_MAX;
+        bool finest = c->window == c->window_max;
         if (worse->slope > 0 && (finest || c->spacing <= too_coarse * c->wanted))
             break;
     }
@@ -489,6 +503,7 @@ enum status pld_epsilon_within(double *epsilon, double *effort,
     /* Replacing is its own mirror image: one side is both. */
     struct composition c = {.delta = delta,
                             .effort = *effort,
+                            .window_max = WINDOW_MAX,
                             .side_count = m->relation == RELATION_ZERO_OUT ? 2 : 1};
     if (!parts_init(&c, m, steps))
         status = error_set(error, ST_NO_MEMORY, "no memory to compose losses");

@@ -20,9 +20,10 @@
 
 enum { PLD_RUNS_MAX = 4096 };
 
-/* The most effort for one figure, or one search for a noise multiplier
- * (pld_epsilon_within). */
-#define PLD_EFFORT_MAX 500e6
+/* The most effort for one figure, and for all compositions of one search for a noise
+ * multiplier (pld_epsilon_within). */
+#define PLD_EFFORT_MAX        12e6
+#define PLD_SEARCH_EFFORT_MAX 32e6
 
 /* Upper bound on epsilon of the first steps steps of m at delta in (0, 1); about 0.2 %
  * above the truth if a grid of 2^20 places allows. Infinity if the bound's own error is
@@ -35,10 +36,10 @@ enum status pld_epsilon(double *epsilon, const struct mechanism *m, uint64_t ste
                         double delta, struct error *error);
 
 /* Like pld_epsilon, with at most *effort of work, from which the work is subtracted: a
- * unit is about a nanosecond of a core. If the next composition would take more than is
- * left, the answer is what was found before it, which is infinity if nothing was, and
- * *effort is 0; a coarse bound is a bound. The work follows from the mechanism only,
- * never from a clock. */
+ * unit is about a nanosecond of a core. The grid is as coarse as the effort requires,
+ * which makes epsilon larger: a coarse bound is a bound. Infinity if the effort does
+ * not suffice for the coarsest grid. The work follows from the mechanism only, never
+ * from a clock. */
 enum status pld_epsilon_within(double *epsilon, double *effort,
                                const struct mechanism *m, uint64_t steps, double delta,
                                struct error *error);

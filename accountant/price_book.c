@@ -114,6 +114,8 @@ static enum status compute(struct price *price, const struct asked *asked,
     case ASK_CHARGE:
         return filter_charge(&price->charge, m, mechanism_steps(m), error);
     case ASK_FIGURE:
+        if (figure_affords(m, error) != ST_OK)
+            return ST_INVALID;
         return (terms->by_losses ? figure_epsilon_pld : figure_epsilon)(
             &price->figure, m, mechanism_steps(m), terms->delta, error);
     case ASK_NOISE:

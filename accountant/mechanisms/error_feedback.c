@@ -91,6 +91,10 @@ static double log_add(double a, double b)
 /* log(exp(gain) - 1), gain > 0 */
 static double log_grown(double gain)
 {
+    /* From here on the result, as a double, is the gain itself. */
+    static const double same = 44;
+    if (gain >= same)
+        return gain;
     return gain < 1 ? log(expm1(gain)) : gain + log1p(-exp(-gain));
 }
 
@@ -175,7 +179,7 @@ static bool ends(const struct mixture *x, double n, double chance, double *rest)
     *rest = chance + x->most;
     if (halves && *rest < x->excess - nothing)
         return true;
-    if (n <= b->steps * b->rate || fmod(n, LOOKS) != 0)
+    if (n <= b->steps * b->rate || (uint64_t)n % LOOKS != 0)
         return false;
     *rest = share_above(x, n);
     return *rest < x->excess - nothing;

@@ -39,6 +39,19 @@ static double run_rdp(struct proof_scratch *scratch, const struct mechanism *m,
     return round_up_mul(round_up_count(count), step);
 }
 
+/* Moments are kept for all orders of one noise multiplier, and answers for more runs
+ * than a cycle of releases has, so a run like one of the two before it takes no work. */
+static double run_terms(const struct mechanism *m, size_t run)
+{
+    static const double terms = 1000;
+    const struct mechanism_run *r = &m->runs[run];
+    for (size_t back = 1; back <= 2 && back <= run; back++)
+        if (r[-(ptrdiff_t)back].noise_multiplier == r->noise_multiplier &&
+            r[-(ptrdiff_t)back].sampling_rate == r->sampling_rate)
+            return 0;
+    return r->sampling_rate == 1 ? 0 : terms;
+}
+
 static const char *const samplers[] = {"without_replacement", NULL};
 static const struct outside outside = {
     .parameter = "noise_multiplier", .samplers = samplers, .has_rate = true};
@@ -48,6 +61,7 @@ const struct proof fixed_subset = {
     .supports = supports,
     .distance = distance,
     .run_rdp = run_rdp,
+    .run_terms = run_terms,
     .energy = gaussian_steps_energy,
     .outside = &outside,
 };

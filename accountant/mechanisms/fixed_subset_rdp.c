@@ -134,23 +134,29 @@ static double answer(struct fixed_subset *subset, double rate, double noise,
     return fmin(plain, round_up_error(chord / (order - 1), rounding));
 }
 
-/* Returns the index at which an answer at this order and noise is cached. */
-static size_t place_of(double order, double noise)
+/* Returns the set in which an answer at this order and noise is cached. */
+static size_t set_of(double order, double noise)
 {
     uint64_t bits[2];
     memcpy(&bits[0], &order, sizeof order);
     memcpy(&bits[1], &noise, sizeof noise);
     uint64_t mixed = (bits[0] ^ bits[1] >> 7) * UINT64_C(0x9E3779B97F4A7C15);
-    return (size_t)(mixed >> 32) % FIXED_SUBSET_ANSWERS;
+    /* Orders are round numbers, which only the top bits of the product tell apart. */
+    return (size_t)(mixed >> 57) % FIXED_SUBSET_SETS;
 }
 
 double fixed_subset_rdp(struct fixed_subset *subset, double rate, double noise,
                         double order)
 {
     CHECK(order > 1 && rate > 0 && rate < 1);
-    struct fixed_subset_answer *known = &subset->answers[place_of(order, noise)];
-    if (known->rate != rate || known->noise != noise || known->order != order)
-        *known = (struct fixed_subset_answer){rate, noise, order,
-                                              answer(subset, rate, noise, order)};
-    return known->rdp;
+    size_t set = set_of(order, noise);
+    struct fixed_subset_answer *ways = subset->answers[set];
+    for (size_t i = 0; i < FIXED_SUBSET_WAYS; i++)
+        if (ways[i].rate == rate && ways[i].noise == noise && ways[i].order == order)
+            return ways[i].rdp;
+    size_t way = subset->next[set];
+    subset->next[set] = (unsigned char)((way + 1) % FIXED_SUBSET_WAYS);
+    ways[way] = (struct fixed_subset_answer){rate, noise, order,
+                                             answer(subset, rate, noise, order)};
+    return ways[way].rdp;
 }

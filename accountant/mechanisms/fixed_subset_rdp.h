@@ -25,8 +25,10 @@
 #define FIXED_SUBSET_ORDER_MAX 2048
 
 enum {
-    FIXED_SUBSET_NODES = 4096,  /* of the rule for B: t from -103 to 306 */
-    FIXED_SUBSET_ANSWERS = 256, /* cached: many orders of a few kinds of steps */
+    FIXED_SUBSET_NODES = 4096, /* of the rule for B: t from -103 to 306 */
+    FIXED_SUBSET_SETS =
+        64,                /* of answers, cached: many orders of a few kinds of steps */
+    FIXED_SUBSET_WAYS = 8, /* answers of one set */
 };
 
 struct fixed_subset_answer {
@@ -34,8 +36,9 @@ struct fixed_subset_answer {
 };
 
 struct fixed_subset { /* a zeroed one has nothing cached */
-    struct fixed_subset_answer answers[FIXED_SUBSET_ANSWERS];
-    double noise;                                      /* of the cached values */
+    struct fixed_subset_answer answers[FIXED_SUBSET_SETS][FIXED_SUBSET_WAYS];
+    unsigned char next[FIXED_SUBSET_SETS]; /* way that the next new answer takes */
+    double noise;                          /* of the cached values */
     double log_moment[FIXED_SUBSET_ORDER_MAX / 2 + 2]; /* log B(2 i); 0: not known */
     double log_excess[FIXED_SUBSET_NODES];             /* log |p/q - 1| at the nodes */
 };

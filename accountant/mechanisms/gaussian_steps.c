@@ -5,8 +5,14 @@
 double gaussian_steps_rdp(struct proof_scratch *scratch, const struct mechanism *m,
                           size_t run, uint64_t count, double order)
 {
-    rdp_set(&scratch->rdp, m->relation, &m->runs[run]);
-    return round_up_mul(round_up_count(count), rdp_at(&scratch->rdp, order));
+    struct rdp *rdp = proof_scratch_rdp(scratch, run);
+    rdp_set(rdp, m->relation, &m->runs[run]);
+    return round_up_mul(round_up_count(count), rdp_at(rdp, order));
+}
+
+double gaussian_steps_terms(const struct mechanism *m, size_t run)
+{
+    return rdp_terms(m->relation, &m->runs[run]);
 }
 
 double gaussian_steps_energy(const struct mechanism *m, uint64_t steps)

@@ -3,6 +3,7 @@
  * independent Gaussian sums, over Poisson batches or all records.
  *
  *   divergence    one step of rdp.h times the number of steps
+ *   terms         those of rdp.h
  *   energy        sum over runs of steps (distance / noise multiplier)^2
  *   privacy loss  that of privacy_loss.h
  *
@@ -15,6 +16,8 @@
 
 double gaussian_steps_rdp(struct proof_scratch *scratch, const struct mechanism *m,
                           size_t run, uint64_t count, double order);
+
+double gaussian_steps_terms(const struct mechanism *m, size_t run);
 
 double gaussian_steps_energy(const struct mechanism *m, uint64_t steps);
 

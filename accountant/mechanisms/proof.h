@@ -26,11 +26,22 @@
 #include "base/mechanism.h"
 
 /* A cache of steps already seen, so that the next order need not compute them again. A
- * zeroed one is empty. */
+ * zeroed one is empty, and remembers the steps of the last run only. */
 struct proof_scratch {
     struct rdp rdp;
     struct fixed_subset subset;
+    struct rdp *of_runs; /* (run_count) those of each run, if there is memory; owned */
+    size_t run_count;
 };
+
+/* Makes a zeroed scratch remember the steps of each run, if they are at most
+ * PROOF_RUNS_KEPT. */
+enum { PROOF_RUNS_KEPT = 256 };
+void proof_scratch_init(struct proof_scratch *scratch, size_t run_count);
+void proof_scratch_fini(struct proof_scratch *scratch);
+
+/* Returns the place of a run's steps in the cache. */
+struct rdp *proof_scratch_rdp(struct proof_scratch *scratch, size_t run);
 
 struct outside;
 
@@ -56,6 +67,9 @@ struct proof {
      * it adds up. */
     double (*run_rdp)(struct proof_scratch *scratch, const struct mechanism *m,
                       size_t run, uint64_t count, double order);
+    /* About how much work that is at one order, in terms of quadrature (rdp_terms), if
+     * nothing of the run is cached. NULL: nothing. */
+    double (*run_terms)(const struct mechanism *m, size_t run);
     /* Divergence of the first steps steps together, if a proof bounds the whole
      * path. */
     double (*path_rdp)(struct proof_scratch *scratch, const struct mechanism *m,

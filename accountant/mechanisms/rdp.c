@@ -39,9 +39,34 @@ static const double order_max = 0x1p20;
 
 enum { SERIES_TERMS = 14 };
 
-/* The rule's error is about exp(-2 pi a / spacing + a^2 / 2) for any a below the
- * distance pi s of the nearest singularity; this spacing brings it to 1e-17 at every
- * s. */
+/* Returns how far one place is from the next, in standard deviations over the noise
+ * multiplier. The rule's error is about exp(-2 pi a / spacing + a^2 / 2) for any a below
+ * the distance pi s of the nearest singularity; this spacing brings it to 1e-17 at
+ * every s. */
+static double angle_of(double noise)
+{
+    return fmin(0.375, 0.5 / noise);
+}
+
+/* Returns the least t of the window that has the bulk. */
+static double bulk_start(enum relation relation, double noise)
+{
+    return -(relation == RELATION_ZERO_OUT ? tail : tail + 2 / noise);
+}
+
+static double bulk_end(double noise)
+{
+    return tail + 2 / noise;
+}
+
+double rdp_terms(enum relation relation, const struct mechanism_run *run)
+{
+    double noise = run->noise_multiplier, spacing = angle_of(noise) * noise;
+    return run->sampling_rate == 1
+               ? 0
+               : (bulk_end(noise) - bulk_start(relation, noise)) / spacing;
+}
+
 void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run *run)
 {
     double noise = run->noise_multiplier;
@@ -51,11 +76,10 @@ void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run
     rdp->relation = relation;
     rdp->rate = run->sampling_rate;
     rdp->noise = noise;
-    rdp->angle = fmin(0.375, 0.5 / noise);
+    rdp->angle = angle_of(noise);
     rdp->spacing = rdp->angle * noise;
     rdp->offset = 0.5 / (noise * noise);
-    double left = relation == RELATION_ZERO_OUT ? tail : tail + 2 / noise;
-    rdp->first = (long)floor(-left / rdp->spacing);
+    rdp->first = (long)floor(bulk_start(relation, noise) / rdp->spacing);
     rdp->known = 0;
 }
 
@@ -306,8 +330,8 @@ static void sum_all(struct sum *sum, long peak)
     long place = rdp->first;
     sum->value = sum->carry = sum->exponents = 0;
     if (sum->scale < bulk_lost) {
-        long bulk_end = (long)ceil((2 / rdp->noise + tail) / rdp->spacing);
-        while (place <= bulk_end)
+        long end = (long)ceil(bulk_end(rdp->noise) / rdp->spacing);
+        while (place <= end)
             sum_node(sum, place++);
         place = sum_walk(sum, place, 1, LONG_MAX);
     }

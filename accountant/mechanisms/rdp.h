@@ -29,10 +29,8 @@
 #define RDP_NOISE_MIN 0.05
 #define RDP_NOISE_MAX 1e6
 
-enum {
-    RDP_NODES = 1024
-}; /* kept for one step: all that orders to 64 need at noise
-                            * 0.5 */
+/* Kept for one step: all that the bulk needs at the least noise. */
+enum { RDP_NODES = 4096 };
 
 struct rdp_node { /* one point t of the rule */
     double ratio; /* likelihood ratio at t, less 1 */
@@ -54,6 +52,10 @@ struct rdp {
  * a zeroed rdp is set to nothing. The rate is in (0, 1], the noise multiplier in
  * [RDP_NOISE_MIN, RDP_NOISE_MAX]. */
 void rdp_set(struct rdp *rdp, enum relation relation, const struct mechanism_run *run);
+
+/* Returns about how many terms the rule has at one order: 0 at rate 1, 40 at much noise,
+ * 100 at a noise multiplier of 0.6, 3,100 at 0.05. A term takes some 30 ns of a core. */
+double rdp_terms(enum relation relation, const struct mechanism_run *run);
 
 /* Upper bound on the divergence of one step, in nats. order > 1; infinity is
  * allowed. */

@@ -14,6 +14,7 @@ static const struct outside outside = {.parameter = "noise_multiplier",
 const struct proof sampled_gaussian = {
     .has_rate = true,
     .run_rdp = gaussian_steps_rdp,
+    .run_terms = gaussian_steps_terms,
     .energy = gaussian_steps_energy,
     .privacy_loss = gaussian_steps_loss,
     .outside = &outside,

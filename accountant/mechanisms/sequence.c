@@ -35,7 +35,15 @@ static double run_rdp(struct proof_scratch *scratch, const struct mechanism *m,
     return proof_of(part.kind)->run_rdp(scratch, &part, run, count, order);
 }
 
+static double run_terms(const struct mechanism *m, size_t run)
+{
+    const struct mechanism part = part_of(m, run);
+    const struct proof *proof = proof_of(part.kind);
+    return proof->run_terms != NULL ? proof->run_terms(&part, run) : 0;
+}
+
 const struct proof sequence = {
     .supports = supports,
     .run_rdp = run_rdp,
+    .run_terms = run_terms,
 };

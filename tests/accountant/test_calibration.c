@@ -83,6 +83,34 @@ static void wherever_it_starts_a_search_ends_at_the_border(void **state)
     assert_true(noise == 7);
 }
 
+static double log_from(double noise, double border)
+{
+    return log(border / noise);
+}
+
+static void few_points_suffice_below_a_noise_that_fits(void **state)
+{
+    (void)state;
+    struct mechanism_run run = {0.1, 1, 10};
+    struct mechanism m = one_run(&run);
+    for (double fitting = 2.5; fitting < 1e3; fitting *= 3) {
+        for (double near = 2.385 * 0.7; near < 2.385 * 1.4; near *= 1.07) {
+            struct border b = {SHAPE_LOG, 2.385, 0, INFINITY};
+            struct calibration c = {noise_excess, &b};
+            double noise =
+                calibration_noise_below(fitting, log_from(fitting, 2.385), near, &m, c);
+            assert_true(noise >= 2.385 && noise <= 2.385 * (1 + 1e-4));
+            assert_true(noise == b.least_seen);
+            assert_true(b.calls < 20);
+        }
+    }
+    struct border low = {SHAPE_LOG, 1e-3, 0, INFINITY},
+                  none = {SHAPE_LOG, 2, 0, INFINITY};
+    struct calibration c = {noise_excess, &low}, all = {noise_excess, &none};
+    assert_close(calibration_noise_below(3, -8, 0.1, &m, c), RDP_NOISE_MIN, 1e-15);
+    assert_close(calibration_noise_below(2, 0, 2, &m, all), 2, 1e-4);
+}
+
 static void the_ends_of_the_range_are_answers_or_none(void **state)
 {
     (void)state;
@@ -169,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_noise_that_fits_is_found),
         cmocka_unit_test(wherever_it_starts_a_search_ends_at_the_border),
+        cmocka_unit_test(few_points_suffice_below_a_noise_that_fits),
         cmocka_unit_test(the_ends_of_the_range_are_answers_or_none),
         cmocka_unit_test(all_runs_are_scaled_alike_and_stay_in_range),
         cmocka_unit_test(the_most_steps_that_fit_are_found),

@@ -41,6 +41,27 @@ static void runs_add_up_in_order(void **state)
     assert_true(cost_of(&scratch, &m, 1, 6.5) == cost_of(&scratch, &m, 340, 6.5));
 }
 
+static void what_is_kept_of_each_run_changes_no_price(void **state)
+{
+    (void)state;
+    enum { RUNS = 5 };
+    struct mechanism_run runs[RUNS];
+    struct mechanism m = of(MECHANISM_SAMPLED_GAUSSIAN, RUNS, runs);
+    struct proof_scratch kept = {0};
+    proof_scratch_init(&kept, RUNS);
+    for (double noise = 0.05; noise < 10; noise *= 2) {
+        for (size_t i = 0; i < RUNS; i++)
+            runs[i] = (struct mechanism_run){0.01, noise * (1 + (double)i), 10};
+        for (double order = 1.5; order < 1000; order *= 3) {
+            struct proof_scratch empty = {0};
+            assert_true(cost_of(&kept, &m, 50, order) ==
+                        cost_of(&empty, &m, 50, order));
+        }
+    }
+    proof_scratch_fini(&kept);
+    assert_true(cost_terms(&m) > RUNS * 35 && cost_terms(&m) < RUNS * 60);
+}
+
 static void a_gaussian_at_twice_the_distance_costs_four_times(void **state)
 {
     (void)state;
@@ -182,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_add_up_in_order),
+        cmocka_unit_test(what_is_kept_of_each_run_changes_no_price),
         cmocka_unit_test(a_gaussian_at_twice_the_distance_costs_four_times),
         cmocka_unit_test(a_fixed_subset_costs_alike_under_both_relations),
         cmocka_unit_test(turns_cost_the_group_that_had_most),

@@ -140,6 +140,32 @@ static void more_steps_than_a_transform_can_bear_still_give_a_bound(void **state
     assert_true(epsilon > 1e14 && !isnan(epsilon));
 }
 
+static void less_effort_gives_a_coarser_bound(void **state)
+{
+    (void)state;
+    static const struct mechanism_run runs[] = {{1e-3, 6.35, 10000000},
+                                                {1e-3, 0.9, 100000},
+                                                {1e-5, 0.6, 100000},
+                                                {1e-2, 1, 1000}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct mechanism_run run = runs[i];
+        struct mechanism m = {.kind = MECHANISM_SAMPLED_GAUSSIAN,
+                              .relation = RELATION_ZERO_OUT,
+                              .prefixes_priced = true,
+                              .run_count = 1,
+                              .runs = &run};
+        double best = composed(RELATION_ZERO_OUT, &run, 1, 1e-5);
+        for (double effort = 1e9; effort > 1e4; effort /= 3) {
+            double epsilon = 7, left = effort;
+            assert_int_equal(
+                pld_epsilon_within(&epsilon, &left, &m, run.steps, 1e-5, NULL), ST_OK);
+            assert_true(epsilon >= best * (1 - 2e-3) && left >= 0 && left <= effort);
+            assert_true(effort >= 16e6 ? epsilon <= best * 1.12 : true);
+            assert_true(effort >= 1e6 || (isinf(epsilon) && left == effort));
+        }
+    }
+}
+
 static void every_corner_has_an_answer(void **state)
 {
     (void)state;
@@ -235,6 +261,7 @@ int main(void)
         cmocka_unit_test(a_total_variation_within_delta_costs_nothing),
         cmocka_unit_test(epsilon_zero_is_found),
         cmocka_unit_test(more_steps_than_a_transform_can_bear_still_give_a_bound),
+        cmocka_unit_test(less_effort_gives_a_coarser_bound),
         cmocka_unit_test(every_corner_has_an_answer),
         cmocka_unit_test(prefixes_without_a_price_cost_the_whole),
         cmocka_unit_test(bad_questions_are_refused),

@@ -30,14 +30,14 @@ static void a_price_of_the_book_is_the_one_that_is_computed(void **state)
             struct figure figure, figure_again;
             double noise, noise_again;
             assert_int_equal(price_charge(&charge, &m, &terms, NULL), ST_OK);
-            assert_int_equal(filter_charge(&charge_again, &m, mechanism_steps(&m), NULL),
-                             ST_OK);
+            assert_int_equal(
+                filter_charge(&charge_again, &m, mechanism_steps(&m), NULL), ST_OK);
             assert_memory_equal(&charge, &charge_again, sizeof charge);
             assert_int_equal(price_figure(&figure, &m, &terms, NULL), ST_OK);
-            assert_int_equal((terms.by_losses ? figure_epsilon_pld : figure_epsilon)(
-                                 &figure_again, &m, mechanism_steps(&m), terms.delta,
-                                 NULL),
-                             ST_OK);
+            assert_int_equal(
+                (terms.by_losses ? figure_epsilon_pld : figure_epsilon)(
+                    &figure_again, &m, mechanism_steps(&m), terms.delta, NULL),
+                ST_OK);
             assert_true(figure.epsilon == figure_again.epsilon &&
                         figure.order == figure_again.order);
             assert_int_equal(price_noise(&noise, &m, 0.5 + i, &terms, NULL), ST_OK);
@@ -65,6 +65,25 @@ static void whoever_only_looks_up_computes_nothing(void **state)
     assert_int_equal(price_charge(&charge, &m, &computes, NULL), ST_OK);
     assert_int_equal(price_charge(&charge, &m, &known, NULL), ST_OK);
     assert_int_equal(price_book_computed(book), 1);
+    price_book_destroy(book);
+    mechanism_fini(&m);
+}
+
+static void what_takes_too_much_work_is_refused_but_can_be_charged(void **state)
+{
+    (void)state;
+    struct curve charge;
+    struct figure figure;
+    struct mechanism m = made(0.1, 10);
+    struct price_book *book = price_book_create();
+    const struct price_terms terms = {.book = book, .delta = 1e-5};
+    for (int i = 1; i < 30; i++)
+        mechanism_append(&m, (struct mechanism_run){0.01, 0.1 + 1e-3 * i, 10});
+    struct error error = {0};
+    assert_int_equal(price_figure(&figure, &m, &terms, &error), ST_INVALID);
+    assert_non_null(strstr(error.text, "too much work"));
+    /* A ledger that has such a job already is read. */
+    assert_int_equal(price_charge(&charge, &m, &terms, NULL), ST_OK);
     price_book_destroy(book);
     mechanism_fini(&m);
 }
@@ -129,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_price_of_the_book_is_the_one_that_is_computed),
         cmocka_unit_test(whoever_only_looks_up_computes_nothing),
+        cmocka_unit_test(what_takes_too_much_work_is_refused_but_can_be_charged),
         cmocka_unit_test(a_refusal_is_kept),
         cmocka_unit_test(what_a_balance_has_left_is_part_of_the_question),
         cmocka_unit_test(a_full_book_answers_all_the_same),

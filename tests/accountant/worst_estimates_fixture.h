@@ -15,7 +15,7 @@
 #include "accountant/mechanisms/error_feedback.h"
 #include "base/check.h"
 
-enum { WORST_LEVELS = 100 };
+enum { WORST_LEVELS = 4096 };
 
 struct worst_estimate {
     const char *name;
@@ -44,8 +44,10 @@ static const struct worst_estimate worst_estimates[] = {
      RELATION_REPLACE_ONE, 100, 10000000, 1e-3, false, 2, 1e-5, 1},
     {"adp, 100 levels, noise given", MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, 100,
      10000000, 1e-3, false, 0, 1e-5, 60},
-    {"adp, 100 levels, noise 0.6 given", MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT,
-     100, 10000000, 1e-6, false, 0, 1e-5, .6},
+    {"adp, 100 levels, least noise, given", MECHANISM_SAMPLED_GAUSSIAN,
+     RELATION_ZERO_OUT, 100, 10000000, 1e-6, false, 0, 1e-5, 3.6},
+    {"adp, 2 levels, least noise, given", MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT,
+     2, 10000000, 1e-6, false, 0, 1e-5, .0513},
     {"adp, 100 levels, pld, target", MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, 100,
      10000000, 1e-3, true, 2, 1e-5, 1},
     {"adp, 100 levels, pld, noise given", MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT,
@@ -55,6 +57,12 @@ static const struct worst_estimate worst_estimates[] = {
     {"dpsgd, 1e7 steps, pld, target", MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, 1,
      10000000, 1e-3, true, 2, 1e-5, 1},
     {"dpsgd, 1e5 steps, pld, target", MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, 1,
+     100000, 1e-3, true, 2, 1e-5, 1},
+    {"dpsgd, 1e5 steps, rate 1e-4, pld, target", MECHANISM_SAMPLED_GAUSSIAN,
+     RELATION_ZERO_OUT, 1, 100000, 1e-4, true, 2, 1e-5, 1},
+    {"dpsgd, 1e5 steps, rate 1e-5, pld, target", MECHANISM_SAMPLED_GAUSSIAN,
+     RELATION_ZERO_OUT, 1, 100000, 1e-5, true, 1, 1e-5, 1},
+    {"adp, 8 levels, pld, target", MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, 8,
      100000, 1e-3, true, 2, 1e-5, 1},
     {"dpsgd, 1e3 steps, pld, target", MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT, 1,
      1000, 1e-2, true, 2, 1e-5, 1},
@@ -66,11 +74,28 @@ static const struct worst_estimate worst_estimates[] = {
      10000000, 1, false, 2, 1e-5, 1},
     {"fixed subset, 1e7 steps, target", MECHANISM_FIXED_SUBSET, RELATION_REPLACE_ONE, 1,
      10000000, 1e-3, false, 2, 1e-5, 1},
+    {"fixed subset, 4096 runs in turns, target", MECHANISM_FIXED_SUBSET,
+     RELATION_ZERO_OUT, 4096, 10000000, 1e-3, false, 2, 1e-5, 1},
+    {"gaussian, 4096 runs, target", MECHANISM_GAUSSIAN, RELATION_ZERO_OUT, 4096,
+     10000000, 1, false, 2, 1e-5, 1},
     {"filtered, 1e7 steps, target", MECHANISM_FILTERED_GAUSSIAN, RELATION_ZERO_OUT, 1,
      10000000, 1e-3, false, 2, 1e-5, 1},
 };
 static const size_t worst_estimate_count =
     sizeof worst_estimates / sizeof *worst_estimates;
+
+/* Levels fall; a subset is released in turns with a sum over all records. */
+static inline struct mechanism_run worst_estimate_run(const struct worst_estimate *w,
+                                                      size_t i, double noise)
+{
+    bool in_turns = w->kind == MECHANISM_FIXED_SUBSET && w->levels > 1;
+    return (struct mechanism_run){
+        .sampling_rate = in_turns && i % 2 == 0 ? 1 : w->rate,
+        .noise_multiplier = noise * exp(in_turns ? -(double)(i % 2)
+                                                 : -(double)i / 40 * 100 /
+                                                       fmax(100, (double)w->levels)),
+        .steps = w->steps / w->levels};
+}
 
 static inline double worst_estimate_answer(const struct worst_estimate *w)
 {
@@ -92,8 +117,7 @@ static inline double worst_estimate_answer(const struct worst_estimate *w)
         m.filter.order_max = 32;
     }
     for (size_t i = 0; i < w->levels; i++)
-        runs[i] = (struct mechanism_run){w->rate, w->noise * exp(-(double)i / 40),
-                                         w->steps / w->levels};
+        runs[i] = worst_estimate_run(w, i, w->noise);
     double noise = w->noise;
     enum status status = ST_OK;
     if (w->epsilon > 0)
@@ -104,11 +128,13 @@ static inline double worst_estimate_answer(const struct worst_estimate *w)
         return 0;
     }
     for (size_t i = 0; i < w->levels; i++)
-        runs[i].noise_multiplier = noise * exp(-(double)i / 40);
+        runs[i] = worst_estimate_run(w, i, noise);
     struct figure figure;
     struct curve charge;
-    status = (w->by_losses ? figure_epsilon_pld : figure_epsilon)(
-        &figure, &m, mechanism_steps(&m), w->delta, &error);
+    status = figure_affords(&m, &error);
+    if (status == ST_OK)
+        status = (w->by_losses ? figure_epsilon_pld : figure_epsilon)(
+            &figure, &m, mechanism_steps(&m), w->delta, &error);
     if (status == ST_OK)
         status = filter_charge(&charge, &m, mechanism_steps(&m), &error);
     if (status != ST_OK) {
