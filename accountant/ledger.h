@@ -49,6 +49,7 @@
 
 #include "accountant/entry.h"
 #include "accountant/filter.h"
+#include "accountant/ledger_change.h"
 #include "accountant/ledger_guard.h"
 #include "accountant/ledger_inspector.h"
 #include "base/hash.h"

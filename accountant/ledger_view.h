@@ -20,10 +20,12 @@
 #include <stdint.h>
 
 #include "accountant/ledger.h"
+#include "accountant/ledger_change.h"
 #include "accountant/odometer.h"
 #include "accountant/seal.h"
 #include "accountant/share.h"
 #include "accountant/spending.h"
+#include "base/id.h"
 
 /* *entry = the RESERVE entry of the job, or of its evaluation (base/id.h), open or
  * settled. Returns false and leaves *entry if it has none. */

@@ -1,5 +1,21 @@
 #include "service/access.h"
 
+#include "api/roles.h"
+#include "base/status.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/dataset_record.h"
+#include "service/datasets.h"
+#include "service/job.h"
+#include "service/job_facts.h"
+#include "service/jobs.h"
+#include "service/models.h"
+#include "service/request.h"
+#include "service/webhooks.h"
+#include "service/weight_files.h"
+#include "store/model_rows.h"
+#include "store/weights_rows.h"
+
 static struct access_object of_dataset(const struct dataset *dataset)
 {
     if (dataset == NULL)

@@ -15,9 +15,18 @@
 
 #include <stdbool.h>
 
-#include "api/roles.h"
-#include "service/context.h"
+#include "service/dataset_record.h"
 #include "service/request.h"
+#include "service/webhooks.h"
+
+struct context;
+struct dataset;
+struct dataset_info;
+struct job;
+struct model_row;
+struct request;
+struct webhook;
+struct weights_row;
 
 /* The principal, the scope that it needs, and the place of the object's name. */
 struct access_question {

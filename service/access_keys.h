@@ -20,7 +20,9 @@
 
 #include "api/key_request.h"
 #include "base/access_key.h"
-#include "store/store.h"
+
+struct store;
+struct store_tx;
 
 struct access_keys; /* opaque */
 

@@ -8,6 +8,10 @@
 #include "api/trace_context.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "service/context.h"
+#include "service/counters.h"
+#include "service/reply.h"
+#include "service/request.h"
 
 /* Returns how long the answer took, or -1 if that must not be disclosed
  * (counters.h). */

@@ -17,8 +17,8 @@
 #ifndef SERVICE_ACCESS_LOG_H
 #define SERVICE_ACCESS_LOG_H
 
-#include "service/context.h"
-#include "service/request.h"
+struct context;
+struct request;
 
 /* Logs and counts an answer. Precondition: the request's reply is made. The answer to
  * an import whose outcome others must not learn is logged and counted only if the

@@ -1,12 +1,20 @@
 #include "service/act.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 #include <microhttpd.h>
 
+#include "api/roles.h"
+#include "api/routes.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/principal.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/disk_room.h"
 #include "service/refusals.h"
+#include "service/request.h"
 
 /* Writes the client's address without its port; "" if the socket has none. */
 static void read_address(char address[ACT_ADDRESS_SIZE], const struct request *request)
@@ -75,7 +83,7 @@ enum status act_keep(struct context *context, const struct act *act,
                      struct error *error)
 {
     struct store_tx *tx = NULL;
-    enum status status = disk_room_check(&context->disk_room, error);
+    enum status status = disk_room_check(context->disk_room, error);
     if (status == ST_OK)
         status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)

@@ -18,8 +18,9 @@
 #define SERVICE_ACT_H
 
 #include "service/audit_trail.h"
-#include "service/context.h"
-#include "service/request.h"
+
+struct context;
+struct request;
 
 enum { ACT_ADDRESS_SIZE = 46 };
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "base/id.h"
+struct dataset_id;
 
 struct job; /* job.h */
 

@@ -10,6 +10,8 @@
 #include "api/limits.h"
 #include "api/query.h"
 #include "base/access_key.h"
+#include "service/config.h"
+#include "service/daemon_role.h"
 #include "service/field_rules.h"
 
 enum { EMPTY_BODY_MAX = 64 }; /* room for `{}` and blanks */
@@ -260,8 +262,8 @@ static enum status check_no_key(const struct request *request, struct error *err
 }
 
 /* A worker's socket serves only probes and scrapers. */
-static enum status check_role(const struct request *request, const struct config *config,
-                              struct error *error)
+static enum status check_role(const struct request *request,
+                              const struct config *config, struct error *error)
 {
     const struct route *route = request->match.route;
     if (daemon_role_answers(config->role) || route->any_host ||

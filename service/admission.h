@@ -11,9 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
-#include "service/config.h"
+#include "api/routes.h"
 #include "service/request.h"
+
+struct config;
 
 /* Finds the route of the request (into request->match), and checks that the request
  * comes from an allowed host and origin. If keys are asked for, any Host is accepted:

@@ -4,6 +4,7 @@
 #include "api/limits.h"
 #include "api/query.h"
 #include "service/access.h"
+#include "service/context.h"
 #include "service/entries.h"
 #include "service/handlers.h"
 

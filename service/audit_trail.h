@@ -19,8 +19,6 @@
 
 #include <stdint.h>
 
-#include "base/status.h"
-#include "store/store.h"
 #include "store/audit_rows.h"
 
 /* Computes the hash of row from its other members. */

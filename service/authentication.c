@@ -6,8 +6,14 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/access_keys.h"
 #include "service/admission.h"
+#include "service/context.h"
 #include "service/login_cookie.h"
+#include "service/logins.h"
+#include "service/request.h"
+#include "service/sign_on.h"
+#include "service/wrong_keys.h"
 
 enum { NS_PER_S = 1000000000 };
 
@@ -159,8 +165,7 @@ bool authentication_asks(const struct context *context)
 static enum status find_local(const struct context *context, struct request *request,
                               bool *is_local, struct error *error)
 {
-    *is_local =
-        request->principal.role == ROLE_LOCAL && !authentication_asks(context);
+    *is_local = request->principal.role == ROLE_LOCAL && !authentication_asks(context);
     if (!*is_local)
         request->principal = (struct principal){.role = ROLE_NOBODY};
     else if (request->look == LOOK_NONE && store_shared(context->store) &&
@@ -207,8 +212,7 @@ enum status authentication_renew(struct context *context, const struct request *
         return renew_sign_on(context, request, error);
     const char *cookie = login_cookie_of(request, context->config);
     if (request->principal.via == VIA_SESSION &&
-        (cookie == NULL ||
-         !logins_hold(context->logins, cookie, clock_wall_ms())))
+        (cookie == NULL || !logins_hold(context->logins, cookie, clock_wall_ms())))
         return error_set(error, ST_SESSION_ENDED, "this browser is not logged in");
     return access_keys_hold(context->keys, &request->principal, error);
 }

@@ -10,8 +10,9 @@
 #ifndef SERVICE_AUTHENTICATION_H
 #define SERVICE_AUTHENTICATION_H
 
-#include "service/context.h"
 #include "service/request.h"
+
+struct context;
 
 /* Returns whether requests must identify their principal. */
 bool authentication_asks(const struct context *context);

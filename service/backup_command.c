@@ -11,11 +11,17 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/status.h"
+#include "service/access_keys.h"
 #include "service/config.h"
 #include "service/data_copy.h"
 #include "service/key_admin.h"
 #include "service/store_choice.h"
 #include "service/verify_command.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
+
+struct access_keys;
 
 enum { PATH_SIZE = CONFIG_PATH_SIZE, ATTEMPTS = 5, HASH_DIGITS = 12 };
 

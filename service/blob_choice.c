@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "service/config.h"
 #include "service/outbound/s3.h"
 #include "store/blob_objects.h"
 

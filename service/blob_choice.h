@@ -18,9 +18,10 @@
 #ifndef SERVICE_BLOB_CHOICE_H
 #define SERVICE_BLOB_CHOICE_H
 
-#include "service/config.h"
-#include "store/blob.h"
 #include "store/store.h"
+
+struct blobs;
+struct config;
 
 /* Makes the open directory use the blobs that the configuration names.
  *   ST_INVALID  the database's files are elsewhere, or something that is needed is

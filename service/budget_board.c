@@ -8,6 +8,7 @@
 
 #include "accountant/ledger_view.h"
 #include "base/check.h"
+#include "service/visits.h"
 
 /* Budget shares of the parts of a dataset, as of a version of its account. */
 struct shares {

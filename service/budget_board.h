@@ -14,8 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/id.h"
-#include "base/part.h"
 #include "service/datasets.h"
 
 struct budget_board; /* opaque */

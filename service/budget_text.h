@@ -7,7 +7,6 @@
 #ifndef SERVICE_BUDGET_TEXT_H
 #define SERVICE_BUDGET_TEXT_H
 
-#include "accountant/ledger.h"
 #include "api/dataset_request.h"
 
 /* Sets *text to the budget of the dataset, which is private.

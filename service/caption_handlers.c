@@ -2,10 +2,14 @@
 #include <microhttpd.h>
 
 #include "service/access.h"
+#include "service/context.h"
 #include "service/dataset_text.h"
+#include "service/datasets.h"
 #include "service/handlers.h"
+#include "service/job_answer.h"
 #include "service/job_upkeep.h"
 #include "service/model_text.h"
+#include "service/models.h"
 #include "service/renaming.h"
 
 /* --- datasets --- */

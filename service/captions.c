@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "api/caption.h"
 #include "base/check.h"
+#include "service/long_polls.h"
 
 struct loading {
     struct caption *(*find)(void *things, const char *id);

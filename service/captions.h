@@ -11,9 +11,9 @@
 
 #include <pthread.h>
 
-#include "api/caption.h"
-#include "service/long_polls.h"
 #include "store/caption_rows.h"
+
+struct caption;
 
 /* Reads the rows of one kind into the captions that find returns for their ids.
  *   ST_CORRUPT  a row cannot be read, or find returns NULL; the error names the row

@@ -8,17 +8,25 @@
 
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
+#include "api/charge_view.h"
 #include "api/limits.h"
 #include "api/query.h"
+#include "api/roles.h"
 #include "base/clock.h"
+#include "base/status.h"
 #include "service/access.h"
 #include "service/act.h"
 #include "service/charge_lease.h"
+#include "service/charges.h"
 #include "service/charging.h"
+#include "service/context.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/page.h"
 #include "service/plan_refusal.h"
+#include "service/policy.h"
+
+struct charge;
 
 enum { MS_PER_S = 1000 };
 
@@ -345,7 +353,7 @@ static enum status tell(struct context *context, struct store_tx *tx,
 }
 
 /* A block that is being granted. */
-struct granting {
+struct granted_block {
     struct context *context;
     struct request *request;
     struct charge *charge;
@@ -353,7 +361,7 @@ struct granting {
     char *body; /* the answer, owned */
 };
 
-static enum status grant_in(struct granting *granting, struct store_tx *tx,
+static enum status grant_in(struct granted_block *granting, struct store_tx *tx,
                             struct error *error)
 {
     char location[64];
@@ -375,7 +383,7 @@ static enum status grant_in(struct granting *granting, struct store_tx *tx,
     return status;
 }
 
-static enum status grant(struct granting *granting, struct error *error)
+static enum status grant(struct granted_block *granting, struct error *error)
 {
     struct store_tx *tx = NULL;
     struct store *store = granting->context->store;
@@ -391,7 +399,7 @@ static enum status grant(struct granting *granting, struct error *error)
 enum status handle_charge_block(struct context *context, struct request *request,
                                 struct error *error)
 {
-    struct granting granting = {.context = context, .request = request};
+    struct granted_block granting = {.context = context, .request = request};
     enum status status = block_request_parse(&granting.asked, body_of(request),
                                              request->body_size, error);
     if (status == ST_OK)

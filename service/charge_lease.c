@@ -5,9 +5,15 @@
 
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
+#include "api/charge_request.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/status.h"
+#include "service/charges.h"
+#include "service/context.h"
 #include "service/notice.h"
+
+struct charge;
 
 /* Computes an upper bound of what the first blocks of the charge cost. */
 static enum status price_blocks(struct context *context, const struct charge *charge,

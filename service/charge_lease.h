@@ -10,7 +10,16 @@
 #ifndef SERVICE_CHARGE_LEASE_H
 #define SERVICE_CHARGE_LEASE_H
 
-#include "service/context.h"
+#include <stdint.h>
+
+#include "service/charges.h"
+
+struct block_request;
+struct charge;
+struct charge_info;
+struct context;
+struct error;
+struct store_tx;
 
 /* Grants the charge's next block in tx, and copies the charge as it will be to *info.
  * The grant is valid once tx is durable and the store is not poisoned

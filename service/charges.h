@@ -30,8 +30,6 @@
 #include <stdint.h>
 
 #include "api/charge_view.h"
-#include "base/principal.h"
-#include "store/store.h"
 
 enum charge_state { CHARGE_OPEN, CHARGE_SETTLED, CHARGE_LAPSED };
 

@@ -6,7 +6,14 @@
 #include "accountant/ledger_view.h"
 #include "accountant/price_book.h"
 #include "service/access.h"
+#include "service/charges.h"
+#include "service/context.h"
+#include "service/errand.h"
+#include "service/policy.h"
+#include "service/request.h"
 #include "service/twins.h"
+
+struct charges;
 
 void charging_fini(struct charging *charging)
 {
@@ -102,10 +109,10 @@ static enum status find_figures(const struct charging *charging, double delta,
                                 struct figure *figure, struct error *error)
 {
     struct curve charge;
-    const struct price_terms terms = {
-        .book = ledger_prices(charging->context->ledger),
-        .known_only = errand_knows_only(&charging->request->errand),
-        .delta = delta};
+    const struct price_terms terms = {.book = ledger_prices(charging->context->ledger),
+                                      .known_only =
+                                          errand_knows_only(&charging->request->errand),
+                                      .delta = delta};
     enum status status = price_figure(figure, &charging->mechanism, &terms, error);
     return status == ST_OK ? price_charge(&charge, &charging->mechanism, &terms, error)
                            : status;

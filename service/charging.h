@@ -8,12 +8,9 @@
 #ifndef SERVICE_CHARGING_H
 #define SERVICE_CHARGING_H
 
-#include "api/charge_request.h"
 #include "api/charge_view.h"
-#include "base/mechanism.h"
-#include "service/context.h"
-#include "service/policy.h"
-#include "service/request.h"
+
+struct context;
 
 struct charging {
     struct context *context;

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/job_facts.h"
 #include "service/jobs.h"
+#include "service/surveys.h"
 #include "store/claim_rows.h"
 
 static bool shared(const struct context *context)

@@ -28,8 +28,10 @@
 #ifndef SERVICE_CLAIMS_H
 #define SERVICE_CLAIMS_H
 
-#include "service/context.h"
 #include "store/hold_rows.h"
+
+struct context;
+struct job;
 
 /* Makes the ledger check claims before it authorises steps. Call it before any job
  * runs. */

@@ -1,6 +1,10 @@
 #include "service/closed_account.h"
 
 #include "accountant/ledger_view.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/dataset_record.h"
+#include "service/datasets.h"
 
 /* Returns whether the answer needs the ledger. A public dataset has no budget, and none
  * is shown while the dataset's grant waits for a second person. */

@@ -13,8 +13,10 @@
 #ifndef SERVICE_CLOSED_ACCOUNT_H
 #define SERVICE_CLOSED_ACCOUNT_H
 
-#include "service/context.h"
 #include "service/request.h"
+
+struct context;
+struct dataset;
 
 /* Returns whether this thread cannot read the dataset's account. If so, what the
  * handler makes is not sent, and the request is handled again. */

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "base/log.h"
-#include "base/status.h"
 #include "service/daemon_role.h"
 #include "service/outbound/host_address.h"
 #include "service/proxy_trust.h"

@@ -4,6 +4,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "service/counters.h"
+#include "service/durations.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
+#include "store/store.h"
 
 bool context_remove(const struct context *context, const struct blob_name *name)
 {

@@ -34,48 +34,54 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "accountant/ledger.h"
 #include "base/status.h"
-#include "service/budget_board.h"
-#include "engine/feature_cache.h"
-#include "service/access_keys.h"
-#include "service/charges.h"
-#include "service/config.h"
-#include "service/counters.h"
-#include "service/courier.h"
-#include "service/datasets.h"
-#include "service/disk_room.h"
-#include "service/downloads.h"
-#include "service/fetches.h"
-#include "service/followers.h"
-#include "service/jobs.h"
-#include "service/kept_lines.h"
-#include "service/lease_keeper.h"
-#include "service/loaded_models.h"
-#include "service/logins.h"
-#include "service/long_polls.h"
-#include "service/lookout.h"
-#include "service/models.h"
-#include "service/policy_proposals.h"
-#include "service/pool.h"
-#include "service/predictors.h"
-#include "service/pricers.h"
-#include "service/process_figures.h"
-#include "service/public_clock.h"
-#include "service/refusals.h"
-#include "service/service_manager.h"
-#include "service/sign_on.h"
-#include "service/step_tally.h"
-#include "service/surveys.h"
-#include "service/sweeps.h"
-#include "service/unfinished_uploads.h"
-#include "service/webhooks.h"
-#include "service/weight_files.h"
-#include "service/wrong_keys.h"
-#include "store/blob.h"
-#include "store/pulse.h"
-#include "store/store.h"
+
+struct access_keys;
+struct blob_name;
+struct blobs;
+struct budget_board;
+struct charges;
+struct config;
+struct counters;
+struct courier;
+struct datasets;
+struct disk_room;
+struct downloads;
+struct error;
+struct feature_cache;
+struct fetches;
+struct followers;
+struct jobs;
+struct kept_lines;
+struct lease_keeper;
+struct ledger;
+struct loaded_models;
+struct logins;
+struct long_polls;
+struct lookout;
+struct models;
+struct policy_proposals;
+struct pool;
+struct predictors;
+struct pricers;
+struct process_figures;
+struct public_clock;
+struct pulse;
+struct refusals;
+struct service_manager;
+struct sign_on;
+struct step_tally;
+struct store;
+struct store_tx;
+struct surveys;
+struct sweeps;
+struct transfer_rules;
+struct unfinished_uploads;
+struct webhooks;
+struct weight_files;
+struct wrong_keys;
 
 struct context {
     const struct config *config;
@@ -105,7 +111,7 @@ struct context {
     struct public_clock *clock;
     struct predictors *predictors;
     struct pricers *pricers;
-    struct transfer_rules outbound; /* rules for requests that the service makes */
+    struct transfer_rules *outbound; /* rules for requests that the service makes */
     struct courier *courier;
     struct lookout *lookout;       /* NULL: the store is not shared */
     struct pulse *pulse;           /* renews this daemon's lease; NULL: not shared */
@@ -115,10 +121,10 @@ struct context {
     struct loaded_models *loaded_models;
     struct feature_cache
         *feature_cache; /* outputs of frozen layers on the records of datasets */
-    struct disk_room disk_room;
+    struct disk_room *disk_room;
     struct counters *counters;
-    struct step_tally step_tally;
-    struct process_figures process_figures;
+    struct step_tally *step_tally;
+    struct process_figures *process_figures;
     struct budget_board *budget_board;
     struct unfinished_uploads *unfinished_uploads;
     struct refusals *refusals; /* waiting to be written to the audit trail */

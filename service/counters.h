@@ -35,7 +35,6 @@
 #include <stdint.h>
 
 #include "api/routes.h"
-#include "base/status.h"
 #include "service/durations.h"
 #include "service/job_state.h"
 #include "service/redelivery.h"

@@ -6,13 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/limits.h"
 #include "api/trace_context.h"
+#include "api/webhook_event.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/hash.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/status.h"
+#include "service/counters.h"
+#include "service/lease_keeper.h"
 #include "service/outbound/transfers.h"
 #include "service/redelivery.h"
+#include "service/webhooks.h"
+#include "store/delivery_rows.h"
+#include "store/scope.h"
+#include "store/store.h"
+
+struct store_tx;
 
 enum {
     CONNECT_MS = 5000,

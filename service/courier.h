@@ -26,11 +26,6 @@
 #ifndef SERVICE_COURIER_H
 #define SERVICE_COURIER_H
 
-#include "service/counters.h"
-#include "service/lease_keeper.h"
-#include "service/outbound/transfer.h"
-#include "service/webhooks.h"
-
 struct courier; /* opaque */
 
 /* All of these must outlive the courier. */

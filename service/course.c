@@ -9,7 +9,12 @@
 #include "base/log.h"
 #include "service/audit_trail.h"
 #include "service/claims.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/daemon_role.h"
+#include "service/job_facts.h"
 #include "service/job_renewal.h"
+#include "service/pool.h"
 #include "service/settlement.h"
 
 /* --- beginning --- */

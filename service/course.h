@@ -19,9 +19,10 @@
 #ifndef SERVICE_COURSE_H
 #define SERVICE_COURSE_H
 
-#include "service/context.h"
-#include "service/jobs.h"
 #include "store/audit_rows.h"
+
+struct context;
+struct job;
 
 /* Begins queued jobs, the oldest first, while fewer run than there are workers. Begins
  * none when the service is stopping. */

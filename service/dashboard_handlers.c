@@ -9,6 +9,8 @@
 
 #include "base/check.h"
 #include "service/assets.h"
+#include "service/config.h"
+#include "service/context.h"
 #include "service/handlers.h"
 
 static const char policy[] =

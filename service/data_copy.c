@@ -6,9 +6,14 @@
 #include <stdio.h>
 
 #include "accountant/ledger_view.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
 #include "service/inventory.h"
+#include "service/jobs_base.h"
+#include "service/models.h"
 #include "service/store_choice.h"
 #include "store/blob_objects.h"
+#include "store/model_rows.h"
 
 struct copying {
     struct data_copy *copy;

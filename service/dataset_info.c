@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/file_seal.h"
 
 const char *const dataset_state_names[DATASET_STATE_COUNT + 1] = {
     [DATASET_CREATED] = "CREATED", [DATASET_IMPORTING] = "IMPORTING",

@@ -11,8 +11,6 @@
 #include <stdint.h>
 
 #include "api/dataset_view.h"
-#include "base/file_seal.h"
-#include "base/hash.h"
 
 enum dataset_state {
     DATASET_CREATED,

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "service/captions.h"
+#include "store/dataset_rows.h"
 
 static enum status read_owner(struct principal *owner, const struct dataset_row *row,
                               struct error *error)

@@ -9,11 +9,9 @@
 
 #include <stdatomic.h>
 
-#include "api/dataset_request.h"
-#include "base/principal.h"
 #include "service/dataset_info.h"
-#include "store/store.h"
-#include "store/dataset_rows.h"
+
+struct dataset_row;
 
 struct dataset {
     struct dataset_spec spec; /* starts with the id, as registry.h requires */

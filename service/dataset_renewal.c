@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "service/captions.h"
 #include "service/dataset_table.h"
+#include "store/dataset_rows.h"
 
 struct renewal {
     struct dataset *fresh; /* the dataset as in its row; NULL: there is no row */

@@ -8,10 +8,8 @@
 
 #include <pthread.h>
 
-#include "service/captions.h"
 #include "service/dataset_record.h"
 #include "service/registry.h"
-#include "service/visits.h"
 
 struct datasets {
     pthread_rwlock_t lock; /* guards the members below, and every dataset's info */

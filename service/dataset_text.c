@@ -1,10 +1,17 @@
 #include "service/dataset_text.h"
 
+#include "accountant/ledger_change.h"
 #include "accountant/ledger_view.h"
+#include "accountant/odometer.h"
+#include "api/dataset_request.h"
 #include "api/dataset_view.h"
 #include "api/limits.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "service/kept_lines.h"
 
 /* Returns a view that borrows from dataset, info and caption. */
 static struct dataset_view view_of(const struct dataset *dataset,

@@ -7,9 +7,13 @@
 #ifndef SERVICE_DATASET_TEXT_H
 #define SERVICE_DATASET_TEXT_H
 
-#include "accountant/ledger.h"
-#include "service/context.h"
-#include "service/datasets.h"
+struct context;
+struct dataset;
+struct dataset_info;
+struct datasets;
+struct import_failure;
+struct ledger;
+struct principal;
 
 /* Returns what the reader may see of the dataset (dataset_read_as), with its epochs
  * from the ledger. */

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/job_defaults.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/captions.h"
 #include "service/dataset_table.h"
+#include "service/visits.h"
+#include "store/dataset_rows.h"
 
 struct change { /* the change that is made in memory when the transaction commits */
     struct datasets *datasets;

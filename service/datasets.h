@@ -28,13 +28,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/dataset_request.h"
-#include "api/job_defaults.h"
-#include "api/limits.h"
-#include "base/principal.h"
 #include "service/dataset_info.h"
-#include "service/visits.h"
-#include "store/store.h"
+
+struct visit;
 
 struct datasets; /* opaque */
 struct dataset;  /* opaque */

@@ -1,13 +1,21 @@
 #include "service/declaration.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accountant/ledger_view.h"
 #include "api/audit_view.h"
+#include "api/dataset_request.h"
+#include "api/roles.h"
 #include "base/clock.h"
+#include "base/status.h"
 #include "service/act.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
 #include "service/notice.h"
+#include "service/request.h"
 #include "service/second_person.h"
 
 enum status declaration_may_promise(const struct request *request, struct error *error)

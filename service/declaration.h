@@ -17,9 +17,9 @@
 #ifndef SERVICE_DECLARATION_H
 #define SERVICE_DECLARATION_H
 
-#include "accountant/entry.h"
-#include "service/context.h"
-#include "service/request.h"
+#include "service/dataset_info.h"
+
+struct context;
 
 enum promise { PROMISE_STANDS, PROMISE_GRANTED, PROMISE_PROPOSED, PROMISE_MADE };
 

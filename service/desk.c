@@ -1,9 +1,13 @@
 #include "service/desk.h"
 
+#include "service/context.h"
+#include "service/datasets.h"
 #include "service/handlers.h"
 #include "service/job_creation.h"
+#include "service/pool.h"
 #include "service/precondition.h"
 #include "service/second_look.h"
+#include "service/visits.h"
 
 static bool may_join(const void *item)
 {

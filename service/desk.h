@@ -14,8 +14,9 @@
 #ifndef SERVICE_DESK_H
 #define SERVICE_DESK_H
 
-#include "service/context.h"
 #include "service/request.h"
+
+struct context;
 
 enum { DESK_TOGETHER_MAX = 8 }; /* most requests in one transaction */
 

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "service/config.h"
+#include "service/context.h"
 #include "service/key_admin.h"
 #include "store/blob.h"
 

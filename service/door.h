@@ -18,7 +18,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "service/context.h"
+#include "base/status.h"
+
+struct context;
+struct error;
 
 struct door; /* opaque */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "store/audit_rows.h"
 
 enum { NAME_SIZE = 256, HOUR_S = 3600 };
 

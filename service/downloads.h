@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "store/audit_rows.h"
+struct audit_row;
 
 enum { DOWNLOADS_KNOWN_MAX = 256 };
 

@@ -1,5 +1,7 @@
 #include "service/durations.h"
 
+#include "api/exposition.h"
+
 static const double ns_per_s = 1e9;
 
 /* Seconds: from the time of an answer from memory to one that no client would wait

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "api/exposition.h"
+struct exposition;
 
 enum { DURATION_BOUNDS = 13 };
 

@@ -5,6 +5,12 @@
 #include "accountant/entry.h"
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
+#include "base/status.h"
+#include "service/job.h"
+#include "service/job_facts.h"
+#include "service/job_state.h"
+#include "service/jobs.h"
+#include "store/ledger_rows.h"
 
 /* A figure is the result of a numeric search, and another version's search may end at a
  * slightly different value. */
@@ -30,9 +36,9 @@ static enum status charged(double *epsilon, const struct ledger_row *row,
     struct mechanism m = {0};
     struct figure figure = {0};
     enum parts parts;
-    bool good = entry_reserve_parse(&m, &parts, row) &&
-                figure_epsilon(&figure, &m, steps, job_plan(job)->request.delta,
-                               NULL) == ST_OK;
+    bool good =
+        entry_reserve_parse(&m, &parts, row) &&
+        figure_epsilon(&figure, &m, steps, job_plan(job)->request.delta, NULL) == ST_OK;
     mechanism_fini(&m);
     *epsilon = figure.epsilon;
     return good ? ST_OK
@@ -67,8 +73,9 @@ static bool see_entry(void *context, const struct ledger_row *row)
         return true;
     const struct job_progress shown = job_recorded(looking->jobs, job);
     if (shown.authorised_steps != ledger_authorised(looking->ledger, job_id(job)))
-        looking->status = wrong(
-            job, "its authorised steps are not those that were charged", looking->error);
+        looking->status =
+            wrong(job, "its authorised steps are not those that were charged",
+                  looking->error);
     else
         looking->status = check_epsilon(row, job, &shown, looking->error);
     return looking->status == ST_OK;

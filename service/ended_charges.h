@@ -19,9 +19,10 @@
 #ifndef SERVICE_ENDED_CHARGES_H
 #define SERVICE_ENDED_CHARGES_H
 
-#include "accountant/ledger.h"
-#include "service/jobs.h"
 #include "store/store.h"
+
+struct jobs;
+struct ledger;
 
 /* Checks all jobs. jobs, read whole (jobs_base.h), and ledger must be of the moment
  * that tx sees.

@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 
-#include "base/status.h"
 #include "service/job_state.h"
 #include "service/publication.h"
 

@@ -27,7 +27,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
 #include "store/blob.h"
 
 enum { ERRAND_PRICINGS_MAX = 8 };

@@ -12,7 +12,6 @@
 #ifndef SERVICE_EVENT_FEED_H
 #define SERVICE_EVENT_FEED_H
 
-#include "base/id.h"
 #include "service/event_batches.h"
 
 struct context;    /* context.h */

@@ -5,6 +5,7 @@
 
 #include "api/query.h"
 #include "service/access.h"
+#include "service/context.h"
 #include "service/followers.h"
 #include "service/handlers.h"
 #include "service/job_events.h"

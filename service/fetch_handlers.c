@@ -1,11 +1,16 @@
 #include <stdio.h>
 #include <microhttpd.h>
 
+#include "api/fetch_request.h"
 #include "service/access.h"
 #include "service/act.h"
+#include "service/context.h"
+#include "service/datasets.h"
 #include "service/fetcher.h"
+#include "service/fetches.h"
 #include "service/handlers.h"
 #include "service/outbound/target.h"
+#include "service/outbound/transfer.h"
 
 /* Finds which file the request means, if the principal may upload files of the
  * dataset. */
@@ -57,7 +62,7 @@ static enum status read_request(struct context *context, struct request *request
     if (request->body != NULL)
         hash_zero(request->body, request->body_size);
     if (status == ST_OK)
-        status = target_check(asked->url, &context->outbound.allowed, "/url", error);
+        status = target_check(asked->url, &context->outbound->allowed, "/url", error);
     return status;
 }
 

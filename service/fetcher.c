@@ -4,8 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/fetch_request.h"
+#include "api/routes.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "base/status.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/fetches.h"
+#include "service/outbound/transfer.h"
+#include "service/pool.h"
 #include "service/upload.h"
 
 enum {
@@ -106,7 +114,7 @@ static struct transfer_result ask(struct running *running)
         request.headers[0] = range;
         request.headers[1] = match;
     }
-    struct transfer *transfer = transfer_create(&running->context->outbound, &request);
+    struct transfer *transfer = transfer_create(running->context->outbound, &request);
     struct transfer_result result = transfer_run(transfer);
     if (!resumes)
         transfer_tag(transfer, running->tag);

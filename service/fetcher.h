@@ -13,7 +13,12 @@
 #ifndef SERVICE_FETCHER_H
 #define SERVICE_FETCHER_H
 
-#include "service/context.h"
+#include "base/status.h"
+
+struct context;
+struct error;
+struct fetch_place;
+struct fetch_request;
 
 /* Starts to download the file of place as request says.
  *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE, ST_DISK_FULL  as upload_begin

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/fetch_view.h"
 #include "base/check.h"
 #include "base/clock.h"
 

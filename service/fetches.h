@@ -25,7 +25,6 @@
 #include <stdbool.h>
 
 #include "api/fetch_request.h"
-#include "api/fetch_view.h"
 #include "base/id.h"
 #include "base/principal.h"
 

@@ -4,6 +4,8 @@
 #include <strings.h>
 #include <microhttpd.h>
 
+#include "api/routes.h"
+
 /* The requests that a row applies to: all; those that change something; those that
  * bring a file; those that do not; those that bring a piece of a file. */
 enum when { ALWAYS, FOR_CHANGES, FOR_FILES, FOR_OTHERS, FOR_PIECES };

@@ -11,7 +11,6 @@
 #ifndef SERVICE_FIELD_RULES_H
 #define SERVICE_FIELD_RULES_H
 
-#include "base/status.h"
 #include "service/request.h"
 
 /* Checks all fields of a request whose route is found.

@@ -14,6 +14,7 @@
 #include "engine/model_file/model_file.h"
 #include "service/access.h"
 #include "service/act.h"
+#include "service/context.h"
 #include "service/handlers.h"
 #include "service/page.h"
 #include "service/second_look.h"

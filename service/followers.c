@@ -10,6 +10,7 @@
 
 #include "api/limits.h"
 #include "base/check.h"
+#include "service/reply.h"
 
 enum {
     COMMENT_TICKS = 15

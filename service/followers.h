@@ -29,10 +29,10 @@
 #ifndef SERVICE_FOLLOWERS_H
 #define SERVICE_FOLLOWERS_H
 
-#include "base/principal.h"
 #include "base/status.h"
 #include "service/event_feed.h"
-#include "service/reply.h"
+
+struct stream;
 
 struct followers; /* opaque */
 

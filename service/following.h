@@ -23,8 +23,9 @@
 #ifndef SERVICE_FOLLOWING_H
 #define SERVICE_FOLLOWING_H
 
-#include "service/context.h"
 #include "store/follow.h"
+
+struct context;
 
 /* Marks what a start has read as written by other daemons. Call it before anything
  * else.

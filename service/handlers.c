@@ -6,9 +6,13 @@
 #include "api/fault.h"
 #include "base/check.h"
 #include "service/act.h"
+#include "service/context.h"
+#include "service/datasets.h"
+#include "service/disk_room.h"
 #include "service/idempotency.h"
 #include "service/precondition.h"
 #include "service/second_look.h"
+#include "service/visits.h"
 
 struct handler {
     handle_function *handle, *poll;
@@ -22,7 +26,8 @@ struct handler {
 #define SET_PRICE(name)  .price = price_##name,
 
 static const struct handler handlers[ROUTE_COUNT] = {
-#define X(name, run, ...) {HANDLERS_##run(name, SET_HANDLE, SET_POLL, SET_COST, SET_PRICE)},
+#define X(name, run, ...)                                                              \
+    {HANDLERS_##run(name, SET_HANDLE, SET_POLL, SET_COST, SET_PRICE)},
     ROUTE_LIST(X)
 #undef X
 };
@@ -106,7 +111,7 @@ static enum status handle(struct context *context, struct request *request,
     const struct route *route = request->match.route;
     if (check_version(context, request, error) != ST_OK)
         return error->status;
-    if (is_kept(route) && disk_room_check(&context->disk_room, error) != ST_OK)
+    if (is_kept(route) && disk_room_check(context->disk_room, error) != ST_OK)
         return error->status;
     return handler_of(request)->handle(context, request, error);
 }

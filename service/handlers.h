@@ -32,8 +32,9 @@
 
 #include <stdbool.h>
 
-#include "service/context.h"
 #include "service/request.h"
+
+struct context;
 
 /* The functions that a route has depend on where it runs. Each is given to the macro of
  * its kind: H for handle, P for poll, C for cost, W for price. */

@@ -8,6 +8,7 @@
 #include "api/query.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/context.h"
 #include "service/second_look.h"
 #include "store/idempotency_rows.h"
 

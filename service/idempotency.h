@@ -8,8 +8,10 @@
 #ifndef SERVICE_IDEMPOTENCY_H
 #define SERVICE_IDEMPOTENCY_H
 
-#include "service/context.h"
 #include "service/request.h"
+
+struct context;
+struct store_tx;
 
 /* Makes the reply of an earlier request with this key, if there was one.
  *   ST_IDEMPOTENCY_KEY_REUSED  that request had another body

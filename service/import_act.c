@@ -2,8 +2,12 @@
 
 #include <stdio.h>
 
+#include "api/dataset_view.h"
 #include "base/clock.h"
+#include "base/principal.h"
 #include "service/audit_trail.h"
+#include "service/datasets.h"
+#include "store/audit_rows.h"
 
 struct import_act import_act_of(const struct audit_row *row)
 {

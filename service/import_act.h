@@ -9,8 +9,9 @@
 #ifndef SERVICE_IMPORT_ACT_H
 #define SERVICE_IMPORT_ACT_H
 
-#include "service/datasets.h"
 #include "store/audit_rows.h"
+
+struct dataset;
 
 /* Returns the stored part of the act. Its actor and project are the dataset's owner and
  * project. */

@@ -4,12 +4,16 @@
 #include <string.h>
 #include <microhttpd.h>
 
+#include "accountant/ledger_view.h"
 #include "api/dataset_view.h"
+#include "api/problem.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/access.h"
 #include "service/act.h"
+#include "service/context.h"
 #include "service/dataset_text.h"
+#include "service/datasets.h"
 #include "service/handlers.h"
 #include "service/importer.h"
 #include "service/upload_kind.h"

@@ -10,13 +10,22 @@
 #include "base/random.h"
 #include "service/audit_trail.h"
 #include "service/claims.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/daemon_role.h"
+#include "service/disk_room.h"
 #include "service/import_act.h"
 #include "service/import_pace.h"
+#include "service/long_polls.h"
 #include "service/notice.h"
+#include "service/pool.h"
+#include "service/process_figures.h"
+#include "service/public_clock.h"
 #include "service/reveal_delay.h"
 #include "service/twins.h"
 #include "service/upload.h"
 #include "service/upload_kind.h"
+#include "service/visits.h"
 
 static enum status fail(struct import_failure *failure, enum status status,
                         const char *text)
@@ -81,7 +90,7 @@ enum status importer_start(struct context *context, struct dataset *dataset,
         return status;
     if (atomic_load(&context->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
-    status = disk_room_check(&context->disk_room, error);
+    status = disk_room_check(context->disk_room, error);
     if (status != ST_OK)
         return status;
     if (datasets_importing(context->datasets) >= IMPORTS_MAX)
@@ -177,7 +186,7 @@ static enum status read_uploads(struct context *context,
         .schema = &spec->schema,
         .is_private = !spec->is_public,
         .limits = {.unpacked_size_max = context->config->unpacked_size_max,
-                   .disk_room = disk_room_left(&context->disk_room)},
+                   .disk_room = disk_room_left(context->disk_room)},
         .path = path,
         .cancel = &context->import_cancel,
     };
@@ -404,10 +413,10 @@ void importer_run(void *argument, void *item)
     const struct dataset_spec *spec = dataset_spec(dataset);
 
     if (!spec->is_public)
-        process_figures_pause(&context->process_figures);
+        process_figures_pause(context->process_figures);
     enum status status = import(context, dataset, &info, &failure);
     if (!spec->is_public)
-        process_figures_resume(&context->process_figures);
+        process_figures_resume(context->process_figures);
     if (status == ST_OK) {
         info.state = DATASET_READY;
         info.detail.import_ms = clock_wall_s() * 1000;

@@ -13,9 +13,13 @@
 #ifndef SERVICE_IMPORTER_H
 #define SERVICE_IMPORTER_H
 
-#include "engine/data/readers/import.h"
-#include "service/context.h"
+#include "base/principal.h"
 #include "store/audit_rows.h"
+
+struct context;
+struct dataset;
+struct import_failure;
+struct principal;
 
 /* Imports that were requested and have not ended, including the one under way. */
 enum { IMPORTS_MAX = 65 };

@@ -4,8 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/ledger_change.h"
 #include "accountant/ledger_view.h"
+#include "api/charge_request.h"
+#include "api/dataset_request.h"
+#include "api/proposal.h"
 #include "base/clock.h"
+#include "base/file_seal.h"
+#include "base/id.h"
+#include "base/status.h"
+#include "service/access_keys.h"
+#include "service/charges.h"
+#include "service/dataset_info.h"
+#include "service/dataset_record.h"
+#include "service/datasets.h"
+#include "service/job.h"
+#include "service/job_facts.h"
+#include "service/job_state.h"
+#include "service/jobs.h"
+#include "service/jobs_base.h"
+#include "service/logins.h"
+#include "service/models.h"
+#include "service/policy_proposals.h"
+#include "service/surveys.h"
+#include "service/visits.h"
+#include "service/webhooks.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
+#include "store/model_rows.h"
+
+struct charge;
 
 /* The check of certificates, which runs on a thread of its own. */
 struct certificates {

@@ -12,17 +12,11 @@
 #ifndef SERVICE_INVENTORY_H
 #define SERVICE_INVENTORY_H
 
-#include "accountant/ledger.h"
-#include "service/access_keys.h"
-#include "service/charges.h"
-#include "service/datasets.h"
-#include "service/jobs.h"
-#include "service/logins.h"
-#include "service/models.h"
-#include "service/policy_proposals.h"
-#include "service/surveys.h"
-#include "service/webhooks.h"
 #include "service/weight_files.h"
+
+struct blobs;
+struct jobs_base;
+struct ledger;
 
 struct inventory {
     struct datasets *datasets;

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "service/job_answer.h"
+
 struct job_body *job_body(const struct job *job)
 {
     return job_kept_body(job->kept);

@@ -15,9 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/job_view.h"
 #include "base/principal.h"
-#include "service/job_answer.h"
 #include "service/job_kept.h"
 #include "service/job_state.h"
 #include "service/job_told.h"
@@ -41,11 +39,11 @@ struct job_now { /* everything about a job that may change, as shown */
     uint64_t seconds_left;   /* of a RUNNING job, once it can be estimated; else 0 */
 };
 
-struct job_changes {             /* versions (job_changes.h) */
-    uint64_t any;                /* the job's last change */
-    uint64_t state;              /* last change of its state, or of its place in the
+struct job_changes {           /* versions (job_changes.h) */
+    uint64_t any;              /* the job's last change */
+    uint64_t state;            /* last change of its state, or of its place in the
                                     queue */
-    uint64_t progress, charge;   /* of its progress; of what it holds or has spent */
+    uint64_t progress, charge; /* of its progress; of what it holds or has spent */
     /* (LIMIT_HISTORY) a version for each point; NULL: all points were there at the
      * start. */
     uint64_t *points, *released;
@@ -53,9 +51,9 @@ struct job_changes {             /* versions (job_changes.h) */
 };
 
 struct job {
-    struct job_id id; /* first, as registry.h asks */
-    size_t place;     /* in the registry */
-    uint64_t number;  /* of its row */
+    struct job_id id;      /* first, as registry.h asks */
+    size_t place;          /* in the registry */
+    uint64_t number;       /* of its row */
     struct job_kept *kept; /* its body; lists and starts need only the other members */
     struct dataset_id dataset;
     const struct algorithm *algorithm;
@@ -72,7 +70,7 @@ struct job {
     char owner[PRINCIPAL_NAME_SIZE]; /* who submitted it */
     const char *project;             /* its dataset's project */
     atomic_bool stop, removed;
-    atomic_bool here;   /* a thread of this process runs it */
+    atomic_bool here;     /* a thread of this process runs it */
     struct job_told told; /* what the lookout last wrote about it (run_progress.h) */
     struct caption caption;
     struct job_now now;

@@ -13,8 +13,9 @@
 #ifndef SERVICE_JOB_ARRIVALS_H
 #define SERVICE_JOB_ARRIVALS_H
 
-#include "service/jobs.h"
 #include "store/follow.h"
+
+struct jobs;
 
 struct job_arrivals {    /* to be freed */
     struct job **all;    /* (count) the changed jobs that are known now */

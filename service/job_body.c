@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/job_defaults.h"
 #include "base/check.h"
+#include "service/datasets.h"
 
 enum { MS_PER_S = 1000 };
 

@@ -10,15 +10,15 @@
 #define SERVICE_JOB_BODY_H
 
 #include "api/job_view.h"
-#include "service/datasets.h"
 #include "service/job_plan.h"
+
+struct datasets;
 
 struct job_body {
     struct job_plan plan;
     struct trace_context trace; /* trace of the request that submitted it */
     /* Quality measured on a holdout, as JSON; shown once the job SUCCEEDED. */
-    char
-        *quality;
+    char *quality;
     struct evaluation_point *points;   /* (LIMIT_HISTORY), NULL before the first */
     struct released_history *released; /* NULL before the first */
     struct job_log log;

@@ -10,10 +10,11 @@
 
 #include <stdbool.h>
 
-#include "service/context.h"
-#include "service/job_plan.h"
-#include "service/planner.h"
 #include "service/request.h"
+
+struct context;
+struct job_plan;
+struct trainer_cost;
 
 /* Plans the job of the request's body, for an estimate or for creation. The caller
  * releases plan by job_plan_fini, also after a failure. The statuses are those of

@@ -4,6 +4,7 @@
 #include "service/context.h"
 #include "service/job.h"
 #include "service/job_changes.h"
+#include "service/jobs.h"
 
 enum { POINTS_MAX = 16 }; /* per batch, of each kind: at most 2 kB each */
 
@@ -99,8 +100,7 @@ struct event_cursor job_events_cursor(const struct event_feed *feed, const char 
 {
     struct question question = {.job = feed->job};
     *ended = false;
-    if (!event_mark_parse(&question.mark, &question.version, id,
-                          feed->context->nonce))
+    if (!event_mark_parse(&question.mark, &question.version, id, feed->context->nonce))
         return (struct event_cursor){0};
     jobs_look(feed->context->jobs, answer, &question);
     *ended = question.has_ended;

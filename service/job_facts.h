@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/trace_context.h"
 #include "service/job_plan.h"
 
 struct job_told;

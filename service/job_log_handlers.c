@@ -2,9 +2,12 @@
 
 #include "api/job_log_view.h"
 #include "service/access.h"
+#include "service/context.h"
 #include "service/entries.h"
 #include "service/handlers.h"
 #include "service/job.h"
+#include "service/job_changes.h"
+#include "service/jobs.h"
 
 struct lines { /* of a job's log */
     const struct job *job;

@@ -16,7 +16,6 @@
 #include "accountant/figures.h"
 #include "api/job_request.h"
 #include "api/sweep_run.h"
-#include "base/mechanism.h"
 #include "engine/quality/quality_plan.h"
 
 struct job_plan {
@@ -25,8 +24,7 @@ struct job_plan {
     struct division division;   /* the dataset's */
     struct mechanism mechanism; /* empty if the algorithm adds no noise */
     /* Mechanism of the evaluation on a holdout; empty: there is none. */
-    struct mechanism
-        measurement;
+    struct mechanism measurement;
     struct quality_plan quality; /* how that evaluation is run */
     double epsilon_planned;      /* of the mechanism at request.delta, tight */
     struct sweep_run sweep;      /* the sweep that the job is a run of */

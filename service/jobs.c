@@ -11,7 +11,9 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/principal.h"
 #include "service/captions.h"
+#include "service/datasets.h"
 #include "service/job_table.h"
 #include "service/restored_job.h"
 #include "store/caption_rows.h"

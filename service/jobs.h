@@ -25,13 +25,8 @@
 #include <stdint.h>
 
 #include "api/job_view.h"
-#include "service/datasets.h"
-#include "service/job_answer.h"
-#include "service/job_facts.h"
 #include "service/job_state.h"
 #include "service/jobs_base.h"
-#include "service/long_polls.h"
-#include "store/store.h"
 
 struct jobs; /* opaque */
 struct job;  /* opaque */

@@ -5,7 +5,6 @@
 #ifndef SERVICE_JOBS_BASE_H
 #define SERVICE_JOBS_BASE_H
 
-#include "service/datasets.h"
 #include "service/long_polls.h"
 
 struct jobs_base { /* dependencies of jobs; must outlive them */

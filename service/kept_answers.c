@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "service/job.h"
+#include "service/job_answer.h"
 
 /* Gives job the oldest place of the ring. Returns the job that had the place, or
  * NULL. */

@@ -5,12 +5,16 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "api/key_request.h"
 #include "api/key_view.h"
 #include "api/limits.h"
+#include "api/roles.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "service/access_keys.h"
 #include "service/audit_trail.h"
+#include "service/context.h"
 
 const char key_admin_usage[] =
     "usage: epsilond key create --owner NAME --role ROLE [--project NAME]\n"

@@ -14,9 +14,11 @@
 #ifndef SERVICE_KEY_ADMIN_H
 #define SERVICE_KEY_ADMIN_H
 
+#include <stdint.h>
 #include <stdio.h>
 
-#include "service/context.h"
+struct access_key;
+struct context;
 
 /* The usage text, in lines. */
 extern const char key_admin_usage[];

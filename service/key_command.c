@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "service/config.h"
+#include "service/context.h"
 #include "service/door.h"
 #include "service/key_admin.h"
 #include "service/service.h"

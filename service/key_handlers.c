@@ -2,11 +2,14 @@
 #include <string.h>
 #include <microhttpd.h>
 
+#include "api/key_request.h"
 #include "api/query.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "service/access.h"
+#include "service/access_keys.h"
 #include "service/act.h"
+#include "service/context.h"
 #include "service/handlers.h"
 #include "service/key_text.h"
 #include "service/known_names.h"

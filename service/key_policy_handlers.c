@@ -9,9 +9,12 @@
 #include "api/proposal.h"
 #include "base/clock.h"
 #include "service/access.h"
+#include "service/access_keys.h"
 #include "service/act.h"
+#include "service/context.h"
 #include "service/handlers.h"
 #include "service/key_text.h"
+#include "service/policy_proposals.h"
 #include "service/second_look.h"
 #include "service/second_person.h"
 
@@ -142,8 +145,7 @@ static enum status check_second(const struct access_key *key,
 
 struct decision {
     /* The policy that is approved; NULL: the waiting proposal is rejected. */
-    const struct key_policy
-        *named;
+    const struct key_policy *named;
     char reason[GRANT_REASON_SIZE];
 };
 

@@ -2,6 +2,9 @@
 
 #include "api/key_view.h"
 #include "base/clock.h"
+#include "service/access_keys.h"
+#include "service/context.h"
+#include "service/policy_proposals.h"
 
 char *key_text(const struct context *context, const struct access_key *key,
                const char *secret)

@@ -2,7 +2,13 @@
 
 #include <string.h>
 
+#include "service/access_keys.h"
+#include "service/charges.h"
+#include "service/context.h"
 #include "service/datasets.h"
+#include "service/job_facts.h"
+#include "service/jobs.h"
+#include "service/weight_files.h"
 #include "store/audit_rows.h"
 
 static bool has_key(struct context *context, const char *name)

@@ -12,7 +12,14 @@
 #ifndef SERVICE_KNOWN_NAMES_H
 #define SERVICE_KNOWN_NAMES_H
 
-#include "service/context.h"
+#include <stdbool.h>
+
+#include "base/status.h"
+
+struct access_key;
+struct context;
+struct error;
+struct principal;
 
 /* Returns whether the name was used. Names are compared as person_equal does. */
 bool known_names_have(struct context *context, const char *name);

@@ -15,7 +15,8 @@
 #include <stddef.h>
 
 #include "service/daemon_role.h"
-#include "store/store.h"
+
+struct store;
 
 struct lease_keeper; /* opaque */
 

@@ -5,6 +5,9 @@
 #include "service/access.h"
 #include "service/budget_text.h"
 #include "service/closed_account.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
 #include "service/entries.h"
 #include "service/handlers.h"
 

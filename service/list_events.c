@@ -6,8 +6,15 @@
 #include "accountant/ledger_view.h"
 #include "api/event_view.h"
 #include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "service/event_batches.h"
+#include "service/event_feed.h"
 #include "service/job.h"
 #include "service/job_changes.h"
+#include "service/jobs.h"
+#include "service/sweeps.h"
+#include "service/visits.h"
 
 enum { JOBS_MAX = 64 }; /* per batch: some 400 bytes each */
 

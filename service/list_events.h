@@ -12,7 +12,7 @@
 #ifndef SERVICE_LIST_EVENTS_H
 #define SERVICE_LIST_EVENTS_H
 
-#include "service/event_feed.h"
+struct context;
 
 struct dataset; /* datasets.h */
 

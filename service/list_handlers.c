@@ -8,16 +8,24 @@
 #include <string.h>
 
 #include "accountant/ledger_view.h"
+#include "api/dataset_request.h"
 #include "api/query.h"
 #include "base/check.h"
 #include "engine/dp/algorithms/registry.h"
 #include "service/access.h"
 #include "service/closed_account.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
 #include "service/dataset_text.h"
+#include "service/datasets.h"
 #include "service/handlers.h"
+#include "service/job_answer.h"
+#include "service/job_facts.h"
 #include "service/job_upkeep.h"
 #include "service/model_text.h"
+#include "service/models.h"
 #include "service/page.h"
+#include "store/model_rows.h"
 
 enum { TAG_SIZE = 80 };
 

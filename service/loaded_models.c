@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/id.h"
 
 struct idle {
     struct model_id id;

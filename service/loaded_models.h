@@ -17,9 +17,9 @@
 
 #include <stddef.h>
 
-#include "base/id.h"
-#include "base/status.h"
 #include "engine/predictor.h"
+
+struct model_id;
 
 enum { LOADED_MODELS_MAX = 16 };
 

@@ -2,6 +2,11 @@
 
 #include <inttypes.h>
 #include <microhttpd.h>
+#include <stdbool.h>
+
+#include "service/config.h"
+#include "service/reply.h"
+#include "service/request.h"
 
 static bool is_enciphered(const struct config *config)
 {

@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-#include "service/config.h"
-#include "service/request.h"
+struct config;
+struct request;
 
 /* Returns the cookie of the request, or NULL. */
 const char *login_cookie_of(const struct request *request, const struct config *config);

@@ -8,8 +8,11 @@
 #include "base/hash.h"
 #include "service/act.h"
 #include "service/authentication.h"
+#include "service/context.h"
+#include "service/disk_room.h"
 #include "service/handlers.h"
 #include "service/login_cookie.h"
+#include "service/logins.h"
 
 static void reply_login(struct request *request, unsigned status,
                         const struct principal *principal, int64_t left_s)
@@ -30,7 +33,7 @@ static enum status begin(struct context *context, const struct request *request,
     struct act act;
     struct store_tx *tx = NULL;
     act_begin(&act, context, request);
-    enum status status = disk_room_check(&context->disk_room, error);
+    enum status status = disk_room_check(context->disk_room, error);
     if (status == ST_OK)
         status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
@@ -82,9 +85,8 @@ enum status handle_login_get(struct context *context, struct request *request,
     struct login login = {0};
     const char *cookie = login_cookie_of(request, context->config);
     (void)error;
-    bool has_one =
-        request->principal.via == VIA_SESSION && cookie != NULL &&
-        logins_find(context->logins, cookie, clock_wall_ms(), &login);
+    bool has_one = request->principal.via == VIA_SESSION && cookie != NULL &&
+                   logins_find(context->logins, cookie, clock_wall_ms(), &login);
     reply_login(request, MHD_HTTP_OK, &request->principal, has_one ? login.left_s : 0);
     return ST_OK;
 }
@@ -98,7 +100,7 @@ static enum status end(struct context *context, const struct request *request,
     struct store_tx *tx = NULL;
     bool acts = request->principal.via == VIA_SESSION;
     act_begin(&act, context, request);
-    enum status status = acts ? disk_room_check(&context->disk_room, error) : ST_OK;
+    enum status status = acts ? disk_room_check(context->disk_room, error) : ST_OK;
     if (status == ST_OK)
         status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
@@ -113,8 +115,7 @@ enum status handle_login_delete(struct context *context, struct request *request
                                 struct error *error)
 {
     const char *cookie = login_cookie_of(request, context->config);
-    enum status status =
-        cookie != NULL ? end(context, request, cookie, error) : ST_OK;
+    enum status status = cookie != NULL ? end(context, request, cookie, error) : ST_OK;
     if (status != ST_OK)
         return status;
     reply_empty(&request->reply, MHD_HTTP_NO_CONTENT);

@@ -25,7 +25,6 @@
 #include <stdint.h>
 
 #include "base/principal.h"
-#include "base/status.h"
 #include "store/store.h"
 
 enum {

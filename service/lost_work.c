@@ -2,14 +2,24 @@
 
 #include <stdlib.h>
 
+#include "api/dataset_view.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/status.h"
 #include "service/claims.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/dataset_record.h"
+#include "service/datasets.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
 #include "service/job_renewal.h"
 #include "service/settlement.h"
 #include "service/surveyor.h"
+#include "service/visits.h"
 #include "store/claim_rows.h"
+#include "store/ledger_rows.h"
 
 /* --- jobs --- */
 

@@ -16,7 +16,10 @@
 #ifndef SERVICE_LOST_WORK_H
 #define SERVICE_LOST_WORK_H
 
-#include "service/context.h"
+#include "base/status.h"
+
+struct context;
+struct error;
 
 /* Ends all such work.
  *   ST_IO  the store is poisoned */

@@ -12,8 +12,10 @@
 #include <sysexits.h>
 
 #include "base/log.h"
+#include "service/access_keys.h"
 #include "service/backup_command.h"
 #include "service/config.h"
+#include "service/context.h"
 #include "service/door.h"
 #include "service/key_admin.h"
 #include "service/key_command.h"
@@ -26,6 +28,7 @@
 #include "service/seal_command.h"
 #include "service/server.h"
 #include "service/service.h"
+#include "service/service_manager.h"
 #include "service/verify_command.h"
 
 /* Makes sure that other users can read nothing of the process, on disk or as a core. */

@@ -1,14 +1,33 @@
 #include "service/metrics.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <microhttpd.h>
 
 #include "accountant/ledger_view.h"
 #include "api/exposition.h"
+#include "api/routes.h"
 #include "base/clock.h"
+#include "service/budget_board.h"
+#include "service/charges.h"
 #include "service/claims.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/counters.h"
+#include "service/daemon_role.h"
+#include "service/disk_room.h"
+#include "service/durations.h"
+#include "service/held_figure.h"
 #include "service/job_facts.h"
+#include "service/job_state.h"
+#include "service/jobs.h"
 #include "service/kernel.h"
+#include "service/lease_keeper.h"
+#include "service/long_polls.h"
+#include "service/pool.h"
+#include "service/process_figures.h"
+#include "service/redelivery.h"
+#include "service/step_tally.h"
 
 enum { MS_PER_S = 1000, NS_PER_S = 1000000000 };
 
@@ -117,26 +136,26 @@ static void write_workers(struct exposition *out, const struct scrape *scrape)
 static void write_daemons(struct exposition *out, const struct scrape *scrape)
 {
     for (int role = DAEMON_API; role < DAEMON_ROLES; role++)
-        exposition_sample(
-            out,
-            (double)lease_keeper_daemons(scrape->context->lease_keeper,
-                                         (enum daemon_role)role),
-            "role", daemon_role_name((enum daemon_role)role), (char *)NULL);
+        exposition_sample(out,
+                          (double)lease_keeper_daemons(scrape->context->lease_keeper,
+                                                       (enum daemon_role)role),
+                          "role", daemon_role_name((enum daemon_role)role),
+                          (char *)NULL);
 }
 
 static void write_steps(struct exposition *out, const struct scrape *scrape)
 {
     for (size_t i = 0; i < STEP_TALLY_ALGORITHMS; i++)
-        exposition_sample(
-            out, (double)step_tally_read(&scrape->context->step_tally, i).steps,
-            "algorithm", algorithms[i]->name, (char *)NULL);
+        exposition_sample(out,
+                          (double)step_tally_read(scrape->context->step_tally, i).steps,
+                          "algorithm", algorithms[i]->name, (char *)NULL);
 }
 
 static void write_examples(struct exposition *out, const struct scrape *scrape)
 {
     for (size_t i = 0; i < STEP_TALLY_ALGORITHMS; i++)
         exposition_sample(
-            out, (double)step_tally_read(&scrape->context->step_tally, i).examples,
+            out, (double)step_tally_read(scrape->context->step_tally, i).examples,
             "algorithm", algorithms[i]->name, (char *)NULL);
 }
 
@@ -249,22 +268,23 @@ static void write_attempts(struct exposition *out, const struct scrape *scrape)
 
 static void write_free(struct exposition *out, const struct scrape *scrape)
 {
-    write_one(out, (double)disk_room_shown(&scrape->context->disk_room));
+    write_one(out, (double)disk_room_shown(scrape->context->disk_room));
 }
 
 static void write_features(struct exposition *out, const struct scrape *scrape)
 {
-    write_one(out, value_of(&scrape->context->process_figures.features));
+    write_one(out, value_of(&scrape->context->process_figures->features));
 }
 
 static void write_processor(struct exposition *out, const struct scrape *scrape)
 {
-    write_one(out, value_of(&scrape->context->process_figures.processor_s));
+    write_one(out, value_of(&scrape->context->process_figures->processor_s));
 }
 
 static void write_resident(struct exposition *out, const struct scrape *scrape)
 {
-    write_one(out, (double)held_figure_shown(&scrape->context->process_figures.resident));
+    write_one(out,
+              (double)held_figure_shown(&scrape->context->process_figures->resident));
 }
 
 static void write_start(struct exposition *out, const struct scrape *scrape)
@@ -294,11 +314,13 @@ static const struct family {
      "How long the job that is next has waited; 0 where none waits.",
      write_queue_oldest},
     {"epsilond_write_oldest_seconds", EXPOSE_GAUGE,
-     "How long the oldest request that writes has waited for its turn, in whole seconds.",
+     "How long the oldest request that writes has waited for its turn, in whole "
+     "seconds.",
      write_oldest_write},
     {"epsilond_workers", EXPOSE_GAUGE, "Room for running jobs.", write_workers},
     {"epsilond_train_steps_total", EXPOSE_COUNTER,
-     "Steps that running and ended jobs show, in quarters of a private job.", write_steps},
+     "Steps that running and ended jobs show, in quarters of a private job.",
+     write_steps},
     {"epsilond_train_examples_expected_total", EXPOSE_COUNTER,
      "What those steps draw in expectation.", write_examples},
     {"epsilond_charges", EXPOSE_GAUGE,
@@ -337,7 +359,8 @@ static const struct family {
      "Attempts to deliver to webhooks, by what became of the delivery.",
      write_attempts},
     {"epsilond_storage_free_bytes", EXPOSE_GAUGE,
-     "Free on the disk of the data directory, in steps of 1 GiB, to 2.5 GiB.", write_free},
+     "Free on the disk of the data directory, in steps of 1 GiB, to 2.5 GiB.",
+     write_free},
     {"epsilond_daemons", EXPOSE_GAUGE,
      "Daemons that share the database and are alive, by their role.", write_daemons},
     {"epsilond_features_bytes", EXPOSE_GAUGE,

@@ -21,7 +21,9 @@
 #ifndef SERVICE_METRICS_H
 #define SERVICE_METRICS_H
 
-#include "service/context.h"
+#include <stdbool.h>
+
+struct context;
 
 /* Returns all metrics in the text format 0.0.4, to be freed. NULL if waits is false and
  * the call would have to wait, because budgets must be read whose accounts are only in

@@ -11,6 +11,8 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "service/admission.h"
+#include "service/config.h"
+#include "service/context.h"
 #include "service/metrics.h"
 
 enum {
@@ -71,7 +73,8 @@ static enum MHD_Result on_request(void *argument, struct MHD_Connection *connect
         return refuse(connection, MHD_HTTP_FORBIDDEN, "not for web pages\n");
     if (!asks_for_metrics(method, path))
         return refuse(connection, MHD_HTTP_NOT_FOUND, "only metrics are here\n");
-    return answer(connection, MHD_HTTP_OK, EXPOSITION_TYPE, metrics_render(context, true));
+    return answer(connection, MHD_HTTP_OK, EXPOSITION_TYPE,
+                  metrics_render(context, true));
 }
 
 static struct MHD_Daemon *start(struct context *context)

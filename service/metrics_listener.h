@@ -12,9 +12,11 @@
 #ifndef SERVICE_METRICS_LISTENER_H
 #define SERVICE_METRICS_LISTENER_H
 
-#include "service/context.h"
+#include "base/status.h"
 
 struct MHD_Daemon;
+struct context;
+struct error;
 
 /* Listens on the configured address, and logs it; *out is NULL if none is configured.
  *   ST_IO  it cannot listen on the address */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/check.h"
+#include "service/config.h"
 #include "service/migration.h"
 
 const char migrate_usage[] =

@@ -9,8 +9,11 @@
 
 #include "accountant/ledger.h"
 #include "accountant/ledger_freeze.h"
+#include "service/config.h"
 #include "service/store_choice.h"
 #include "service/verify_command.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
 
 enum { DRAFT_SIZE = BLOB_PATH_SIZE + 16 };
 

@@ -26,9 +26,10 @@
 #define SERVICE_MIGRATION_H
 
 #include "accountant/entry.h"
-#include "service/config.h"
 #include "store/table_copy.h"
 #include "store/migration_row.h"
+
+struct config;
 
 struct migration { /* what was moved */
     struct table_copy copy;

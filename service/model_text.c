@@ -2,6 +2,10 @@
 
 #include "api/model_view.h"
 #include "base/check.h"
+#include "service/context.h"
+#include "service/job_facts.h"
+#include "service/jobs.h"
+#include "service/models.h"
 
 char *model_text(const struct context *context, const struct model_row *row)
 {

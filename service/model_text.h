@@ -6,7 +6,8 @@
 #ifndef SERVICE_MODEL_TEXT_H
 #define SERVICE_MODEL_TEXT_H
 
-#include "service/context.h"
+struct context;
+struct model_row;
 
 /* The model as JSON text, to be freed. */
 char *model_text(const struct context *context, const struct model_row *row);

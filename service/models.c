@@ -9,6 +9,8 @@
 #include "base/check.h"
 #include "service/captions.h"
 #include "service/registry.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
 
 struct model {
     struct model_row row; /* begins with the id, as registry.h asks */

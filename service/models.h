@@ -14,12 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/caption.h"
-#include "base/file_seal.h"
 #include "service/checked_file.h"
-#include "store/blob.h"
-#include "store/store.h"
-#include "store/model_rows.h"
+
+struct blobs;
+struct caption_search;
+struct model_row;
+struct store_tx;
 
 struct models; /* opaque */
 

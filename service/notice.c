@@ -1,9 +1,22 @@
 #include "service/notice.h"
 
 #include "accountant/ledger_view.h"
+#include "api/proposal.h"
 #include "api/sweep_view.h"
+#include "api/webhook_event.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/dataset_record.h"
+#include "service/datasets.h"
+#include "service/job.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
+#include "service/job_state.h"
+#include "service/jobs.h"
+#include "service/sweeps.h"
+#include "service/webhooks.h"
 
 static const double low_shares[] = {0.5, 0.2, 0.1}; /* in falling order */
 static const double exhausted_share = 0.001;

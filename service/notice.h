@@ -14,7 +14,17 @@
 #ifndef SERVICE_NOTICE_H
 #define SERVICE_NOTICE_H
 
-#include "service/context.h"
+#include <stdint.h>
+
+#include "service/dataset_record.h"
+
+struct context;
+struct dataset;
+struct error;
+struct job;
+struct job_move;
+struct proposal;
+struct store_tx;
 
 /* In the transaction that ends the job by this move, writes that the job ended, that
  * its sweep ended if this was its last run, and the events of the budget that the

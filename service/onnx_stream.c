@@ -2,9 +2,18 @@
 
 #include <stdio.h>
 
+#include "api/job_request.h"
 #include "api/onnx_properties.h"
 #include "base/check.h"
+#include "engine/data/column_ranges.h"
 #include "engine/onnx_export.h"
+#include "service/checked_file.h"
+#include "service/context.h"
+#include "service/datasets.h"
+#include "service/job_facts.h"
+#include "service/jobs.h"
+#include "service/models.h"
+#include "service/reply.h"
 
 void onnx_stream_tag(char tag[ONNX_TAG_SIZE], const struct model_row *row)
 {
@@ -61,8 +70,7 @@ enum status onnx_stream_open(struct stream *stream, struct context *context,
     struct onnx_export *export = NULL;
     struct error local = {0};
     int file = -1;
-    enum status status =
-        job_check(jobs_find_ever(context->jobs, row->job.text), error);
+    enum status status = job_check(jobs_find_ever(context->jobs, row->job.text), error);
     if (status == ST_OK)
         status = models_open_file(context->models, context->blobs, row, CHECK_ANEW,
                                   &file, error);

@@ -7,9 +7,12 @@
 #ifndef SERVICE_ONNX_STREAM_H
 #define SERVICE_ONNX_STREAM_H
 
-#include "base/hash.h"
-#include "service/context.h"
-#include "service/reply.h"
+#include "store/model_rows.h"
+
+struct context;
+struct error;
+struct model_row;
+struct stream;
 
 /* The bytes depend on the model's file and on the program, so the tag names both. */
 enum { ONNX_TAG_SIZE = SHA256_HEX_SIZE + 32 };

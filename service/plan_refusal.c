@@ -4,6 +4,9 @@
 
 #include "accountant/figures.h"
 #include "accountant/ledger_view.h"
+#include "api/problem.h"
+#include "service/context.h"
+#include "service/policy.h"
 
 struct refusal { /* what the members of a budget's 409 point to */
     struct problem problem;

@@ -8,8 +8,9 @@
 #ifndef SERVICE_PLAN_REFUSAL_H
 #define SERVICE_PLAN_REFUSAL_H
 
-#include "service/policy.h"
 #include "service/request.h"
+
+struct policy_asked;
 
 /* Makes the reply to the request for these count > 0 things. It says how much is
  * left in the part with the least left, among those that the first reads. asked may

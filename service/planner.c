@@ -12,8 +12,14 @@
 #include "accountant/ledger_view.h"
 #include "accountant/price_book.h"
 #include "accountant/run_filter.h"
+#include "api/job_defaults.h"
 #include "api/limits.h"
+#include "engine/trainer.h"
 #include "service/access.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/datasets.h"
+#include "service/errand.h"
 #include "service/policy.h"
 #include "service/ready_dataset.h"
 #include "service/released_ranges.h"
@@ -69,7 +75,8 @@ static enum status check_launcher(const struct config *config,
 {
     if (train_spec_ranks(train) == 1)
         return ST_OK;
-    if (config->ranks_launcher[0] != '\0' && train_spec_ranks(train) > config->ranks_max)
+    if (config->ranks_launcher[0] != '\0' &&
+        train_spec_ranks(train) > config->ranks_max)
         return error_set_at(error, ST_INVALID, "/ranks",
                             "no more than %u processes are started for a job here "
                             "(--ranks-max)",

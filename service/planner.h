@@ -9,9 +9,10 @@
 #ifndef SERVICE_PLANNER_H
 #define SERVICE_PLANNER_H
 
-#include "engine/trainer.h"
-#include "service/context.h"
 #include "service/jobs.h"
+
+struct context;
+struct trainer_cost;
 
 struct planner_inquiry { /* a request and its principal */
     struct job_request *request_take;

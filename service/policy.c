@@ -9,9 +9,20 @@
 #include "accountant/price_book.h"
 #include "accountant/run_filter.h"
 #include "accountant/sealed_sum.h"
+#include "api/charge_request.h"
+#include "api/key_policy.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/access_keys.h"
+#include "service/charges.h"
+#include "service/context.h"
+#include "service/job.h"
+#include "service/job_facts.h"
+#include "service/jobs.h"
+#include "service/surveys.h"
 #include "store/ledger_rows.h"
+
+struct charge;
 
 enum { MS_PER_DAY = 86400000 };
 

@@ -19,14 +19,14 @@
 #ifndef SERVICE_POLICY_H
 #define SERVICE_POLICY_H
 
-#include "service/context.h"
 #include "service/job_plan.h"
+
+struct context;
 
 struct policy_asked { /* what is checked against the policy; all is borrowed */
     const struct dataset_id *dataset;
     /* NULL: a survey or a charge, which a list of algorithms never allows. */
-    const struct algorithm
-        *algorithm;
+    const struct algorithm *algorithm;
     const struct mechanism *mechanism;
     enum parts parts;                    /* the parts that it reads (part.h) */
     const struct mechanism *measurement; /* on a holdout, or NULL */
@@ -34,8 +34,7 @@ struct policy_asked { /* what is checked against the policy; all is borrowed */
     double epsilon, delta;               /* of the mechanism, as planned */
     double measurement_epsilon;          /* if there is a measurement */
     /* JSON pointer to the member of the request that sets the amount of noise. */
-    const char
-        *pointer;
+    const char *pointer;
 };
 
 /* Describes a job's plan for these checks; the result borrows from the plan. */
@@ -43,9 +42,8 @@ struct policy_asked policy_asked_of_job(const struct job_plan *plan);
 
 struct policy_breach { /* the limit that is exceeded */
     /* Member of the policy: "max_epsilon_per_job"; NULL: no limit is exceeded. */
-    const char
-        *member;
-    double limit; /* its value; NaN if it is not a number */
+    const char *member;
+    double limit;        /* its value; NaN if it is not a number */
     const char *pointer; /* to the member of the request that exceeds it */
 };
 

@@ -17,8 +17,8 @@
 #include "api/key_policy.h"
 #include "base/access_key.h"
 #include "base/principal.h"
-#include "base/status.h"
-#include "store/store.h"
+
+struct store_tx;
 
 struct policy_proposals; /* opaque */
 

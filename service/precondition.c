@@ -5,6 +5,7 @@
 #include <microhttpd.h>
 
 #include "service/entity_tag.h"
+#include "service/job_answer.h"
 
 bool precondition_stands(const struct request *request)
 {

@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 
-#include "base/status.h"
 #include "service/request.h"
 
 /* Returns whether the request sets such a condition. */

@@ -2,13 +2,22 @@
 #include <stdlib.h>
 #include <microhttpd.h>
 
+#include "api/job_request.h"
 #include "api/limits.h"
 #include "api/predict_answer.h"
 #include "api/predict_request.h"
 #include "base/check.h"
+#include "engine/data/column_ranges.h"
 #include "engine/predictor.h"
 #include "service/access.h"
+#include "service/context.h"
+#include "service/datasets.h"
 #include "service/handlers.h"
+#include "service/job_facts.h"
+#include "service/jobs.h"
+#include "service/loaded_models.h"
+#include "service/models.h"
+#include "store/model_rows.h"
 
 /* For cost estimates: products of a forward pass that a core computes in a
  * nanosecond. */
@@ -71,8 +80,7 @@ uint64_t cost_model_predict(struct context *context, const struct request *reque
     double flops = (double)(blocks * PREDICTOR_ROWS) * row_flops(&prediction);
     prediction_fini(&prediction);
     /* The rest would be refused. */
-    double run_ns =
-        fmin(flops, LIMIT_PREDICT_FLOPS) / flops_per_ns;
+    double run_ns = fmin(flops, LIMIT_PREDICT_FLOPS) / flops_per_ns;
     return request->body_size * READING_NS + (uint64_t)run_ns;
 }
 

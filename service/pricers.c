@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/principal.h"
 #include "service/pool.h"
 
 struct place { /* one item that waits or runs */

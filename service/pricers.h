@@ -16,8 +16,9 @@
 #ifndef SERVICE_PRICERS_H
 #define SERVICE_PRICERS_H
 
-#include "base/principal.h"
 #include "base/status.h"
+
+struct principal;
 
 enum { PRICER_THREADS = 2, PRICERS_WAITING_MAX = 64, PRICERS_EACH_MAX = 4 };
 

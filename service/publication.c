@@ -7,6 +7,12 @@
 #include "accountant/ledger_view.h"
 #include "api/model_view.h"
 #include "base/check.h"
+#include "service/context.h"
+#include "service/datasets.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
 
 static char *noise_text(const struct trained *trained)
 {

@@ -8,10 +8,11 @@
 #ifndef SERVICE_PUBLICATION_H
 #define SERVICE_PUBLICATION_H
 
-#include "api/ancestry.h"
-#include "engine/trainer.h"
-#include "service/context.h"
-#include "service/jobs.h"
+#include "store/blob_name.h"
+#include "store/model_rows.h"
+
+struct context;
+struct job;
 
 /* The results of a training. */
 struct trained {

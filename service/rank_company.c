@@ -8,9 +8,20 @@
 #include <unistd.h>
 
 #include "accountant/run_filter.h"
+#include "api/dataset_request.h"
+#include "api/job_request.h"
+#include "api/rank_text.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
 #include "service/rank_launcher.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
 
 /* Besides each other's steps, ranks wait for the daemon's own work between two orders:
  * a transaction, and an evaluation. They wait PATIENCE_S for it, or

@@ -18,10 +18,11 @@
 #ifndef SERVICE_RANK_COMPANY_H
 #define SERVICE_RANK_COMPANY_H
 
-#include "api/rank_text.h"
 #include "engine/trainer.h"
-#include "service/context.h"
-#include "service/jobs.h"
+
+struct context;
+struct job;
+struct rank_order;
 
 struct rank_company; /* opaque */
 

@@ -22,7 +22,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "base/status.h"
 #include "service/rank_memory.h"
 
 /* Splits a command into words at blanks, with {ranks} replaced; no shell reads it.

@@ -1,5 +1,7 @@
 #include "service/ready_dataset.h"
 
+#include "service/access.h"
+#include "service/context.h"
 #include "service/twins.h"
 
 enum status ready_dataset_find(struct context *context,
@@ -45,7 +47,8 @@ enum status ready_dataset_check_order(struct datasets *datasets,
     return error_set_at(
         error, ST_DATASET_ORDER, pointer,
         "dataset \"%s\" was imported by a version that divided it by the order of its "
-        "file: neither its holdout nor the rest of it is read any more; import the files "
+        "file: neither its holdout nor the rest of it is read any more; import the "
+        "files "
         "under another id, if nothing was charged to this one",
         spec->id.text);
 }

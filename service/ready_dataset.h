@@ -8,8 +8,12 @@
 #ifndef SERVICE_READY_DATASET_H
 #define SERVICE_READY_DATASET_H
 
-#include "service/access.h"
-#include "service/context.h"
+#include "service/dataset_table.h"
+
+struct access_question;
+struct context;
+struct dataset;
+struct datasets;
 
 /*   ST_NOT_FOUND          there is no dataset of that id, it was deleted, or is not
  *                         seen

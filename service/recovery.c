@@ -6,10 +6,21 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/charge_lease.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
+#include "service/job_state.h"
+#include "service/jobs.h"
 #include "service/lost_work.h"
+#include "service/models.h"
 #include "service/rank_memory.h"
 #include "service/run_progress.h"
 #include "service/settlement.h"
+#include "service/weight_files.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
 
 /* --- jobs that wait --- */
 

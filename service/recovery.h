@@ -14,7 +14,10 @@
 #ifndef SERVICE_RECOVERY_H
 #define SERVICE_RECOVERY_H
 
-#include "service/context.h"
+#include "base/status.h"
+
+struct context;
+struct error;
 
 /* Must be called after context's rows have been read, and before any thread uses it.
  *   ST_IO  a row or a folder cannot be written */

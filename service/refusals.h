@@ -17,8 +17,6 @@
 
 #include <stdint.h>
 
-#include "base/status.h"
-#include "store/store.h"
 #include "store/audit_rows.h"
 
 enum { REFUSALS_DISTINCT_MAX = 64 };

@@ -2,6 +2,7 @@
 
 #include "accountant/ledger_freeze.h"
 #include "accountant/ledger_view.h"
+#include "service/context.h"
 
 /* Sets whole to the grant with the properties of the budget that never change. */
 static enum status complete(struct context *context, const struct dataset_id *dataset,

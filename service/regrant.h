@@ -8,7 +8,8 @@
 #define SERVICE_REGRANT_H
 
 #include "accountant/entry.h"
-#include "service/context.h"
+
+struct context;
 
 /* Grants the promise in tx. Only epsilon, delta and order of the grant are used;
  * relation, unit and division are the budget's and never change.

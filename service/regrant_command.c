@@ -11,6 +11,7 @@
 #include "engine/data/encode.h"
 #include "service/audit_trail.h"
 #include "service/config.h"
+#include "service/context.h"
 #include "service/regrant.h"
 #include "service/service.h"
 

@@ -8,6 +8,9 @@
 #include "service/access.h"
 #include "service/act.h"
 #include "service/budget_text.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
 #include "service/handlers.h"
 #include "service/notice.h"
 #include "service/regrant.h"
@@ -18,8 +21,7 @@ struct asking { /* a request for a further epoch of a dataset's budget */
     struct dataset *dataset;
     struct dataset_info info;
     /* The proposal, kept if a second person decides. */
-    struct proposal
-        proposal;
+    struct proposal proposal;
 };
 
 static enum status find(struct context *context, const struct request *request,

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "service/access.h"
+#include "service/context.h"
+#include "service/datasets.h"
 
 static const char pointer[] = "/scaling/statistics";
 

@@ -10,8 +10,12 @@
 #ifndef SERVICE_RELEASED_RANGES_H
 #define SERVICE_RELEASED_RANGES_H
 
+#include "api/dataset_request.h"
 #include "api/scaling_request.h"
-#include "service/context.h"
+
+struct context;
+struct dataset_spec;
+struct principal;
 
 /* Resolves the scaling that the principal's job on the dataset asks for, if any.
  *   ST_NOT_FOUND  there are no such statistics, or the principal may not see them

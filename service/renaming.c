@@ -1,6 +1,8 @@
 #include "service/renaming.h"
 
+#include "api/caption.h"
 #include "service/act.h"
+#include "service/context.h"
 #include "service/entity_tag.h"
 
 static enum status check_version(const struct request *request, const char *tag,

@@ -8,8 +8,11 @@
 #ifndef SERVICE_RENAMING_H
 #define SERVICE_RENAMING_H
 
-#include "service/context.h"
+#include "api/caption.h"
 #include "service/request.h"
+
+struct context;
+struct store_tx;
 
 struct renaming {
     const char *tag;            /* the current ETag of the thing */

@@ -8,7 +8,9 @@
 #include <microhttpd.h>
 
 #include "base/check.h"
+#include "service/assets.h"
 #include "service/entity_tag.h"
+#include "service/job_answer.h"
 
 void reply_header_add(struct reply *reply, const char *name, const char *format, ...)
 {

@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "service/assets.h"
 #include "service/byte_range.h"
-#include "service/job_answer.h"
+
+struct asset;
 
 enum {
     REPLY_HEADERS_MAX = 10,

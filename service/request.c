@@ -7,6 +7,8 @@
 #include <strings.h>
 #include <microhttpd.h>
 
+#include "api/problem.h"
+#include "api/routes.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/log.h"

@@ -19,14 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/problem.h"
 #include "api/routes.h"
-#include "base/id.h"
 #include "base/principal.h"
-#include "base/status.h"
 #include "service/errand.h"
 #include "service/reply.h"
 #include "service/upload.h"
+
+struct problem;
 
 enum request_ask { ASK_NONE, ASK_DUE, ASK_DONE };     /* closed_account.h */
 enum request_look { LOOK_NONE, LOOK_DUE, LOOK_DONE }; /* second_look.h */
@@ -54,8 +53,8 @@ struct request {
     enum status refused;     /* the status of the problem in the reply; ST_OK: none */
     struct dataset_id about; /* the dataset of a refused plan; text "": not known */
     bool hides_outcome;      /* only its sender may know that it failed */
-    bool waited;         /* for a change, before it was answered */
-    const void *awaited; /* what it waits for, while it waits */
+    bool waited;             /* for a change, before it was answered */
+    const void *awaited;     /* what it waits for, while it waits */
     int64_t deadline_ns;
     int64_t start_ns;
 };

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "service/admission.h"
+#include "service/context.h"
+#include "service/sessions.h"
 
 enum { BODY_STEP = 16 << 10 };
 

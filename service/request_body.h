@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "service/request.h"
-#include "service/sessions.h"
+
+struct sessions;
 
 /* Appends bytes to the body, which ends with a NUL.
  *   ST_BODY_TOO_LARGE  it would be longer than it may be

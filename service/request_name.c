@@ -1,7 +1,10 @@
 #include "service/request_name.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "service/request.h"
 
 enum { NAME_DIGITS = 16 }; /* in each half of a name that is made here */
 

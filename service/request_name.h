@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "service/request.h"
+struct request;
 
 /* Sets request->id to the sender's X-Request-Id, if that consists of letters, digits
  * and -_. and fits; otherwise to the nonce of this start and the next number. */

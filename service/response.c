@@ -1,6 +1,11 @@
 #include "service/response.h"
 
+#include <stdbool.h>
+
 #include "base/check.h"
+#include "service/job_answer.h"
+#include "service/reply.h"
+#include "service/request.h"
 
 enum {
     STREAM_PIECE = 32 << 10, /* the room that a stream gets at a time */

@@ -8,7 +8,7 @@
 
 #include <microhttpd.h>
 
-#include "service/request.h"
+struct request;
 
 /* Hands request->reply to libmicrohttpd, with its headers. Polls that are answered with
  * the same job share one response (service/job_answer.h). */

@@ -5,6 +5,8 @@
 
 #include "api/job_outline.h"
 #include "base/check.h"
+#include "base/principal.h"
+#include "service/datasets.h"
 
 static void restore_now(struct job_now *now, const struct job_row *row,
                         const struct job_outline *outline)

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/public_clock.h"
 
 enum { NS_PER_MS = 1000000 };
 

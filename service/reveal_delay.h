@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "service/public_clock.h"
+struct public_clock;
 
 enum {
     REVEAL_QUARTERS = 4,

@@ -1,5 +1,7 @@
 #include "service/run_inputs.h"
 
+#include "service/context.h"
+#include "service/datasets.h"
 #include "service/job_facts.h"
 #include "service/ready_dataset.h"
 

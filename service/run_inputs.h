@@ -7,9 +7,11 @@
 #ifndef SERVICE_RUN_INPUTS_H
 #define SERVICE_RUN_INPUTS_H
 
-#include "service/context.h"
 #include "service/sealed_matrix.h"
 #include "service/start_weights.h"
+
+struct context;
+struct job;
 
 struct run_inputs { /* zeroed: nothing is open */
     struct sealed_matrix data;

@@ -1,9 +1,17 @@
 #include "service/run_progress.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/status.h"
+#include "service/context.h"
+#include "service/job.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
+#include "service/job_state.h"
 #include "service/job_told.h"
+#include "service/jobs.h"
 #include "store/claim_rows.h"
 
 /* --- this daemon's --- */

@@ -18,7 +18,10 @@
 #ifndef SERVICE_RUN_PROGRESS_H
 #define SERVICE_RUN_PROGRESS_H
 
-#include "service/context.h"
+#include "base/status.h"
+
+struct context;
+struct error;
 
 /* Writes what has changed since the last call, in a transaction that takes no turn.
  *   ST_IO  the store is poisoned */

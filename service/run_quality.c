@@ -6,6 +6,8 @@
 #include "accountant/ledger_view.h"
 #include "api/quality_view.h"
 #include "base/check.h"
+#include "service/context.h"
+#include "service/datasets.h"
 #include "service/job_facts.h"
 
 char *run_quality_text(struct context *context, const struct job *job,

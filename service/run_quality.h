@@ -7,8 +7,8 @@
 #ifndef SERVICE_RUN_QUALITY_H
 #define SERVICE_RUN_QUALITY_H
 
-#include "service/context.h"
-#include "service/jobs.h"
+struct context;
+struct job;
 
 /* Returns the text of the released counts (quality_counts of the job's plan), to be
  * freed. The evaluation must have its reservation. */

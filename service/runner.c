@@ -11,13 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/ledger.h"
 #include "accountant/run_filter.h"
 #include "accountant/figures.h"
+#include "api/job_request.h"
+#include "api/job_view.h"
+#include "api/rank_text.h"
 #include "base/check.h"
 #include "base/random.h"
+#include "base/status.h"
 #include "engine/trainer.h"
+#include "service/config.h"
 #include "service/context.h"
+#include "service/datasets.h"
 #include "service/ending.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
+#include "service/job_state.h"
+#include "service/jobs.h"
+#include "service/process_figures.h"
 #include "service/public_clock.h"
 #include "service/rank_company.h"
 #include "service/reveal_delay.h"
@@ -36,12 +48,12 @@ struct run {
     struct run_inputs inputs;
     struct trainer *trainer;
     struct rank_company *company; /* takes the steps; NULL: the trainer does */
-    uint64_t authorised;      /* steps */
-    uint64_t block_end;       /* the step at which it next waits */
-    double spent;             /* epsilon of the authorised steps */
-    uint64_t evaluated;       /* the step of the last evaluation */
-    struct run_filter filter; /* only a filtered run has one */
-    bool used_up;             /* the next step of a filtered run does not fit */
+    uint64_t authorised;          /* steps */
+    uint64_t block_end;           /* the step at which it next waits */
+    double spent;                 /* epsilon of the authorised steps */
+    uint64_t evaluated;           /* the step of the last evaluation */
+    struct run_filter filter;     /* only a filtered run has one */
+    bool used_up;                 /* the next step of a filtered run does not fit */
 };
 
 /* --- opening --- */
@@ -204,7 +216,8 @@ static uint64_t evaluation_period(const struct train_spec *train)
 
 /* Records the evaluation of a public run, also in the job's row; keeps that of a
  * private run until its next mark. */
-static enum status keep_evaluation(struct run *run, const struct evaluation_point *point,
+static enum status keep_evaluation(struct run *run,
+                                   const struct evaluation_point *point,
                                    struct error *error)
 {
     struct context *context = run->context;
@@ -399,10 +412,11 @@ static enum status measure(struct run *run, struct error *error)
     CHECK(released != NULL);
     enum status status = authorise_measurement(run, error);
     if (status == ST_OK)
-        status = trainer_measure(run->trainer, quality, &run->inputs.evaluation.rows, released,
-                                 error);
+        status = trainer_measure(run->trainer, quality, &run->inputs.evaluation.rows,
+                                 released, error);
     if (status == ST_OK)
-        job_record_quality(run->context->jobs, run->job, run_quality_text(run->context, run->job, released));
+        job_record_quality(run->context->jobs, run->job,
+                           run_quality_text(run->context, run->job, released));
     free(released);
     return status;
 }
@@ -463,8 +477,8 @@ static struct ending *end(struct run *run)
             .trainer = run->trainer,
             .ran = run->filter.ran.run_count > 0 ? &run->filter.ran : NULL,
             .ancestry = &run->inputs.weights.ancestry,
-            .noise = run->company != NULL ? rank_company_report(run->company)->noise
-                                          : NULL,
+            .noise =
+                run->company != NULL ? rank_company_report(run->company)->noise : NULL,
             .quality = job_recorded_quality(run->context->jobs, run->job)};
         ending->status = publication_write(&ending->model, run->context, run->job,
                                            &trained, &ending->error);
@@ -480,7 +494,7 @@ void runner_run(void *argument, void *item)
     run.train = &job_plan(run.job)->request.train;
     run.is_private = job_plan(run.job)->is_private;
     if (run.is_private) {
-        process_figures_pause(&context->process_figures);
+        process_figures_pause(context->process_figures);
         reveal_delay_draw(&run.delay, context->config->reveal_delay_ms, random_bytes);
     }
 
@@ -490,7 +504,7 @@ void runner_run(void *argument, void *item)
     ending->stopped = atomic_load(job_stop_flag(run.job));
     job_hand_over(context->jobs, run.job, ending);
     if (run.is_private)
-        process_figures_resume(&context->process_figures);
+        process_figures_resume(context->process_figures);
     public_clock_leave(context->clock);
     context_guard(context);
 }

@@ -12,9 +12,10 @@
 #include "accountant/ledger_seal.h"
 #include "service/config.h"
 #include "service/store_choice.h"
+#include "store/blob.h"
 
 const char seal_usage[] = "usage: epsilond seal --data-dir DIR [--store URL] "
-                            "[--head-file PATH] --archive FOLDER\n";
+                          "[--head-file PATH] --archive FOLDER\n";
 
 /* Checks that the folder is outside the data directory, so that it is not copied or
  * cleaned up together with it. */
@@ -24,18 +25,20 @@ static enum status check_folder(const struct config *config, const char *folder,
     char archive[PATH_MAX], data[PATH_MAX];
     struct stat found;
     if (stat(folder, &found) != 0)
-        return error_set(error, ST_INVALID, "--archive %s: %s", folder, strerror(errno));
+        return error_set(error, ST_INVALID, "--archive %s: %s", folder,
+                         strerror(errno));
     if (!S_ISDIR(found.st_mode))
         return error_set(error, ST_INVALID, "--archive %s: is no folder", folder);
     if (realpath(folder, archive) == NULL || realpath(config->data_dir, data) == NULL)
-        return error_set(error, ST_INVALID, "--archive %s: %s", folder, strerror(errno));
+        return error_set(error, ST_INVALID, "--archive %s: %s", folder,
+                         strerror(errno));
     size_t length = strlen(data);
     if (strncmp(archive, data, length) != 0 ||
         (archive[length] != '/' && archive[length] != '\0'))
         return ST_OK;
-    return error_set(error, ST_INVALID,
-                     "--archive %s: is in the data directory; archives belong elsewhere",
-                     folder);
+    return error_set(
+        error, ST_INVALID,
+        "--archive %s: is in the data directory; archives belong elsewhere", folder);
 }
 
 /* Opens the ledger as a start does, and seals nothing if a start would freeze

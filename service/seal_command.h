@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 
-#include "accountant/seal.h"
 #include "base/status.h"
 
 /* Takes the arguments after `seal` and returns the exit code: 0 if all is sealed, 64
@@ -23,6 +22,7 @@ extern const char seal_usage[]; /* lines for --help */
 /* The same for a configuration: *done is the newest SEAL, and *any whether it is new.
  *   ST_INVALID, ST_ALREADY_EXISTS, ST_CORRUPT, ST_IO  as above */
 struct config;
+struct seal;
 enum status seal_directory(struct seal *done, bool *any, const struct config *config,
                            const char *folder, struct error *error);
 

@@ -1,6 +1,12 @@
 #include "service/sealed_matrix.h"
 
 #include "base/file_seal.h"
+#include "base/id.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
 
 enum status sealed_matrix_open(struct context *context, const struct dataset_id *id,
                                const atomic_bool *cancel, struct sealed_matrix *matrix,

@@ -11,7 +11,10 @@
 #include <stdatomic.h>
 
 #include "engine/data/matrix.h"
-#include "service/context.h"
+#include "store/blob_name.h"
+
+struct context;
+struct dataset_id;
 
 struct sealed_matrix {
     struct matrix rows;

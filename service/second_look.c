@@ -1,5 +1,11 @@
 #include "service/second_look.h"
 
+#include "api/routes.h"
+#include "service/context.h"
+#include "service/request.h"
+#include "store/scope.h"
+#include "store/store.h"
+
 bool second_look_due(const struct context *context, struct request *request)
 {
     if (request->look != LOOK_NONE || request->refused != ST_NOT_FOUND ||

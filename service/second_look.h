@@ -14,8 +14,11 @@
 #ifndef SERVICE_SECOND_LOOK_H
 #define SERVICE_SECOND_LOOK_H
 
-#include "service/context.h"
 #include "service/request.h"
+#include "store/scope.h"
+
+struct context;
+struct store_tx;
 
 /* Returns whether the request, which was handled, must be handled again after a look:
  * if so, its look is due. */

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "service/context.h"
-#include "service/request.h"
+struct context;
+struct request;
 
 /* Without keys persons cannot be distinguished, so there is no second person. */
 bool second_person_is_asked(const struct context *context,

@@ -13,16 +13,23 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "service/authentication.h"
+#include "service/certificates.h"
+#include "service/connection_deadlines.h"
+#include "service/connection_gate.h"
+#include "service/connection_shares.h"
+#include "service/context.h"
+#include "service/counters.h"
 #include "service/session.h"
+#include "service/sessions.h"
+#include "service/sign_on.h"
 #include "service/unix_socket.h"
 
 enum {
     POOL_MIN = 2, /* libmicrohttpd allows no pool of one */
     POOL_MAX = 4,
     /* LIMIT_FOLLOWERS, LONG_POLLS_MAX, and some that do not wait. */
-    CONNECTIONS_MAX =
-        4096,
-    CONNECTIONS_PARTS = 4, /* one client network may have one of these parts */
+    CONNECTIONS_MAX = 4096,
+    CONNECTIONS_PARTS = 4,        /* one client network may have one of these parts */
     CONNECTION_MEMORY = 32 << 10, /* cleared after every request */
     BACKLOG = 1024,
     FILES_MAX = 16384,
@@ -40,7 +47,7 @@ struct server {
     struct certificates *certificates; /* NULL: plain HTTP */
     struct connection_shares *shares;
     unsigned connections_max;
-    int unix_socket;                   /* -1: it listens on an address, or not yet */
+    int unix_socket; /* -1: it listens on an address, or not yet */
     struct MHD_Daemon *daemon;
 };
 
@@ -99,9 +106,9 @@ static enum MHD_Result on_accept(void *context, const struct sockaddr *peer,
 {
     const struct server *server = context;
     (void)size;
-    bool room = is_shared(server, peer) ||
-                connection_shares_count(server->shares, peer) <
-                    server->connections_max / CONNECTIONS_PARTS;
+    bool room =
+        is_shared(server, peer) || connection_shares_count(server->shares, peer) <
+                                       server->connections_max / CONNECTIONS_PARTS;
     return room ? MHD_YES : MHD_NO;
 }
 
@@ -247,17 +254,17 @@ static struct MHD_Daemon *daemon_start(struct server *server)
                      MHD_USE_ERROR_LOG | (six ? MHD_USE_IPv6 : 0u) |
                      (tls ? MHD_USE_TLS : 0u);
     return MHD_start_daemon(
-        flags, config->port, on_accept, server, on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
-        on_log, NULL, MHD_OPTION_SOCK_ADDR, &address.any, MHD_OPTION_LISTEN_SOCKET,
-        server->unix_socket, MHD_OPTION_THREAD_POOL_SIZE, pool_size(),
-        MHD_OPTION_CONNECTION_LIMIT, server->connections_max, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)DEADLINE_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)BACKLOG,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_uri, server,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, server, tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END,
-        tls_priorities, MHD_OPTION_HTTPS_CERT_CALLBACK2, no_certificate,
-        MHD_OPTION_END);
+        flags, config->port, on_accept, server, on_request, server,
+        MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_SOCK_ADDR, &address.any,
+        MHD_OPTION_LISTEN_SOCKET, server->unix_socket, MHD_OPTION_THREAD_POOL_SIZE,
+        pool_size(), MHD_OPTION_CONNECTION_LIMIT, server->connections_max,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)DEADLINE_IDLE_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)BACKLOG, MHD_OPTION_STRICT_FOR_CLIENT,
+        1, MHD_OPTION_URI_LOG_CALLBACK, on_uri, server, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END, tls_priorities,
+        MHD_OPTION_HTTPS_CERT_CALLBACK2, no_certificate, MHD_OPTION_END);
 }
 
 /* Older versions have bugs that admission does not work around (api.md 7). */

@@ -13,28 +13,61 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "engine/feature_cache.h"
+#include "service/access_keys.h"
 #include "service/blob_choice.h"
+#include "service/budget_board.h"
+#include "service/charges.h"
 #include "service/claims.h"
+#include "service/context.h"
+#include "service/counters.h"
+#include "service/courier.h"
 #include "service/course.h"
+#include "service/disk_room.h"
+#include "service/downloads.h"
 #include "service/fetcher.h"
+#include "service/fetches.h"
+#include "service/followers.h"
 #include "service/following.h"
 #include "service/importer.h"
 #include "service/inventory.h"
+#include "service/kept_lines.h"
+#include "service/lease_keeper.h"
 #include "service/ledger_opening.h"
+#include "service/loaded_models.h"
+#include "service/logins.h"
+#include "service/lookout.h"
+#include "service/models.h"
+#include "service/outbound/transfer.h"
+#include "service/policy_proposals.h"
+#include "service/pool.h"
+#include "service/predictors.h"
+#include "service/pricers.h"
+#include "service/process_figures.h"
+#include "service/public_clock.h"
 #include "service/recovery.h"
+#include "service/refusals.h"
 #include "service/run_progress.h"
 #include "service/runner.h"
+#include "service/service_manager.h"
+#include "service/sign_on.h"
+#include "service/step_tally.h"
 #include "service/store_choice.h"
 #include "service/surveyor.h"
+#include "service/surveys.h"
+#include "service/sweeps.h"
 #include "service/tick.h"
+#include "service/unfinished_uploads.h"
+#include "service/webhooks.h"
+#include "service/wrong_keys.h"
 #include "store/blob_objects.h"
 #include "store/follow.h"
 #include "store/lease.h"
+#include "store/pulse.h"
 
 enum {
     /* Requests that wait for the desk: there are fewer connections. */
-    DESK_QUEUE =
-        4096,
+    DESK_QUEUE = 4096,
     PREDICTOR_THREADS_MAX = 4,
     PREDICTION_WAIT_MS = 30000,     /* the client may give up after that */
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle models */
@@ -176,7 +209,7 @@ static enum status open_store(struct context *context, struct error *error)
     enum status status = blobs_open(&context->blobs, context->config->data_dir, error);
     if (status != ST_OK)
         return status;
-    disk_room_init(&context->disk_room, context->blobs);
+    disk_room_init(context->disk_room, context->blobs);
     context->unfinished_uploads = unfinished_uploads_create(context->blobs);
     status = store_choice_open_beside(&context->store, context->config, context->blobs,
                                       error);
@@ -218,17 +251,37 @@ static void make_nonce(struct context *context)
              (unsigned long long)random);
 }
 
+/* The plain figures of the process, which need no order among themselves. */
+static void make_figures(struct context *context)
+{
+    context->outbound = calloc(1, sizeof *context->outbound);
+    context->counters = calloc(1, sizeof *context->counters);
+    context->disk_room = calloc(1, sizeof *context->disk_room);
+    context->step_tally = calloc(1, sizeof *context->step_tally);
+    context->process_figures = calloc(1, sizeof *context->process_figures);
+    CHECK(context->outbound != NULL && context->counters != NULL &&
+          context->disk_room != NULL && context->step_tally != NULL &&
+          context->process_figures != NULL);
+    context->outbound->allowed = context->config->outbound_allow;
+    context->outbound->ca_file = context->config->outbound_ca;
+}
+
+static void free_figures(struct context *context)
+{
+    free(context->outbound);
+    free(context->counters);
+    free(context->disk_room);
+    free(context->step_tally);
+    free(context->process_figures);
+}
+
 enum status service_open(struct context *context, const struct config *config,
                          const struct service_hooks *hooks, struct error *error)
 {
-    *context = (struct context){.config = config,
-                                .start_ms = clock_wall_ms(),
-                                .outbound = {.allowed = config->outbound_allow,
-                                             .ca_file = config->outbound_ca}};
+    *context = (struct context){.config = config, .start_ms = clock_wall_ms()};
+    make_figures(context);
     transfer_library_open();
     make_nonce(context);
-    context->counters = calloc(1, sizeof *context->counters);
-    CHECK(context->counters != NULL);
     context->manager = service_manager_open();
     context->budget_board = budget_board_create(config->metrics_datasets_max);
     context->feature_cache = feature_cache_create(&feature_limits);
@@ -279,15 +332,15 @@ enum status service_open(struct context *context, const struct config *config,
     context->surveyors = pool_create(1, LIMIT_SURVEYS, surveyor_run, context);
     context->clock = public_clock_create(tick_run, context);
     const struct courier_base base = {context->store, context->webhooks,
-                                      &context->outbound, context->counters,
+                                      context->outbound, context->counters,
                                       context->lease_keeper};
     context->courier = courier_create(&base);
     open_lookout(context, hooks);
     context->fetches = fetches_create();
     context->fetchers =
         pool_create(FETCHER_THREADS, LIMIT_FETCHES, fetcher_run, context);
-    disk_room_measure(&context->disk_room);
-    process_figures_measure(&context->process_figures,
+    disk_room_measure(context->disk_room);
+    process_figures_measure(context->process_figures,
                             feature_cache_size(context->feature_cache));
     return ST_OK;
 }
@@ -393,7 +446,7 @@ void service_close(struct context *context)
     store_close(context->store);
     blobs_close(context->blobs);
     budget_board_destroy(context->budget_board);
-    free(context->counters);
+    free_figures(context);
     service_manager_close(context->manager);
     *context = (struct context){0};
 }

@@ -8,9 +8,9 @@
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H
 
-#include "base/status.h"
 #include "service/config.h"
-#include "service/context.h"
+
+struct context;
 
 struct service_hooks { /* functions of the HTTP server, called on this service's
                           threads */

@@ -29,12 +29,23 @@
 #include "service/admission.h"
 #include "service/authentication.h"
 #include "service/body_digest.h"
+#include "service/connection_deadlines.h"
+#include "service/connection_gate.h"
+#include "service/context.h"
+#include "service/datasets.h"
 #include "service/desk.h"
+#include "service/long_polls.h"
+#include "service/pool.h"
+#include "service/predictors.h"
+#include "service/pricers.h"
+#include "service/request.h"
 #include "service/second_look.h"
 #include "service/handlers.h"
 #include "service/request_body.h"
 #include "service/request_name.h"
 #include "service/response.h"
+#include "service/sessions.h"
+#include "service/visits.h"
 
 /* A waiting connection is checked this often, since only then is a dead peer
  * noticed. */

@@ -22,12 +22,9 @@
 #include <microhttpd.h>
 
 #include "api/limits.h"
-#include "service/certificates.h"
-#include "service/connection_deadlines.h"
-#include "service/connection_gate.h"
-#include "service/connection_shares.h"
 #include "service/request.h"
-#include "service/sessions.h"
+
+struct sessions;
 
 enum {
     SESSION_DROPPED_MAX = LIMIT_PREDICT_BODY, /* bytes, read and not kept */

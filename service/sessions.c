@@ -4,6 +4,11 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/connection_deadlines.h"
+#include "service/context.h"
+#include "service/followers.h"
+#include "service/long_polls.h"
+#include "service/lookout.h"
 #include "service/request.h"
 
 void sessions_init(struct sessions *sessions, struct context *context)

@@ -24,9 +24,6 @@
 #include <stdint.h>
 #include <microhttpd.h>
 
-#include "service/connection_deadlines.h"
-#include "service/context.h"
-
 enum { SESSIONS_BODIES_MAX = 256 << 20 }; /* bytes of JSON bodies in memory, together */
 
 struct sessions {
@@ -58,6 +55,7 @@ void sessions_resume(struct sessions *sessions, struct MHD_Connection *connectio
 
 /* Suspends the request's connection until the lookout has looked (lookout.h). False:
  * the server is closing, and nothing is done. */
+struct context;
 struct request;
 bool sessions_look(struct sessions *sessions, struct request *request);
 

@@ -4,8 +4,13 @@
 
 #include "base/check.h"
 #include "service/claims.h"
+#include "service/context.h"
+#include "service/counters.h"
+#include "service/job_facts.h"
 #include "service/job_renewal.h"
+#include "service/models.h"
 #include "service/notice.h"
+#include "store/model_rows.h"
 
 struct counted_end { /* a job that ends, until its transaction ends */
     struct counters *counters;

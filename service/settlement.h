@@ -17,7 +17,11 @@
 #ifndef SERVICE_SETTLEMENT_H
 #define SERVICE_SETTLEMENT_H
 
-#include "service/context.h"
+#include "service/jobs.h"
+
+struct context;
+struct error;
+struct store_tx;
 
 struct settlement { /* how a job ends */
     struct job *job;

@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "base/principal.h"
-#include "base/status.h"
 #include "service/proxy_trust.h"
+
+struct principal;
 
 struct sign_on; /* opaque */
 

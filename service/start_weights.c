@@ -2,8 +2,15 @@
 
 #include <stdio.h>
 
+#include "engine/model_file/model_file.h"
 #include "engine/train_spec.h"
 #include "service/access.h"
+#include "service/context.h"
+#include "service/errand.h"
+#include "service/models.h"
+#include "service/weight_files.h"
+#include "store/model_rows.h"
+#include "store/weights_rows.h"
 
 static const char pointer[] = "/model/weights";
 

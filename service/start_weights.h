@@ -8,16 +8,16 @@
 #define SERVICE_START_WEIGHTS_H
 
 #include "api/ancestry.h"
-#include "engine/model_file/model_file.h"
-#include "service/context.h"
-#include "service/errand.h"
 #include "store/blob.h"
+
+struct context;
+struct principal;
+struct train_spec;
 
 struct start_weights {
     struct blob_loan loan; /* of the weights' file */
     /* The errand of a request on the desk; NULL: waits for the file. */
-    struct errand
-        *errand;
+    struct errand *errand;
     struct file_seal seal;
     struct ancestry ancestry; /* the ancestors of a model that begins with them */
 };

@@ -15,11 +15,18 @@
 #include "service/access.h"
 #include "service/act.h"
 #include "service/claims.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "service/disk_room.h"
 #include "service/entries.h"
 #include "service/handlers.h"
 #include "service/idempotency.h"
 #include "service/plan_refusal.h"
+#include "service/policy.h"
+#include "service/pool.h"
 #include "service/ready_dataset.h"
+#include "service/surveys.h"
 
 /* --- planning, for create and estimate --- */
 
@@ -199,7 +206,7 @@ static enum status check_room(struct context *context, struct error *error)
     if (atomic_load(&context->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
     enum status status = surveys_check_room(context->surveys, error);
-    return status == ST_OK ? disk_room_check(&context->disk_room, error) : status;
+    return status == ST_OK ? disk_room_check(context->disk_room, error) : status;
 }
 
 struct creation { /* a survey that is being added to the store */

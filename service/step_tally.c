@@ -4,6 +4,8 @@
 
 #include "base/check.h"
 #include "service/job_facts.h"
+#include "service/job_state.h"
+#include "service/jobs.h"
 
 static size_t place_of(const struct algorithm *algorithm)
 {

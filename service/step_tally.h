@@ -19,7 +19,9 @@
 #include <stdint.h>
 
 #include "engine/dp/algorithms/registry.h"
-#include "service/jobs.h"
+
+struct job;
+struct jobs;
 
 #define STEP_TALLY_ONE(name) +1
 enum { STEP_TALLY_ALGORITHMS = ALGORITHM_TABLE(STEP_TALLY_ONE) };

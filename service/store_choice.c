@@ -6,6 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "service/config.h"
+#include "service/daemon_role.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
+
 enum { IDENTITY_SIZE = 64, PATH_SIZE = CONFIG_PATH_SIZE + 16 };
 
 static void path_of(char path[PATH_SIZE], const struct config *config)

@@ -25,10 +25,10 @@
 #ifndef SERVICE_STORE_CHOICE_H
 #define SERVICE_STORE_CHOICE_H
 
-#include "service/config.h"
-#include "store/blob.h"
-#include "store/store.h"
 #include "store/migration_row.h"
+
+struct blobs;
+struct config;
 
 /* Opens the database for a command, exclusively; the daemon's role in the configuration
  * is ignored.

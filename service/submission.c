@@ -2,6 +2,13 @@
 
 #include <stdio.h>
 
+#include "accountant/entry.h"
+#include "accountant/ledger.h"
+#include "base/part.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/disk_room.h"
+#include "service/job_plan.h"
 #include "service/planner.h"
 
 enum status submission_check_room(struct context *context, size_t count,
@@ -12,7 +19,7 @@ enum status submission_check_room(struct context *context, size_t count,
         return error_set(error, ST_DRAINING, "the service is stopping");
     if (count > most || jobs_tally(context->jobs).queued > most - count)
         return error_set(error, ST_QUEUE_FULL, "too many jobs wait");
-    return disk_room_check(&context->disk_room, error);
+    return disk_room_check(context->disk_room, error);
 }
 
 /* Reserves the evaluation on a holdout, if the job asks for one. */

@@ -7,10 +7,12 @@
 #ifndef SERVICE_SUBMISSION_H
 #define SERVICE_SUBMISSION_H
 
-#include "service/context.h"
-#include "service/job_plan.h"
-#include "service/jobs.h"
 #include "service/request.h"
+
+struct context;
+struct job_addition;
+struct job_plan;
+struct store_tx;
 
 /* Checks whether count more jobs may be queued.
  *   ST_DRAINING, ST_QUEUE_FULL, ST_DISK_FULL */

@@ -2,16 +2,24 @@
 
 #include <stdlib.h>
 
+#include "api/limits.h"
 #include "api/statistics_view.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/status.h"
 #include "service/claims.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/datasets.h"
+#include "service/job_state.h"
 #include "service/notice.h"
+#include "service/process_figures.h"
 #include "service/public_clock.h"
 #include "service/reveal_delay.h"
 #include "service/sealed_matrix.h"
+#include "service/surveys.h"
 
 /* --- the run --- */
 
@@ -72,14 +80,14 @@ void surveyor_run(void *argument, void *item)
     struct reveal_delay delay;
     struct survey_ending *ending = calloc(1, sizeof *ending);
     CHECK(ending != NULL);
-    process_figures_pause(&context->process_figures);
+    process_figures_pause(context->process_figures);
     reveal_delay_draw(&delay, context->config->reveal_delay_ms, random_bytes);
     ending->status = run(context, survey, &ending->answers, &ending->error);
     reveal_delay_end(&delay, context->clock, &survey->stop);
     public_clock_enter(context->clock);
     ending->stopped = atomic_load(&survey->stop);
     survey_hand_over(context->surveys, survey, ending);
-    process_figures_resume(&context->process_figures);
+    process_figures_resume(context->process_figures);
     public_clock_leave(context->clock);
     context_guard(context);
 }
@@ -157,8 +165,7 @@ void surveyor_tick(struct context *context, int64_t second)
             atomic_store(&survey->stop, true);
         survey_ending_destroy(ending);
         /* Otherwise the next took its place. */
-        i +=
-            surveys_here(context->surveys) == before;
+        i += surveys_here(context->surveys) == before;
     }
 }
 

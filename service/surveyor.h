@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "service/context.h"
+
+struct context;
 
 /* The run function of the surveyors' pool: argument is the context, item a survey that
  * is RUNNING. It leaves its ending with survey_hand_over. */

@@ -6,6 +6,7 @@
 
 #include "api/limits.h"
 #include "base/check.h"
+#include "store/survey_rows.h"
 
 enum { MS_PER_S = 1000 };
 

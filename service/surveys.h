@@ -23,12 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/mechanism.h"
-#include "base/principal.h"
 #include "engine/statistics/measurement.h"
 #include "service/datasets.h"
 #include "service/job_state.h"
-#include "store/store.h"
 
 struct surveys; /* opaque */
 

@@ -10,6 +10,8 @@
 #include "api/limits.h"
 #include "api/sweep_request.h"
 #include "base/check.h"
+#include "engine/trainer.h"
+#include "service/context.h"
 #include "service/plan_refusal.h"
 #include "service/planner.h"
 #include "service/policy.h"

@@ -10,10 +10,11 @@
 #ifndef SERVICE_SWEEP_PLAN_H
 #define SERVICE_SWEEP_PLAN_H
 
-#include "service/context.h"
-#include "service/job_plan.h"
-#include "service/jobs.h"
 #include "service/request.h"
+
+struct context;
+struct job_addition;
+struct store_tx;
 
 /* The plans of all runs, in their order. If all but the first two members are zeroed,
  * it holds nothing yet. */

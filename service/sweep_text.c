@@ -7,6 +7,9 @@
 #include "api/quality_view.h"
 #include "api/sweep_view.h"
 #include "base/check.h"
+#include "service/context.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
 
 static struct sweep_line line_of(struct jobs *jobs, const struct job *job)
 {

@@ -7,8 +7,9 @@
 #ifndef SERVICE_SWEEP_TEXT_H
 #define SERVICE_SWEEP_TEXT_H
 
-#include "service/context.h"
 #include "service/sweeps.h"
+
+struct context;
 
 /* Returns the sweep as JSON text, to be freed; sweep_summary_text, as a line of a
  * list. */

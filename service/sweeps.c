@@ -6,7 +6,9 @@
 
 #include "api/limits.h"
 #include "base/check.h"
+#include "base/id.h"
 #include "service/job_arrivals.h"
+#include "service/job_facts.h"
 #include "service/job_upkeep.h"
 #include "service/registry.h"
 
@@ -96,8 +98,7 @@ bool sweeps_end_run(struct sweeps *sweeps, struct store_tx *tx, const struct job
     struct run_end *end = calloc(1, sizeof *end);
     CHECK(end != NULL);
     pthread_rwlock_wrlock(&sweeps->lock);
-    struct sweep *sweep =
-        registry_find(&sweeps->registry, job_sweep(job)->text);
+    struct sweep *sweep = registry_find(&sweeps->registry, job_sweep(job)->text);
     CHECK(sweep != NULL && sweep->course.open > 0);
     sweep->course.open--;
     sweep->course.cancelled += cancelled;

@@ -9,7 +9,12 @@
 #include "service/access.h"
 #include "service/assets.h"
 #include "service/closed_account.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/disk_room.h"
 #include "service/handlers.h"
+#include "service/job_state.h"
+#include "service/jobs.h"
 #include "service/kernel.h"
 #include "service/metrics.h"
 
@@ -97,7 +102,7 @@ static void reply_readiness(struct context *context, struct request *request)
 {
     const struct readiness readiness = {
         .writable = !store_poisoned(context->store),
-        .room = disk_room_left(&context->disk_room) > 0,
+        .room = disk_room_left(context->disk_room) > 0,
         .draining = atomic_load(&context->draining),
     };
     bool ready = readiness.writable && !readiness.draining;

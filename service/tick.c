@@ -11,15 +11,27 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/feature_cache.h"
+#include "service/access_keys.h"
 #include "service/charge_lease.h"
 #include "service/claims.h"
 #include "service/context.h"
 #include "service/course.h"
+#include "service/disk_room.h"
 #include "service/ending.h"
+#include "service/followers.h"
 #include "service/importer.h"
+#include "service/job_facts.h"
+#include "service/lease_keeper.h"
+#include "service/logins.h"
 #include "service/lost_work.h"
+#include "service/process_figures.h"
+#include "service/refusals.h"
+#include "service/service_manager.h"
 #include "service/settlement.h"
+#include "service/step_tally.h"
 #include "service/surveyor.h"
+#include "store/blob.h"
 
 /* Seconds between scans for lost work and for files that other daemons deleted. */
 enum { LOST_WORK_S = 5 };
@@ -165,19 +177,19 @@ void tick_run(void *argument, int64_t second)
     size_t queued = 0;
     for (size_t i = 0; i < count; i++)
         job_show(context->jobs, jobs[i], second, &queued);
-    step_tally_count(&context->step_tally, context->jobs, own, here);
+    step_tally_count(context->step_tally, context->jobs, own, here);
     free(own);
     free(jobs);
     followers_tick(context->followers);
     access_keys_save_used(context->keys, context->store);
     logins_save(context->logins, context->store, clock_wall_ms());
-    disk_room_measure(&context->disk_room);
+    disk_room_measure(context->disk_room);
     feature_cache_trim(context->feature_cache, clock_monotonic_ns() / 1000000000,
-                       disk_room_free(&context->disk_room));
-    process_figures_measure(&context->process_figures,
+                       disk_room_free(context->disk_room));
+    process_figures_measure(context->process_figures,
                             feature_cache_size(context->feature_cache));
     service_manager_tell(context->manager, "WATCHDOG=1");
-    if (disk_room_check(&context->disk_room, NULL) == ST_OK)
+    if (disk_room_check(context->disk_room, NULL) == ST_OK)
         refusals_write(context->refusals, context->store, second, NULL);
     context_guard(context);
 }

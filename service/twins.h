@@ -20,8 +20,6 @@
 
 #include <stdbool.h>
 
-#include "accountant/ledger.h"
-#include "base/principal.h"
 #include "service/datasets.h"
 
 struct twin { /* the parts of a dataset that are compared; all is borrowed */
@@ -30,8 +28,7 @@ struct twin { /* the parts of a dataset that are compared; all is borrowed */
     bool is_public;
     /* Private, and deleted before anything was reserved on it: no one ever learnt or
      * will learn anything from its records. */
-    bool
-        is_void;
+    bool is_void;
     const uint8_t *matrix_sha256; /* of the stored file; NULL before an import */
     const char *rows_sha256;      /* of its rows, in hex; "" if the import made none */
 };

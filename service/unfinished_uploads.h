@@ -30,7 +30,6 @@
 #include <stdint.h>
 
 #include "base/principal.h"
-#include "base/status.h"
 #include "store/blob.h"
 
 struct unfinished_uploads; /* opaque */

@@ -9,10 +9,18 @@
 #include <unistd.h>
 
 #include "api/limits.h"
+#include "api/routes.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "service/config.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "service/disk_room.h"
 #include "service/unfinished_uploads.h"
 #include "service/upload_kind.h"
+#include "service/visits.h"
+#include "store/blob_name.h"
 
 static const uint64_t disk_check_every = 4 << 20; /* bytes of an upload */
 
@@ -75,7 +83,7 @@ static enum status check(struct context *context, const struct route_match *plac
         return error_set(error, ST_DATASET_BUSY, "it is being imported");
     if (info.state == DATASET_READY)
         return error_set(error, ST_DATASET_IMMUTABLE, "it is imported");
-    return disk_room_check(&context->disk_room, error);
+    return disk_room_check(context->disk_room, error);
 }
 
 enum status upload_check(struct context *context, const struct route_match *place,
@@ -88,7 +96,7 @@ enum status upload_check(struct context *context, const struct route_match *plac
 static enum status check_disk(const struct context *context, uint64_t size,
                               struct error *error)
 {
-    if (disk_room_left(&context->disk_room) < size)
+    if (disk_room_left(context->disk_room) < size)
         return error_set(error, ST_DISK_FULL, "the disk has no room for the file");
     return ST_OK;
 }
@@ -211,7 +219,7 @@ enum status upload_begin_new(struct context *context, struct upload *upload,
                              const struct upload_start *start,
                              const struct blob_name *name, struct error *error)
 {
-    enum status status = disk_room_check(&context->disk_room, error);
+    enum status status = disk_room_check(context->disk_room, error);
     if (status != ST_OK)
         return status;
     if (start->offset != NULL || start->length != NULL)
@@ -246,9 +254,9 @@ static enum status append(struct context *context, struct upload *upload,
                           const void *data, size_t size, struct error *error)
 {
     if (upload->size / disk_check_every != (upload->size + size) / disk_check_every &&
-        disk_room_check(&context->disk_room, error) != ST_OK)
+        disk_room_check(context->disk_room, error) != ST_OK)
         return ST_DISK_FULL;
-    disk_room_take(&context->disk_room, size);
+    disk_room_take(context->disk_room, size);
     return write_all(upload, data, size, error);
 }
 

@@ -24,12 +24,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/dataset_view.h"
-#include "api/routes.h"
-#include "base/principal.h"
-#include "base/status.h"
-#include "service/context.h"
 #include "store/blob.h"
+
+struct context;
+struct upload_view;
 
 struct upload {        /* a request's; zeroed: none */
     bool open, failed; /* failed: the draft differs from what was sent */
@@ -40,8 +38,7 @@ struct upload {        /* a request's; zeroed: none */
     uint64_t length;   /* of the whole file; 0 if unfinished is NULL */
     struct blob_draft draft;
     /* Set for a request with Upload-Offset, else NULL. */
-    struct unfinished_upload
-        *unfinished;
+    struct unfinished_upload *unfinished;
 };
 
 struct upload_start {                /* what a request says before its body */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "engine/data/schema.h"
+
 const struct upload_kind upload_kinds[UPLOAD_KINDS] = {
     {"features", BLOB_FEATURES},
     {"labels", BLOB_LABELS},

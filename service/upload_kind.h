@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 
-#include "engine/data/schema.h"
 #include "store/blob.h"
+
+struct schema;
 
 enum { UPLOAD_KINDS = 4 };
 

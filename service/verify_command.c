@@ -12,6 +12,7 @@
 #include "service/config.h"
 #include "service/ended_charges.h"
 #include "service/inventory.h"
+#include "service/jobs_base.h"
 #include "service/rank_memory.h"
 #include "service/store_choice.h"
 #include "store/blob_objects.h"
@@ -58,7 +59,7 @@ struct inspection { /* one moment of the store, and the files that its rows name
     const struct config *config;
     const char *archive; /* the folder of archives; NULL: from the newest SEAL */
     struct blobs *blobs;
-    bool elsewhere;   /* the files are in a bucket */
+    bool elsewhere;          /* the files are in a bucket */
     struct ledger_kept kept; /* the head kept elsewhere, read before that moment */
     struct store *store;
     struct verify_report report;
@@ -85,7 +86,8 @@ static enum status check_head(const struct inspection *inspection,
         history == HISTORY_CUT
             ? "the database is older than the head on record, entry %llu: a start "
               "freezes its private datasets"
-            : "the database is another timeline than the head on record, entry %llu, or "
+            : "the database is another timeline than the head on record, entry %llu, "
+              "or "
               "nothing shows that it is the same: a start freezes its private datasets "
               "and counts one timeline more",
         (unsigned long long)kept->head.entry.seq);

@@ -2,14 +2,20 @@
 #include <string.h>
 #include <microhttpd.h>
 
+#include "api/webhook_request.h"
 #include "api/webhook_view.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/status.h"
 #include "service/access.h"
 #include "service/act.h"
+#include "service/context.h"
 #include "service/handlers.h"
 #include "service/outbound/target.h"
+#include "service/outbound/transfer.h"
+#include "service/request.h"
 #include "service/webhook_owner.h"
+#include "service/webhooks.h"
 
 static const int64_t rotation_ms = INT64_C(24) * 3600 * 1000;
 
@@ -103,7 +109,7 @@ enum status handle_webhook_create(struct context *context, struct request *reque
                                        request->body != NULL ? request->body : "",
                                        request->body_size, error);
     if (status == ST_OK)
-        status = target_check(webhook.request.url, &context->outbound.allowed, "/url",
+        status = target_check(webhook.request.url, &context->outbound->allowed, "/url",
                               error);
     if (status != ST_OK)
         return status;

@@ -4,6 +4,7 @@
 
 #include "api/roles.h"
 #include "base/clock.h"
+#include "service/access_keys.h"
 
 bool webhook_owner_sees_everything(const struct principal *principal)
 {

@@ -16,8 +16,8 @@
 
 #include <stdbool.h>
 
-#include "base/principal.h"
-#include "service/access_keys.h"
+struct access_keys;
+struct principal;
 
 /* Returns whether the principal may see the jobs and budgets of every project. */
 bool webhook_owner_sees_everything(const struct principal *principal);

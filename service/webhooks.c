@@ -9,6 +9,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "service/webhook_owner.h"
+#include "store/delivery_rows.h"
+#include "store/store.h"
+#include "store/webhook_rows.h"
 
 struct webhooks {
     pthread_mutex_t lock; /* guards items and count */

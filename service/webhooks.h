@@ -26,10 +26,9 @@
 #include <stdint.h>
 
 #include "api/webhook_request.h"
-#include "base/principal.h"
 #include "service/access_keys.h"
-#include "store/delivery_rows.h"
-#include "store/webhook_rows.h"
+
+struct delivery_row;
 
 struct webhooks; /* opaque */
 

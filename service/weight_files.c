@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/file_seal.h"
 #include "service/registry.h"
+#include "store/weights_rows.h"
 
 struct weight_file {
     struct weights_row row;            /* begins with the id, as registry.h asks */
@@ -138,8 +140,7 @@ enum status weight_files_add(struct weight_files *files, struct store_tx *tx,
     if (status == ST_OK)
         status = weights_row_insert(tx, &numbered, error);
     if (status == ST_OK)
-        store_tx_on_end(tx, added, not_added,
-                        change_of(files, file_create(&numbered)));
+        store_tx_on_end(tx, added, not_added, change_of(files, file_create(&numbered)));
     return status;
 }
 

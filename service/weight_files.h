@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/file_seal.h"
-#include "store/store.h"
 #include "store/weights_rows.h"
 
 struct weight_files; /* opaque */

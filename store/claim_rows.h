@@ -5,6 +5,8 @@
 #ifndef STORE_CLAIM_ROWS_H
 #define STORE_CLAIM_ROWS_H
 
+#include "base/id.h"
+#include "base/status.h"
 #include "store/table_rows.h"
 
 struct claim_row { /* a daemon of a shared store (server.h) runs this job */
@@ -34,8 +36,9 @@ enum status claim_row_find(struct store_tx *tx, const struct job_id *job,
                            struct claim_row *row, bool *claimed, struct error *error);
 /* Reports how far the run of a job has come that the daemon has claimed. A no-op if it
  * has not, or no longer has. */
-enum status claim_row_say(struct store_tx *tx, uint64_t daemon, const struct job_id *job,
-                          uint64_t step, uint64_t authorised, struct error *error);
+enum status claim_row_say(struct store_tx *tx, uint64_t daemon,
+                          const struct job_id *job, uint64_t step, uint64_t authorised,
+                          struct error *error);
 struct claim_progress { /* the reported progress of a run */
     struct job_id job;
     uint64_t step, authorised;

@@ -4,6 +4,7 @@
 #ifndef STORE_MODEL_ROWS_H
 #define STORE_MODEL_ROWS_H
 
+#include "base/id.h"
 #include "store/table_rows.h"
 
 struct model_row {

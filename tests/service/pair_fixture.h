@@ -7,8 +7,14 @@
 
 #include <unistd.h>
 
+#include "accountant/ledger.h"
 #include "service/claims.h"
+#include "service/context.h"
 #include "service/course.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
+#include "service/lease_keeper.h"
+#include "service/public_clock.h"
 #include "store/lease.h"
 #include "tests/service/service_fixture.h"
 #include "tests/store/postgres_store_fixture.h"

@@ -10,10 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/entry.h"
+#include "accountant/ledger.h"
+#include "api/dataset_request.h"
+#include "base/part.h"
+#include "engine/trainer.h"
+#include "service/context.h"
 #include "service/course.h"
+#include "service/dataset_info.h"
+#include "service/dataset_record.h"
+#include "service/datasets.h"
 #include "service/importer.h"
+#include "service/job_plan.h"
 #include "service/planner.h"
+#include "service/pool.h"
 #include "service/service.h"
+#include "store/blob_name.h"
 #include "store/ledger_rows.h"
 #include "tests/store/place_fixture.h"
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/scope.h"
+#include "store/store.h"
 #include "tests/expect.h"
 
 static struct store *store;

@@ -2,6 +2,7 @@
  * of admission needs a connection: e2e). */
 #include "service/admission.h"
 
+#include "service/config.h"
 #include "tests/expect.h"
 
 static void loopback_names_are_ours(void **state)

@@ -3,6 +3,8 @@
 #include "service/budget_board.h"
 
 #include "accountant/ledger_view.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "service/context.h"
+#include "service/webhooks.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 #include "tests/service/webhook_fixture.h"

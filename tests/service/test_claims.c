@@ -2,13 +2,21 @@
  * ends it; what a daemon leaves that is taken for dead is ended by another, charged what was
  * authorised. Method: two services of one process on one database of a real server, whose
  * threads do nothing; SQL from outside makes one of them silent. */
+#include "api/dataset_request.h"
 #include "service/claims.h"
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #include "accountant/ledger_view.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "service/job_facts.h"
 #include "service/job_renewal.h"
 #include "service/job_upkeep.h"
+#include "service/lease_keeper.h"
 #include "service/lost_work.h"
 #include "service/settlement.h"
 #include "store/duty.h"

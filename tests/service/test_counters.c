@@ -1,5 +1,6 @@
 /* Goal: answers, refusals and durations are counted where they belong, and a duration that
  * may not be told is not. */
+#include "api/exposition.h"
 #include "service/counters.h"
 
 #include <string.h>

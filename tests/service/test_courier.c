@@ -2,6 +2,11 @@
  * courier holds one delivery of each webhook that there is, and no more. Method: a service
  * with a courier of the test's own, and a server that takes connections and never answers,
  * so that every delivery stays under way. */
+#include "service/counters.h"
+#include "service/outbound/transfer.h"
+#include "service/webhooks.h"
+#include "store/delivery_rows.h"
+#include "store/webhook_rows.h"
 #include "tests/expect.h"
 
 #include <arpa/inet.h>
@@ -33,11 +38,11 @@ static void open_listener(struct silence *silence)
     socklen_t size = sizeof address;
     silence->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(silence->listener >= 0);
-    assert_int_equal(
-        bind(silence->listener, (const struct sockaddr *)&address, size), 0);
+    assert_int_equal(bind(silence->listener, (const struct sockaddr *)&address, size),
+                     0);
     assert_int_equal(listen(silence->listener, LINES_MAX), 0);
-    assert_int_equal(
-        getsockname(silence->listener, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(getsockname(silence->listener, (struct sockaddr *)&address, &size),
+                     0);
     snprintf(silence->url, sizeof silence->url, "http://127.0.0.1:%u/",
              ntohs(address.sin_port));
 }
@@ -50,8 +55,8 @@ static int begin(void **state)
     hook_keep_outbox(&silence->scene);
     open_listener(silence);
     silence->rules.ca_file = "";
-    assert_int_equal(host_address_list_parse(&silence->rules.allowed, "127.0.0.1", NULL),
-                     ST_OK);
+    assert_int_equal(
+        host_address_list_parse(&silence->rules.allowed, "127.0.0.1", NULL), ST_OK);
     const struct courier_base base = {.store = silence->scene.context.store,
                                       .webhooks = silence->scene.context.webhooks,
                                       .rules = &silence->rules,

@@ -2,6 +2,7 @@
  * taken from, an import, a name make another. Method: a service on a directory of its own. */
 #include "service/dataset_text.h"
 
+#include "service/job_plan.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 

@@ -5,6 +5,7 @@
 
 #include <malloc.h>
 
+#include "service/visits.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 

@@ -1,6 +1,11 @@
 /* Goal: jobs that are created at once are what they would be one after the other, in one
  * transaction where nothing stands in the way. Method: requests without a connection, whose
  * headers the test has, in a service of its own. */
+#include "api/key_request.h"
+#include "service/access_keys.h"
+#include "service/context.h"
+#include "service/counters.h"
+#include "service/dataset_info.h"
 #include "service/desk.h"
 
 #include <microhttpd.h>
@@ -8,6 +13,7 @@
 
 #include "accountant/ledger_view.h"
 #include "accountant/price_book.h"
+#include "service/durations.h"
 #include "service/handlers.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"

@@ -1,7 +1,10 @@
 /* Goal: of a job that has ended nothing less is shown than was charged for it. Method: jobs
  * of which the ledger is told one thing and the row another, read whole as verify does. */
+#include "accountant/ledger.h"
 #include "service/ended_charges.h"
 
+#include "service/job_facts.h"
+#include "service/job_plan.h"
 #include "service/settlement.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
@@ -17,8 +20,8 @@ static int begin(void **state)
     (void)state;
     scene = (struct scene){0};
     scene_open(&scene);
-    scene_import(&scene,
-                 scene_declare(&scene, "points", "{\"epsilon\":8,\"delta\":1e-5}"), "0");
+    scene_import(
+        &scene, scene_declare(&scene, "points", "{\"epsilon\":8,\"delta\":1e-5}"), "0");
     return 0;
 }
 
@@ -31,9 +34,9 @@ static int end(void **state)
 
 static struct job *submit(void)
 {
-    struct job_plan plan =
-        scene_plan(&scene, "\"name\":\"dpsgd\"",
-                   "\"batch_size\":50,\"steps\":40,\"privacy\":{\"noise_multiplier\":20}");
+    struct job_plan plan = scene_plan(
+        &scene, "\"name\":\"dpsgd\"",
+        "\"batch_size\":50,\"steps\":40,\"privacy\":{\"noise_multiplier\":20}");
     return scene_submit(&scene, &plan, &plan.mechanism);
 }
 
@@ -42,7 +45,8 @@ static void end_job(struct job *job, uint64_t authorised, struct job_progress sh
 {
     if (authorised > 0)
         assert_int_equal(
-            ledger_authorise(scene.context.ledger, job_id(job), authorised, NULL), ST_OK);
+            ledger_authorise(scene.context.ledger, job_id(job), authorised, NULL),
+            ST_OK);
     job_record(scene.context.jobs, job, &shown, NULL);
     const struct settlement settlement = {
         .job = job,
@@ -75,7 +79,8 @@ static void what_was_charged_may_be_shown(void **state)
     (void)state;
     struct job *some = submit(), *none = submit(), *all = submit(), *before = submit(),
                *open = submit();
-    end_job(some, AUTHORISED, (struct job_progress){3, AUTHORISED, price(some, AUTHORISED)});
+    end_job(some, AUTHORISED,
+            (struct job_progress){3, AUTHORISED, price(some, AUTHORISED)});
     end_job(none, 0, (struct job_progress){0, 0, 0});
     end_job(all, STEPS, (struct job_progress){STEPS, STEPS, price(all, STEPS)});
     /* By an earlier version, whose figures were less tight. */
@@ -95,7 +100,8 @@ static void other_steps_than_were_charged_are_found(void **state)
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         begin(NULL);
         struct job *job = submit();
-        end_job(job, AUTHORISED, (struct job_progress){0, shown[i], price(job, shown[i])});
+        end_job(job, AUTHORISED,
+                (struct job_progress){0, shown[i], price(job, shown[i])});
         assert_int_equal(check(), ST_CORRUPT);
         assert_non_null(strstr(error.text, job_id(job)->text));
         assert_non_null(strstr(error.text, "steps are not those that were charged"));
@@ -110,8 +116,9 @@ static void an_epsilon_below_that_of_the_steps_is_found(void **state)
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         begin(NULL);
         struct job *job = submit();
-        end_job(job, AUTHORISED,
-                (struct job_progress){0, AUTHORISED, shares[i] * price(job, AUTHORISED)});
+        end_job(
+            job, AUTHORISED,
+            (struct job_progress){0, AUTHORISED, shares[i] * price(job, AUTHORISED)});
         assert_int_equal(check(), ST_CORRUPT);
         assert_non_null(strstr(error.text, job_id(job)->text));
         assert_non_null(strstr(error.text, "its epsilon is not that"));
@@ -143,8 +150,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_charged_may_be_shown, begin, end),
         cmocka_unit_test(other_steps_than_were_charged_are_found),
         cmocka_unit_test(an_epsilon_below_that_of_the_steps_is_found),
-        cmocka_unit_test_setup_teardown(an_epsilon_above_what_was_planned_is_found, begin,
-                                        end),
+        cmocka_unit_test_setup_teardown(an_epsilon_above_what_was_planned_is_found,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(an_epsilon_of_no_steps_is_found, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

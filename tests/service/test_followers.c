@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/limits.h"
+#include "service/reply.h"
 #include "tests/expect.h"
 
 enum { COMMENT_AFTER = 15, CLIENTS = 4 };

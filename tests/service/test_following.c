@@ -2,13 +2,39 @@
  * created, changed and deleted; and pointers that were found before stay good. Method: two
  * memories of the rows of one store. One makes the changes, the other is told which rows
  * changed, in the order in which a look would tell it. */
+#include <stddef.h>
+
+#include "accountant/entry.h"
+#include "accountant/ledger.h"
+#include "api/charge_request.h"
+#include "api/dataset_request.h"
+#include "api/key_policy.h"
+#include "api/key_request.h"
+#include "engine/feature_cache.h"
+#include "engine/feature_file.h"
+#include "service/access_keys.h"
+#include "service/charges.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
 #include "service/following.h"
 
 #include "service/inventory.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
+#include "service/job_state.h"
 #include "service/job_upkeep.h"
+#include "service/models.h"
+#include "service/surveys.h"
+#include "service/sweeps.h"
+#include "service/visits.h"
+#include "service/webhooks.h"
+#include "store/model_rows.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 #include "tests/service/webhook_fixture.h"
+
+struct feature_cache;
 
 static struct two {
     struct scene scene;
@@ -49,17 +75,17 @@ static int end(void **state)
 {
     (void)state;
     sweeps_destroy(two.there.sweeps);
-    inventory_close(&(struct inventory){.datasets = two.there.datasets,
-                                        .jobs = two.there.jobs,
-                                        .models = two.there.models,
-                                        .surveys = two.there.surveys,
-                                        .weight_files = two.there.weight_files,
-                                        .charges = two.there.charges,
-                                        .webhooks = two.there.webhooks,
-                                        .keys = two.there.keys,
-                                        .logins = two.there.logins,
-                                        .policy_proposals =
-                                            two.there.policy_proposals});
+    inventory_close(
+        &(struct inventory){.datasets = two.there.datasets,
+                            .jobs = two.there.jobs,
+                            .models = two.there.models,
+                            .surveys = two.there.surveys,
+                            .weight_files = two.there.weight_files,
+                            .charges = two.there.charges,
+                            .webhooks = two.there.webhooks,
+                            .keys = two.there.keys,
+                            .logins = two.there.logins,
+                            .policy_proposals = two.there.policy_proposals});
     scene_close(&two.scene);
     return 0;
 }
@@ -138,8 +164,8 @@ static void whoever_waits_for_an_import_is_woken_by_its_end(void **state)
     struct dataset *points = scene_declare(&two.scene, "points", budget);
     tell(FOLLOW_DATASET, "points");
     long_polls_lock(polls);
-    assert_true(long_polls_add(polls, datasets_find(two.there.datasets, "points"),
-                               &two, INT64_MAX));
+    assert_true(long_polls_add(polls, datasets_find(two.there.datasets, "points"), &two,
+                               INT64_MAX));
     long_polls_unlock(polls);
     assert_int_equal(long_polls_count(polls), 1);
     scene_import(&two.scene, points, "0.5");
@@ -154,8 +180,8 @@ static void keep_features(struct feature_cache *cache)
     static const float row[] = {1, 2};
     struct feature_file *file = NULL;
     const struct feature_name name = {.dataset = "points"};
-    assert_int_equal(
-        feature_file_create(&file, two.scene.place.folder, 1, 2, NULL), ST_OK);
+    assert_int_equal(feature_file_create(&file, two.scene.place.folder, 1, 2, NULL),
+                     ST_OK);
     assert_true(feature_file_write(file, 0, row));
     assert_int_equal(feature_file_map(file, NULL), ST_OK);
     feature_cache_keep(cache, &name, file);

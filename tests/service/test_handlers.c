@@ -1,6 +1,7 @@
 /* Goal: where the disk is nearly full its last room is the ledger's, so nothing is done that
  * somebody says and the daemon keeps. Method: requests without a connection, on a disk that
  * is said to be full. */
+#include "service/disk_room.h"
 #include "service/handlers.h"
 
 #include "service/act.h"
@@ -14,7 +15,7 @@ static int begin(void **state)
     (void)state;
     scene_open(&scene);
     scene.config.audit_ip = false; /* there is no connection to have one */
-    disk_room_take(&scene.context.disk_room, UINT64_MAX);
+    disk_room_take(scene.context.disk_room, UINT64_MAX);
     return 0;
 }
 
@@ -63,7 +64,7 @@ static void an_act_by_itself_is_not_kept(void **state)
         .match = {.route = route_at(0)}}; /* any that has an act's name */
     act_begin(&act, &scene.context, &request);
     assert_int_equal(act_keep(&scene.context, &act, NULL), ST_DISK_FULL);
-    disk_room_measure(&scene.context.disk_room);
+    disk_room_measure(scene.context.disk_room);
     assert_int_equal(act_keep(&scene.context, &act, NULL), ST_OK);
 }
 

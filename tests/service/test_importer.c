@@ -3,6 +3,11 @@
  * is not seen by when it ends; and where a file is bad its owner alone reads. Method: a service on a directory of its own whose importer
  * the test calls; its log in a file; the linker's --wrap puts the test between the importer,
  * the clock and what reads files. */
+#include "base/status.h"
+#include "engine/data/matrix.h"
+#include "engine/data/readers/import.h"
+#include "service/dataset_info.h"
+#include "service/dataset_record.h"
 #include "service/importer.h"
 
 #include <dirent.h>
@@ -10,7 +15,10 @@
 
 #include "base/clock.h"
 #include "service/import_pace.h"
+#include "service/process_figures.h"
 #include "service/reveal_delay.h"
+#include "store/blob_name.h"
+#include "store/blob_place.h"
 #include "tests/expect.h"
 #include "tests/service/act_fixture.h"
 #include "tests/service/service_fixture.h"
@@ -27,7 +35,7 @@ static struct faked { /* an import that reads nothing, by a clock that stands */
     unsigned waits, stop_at; /* ticks; the one at which the service is stopped */
     unsigned pauses;         /* ticks at which processor time stood still */
     unsigned published, publish_waits; /* how often, and after how many ticks */
-    unsigned reveals; /* random waits, before any tick is waited for */
+    unsigned reveals;                  /* random waits, before any tick is waited for */
 } faked;
 
 enum status __real_import_run(const struct import *import, struct import_result *result,
@@ -83,8 +91,7 @@ void __wrap_reveal_delay_wait(struct reveal_delay *delay, struct public_clock *c
     if (!faked.is_on)
         return;
     assert_ptr_equal(stop, &scene.context.import_cancel);
-    assert_true(delay->wait_ns[0] <
-                UINT64_C(1000000) * scene.config.reveal_delay_ms);
+    assert_true(delay->wait_ns[0] < UINT64_C(1000000) * scene.config.reveal_delay_ms);
     assert_int_equal(faked.waits, 0);
     faked.reveals++;
 }
@@ -93,7 +100,7 @@ void __wrap_public_clock_wait(struct public_clock *clock)
 {
     __real_public_clock_wait(clock);
     faked.now++;
-    faked.pauses += atomic_load(&scene.context.process_figures.pauses) > 0;
+    faked.pauses += atomic_load(&scene.context.process_figures->pauses) > 0;
     if (++faked.waits == faked.stop_at)
         atomic_store(&scene.context.import_cancel, true);
 }
@@ -239,9 +246,9 @@ static void a_dataset_that_is_ready_is_not_imported_a_second_time(void **state)
     assert_int_equal(fclose(file), 0);
     struct import_failure failure = {0};
     bool begun = false;
-    assert_int_equal(importer_start(&scene.context, points, &act_of_test, &begun,
-                                    &failure, NULL),
-                     ST_OK);
+    assert_int_equal(
+        importer_start(&scene.context, points, &act_of_test, &begun, &failure, NULL),
+        ST_OK);
     assert_false(begun);
     dataset_read(scene.context.datasets, points, &after);
     assert_int_equal(after.state, DATASET_READY);
@@ -264,9 +271,9 @@ static void only_a_file_that_is_missing_is_reported_as_not_uploaded(void **state
     struct import_failure failure = {0};
     struct error error = {0};
     bool begun = false;
-    assert_int_equal(importer_start(&scene.context, points, &act_of_test, &begun,
-                                    &failure, &error),
-                     ST_IMPORT_FAILED);
+    assert_int_equal(
+        importer_start(&scene.context, points, &act_of_test, &begun, &failure, &error),
+        ST_IMPORT_FAILED);
     assert_string_equal(error.text, "not uploaded");
     assert_string_equal(failure.text, "not uploaded");
     assert_string_equal(failure.file, "data");
@@ -338,8 +345,8 @@ static void how_long_persons_take_and_where_a_file_is_bad_is_not_seen(void **sta
             assert_int_equal(faked.publish_waits, faked.waits - 1);
         assert_int_equal(faked.pauses, cases[i].privacy == budget ? faked.waits : 0);
         assert_int_equal(faked.reveals, cases[i].privacy == budget);
-        process_figures_measure(&scene.context.process_figures, 0);
-        assert_int_equal(atomic_load(&scene.context.process_figures.pauses), 0);
+        process_figures_measure(scene.context.process_figures, 0);
+        assert_int_equal(atomic_load(&scene.context.process_figures->pauses), 0);
     }
 }
 

@@ -2,8 +2,12 @@
  * rows and the ledger, starts: what it compares is of one moment. Method: two services of one
  * database of a real server. While the second reads its surveys, which it does behind its
  * jobs and before the ledger, all sessions are ended and the first submits a job. */
+#include "base/status.h"
+#include "service/job_plan.h"
 #include "tests/expect.h"
 #include "tests/service/pair_fixture.h"
+
+struct surveys;
 
 static struct pair pair;
 static unsigned calls;

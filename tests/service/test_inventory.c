@@ -1,9 +1,15 @@
 /* Goal: rows that promise or run other than the ledger was told are found at the start.
  * Method: a service on a directory of its own in which row and ledger are told unlike. */
+#include "api/dataset_request.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
 #include "service/inventory.h"
 
 #include "accountant/ledger_view.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
 #include "service/ledger_opening.h"
+#include "store/model_rows.h"
 #include "store/statement.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
@@ -231,9 +237,9 @@ static enum status open_beside(struct ledger **ledger, struct error *error)
 static void a_ledger_read_beside_the_rows_is_the_one_read_alone(void **state)
 {
     (void)state;
-    static const char *const damage[] = {
-        "DROP TRIGGER ledger_no_update",
-        "UPDATE ledger SET actor='other' WHERE seq=1", NULL};
+    static const char *const damage[] = {"DROP TRIGGER ledger_no_update",
+                                         "UPDATE ledger SET actor='other' WHERE seq=1",
+                                         NULL};
     struct ledger *beside = NULL, *alone = NULL;
     struct ledger_entry_name head, heads[2];
     struct balance balances[2];
@@ -250,9 +256,9 @@ static void a_ledger_read_beside_the_rows_is_the_one_read_alone(void **state)
     for (int i = 0; i < 2; i++) {
         ledger_head(both[i], &heads[i]);
         assert_memory_equal(&heads[i], &head, sizeof head);
-        assert_int_equal(ledger_balance(both[i], &dataset_spec(points)->id,
-                                        &balances[i], NULL),
-                         ST_OK);
+        assert_int_equal(
+            ledger_balance(both[i], &dataset_spec(points)->id, &balances[i], NULL),
+            ST_OK);
         ledger_close(both[i]);
     }
     assert_memory_equal(&balances[0].held, &balances[1].held, sizeof balances->held);

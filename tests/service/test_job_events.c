@@ -2,6 +2,9 @@
  * which it was shown, from any cursor on: nothing that was only recorded, no point twice
  * or never. Method: a service on a directory of its own whose runs and ticks are the
  * test's. */
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
 #include "service/job_events.h"
 
 #include "service/dataset_changes.h"
@@ -248,7 +251,8 @@ static void a_daemon_that_knows_less_waits_until_it_knows_more(void **state)
     begin(&with);
     record(&with, 10, true);
     tick_run(&with.scene.context, FIRST + 1);
-    snprintf(id, sizeof id, "0123456789abcdef-9-3-0-30-3"); /* three points, and ended */
+    snprintf(id, sizeof id,
+             "0123456789abcdef-9-3-0-30-3"); /* three points, and ended */
     struct event_cursor cursor = job_events_cursor(&with.feed, id, &ended);
     assert_true(cursor.begun);
     assert_false(ended);

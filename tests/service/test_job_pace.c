@@ -1,8 +1,10 @@
 /* Goal: how long a job will take is said by what was shown of one like it, and by nothing
  * else. Method: a job that begins and ends at seconds that the test makes up; a plan that is
  * like it, and plans that are not. */
+#include "service/dataset_info.h"
 #include "service/job_pace.h"
 
+#include "service/job_plan.h"
 #include "service/runner.h"
 #include "service/tick.h"
 #include "tests/expect.h"

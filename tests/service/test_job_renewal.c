@@ -1,6 +1,8 @@
 /* Goal: of two daemons that move one job the second decides by what the first has made of
  * it. Method: two memories of the jobs of one store, each of which knows nothing of what
  * the other does. */
+#include "service/context.h"
+#include "service/job_facts.h"
 #include "service/job_renewal.h"
 
 #include "accountant/ledger_view.h"

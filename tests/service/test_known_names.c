@@ -1,10 +1,19 @@
 /* Goal: a name is known once anything was made in it, in whatever letters; a key by the API
  * is in the maker's name or in one that is not known. Method: a service on a directory of its
  * own, with one thing of each kind. */
+#include "api/charge_request.h"
+#include "api/dataset_request.h"
+#include "api/key_request.h"
+#include "base/principal.h"
+#include "service/access_keys.h"
+#include "service/charges.h"
+#include "service/datasets.h"
 #include "service/known_names.h"
 
 #include <string.h>
 
+#include "service/weight_files.h"
+#include "store/weights_rows.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 
@@ -77,7 +86,8 @@ static void add_charge(const char *owner)
     struct charge_addition addition = {.request_take = &request,
                                        .owner = &principal,
                                        .create_s = 1,
-                                       /* in the year 2100 */ .info.lease_end_s = 4102444800};
+                                       /* in the year 2100 */ .info.lease_end_s =
+                                           4102444800};
     struct store_tx *tx = scene_begin(&scene);
     charge_id_make(&addition.id);
     scene_commit(tx, charges_add(scene.context.charges, tx, &addition, &charge, NULL));

@@ -1,6 +1,7 @@
 /* Goal: a model that was used is not read again, one that is in use is nobody else's, and
  * idle ones are bounded. Method: small models whose files are taken away once they were
  * read: whoever opens one again fails. */
+#include "base/id.h"
 #include "service/loaded_models.h"
 
 #include <string.h>

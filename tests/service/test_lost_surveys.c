@@ -2,6 +2,7 @@
  * that are left comes first, and none of them keeps the survey under way. Method: three
  * services of one database of a real server. One is made silent while it has a survey; the
  * second finds the survey lost, and the third ends it before the second does. */
+#include "service/context.h"
 #include "tests/expect.h"
 
 #include "accountant/ledger_view.h"

@@ -4,7 +4,11 @@
  * is closed without the tick that would make the end known, and opened again. */
 #include "accountant/ledger_view.h"
 #include "accountant/verify.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
 #include "service/ending.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
 #include "service/runner.h"
 #include "service/tick.h"
 #include "tests/expect.h"

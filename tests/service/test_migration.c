@@ -2,10 +2,14 @@
  * can be served, and the other cannot; and nothing moves that does not verify, or into
  * what holds something. Method: a service's own directory, a real server, and a child that
  * is killed before and after everything that it makes durable. */
+#include "accountant/ledger.h"
+#include "accountant/ledger_view.h"
 #include "service/migration.h"
 
 #include "service/data_copy.h"
 #include "service/store_choice.h"
+#include "store/blob.h"
+#include "store/blob_name.h"
 #include "tests/expect.h"
 #include "tests/kill_fixture.h"
 #include "tests/service/service_fixture.h"

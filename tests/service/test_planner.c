@@ -1,6 +1,7 @@
 /* Goal: a job's model is compiled once, from its submission to its model's file, and is
  * gone when the job has ended. Method: whole jobs of a service on a directory of its own;
  * the linker's --wrap counts what is compiled and what is destroyed. */
+#include "engine/trainer.h"
 #include "service/planner.h"
 
 #include <string.h>

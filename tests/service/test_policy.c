@@ -1,6 +1,12 @@
 /* Goal: a policy holds of the step of a job that has least noise, not of the number that was
  * asked for, and of a job and its evaluation on a holdout together. Method: a key in a
  * service of its own, and plans of jobs against it. */
+#include "accountant/ledger_view.h"
+#include "api/key_policy.h"
+#include "api/key_request.h"
+#include "service/access_keys.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
 #include "service/policy.h"
 
 #include "accountant/ledger_seal.h"

@@ -1,6 +1,7 @@
 /* Goal: a job takes its ranges from statistics that whoever asks may see, that are of its own
  * dataset and have answers; from nothing else. Method: rows of statistics, put into the store
  * of a service. */
+#include "service/datasets.h"
 #include "tests/expect.h"
 
 #include "service/released_ranges.h"

@@ -1,6 +1,7 @@
 /* Goal: the waits at the marks of a run are uniform in [0, width), independent of each other,
  * and drawn together; a stop ends a wait, and the end then waits once more. Method: a stream
  * with a fixed key, bounds from the sample size, and a public clock that goes. */
+#include "service/public_clock.h"
 #include "service/reveal_delay.h"
 
 #include <math.h>

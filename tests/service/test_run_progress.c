@@ -2,6 +2,11 @@
  * there, and comes to its end by the row; a job that is lost to a daemon that still runs it
  * is stopped there and left as it is. Method: two services on one database, looked for by
  * hand. */
+#include <stdatomic.h>
+
+#include "service/job_facts.h"
+#include "service/job_plan.h"
+#include "service/lookout.h"
 #include "service/run_progress.h"
 
 #include "service/job_renewal.h"
@@ -106,7 +111,8 @@ static void an_evaluation_is_in_the_row_once_it_is_shown(void **state)
     open_pair(&pair, jobs);
     evaluate(&pair.here, jobs[0], 1);
     assert_int_equal(
-        job_save(pair.here.context.jobs, pair.here.context.store, jobs[0], NULL), ST_OK);
+        job_save(pair.here.context.jobs, pair.here.context.store, jobs[0], NULL),
+        ST_OK);
     tell_and_look(&pair);
     assert_false(is_evaluated(&pair.there, jobs[0]));
     assert_int_equal(course_cancel(&pair.here.context, jobs[0], &act_of_test, NULL),

@@ -2,6 +2,9 @@
  * a private run waits at each mark before anything is recorded, authorised, written or
  * handed over. Method: whole jobs of a service on a directory of its own, run by the test;
  * the linker's --wrap puts it between the runner and what it calls. */
+#include "service/dataset_info.h"
+#include "service/job_facts.h"
+#include "service/job_plan.h"
 #include "service/runner.h"
 
 #include <jansson.h>
@@ -124,8 +127,7 @@ void __wrap_public_clock_wait_until(struct public_clock *clock, int64_t end_ns,
 
 enum status __wrap_publication_write(struct publication *publication,
                                      struct context *context, const struct job *job,
-                                     const struct trained *trained,
-                                     struct error *error)
+                                     const struct trained *trained, struct error *error)
 {
     note('p');
     return __real_publication_write(publication, context, job, trained, error);
@@ -153,7 +155,8 @@ enum status __wrap_trainer_step(struct trainer *trainer, struct error *error)
     uint64_t shown = job_recorded(run.scene.context.jobs, run.job).step;
     assert_int_equal(trainer_steps_done(trainer), run.steps);
     assert_true(!job_plan(run.job)->is_private ||
-                scene_authorised_on_disk(&run.scene, job_id(run.job)->text) > run.steps);
+                scene_authorised_on_disk(&run.scene, job_id(run.job)->text) >
+                    run.steps);
     assert_true(!is_filtered() || run.taken > run.steps);
     if (job_plan(run.job)->is_private)
         assert_int_equal(shown, run.steps - run.steps % quarter());
@@ -233,10 +236,10 @@ static struct ending *run_job(const char *algorithm, const char *rest)
 static void submit_measured(void)
 {
     struct scene *scene = &run.scene;
-    struct job_plan plan = scene_plan(
-        scene, "\"name\":\"dpsgd\"",
-        "\"batch_size\":50,\"steps\":40,\"evaluation\":{\"holdout\":true,"
-        "\"epsilon\":1},\"privacy\":{\"noise_multiplier\":20}");
+    struct job_plan plan =
+        scene_plan(scene, "\"name\":\"dpsgd\"",
+                   "\"batch_size\":50,\"steps\":40,\"evaluation\":{\"holdout\":true,"
+                   "\"epsilon\":1},\"privacy\":{\"noise_multiplier\":20}");
     run.job = scene_submit(scene, &plan, &plan.mechanism);
     const struct job_plan *queued = job_plan(run.job);
     const struct job_id id = job_evaluation_id(job_id(run.job));
@@ -331,7 +334,8 @@ static void after_a_refused_block_no_step_runs(void **state)
     assert_int_equal(run.blocks, 3);
     assert_int_equal(run.steps, 150);
     expect_shown(75);
-    assert_string_equal(run.events, "doaswaswawh"); /* the end of a failure waits as well */
+    assert_string_equal(run.events,
+                        "doaswaswawh"); /* the end of a failure waits as well */
     ending_destroy(ending);
     scene_close(&run.scene);
 }

@@ -14,6 +14,7 @@
 #include "service/migration.h"
 #include "service/store_choice.h"
 #include "service/verify_command.h"
+#include "store/blob.h"
 #include "tests/expect.h"
 #include "tests/kill_fixture.h"
 #include "tests/accountant/ledger_fixture.h"
@@ -34,16 +35,9 @@ static void read_config(struct home *home, const char *url)
     enum config_outcome outcome;
     char head[64];
     snprintf(head, sizeof head, "%s/head", home->archive.folder);
-    const char *const argv[] = {"epsilond",
-                                "--data-dir",
-                                home->place.folder,
-                                "--head-file",
-                                head,
-                                "--single-server",
-                                "on",
-                                "--store",
-                                url,
-                                NULL};
+    const char *const argv[] = {
+        "epsilond",        "--data-dir", home->place.folder, "--head-file", head,
+        "--single-server", "on",         "--store",          url,           NULL};
     assert_int_equal(config_read(&home->config, &outcome, url != NULL ? 9 : 5,
                                  (char **)(uintptr_t)argv, NULL),
                      ST_OK);
@@ -53,7 +47,8 @@ static struct home begin(void)
 {
     struct home home = {.place = place_make(), .archive = place_make()};
     char command[160];
-    snprintf(command, sizeof command, "cp -a %s/. %s", origin.folder, home.place.folder);
+    snprintf(command, sizeof command, "cp -a %s/. %s", origin.folder,
+             home.place.folder);
     assert_int_equal(system(command), 0);
     read_config(&home, NULL);
     return home;
@@ -115,8 +110,8 @@ static void do_seal(struct home *home)
 /* By the command, from the newest seal on or from the first entry. */
 static void expect_verified(struct home *home, bool from_genesis)
 {
-    const char *words[12] = {"verify", "--data-dir", home->config.data_dir, "--head-file",
-                       home->config.head_file};
+    const char *words[12] = {"verify", "--data-dir", home->config.data_dir,
+                             "--head-file", home->config.head_file};
     int count = 5, code;
     if (home->config.store[0] != '\0') {
         words[count++] = "--single-server";
@@ -190,7 +185,8 @@ static void a_directory_in_use_and_a_folder_that_will_not_do_are_refused(void **
     assert_int_equal(try_seal(&home, home.archive.folder, NULL), ST_IO);
     blobs_close(blobs);
     snprintf(inside, sizeof inside, "%s/models", home.place.folder);
-    const char *const folders[] = {"/nowhere", home.place.path, home.place.folder, inside};
+    const char *const folders[] = {"/nowhere", home.place.path, home.place.folder,
+                                   inside};
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(try_seal(&home, folders[i], NULL), ST_INVALID);
     migrate(&home, database.url);
@@ -225,8 +221,13 @@ static void a_full_disk_leaves_everything_as_it_was(void **state)
         struct archive_writer *writer = NULL;
         const struct archive_part part = {home.archive.folder, 1, 1};
         const uint8_t curve[ENTRY_CURVE_SIZE] = {0};
-        struct ledger_row row = {.seq = 1, .dataset = "a", .job = "", .kind = "GRANT",
-                                 .meta = "", .actor = "", .curve = curve,
+        struct ledger_row row = {.seq = 1,
+                                 .dataset = "a",
+                                 .job = "",
+                                 .kind = "GRANT",
+                                 .meta = "",
+                                 .actor = "",
+                                 .curve = curve,
                                  .curve_size = sizeof curve};
         uint8_t digest[SHA256_SIZE];
         setrlimit(RLIMIT_FSIZE, &bound);

@@ -3,7 +3,9 @@
  * rows of datasets that are altered between. */
 #include "accountant/ledger_view.h"
 #include "service/budget_board.h"
+#include "service/context.h"
 #include "service/dataset_text.h"
+#include "service/job_plan.h"
 #include "service/seal_command.h"
 #include "service/verify_command.h"
 

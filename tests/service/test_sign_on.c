@@ -1,6 +1,7 @@
 /* Goal: whom a proxy has named is answered as long as the file of groups gives them what it
  * gave, and a stream of theirs for a quarter of an hour. Method: a file of groups that is
  * changed and read again, and seconds that are made up. */
+#include "base/principal.h"
 #include "service/sign_on.h"
 
 #include <string.h>

@@ -1,9 +1,11 @@
 /* Goal: a directory is served with the database that it names and with no other, and one
  * that another has taken the place of with none. Method: files whose row and whose
  * directory's `store` say each of what they may. */
+#include "service/config.h"
 #include "service/store_choice.h"
 
 #include "service/data_copy.h"
+#include "store/blob.h"
 #include "tests/expect.h"
 #include "tests/store/place_fixture.h"
 

@@ -2,12 +2,25 @@
  * that charge, at a tick, or never; and whatever ended a survey, what was authorised is
  * spent and nothing more. Method: a service on a directory of its own whose threads do
  * nothing; the linker's --wrap puts the test between the surveyor and what it calls. */
+#include "base/mechanism.h"
+#include "base/status.h"
+#include "base/unit.h"
+#include "engine/data/matrix.h"
+#include "engine/noise/noise_key.h"
+#include "engine/statistics/measurement.h"
+#include "engine/statistics/statistic.h"
+#include "service/context.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "service/process_figures.h"
 #include "service/surveyor.h"
 
 #include <math.h>
 
 #include "accountant/ledger_view.h"
 #include "service/reveal_delay.h"
+#include "service/surveys.h"
+#include "service/webhooks.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
 #include "tests/service/webhook_fixture.h"
@@ -52,7 +65,7 @@ void __wrap_reveal_delay_end(struct reveal_delay *delay, struct public_clock *cl
     assert_ptr_equal(stop, &run.survey->stop);
     assert_int_equal(delay->used, 0);
     assert_null(run.survey->ending);
-    const struct process_figures *figures = &run.scene.context.process_figures;
+    const struct process_figures *figures = run.scene.context.process_figures;
     assert_int_equal(atomic_load(&figures->pauses) - atomic_load(&figures->endings), 1);
     run.waits++;
 }

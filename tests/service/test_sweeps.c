@@ -1,6 +1,8 @@
 /* Goal: a sweep is there with the transaction that made it, and has ended with the one that
  * ends the last of its runs, not before, and not where that is undone. Method: runs in the
  * store of a service whose threads do nothing. */
+#include "service/dataset_info.h"
+#include "service/job_plan.h"
 #include "tests/expect.h"
 
 #include "service/sweeps.h"

@@ -2,6 +2,19 @@
  * submission, cancellations and stops, starts, progress. Method: a service on a directory
  * of its own whose clock does not go; its runners do nothing, and the test says when a run
  * ends and when the clock ticks. */
+#include "api/dataset_request.h"
+#include "engine/trainer.h"
+#include "service/context.h"
+#include "service/counters.h"
+#include "service/dataset_info.h"
+#include "service/datasets.h"
+#include "service/disk_room.h"
+#include "service/job_answer.h"
+#include "service/job_facts.h"
+#include "service/models.h"
+#include "service/pool.h"
+#include "service/public_clock.h"
+#include "service/step_tally.h"
 #include "service/tick.h"
 
 #include <stdlib.h>
@@ -402,7 +415,8 @@ static void what_was_recorded_is_shown_at_the_tick_as_one_version(void **state)
     expect_shown(context, job, "\"step\":30");
     expect_shown(context, job, "\"authorised_steps\":40");
     expect_shown(context, job, "\"accuracy\":0.75");
-    assert_int_equal(job_body(job)->log.count, 1); /* one tick, whatever was recorded before it */
+    assert_int_equal(job_body(job)->log.count,
+                     1); /* one tick, whatever was recorded before it */
     assert_int_equal(job_body(job)->log.marks[0].authorised_steps, 40);
     tick_run(context, SECOND);
     assert_int_equal(version_of(context, job), version + 1);
@@ -423,19 +437,19 @@ static void the_disk_is_measured_at_ticks(void **state)
     struct context *context = &scene->context;
     char path[64];
     void *bytes = calloc(1, SIZE);
-    uint64_t room = disk_room_left(&context->disk_room);
+    uint64_t room = disk_room_left(context->disk_room);
     assert_true(room > SIZE);
     snprintf(path, sizeof path, "%s/scratch/model", scene->place.folder);
     FILE *file = fopen(path, "w");
     assert_int_equal(fwrite(bytes, 1, SIZE, file), SIZE);
     fclose(file);
-    assert_true(disk_room_left(&context->disk_room) == room);
-    disk_room_take(&context->disk_room, 1000);
-    assert_true(disk_room_left(&context->disk_room) == room - 1000);
-    disk_room_take(&context->disk_room, UINT64_MAX);
-    assert_true(disk_room_left(&context->disk_room) == 0);
+    assert_true(disk_room_left(context->disk_room) == room);
+    disk_room_take(context->disk_room, 1000);
+    assert_true(disk_room_left(context->disk_room) == room - 1000);
+    disk_room_take(context->disk_room, UINT64_MAX);
+    assert_true(disk_room_left(context->disk_room) == 0);
     tick_run(context, FIRST);
-    assert_true(disk_room_left(&context->disk_room) > 0);
+    assert_true(disk_room_left(context->disk_room) > 0);
     free(bytes);
     scene_end(scene);
 }
@@ -468,7 +482,7 @@ static void expect_counted(const struct context *context, uint64_t steps)
     while (strcmp(algorithms[dpsgd]->name, "dpsgd") != 0)
         dpsgd++;
     for (size_t i = 0; i < STEP_TALLY_ALGORITHMS; i++) {
-        struct steps_shown shown = step_tally_read(&context->step_tally, i);
+        struct steps_shown shown = step_tally_read(context->step_tally, i);
         assert_int_equal(shown.steps, i == dpsgd ? steps : 0);
         assert_int_equal(shown.examples, i == dpsgd ? steps * 50 : 0);
     }

@@ -4,6 +4,13 @@
  * a file is published. Method: uploads that were taken as a
  * request takes them, abandoned before and after their dataset moves; and a dataset_read
  * that declares the dataset anew just after it was read, as the desk may. */
+#include "api/dataset_request.h"
+#include "api/dataset_view.h"
+#include "api/routes.h"
+#include "service/dataset_info.h"
+#include "service/dataset_record.h"
+#include "service/datasets.h"
+#include "service/unfinished_uploads.h"
 #include "tests/expect.h"
 
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* Goal: each file of each format can be uploaded under its name, and no other. Method:
  * every row of the table of readers. */
+#include "engine/data/schema.h"
 #include "tests/expect.h"
 
 #include <string.h>

@@ -1,6 +1,14 @@
 /* Goal: what webhooks are to be told is written in the transaction of what it tells, or
  * not at all. Method: a service whose courier was ended, so that the outbox stays as it
  * is written; transactions that are made durable and that are undone. */
+#include "api/key_request.h"
+#include "api/webhook_event.h"
+#include "base/principal.h"
+#include "service/access_keys.h"
+#include "service/job_plan.h"
+#include "service/webhooks.h"
+#include "store/delivery_rows.h"
+#include "store/webhook_rows.h"
 #include "tests/expect.h"
 
 #include "service/notice.h"

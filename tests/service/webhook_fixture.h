@@ -5,6 +5,12 @@
 #ifndef TESTS_SERVICE_WEBHOOK_FIXTURE_H
 #define TESTS_SERVICE_WEBHOOK_FIXTURE_H
 
+#include "service/courier.h"
+#include "service/webhooks.h"
+#include "store/delivery_rows.h"
+
+struct delivery_row;
+
 enum { HOOK_BUDGET = 1 << EVENT_BUDGET_LOW | 1 << EVENT_BUDGET_EXHAUSTED };
 
 /* Ends the courier, so that the outbox stays as it is written. */
