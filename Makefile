@@ -12,64 +12,89 @@ export SHARED ?= ../shared
 
 # The architecture: a folder may include itself and what it names here. Link lines,
 # test link lines and `make layers` are all derived from this table.
-below.base        := base
-below.store       := store base
+below.base       := base
+below.store/sql  := store/sql base
+below.store/sqlite := store/sqlite store/sql base
+below.store/postgres := store/postgres store/sql base
+below.store      := store store/sqlite store/postgres store/sql base
+below.store/rows := store/rows $(below.store)
+below.store/blobs := store/blobs $(below.store/rows)
+below.store/copy := store/copy $(below.store/blobs)
 below.accountant/mechanisms := accountant/mechanisms base
-below.accountant  := accountant accountant/mechanisms store base
+below.accountant/numeric := accountant/numeric accountant/mechanisms base
+below.accountant/pricing := accountant/pricing accountant/numeric accountant/mechanisms base
+below.accountant/ledger := accountant/ledger accountant/pricing accountant/numeric accountant/mechanisms $(below.store/copy)
+below.accountant/audit := accountant/audit $(below.accountant/ledger)
 below.engine/parallel := engine/parallel base
 below.engine/data := engine/data engine/parallel base
 below.engine/data/readers := engine/data/readers engine/data engine/parallel base
 below.engine/onnx := engine/onnx base
-below.engine/product := engine/product base
-below.engine/nn   := engine/nn engine/product engine/onnx engine/parallel base
+below.engine/gemm := engine/gemm base
+below.engine/nn   := engine/nn engine/gemm engine/onnx engine/parallel base
 below.engine/noise := engine/noise engine/parallel base
 below.engine/quality := engine/quality engine/noise engine/parallel base
 below.engine/sampling := engine/sampling engine/noise engine/parallel base
 below.engine/statistics := engine/statistics engine/noise engine/data engine/parallel base
-below.engine/difference := engine/difference engine/nn engine/product engine/onnx engine/parallel base
-below.engine/nn/layers := engine/nn/layers engine/difference engine/nn engine/product engine/onnx engine/parallel base
-below.engine/model_file := engine/model_file engine/nn/layers engine/difference engine/nn engine/product engine/onnx engine/parallel base
+below.engine/difference := engine/difference engine/nn engine/gemm engine/onnx engine/parallel base
+below.engine/nn/layers := engine/nn/layers engine/difference engine/nn engine/gemm engine/onnx engine/parallel base
+below.engine/model_file := engine/model_file engine/nn/layers engine/difference engine/nn engine/gemm engine/onnx engine/parallel base
 below.engine/rounding := engine/rounding base
-below.engine/dp   := engine/dp engine/rounding engine/sampling engine/noise engine/nn/layers engine/difference engine/nn engine/product engine/onnx engine/data engine/parallel base
+below.engine/dp   := engine/dp engine/rounding engine/sampling engine/noise engine/nn/layers engine/difference engine/nn engine/gemm engine/onnx engine/data engine/parallel base
 below.engine/dp/algorithms := engine/dp/algorithms $(below.engine/dp)
 below.engine      := engine engine/quality engine/model_file engine/data/readers engine/statistics $(below.engine/dp/algorithms)
-below.api         := api $(filter-out base,$(below.engine)) $(below.accountant)
-below.service/outbound := service/outbound base
-below.service     := service service/outbound $(below.api)
-below.cluster     := cluster $(below.engine)
-below.rank        := rank cluster $(below.api)
-LAYERS            := rank cluster $(below.service)
-# Programs that stand in these folders of tests link what api may include.
-$(foreach folder,audit bench faults fuzz papers slurm,$(eval below.$(folder) := $(below.api)))
-below.bench       := cluster $(below.api)
+below.api         := api base
+below.api/json    := api/json $(below.api)
+below.api/http    := api/http $(below.api/json)
+below.api/requests := api/requests api/http api/json api $(filter-out base,$(below.engine)) $(below.accountant/audit)
+below.api/views   := api/views $(below.api/requests)
+# The rooms of service/, from the bottom up: each may include those named before it.
+rooms := outbound process threads config http audit identity datasets jobs models peers webhooks access metrics ingest planning runs recovery handlers server commands
+below.service := $(below.api/views)
+$(foreach room,$(rooms),$(eval below.service/$(room) := service/$(room) $(below.service))$(eval below.service := $(below.service/$(room))))
+below.mpi         := mpi $(below.api/views)
+LAYERS            := mpi $(below.service)
+# The top room of a folder whose tests link all its rooms: a test reads with one room what
+# another wrote, and the fixtures of tests/service open the whole daemon. The folders of tests
+# that are no layers link what they use.
+top.store := store/copy
+top.accountant := accountant/audit
+top.api := api/views
+top.service := service/commands
+$(foreach folder,audit bench faults fuzz papers slurm,$(eval top.$(folder) := api/views))
+top.bench := mpi
 
 # Every third-party library has one home; nobody else includes its header.
 vendor.base        := openssl/
-vendor.store       := sqlite3.h libpq-fe.h
+vendor.store/sqlite := sqlite3.h
+vendor.store/postgres := libpq-fe.h
 vendor.engine/data/readers := zlib.h
 vendor.engine/nn   := cblas.h
 vendor.engine/onnx := protobuf-c/
 vendor.engine/rounding := cblas.h
 vendor.engine/model_file := jansson.h
-vendor.api         := jansson.h
+$(foreach room,json http requests views,$(eval vendor.api/$(room) := jansson.h))
+$(foreach room,$(rooms),$(eval vendor.service/$(room) := microhttpd.h gnutls/))
 vendor.service/outbound := curl/
-vendor.service     := microhttpd.h gnutls/ zlib.h
-vendor.cluster     := mpi.h
+vendor.service/http += zlib.h
+vendor.mpi         := mpi.h
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
 # Inside store one file alone calls SQLite, and these libpq, which a build may lack.
-sqlite             := store/sqlite.c store/sqlite.h
-libpq.users        := store/wire.c store/writer.c store/postgres_session.c store/postgres_turn.c store/postgres.c store/postgres_tables.c
+sqlite             := store/sqlite/sqlite.c store/sqlite/sqlite.h
+libpq.users        := store/postgres/pg_connection.c store/postgres/pg_commit_outcome.c store/postgres/postgres_session.c store/postgres/global_write_lock.c store/postgres/postgres.c store/postgres/postgres_tables.c
 libpq              := $(shell pkg-config --exists libpq && echo found)
 mpi                := $(shell pkg-config --exists ompi-c && echo found)
-absent             := $(if $(libpq),store/postgres_absent.c,$(libpq.users)) $(if $(mpi),cluster/mpi_absent.c,cluster/mpi_group.c)
+absent             := $(if $(libpq),store/postgres/postgres_absent.c,$(libpq.users)) $(if $(mpi),mpi/mpi_absent.c,mpi/mpi_group.c)
 libs.base          := -lcrypto -lm -pthread
-libs.store         := -lsqlite3 $(if $(libpq),$(shell pkg-config --libs libpq))
-libs.accountant    := -lm
+libs.store/sqlite  := -lsqlite3
+libs.store/postgres := $(if $(libpq),$(shell pkg-config --libs libpq))
+libs.accountant/numeric := -lm
+libs.accountant/pricing := -lm
+libs.accountant/ledger := -lm
 libs.accountant/mechanisms := -lm
 libs.engine/data   := -lm
 libs.engine/data/readers := -lz -lm
 libs.engine/onnx   := -lprotobuf-c
-libs.engine/product := -lm
+libs.engine/gemm := -lm
 libs.engine/rounding := -lopenblas
 libs.engine/nn     := -lopenblas -lm
 libs.engine/statistics := -lm
@@ -81,10 +106,10 @@ libs.engine/noise  := -lm
 libs.engine/quality := -lm
 libs.engine/parallel := -lm -pthread
 libs.engine/dp/algorithms := -lm
-libs.api           := -ljansson -lm
+libs.api/json      := -ljansson -lm
 libs.service/outbound := -lcurl
-libs.service       := -lmicrohttpd -lgnutls -lz
-libs.cluster       := $(if $(mpi),$(shell pkg-config --libs ompi-c)) -lm -pthread
+libs.service/http  := -lmicrohttpd -lgnutls -lz
+libs.mpi       := $(if $(mpi),$(shell pkg-config --libs ompi-c)) -lm -pthread
 libs.tests         := -lcmocka -ljansson -lcurl -lcrypto -lz -lm
 
 # -ffp-contract=off: the same source gives the same epsilon with every compiler.
@@ -104,10 +129,12 @@ COMPILE = $(CC) $(strict) $(warnings) $(flags.$(MODE)) -I. $(CPPFLAGS) $(CFLAGS)
 LINK    = $(CC) $(flags.$(MODE)) -Wl,--as-needed $(CFLAGS) $(LDFLAGS)
 
 quiet     = $(if $(V),,@)
+linked    = $(or $(top.$(firstword $(subst /, ,$(1)))),$(1))
+archived  = $(below.$(call linked,$(1)))
 empty    :=
 space    := $(empty) $(empty)
 either    = $(subst $(space),|,$(strip $(1)))
-objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out service/main.c rank/main.c $(absent),$(wildcard $(1)/*.c)))
+objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out service/commands/main.c mpi/main.c $(absent),$(wildcard $(1)/*.c)))
 archives  = $(patsubst %,$(BUILD)/%.a,$(below.$(1)))
 libs      = $(foreach layer,$(below.$(1)),$(libs.$(layer)))
 programs  = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
@@ -142,13 +169,13 @@ slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/epsilond $(BUILD)/epsilond-rank ## build the daemon, and what ranks of a job are
-$(BUILD)/epsilond: $(BUILD)/service/main.o $(call archives,service)
+$(BUILD)/epsilond: $(BUILD)/service/commands/main.o $(call archives,service/commands)
 	@echo "  ld  $@"
-	$(quiet)$(LINK) -o $@ $^ $(call libs,service)
+	$(quiet)$(LINK) -o $@ $^ $(call libs,service/commands)
 
-$(BUILD)/epsilond-rank: $(BUILD)/rank/main.o $(call archives,rank)
+$(BUILD)/epsilond-rank: $(BUILD)/mpi/main.o $(call archives,mpi)
 	@echo "  ld  $@"
-	$(quiet)$(LINK) -o $@ $^ $(call libs,rank)
+	$(quiet)$(LINK) -o $@ $^ $(call libs,mpi)
 
 $(BUILD)/%.a: $$(call objects,$$*)
 	@rm -f $@
@@ -159,10 +186,10 @@ $(BUILD)/%.o: %.c Makefile
 	@echo "  cc  $<"
 	$(quiet)$(COMPILE) -MMD -MP -c -o $@ $<
 
-# tests/<layer>/test_x links only <layer> and what stands below it; tests/e2e/test_x
+# tests/<layer>/test_x links <layer> and what is below it, or below its top room; tests/e2e/test_x
 # links the other files of tests/e2e and talks to the daemon from outside.
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(*D))
-	$(quiet)$(LINK) $(wrapped) -o $@ $^ $(call libs,$(*D)) $(libs.tests)
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(call linked,$$(*D)))
+	$(quiet)$(LINK) $(wrapped) -o $@ $^ $(call libs,$(call linked,$(*D))) $(libs.tests)
 # What tests/engine/dp/trace_fixture.h stands in the way of, in the programs of all ways.
 traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_mask \
           matrix_gather batch_cut_cells workspace_losses workspace_spreads \
@@ -171,30 +198,30 @@ $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%
 $(BUILD)/tests/engine/test_trainer_views: wrapped := -Wl,--wrap=views_draw
 $(BUILD)/tests/engine/test_trainer_ranks: wrapped := -Wl,--wrap=group_records,--wrap=noise_release
 $(BUILD)/tests/engine/nn/layers/test_scatter: wrapped := -Wl,--wrap=wavelet_spectrum_of
-# Those that run with each kernel of engine/product.
-$(call programs,$(shell grep -l product_fixture.h -r tests/engine --include=test_*.c)): wrapped := -Wl,--wrap=product_choice_best
-$(BUILD)/tests/accountant/test_estimate_work: wrapped := $(foreach name,exp expm1 log log1p erfc pow sincos,-Wl,--wrap=$(name))
-$(BUILD)/tests/accountant/test_ledger_catch_up: wrapped := -Wl,--wrap=ledger_rows_extent,--wrap=mark_rows_walk_after,--wrap=ledger_rows_walk
-$(BUILD)/tests/accountant/test_ledger_accounts: wrapped := -Wl,--wrap=sealed_row_up_to
-$(BUILD)/tests/service/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take,--wrap=reveal_delay_draw,--wrap=sealed_matrix_open,--wrap=public_clock_wait_until,--wrap=publication_write,--wrap=job_hand_over
+# Those that run with each kernel of engine/gemm.
+$(call programs,$(shell grep -l gemm_fixture.h -r tests/engine --include=test_*.c)): wrapped := -Wl,--wrap=gemm_choice_best
+$(BUILD)/tests/accountant/pricing/test_estimate_work: wrapped := $(foreach name,exp expm1 log log1p erfc pow sincos,-Wl,--wrap=$(name))
+$(BUILD)/tests/accountant/ledger/test_ledger_catch_up: wrapped := -Wl,--wrap=ledger_rows_extent,--wrap=mark_rows_walk_after,--wrap=ledger_rows_walk
+$(BUILD)/tests/accountant/ledger/test_ledger_accounts: wrapped := -Wl,--wrap=sealed_row_up_to
+$(BUILD)/tests/service/runs/test_runner: wrapped := -Wl,--wrap=trainer_step,--wrap=ledger_authorise,--wrap=run_filter_take,--wrap=reveal_delay_draw,--wrap=verified_matrix_open,--wrap=tick_clock_wait_until,--wrap=publication_write,--wrap=job_hand_over
 $(BUILD)/tests/service/outbound/test_s3: wrapped := -Wl,--wrap=curl_easy_setopt
-$(BUILD)/tests/store/test_object_garbage: wrapped := -Wl,--wrap=clock_gettime
-$(BUILD)/tests/service/test_rank_memory: wrapped := -Wl,--wrap=rank_memory_sweep
-$(BUILD)/tests/service/test_desk: wrapped := -Wl,--wrap=request_header,--wrap=idempotency_find
-$(BUILD)/tests/service/test_page: wrapped := -Wl,--wrap=request_query
-$(BUILD)/tests/service/test_upload: wrapped := -Wl,--wrap=dataset_read,--wrap=store_shared
-$(BUILD)/tests/service/test_surveyor: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise,--wrap=reveal_delay_end
-$(BUILD)/tests/service/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=public_clock_wait,--wrap=reveal_delay_wait
+$(BUILD)/tests/store/blobs/test_object_garbage: wrapped := -Wl,--wrap=clock_gettime
+$(BUILD)/tests/service/runs/test_rank_memory: wrapped := -Wl,--wrap=rank_memory_sweep
+$(BUILD)/tests/service/handlers/test_write_queue: wrapped := -Wl,--wrap=request_header,--wrap=idempotency_find
+$(BUILD)/tests/service/http/test_pagination: wrapped := -Wl,--wrap=request_query
+$(BUILD)/tests/service/ingest/test_upload: wrapped := -Wl,--wrap=dataset_read,--wrap=store_shared
+$(BUILD)/tests/service/runs/test_statistics_runner: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise,--wrap=reveal_delay_end
+$(BUILD)/tests/service/ingest/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=tick_clock_wait,--wrap=reveal_delay_wait
 $(BUILD)/tests/engine/data/readers/test_secret_order: wrapped := -Wl,--wrap=random_bytes
-$(BUILD)/tests/service/test_held_figure: wrapped := -Wl,--wrap=random_bytes
+$(BUILD)/tests/service/process/test_held_figure: wrapped := -Wl,--wrap=random_bytes
 $(BUILD)/tests/engine/test_equal_work: wrapped := -Wl,--wrap=matrix_gather,--wrap=stream_read,--wrap=stored_column_number,--wrap=stored_column_value
-$(BUILD)/tests/store/test_lease: wrapped := -Wl,--wrap=wire_execute
-$(BUILD)/tests/service/test_lost_surveys: wrapped := -Wl,--wrap=hold_rows_walk_lost
-$(BUILD)/tests/service/test_interrupted_start: wrapped := -Wl,--wrap=surveys_open
-$(BUILD)/tests/service/test_planner: wrapped := -Wl,--wrap=network_create_of_units,--wrap=network_destroy
+$(BUILD)/tests/store/test_lease: wrapped := -Wl,--wrap=pg_connection_execute
+$(BUILD)/tests/service/runs/test_lost_statistics: wrapped := -Wl,--wrap=work_lease_rows_walk_lost
+$(BUILD)/tests/service/recovery/test_interrupted_start: wrapped := -Wl,--wrap=statistics_runs_open
+$(BUILD)/tests/service/planning/test_planner: wrapped := -Wl,--wrap=network_create_of_units,--wrap=network_destroy
 $(e2e) $(BUILD)/tests/faults/test_daemon_failover $(BUILD)/tests/slurm/test_slurm_ranks: $(e2e.fixtures)
 $(fuzzers): libs.tests := -fsanitize=fuzzer
-$(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service)
+$(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service/http)
 $(BUILD)/tests/bench/followers: libs.tests :=
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	tests/run.py $< && touch $@
@@ -214,12 +241,12 @@ $(onnx.readers): CPPFLAGS += -I$(BUILD)
 $(onnx.readers): $(messages).h
 
 $(libpq.users:%.c=$(BUILD)/%.o): CPPFLAGS += $(if $(libpq),$(shell pkg-config --cflags libpq))
-$(BUILD)/cluster/mpi_group.o: CPPFLAGS += $(if $(mpi),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c)))
+$(BUILD)/mpi/mpi_group.o: CPPFLAGS += $(if $(mpi),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c)))
 $(BUILD)/tests/api/test_openapi.ok: openapi.yaml
 # The dashboard's files and openapi.yaml, as they are and by gzip, become part of the program.
 ui := openapi.yaml $(wildcard $(foreach kind,html css js svg,service/ui/*.$(kind) service/ui/vendor/*.$(kind)))
-$(BUILD)/service/assets.o: CPPFLAGS += -I$(BUILD)
-$(BUILD)/service/assets.o: $(BUILD)/service/ui_files.h
+$(BUILD)/service/http/assets.o: CPPFLAGS += -I$(BUILD)
+$(BUILD)/service/http/assets.o: $(BUILD)/service/ui_files.h
 $(BUILD)/service/ui_files.h: service/ui/embed $(ui)
 	$(quiet)service/ui/embed $(BUILD)/service $(ui)
 $(BUILD)/tests/api/test_openapi.ok: api/limits.h tests/api/test_openapi.py
@@ -243,8 +270,8 @@ slow: all                                  ## the long suites: half an hour or m
 	@$(MAKE) --no-print-directory mutants
 mutants: all                               ## plant privacy bugs; no test may miss one (ONLY="words", MINUTES=5)
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
-faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/test_migration ## servers of PostgreSQL that fail, a failover among them
-	@KILLS=all $(BUILD)/tests/service/test_migration
+faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/commands/test_store_migration ## servers of PostgreSQL that fail, a failover among them
+	@KILLS=all $(BUILD)/tests/service/commands/test_store_migration
 storm: all                                 ## ten minutes of faults over four daemons, nothing may be lost (MINUTES=10, SEED=)
 	@tests/storm/check $(BUILD)/epsilond || [ $$? = 77 ]
 audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
@@ -310,7 +337,7 @@ layers/%:
 	@! grep -nHE '#include <($(call either,$(filter-out $(vendor.$*),$(VENDORS))))' $(wildcard $*/*.[ch]) /dev/null
 	@! grep -nHE 'sqlite3_|sqlite3\.h' $(filter-out $(sqlite),$(wildcard $*/*.[ch])) /dev/null
 	@! grep -nHE 'PQ[a-z]+\(|libpq-fe\.h' $(filter-out $(libpq.users),$(wildcard $*/*.[ch])) /dev/null
-	@! grep -nHE '#include "store/(database|statement|sqlite[a-z_]*|postgres[a-z_]*|wire|writer)\.h"' $(filter-out store/%,$(wildcard $*/*.[ch])) /dev/null
+	@! grep -nHE '#include "store/(sql/(database|statement)|sqlite/[a-z_]*|postgres/[a-z_]*)\.h"' $(filter-out store/%,$(wildcard $*/*.[ch])) /dev/null
 	@! grep -nH '#include "engine/dp/stepper_state.h"' $(filter-out engine/dp/stepper.c,$(wildcard $*/*.[ch])) /dev/null
 
 format:                                    ## clang-format everything in place

@@ -95,8 +95,8 @@ enum {
     LIMIT_PREDICT_BODY = 64 << 20     /* bytes */
 };
 
-/* LIMIT_FILE_SIZE is in bytes, for a file of weights. The desk is busy while it checks
- * the file. */
+/* LIMIT_FILE_SIZE is in bytes, for a file of weights. The write queue is busy while
+ * it checks the file. */
 #define LIMIT_FILE_NOTE            200 /* bytes of a note on uploaded weights */
 #define LIMIT_FILE_SIZE            (UINT64_C(2) << 30)
 #define LIMIT_NAME_PATTERNS        64     /* patterns of trained or fresh layers */

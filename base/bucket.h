@@ -1,7 +1,7 @@
 /*
  * bucket.h - a bucket on another machine that stores objects by name: the functions
  * that each kind of bucket implements (service/outbound/s3.h) and that the store of
- * blobs calls (store/blob_objects.h).
+ * blobs calls (store/blobs/blob_objects.h).
  *
  * An object is stored whole or not at all, and can be overwritten. The bucket is not
  * trusted: the caller checks every object that it gets.

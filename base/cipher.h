@@ -5,7 +5,7 @@
  *   sealed = ciphertext (size) and tag (CIPHER_TAG_SIZE)
  *
  * A nonce must never be used twice with one key: an attacker who has two such
- * ciphertexts can read both. The callers ensure this (store/sealed_object.h).
+ * ciphertexts can read both. The callers ensure this (store/blobs/encrypted_object.h).
  *
  * Threads: pure.
  */

@@ -1,7 +1,7 @@
 /*
  * clock.h - the wall clock and the monotonic clock. Wall time is informative: nothing
  * is ordered by it. It decides only one thing, the moment at which the outcome of
- * private work is shown (service/public_clock.h). Durations are measured by the
+ * private work is shown (service/threads/tick_clock.h). Durations are measured by the
  * monotonic clock.
  */
 #ifndef BASE_CLOCK_H

@@ -363,8 +363,9 @@ char *mechanism_render(const struct mechanism *m)
     CHECK(out != NULL);
     bool whole = fprintf(out, "{\"kind\":\"%s\",\"relation\":\"%s\"",
                          kind_names[m->kind], relation_name(m->relation)) > 0;
-    if (m->unit != UNIT_RECORD)
-        whole = fprintf(out, ",\"unit\":\"%s\"", unit_name(m->unit)) > 0 && whole;
+    if (m->unit != PRIVACY_UNIT_RECORD)
+        whole =
+            fprintf(out, ",\"unit\":\"%s\"", privacy_unit_name(m->unit)) > 0 && whole;
     whole = fprintf(out, ",\"runs\":[") > 0 && whole;
     for (size_t i = 0; i < m->run_count; i++)
         whole = fprintf(out, "%s[%.17g,%.17g,%llu]", i == 0 ? "" : ",",
@@ -388,9 +389,9 @@ char *mechanism_render(const struct mechanism *m)
 static bool unit_read(const char **at, struct mechanism *m)
 {
     char name[32];
-    m->unit = UNIT_RECORD;
+    m->unit = PRIVACY_UNIT_RECORD;
     return !skip(at, ",\"unit\":\"") ||
-           (word(at, name, sizeof name) && unit_parse(&m->unit, name));
+           (word(at, name, sizeof name) && privacy_unit_parse(&m->unit, name));
 }
 
 static bool parse(struct mechanism *m, const char *text)

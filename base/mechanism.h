@@ -32,8 +32,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/privacy_unit.h"
 #include "base/status.h"
-#include "base/unit.h"
 
 /* The relation defines which datasets are neighbours (P1). ZERO_OUT: one unit's data is
  * replaced by data that contributes nothing; n is public. REPLACE_ONE: one unit's data
@@ -128,7 +128,8 @@ enum { MECHANISM_TURNS_MAX = 1 << 30 };
 struct mechanism {
     enum mechanism_kind kind;
     enum relation relation;
-    enum unit unit;       /* each one's part in a sum is bounded; batches draw these */
+    enum privacy_unit
+        unit;             /* each one's part in a sum is bounded; batches draw these */
     bool prefixes_priced; /* false: authorised whole, before its first step */
     size_t run_count;
     struct mechanism_run *runs; /* in the order in which they are run; owned */

@@ -4,8 +4,8 @@
  * socket to the ledger.
  *
  * A principal is an owner, who has a name, in a project and a role. The role and any
- * additional scopes determine what it may do (api/roles.h). If there are no keys, there
- * is one principal, the local one, which may do everything.
+ * additional scopes determine what it may do (api/http/roles.h). If there are no keys,
+ * there is one principal, the local one, which may do everything.
  *
  * A zeroed principal has no name and may do nothing. Every real name is non-empty.
  */
@@ -17,7 +17,7 @@
 
 enum { PRINCIPAL_NAME_SIZE = 64, PRINCIPAL_KEY_SIZE = 16 };
 
-enum role { /* the rows of api/roles.h say what each role may do */
+enum role { /* the rows of api/http/roles.h say what each role may do */
             ROLE_NOBODY,
             ROLE_LOCAL,
             ROLE_ANALYST,
@@ -42,7 +42,8 @@ struct principal {
     char key[PRINCIPAL_KEY_SIZE];      /* id of the key that was sent; "": no key was */
     enum role role;
     enum via via;
-    uint64_t scopes; /* besides the role's: a bit for each enum scope of api/roles.h */
+    /* besides the role's: a bit for each enum scope of api/http/roles.h */
+    uint64_t scopes;
 };
 
 /* The caller of every request while there are no keys: "local", of project

@@ -2,7 +2,7 @@
  * status.h - the closed list of outcomes, and the detail that travels with a failure.
  *
  * One X-macro names every outcome once: symbol, wire name (the `code` of a problem
- * body), and advice to the caller. The HTTP number of each is in api/problem.c.
+ * body), and advice to the caller. The HTTP number of each is in api/views/problem.c.
  *
  * Invariants
  *   (1) ST_OK is 0; a function that returns anything else has left its outputs
@@ -127,7 +127,7 @@ struct error {
                          query parameter; "" if none */
     char text[256];
     struct faults *faults; /* the caller's buffer for every fault of a request
-                            * (api/fault.h); NULL: only the first is recorded */
+                            * (api/json/fault.h); NULL: only the first is recorded */
 };
 
 /* Wire name and advice of a status; static text. */

@@ -17,9 +17,8 @@ double efficiency_of(const struct rank_machine *machine, const struct rank_work 
     if (ranks == 1)
         return 1;
     double sent = work->parameters * (integer_bytes + float_bytes) * (p - 1) / p;
-    double step = efficiency_rows(work->batch, ranks) * record +
-                  sent / machine->network_bytes +
-                  work->parameters * integer_bytes / machine->adding_bytes +
-                  machine->messages_s;
+    double step =
+        efficiency_rows(work->batch, ranks) * record + sent / machine->network_bytes +
+        work->parameters * integer_bytes / machine->adding_bytes + machine->messages_s;
     return work->batch * record / (p * step);
 }

@@ -22,7 +22,7 @@
 
 /* A core of an ordinary machine, and its memory, for want of a measurement: a core makes 40
  * products or sums of them in a nanosecond. */
-#define EFFICIENCY_CORE_FLOPS 40e9
+#define EFFICIENCY_CORE_FLOPS   40e9
 #define EFFICIENCY_ADDING_BYTES 8e9
 /* A step has some six messages in a row, of 34 us each over TCP (measured). */
 #define EFFICIENCY_MESSAGES_S 200e-6

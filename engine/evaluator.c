@@ -151,7 +151,8 @@ enum status evaluator_run(struct evaluator *evaluator, const float *parameters,
         right += (double)evaluator->portions[p].right;
     }
     if (!isfinite(loss) || !isfinite(squares))
-        return error_set(error, ST_INTERNAL, "the loss on public records is not finite");
+        return error_set(error, ST_INTERNAL,
+                         "the loss on public records is not finite");
     *evaluation = (struct evaluation){.loss = loss / records};
     if (matrix->targets != NULL)
         evaluation->accuracy = right / records;

@@ -13,9 +13,9 @@
 
 #include "base/status.h"
 #include "engine/data/matrix.h"
-#include "engine/parallel/team.h"
 #include "engine/dp/stepper.h"
 #include "engine/nn/network.h"
+#include "engine/parallel/team.h"
 
 struct evaluator; /* opaque */
 
@@ -25,8 +25,8 @@ struct evaluator_setup { /* all borrowed until destroy */
     struct team *team;
     struct stepper *stepper;   /* lends its workspaces */
     const atomic_bool *cancel; /* or NULL */
-    struct feature_rows
-        features; /* of the matrix; rows NULL: they are made each time */
+    /* of the matrix; rows NULL: they are made each time */
+    struct feature_rows features;
 };
 
 /*   ST_NO_MEMORY  an allocation failed */

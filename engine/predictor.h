@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/file_seal.h"
+#include "base/file_checksum.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
 #include "engine/nn/model_spec.h"
@@ -18,8 +18,8 @@ struct predictor; /* opaque */
 
 /* What a predictor is made of. It is borrowed while the predictor is opened. */
 struct predictor_source {
-    const char *path;             /* a safetensors file */
-    const struct file_seal *seal; /* what the file must be; NULL: not checked */
+    const char *path;                 /* a safetensors file */
+    const struct file_checksum *seal; /* what the file must be; NULL: not checked */
     const struct model_spec *model;
     struct data_shape data; /* what the model was trained on */
 };

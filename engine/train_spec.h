@@ -44,13 +44,13 @@ struct train_spec {
     struct class_weights class_weights;
     enum feature_use features;
     enum relation relation;
-    enum unit unit;   /* of the data that it is trained on */
+    enum privacy_unit unit; /* of the data that it is trained on */
     size_t unit_rows; /* the most rows of a person in a step; 1 of a record; 0 is 1 */
     struct view_spec views; /* that a step takes of each of them; a count of 0: none */
     uint64_t records;       /* n, public: the units, be they records or persons */
     uint64_t batch_size;    /* expected; sampling rate = batch_size / n */
     uint64_t steps;
-    unsigned ranks; /* processes that take its steps together; 0 is 1 */
+    unsigned ranks;          /* processes that take its steps together; 0 is 1 */
     double noise_multiplier; /* 0 where the algorithm is not private */
 };
 

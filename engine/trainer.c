@@ -15,14 +15,14 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "engine/difference/difference.h"
 #include "engine/dp/stepper.h"
 #include "engine/frozen_features.h"
+#include "engine/gemm/gemm_choice.h"
+#include "engine/holdout_evaluation.h"
 #include "engine/model_file/model_file.h"
-#include "engine/difference/difference.h"
-#include "engine/measurer.h"
 #include "engine/nn/network.h"
 #include "engine/parallel/team.h"
-#include "engine/product/product_choice.h"
 #include "engine/rounding/blas.h"
 #include "engine/start_point.h"
 
@@ -126,9 +126,10 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
     void *state = NULL;
     enum status status = start(&state, spec, error);
     if (status == ST_OK)
-        status = algorithm_check_ranks(spec->algorithm.algorithm,
-                                       algorithm_noise(spec->algorithm.algorithm, state),
-                                       train_spec_ranks(spec), error);
+        status =
+            algorithm_check_ranks(spec->algorithm.algorithm,
+                                  algorithm_noise(spec->algorithm.algorithm, state),
+                                  train_spec_ranks(spec), error);
     if (status == ST_OK) {
         struct stepper_setup setup = {.network = network,
                                       .optimizer = &spec->optimizer,
@@ -158,7 +159,7 @@ static enum status check_matrices(const struct trainer_options *options,
     if (data->features != shape.features ||
         model_spec_outputs(&options->spec->model, data->classes) != shape.outputs)
         return error_set(error, ST_INVALID, "the model was compiled for other data");
-    if ((data->starts != NULL) != (options->spec->unit == UNIT_PERSON))
+    if ((data->starts != NULL) != (options->spec->unit == PRIVACY_UNIT_PERSON))
         return error_set(error, ST_INVALID, "the spec is for another privacy unit");
     if (matrix_units(data) != options->spec->records)
         return error_set(error, ST_INVALID, "the spec is for %llu units, not %llu",
@@ -408,17 +409,17 @@ enum status trainer_measure(struct trainer *trainer, const struct quality_plan *
                             const struct matrix *holdout, double *released,
                             struct error *error)
 {
-    const struct measurer_setup setup = {.plan = plan,
-                                         .matrix = holdout,
-                                         .parameters = model_of(trainer),
-                                         .team = trainer->team,
-                                         .stepper = trainer->stepper,
-                                         .cancel = trainer->cancel};
-    return measurer_run(&setup, released, error);
+    const struct holdout_evaluation_setup setup = {.plan = plan,
+                                                   .matrix = holdout,
+                                                   .parameters = model_of(trainer),
+                                                   .team = trainer->team,
+                                                   .stepper = trainer->stepper,
+                                                   .cancel = trainer->cancel};
+    return holdout_evaluation_run(&setup, released, error);
 }
 
 enum status trainer_save(struct trainer *trainer, const char *path,
-                         struct metadata_list metadata, struct file_seal *seal,
+                         struct metadata_list metadata, struct file_checksum *seal,
                          struct error *error)
 {
     struct model_content content = {.network = trainer->network,
@@ -464,7 +465,7 @@ bool trainer_noise_certificate(const struct trainer *trainer,
         return false;
     *certificate = (struct noise_certificate){.plan = *noise};
     snprintf(certificate->kernel, sizeof certificate->kernel, "%s", blas_kernel());
-    snprintf(certificate->product_kernel, sizeof certificate->product_kernel, "%s",
-             product_choice_best()->name);
+    snprintf(certificate->gemm_kernel, sizeof certificate->gemm_kernel, "%s",
+             gemm_choice_best()->name);
     return true;
 }

@@ -26,12 +26,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/data/schema.h"
 #include "engine/evaluator.h"
 #include "engine/frozen_features.h"
-#include "base/hash.h"
 #include "engine/model_file/model_file.h"
 #include "engine/quality/quality_plan.h"
 #include "engine/train_spec.h"
@@ -116,10 +116,10 @@ enum status trainer_evaluate(struct trainer *trainer, struct evaluation *evaluat
  *   ST_INTERNAL  one is not */
 enum status trainer_check(const struct trainer *trainer, struct error *error);
 
-/* Measures the model as it is saved, on the records held out (measurer.h); the caller has
- * authorised that, durably.
- *   released  (quality_counts)
- *   ST_INVALID, ST_NO_MEMORY, ST_CANCELLED  as measurer_run; nothing was released */
+/* Measures the model as it is saved, on the records held out (holdout_evaluation.h);
+ * the caller has authorised that, durably.
+ *   released  (quality_counts) ST_INVALID, ST_NO_MEMORY, ST_CANCELLED  as
+ *   holdout_evaluation_run; nothing was released */
 enum status trainer_measure(struct trainer *trainer, const struct quality_plan *plan,
                             const struct matrix *holdout, double *released,
                             struct error *error);
@@ -127,7 +127,7 @@ enum status trainer_measure(struct trainer *trainer, const struct quality_plan *
 /* Writes the model, the average where the spec asks for one, to path as safetensors (model_file.h).
  *   ST_IO  the file cannot be written; *seal is untouched */
 enum status trainer_save(struct trainer *trainer, const char *path,
-                         struct metadata_list metadata, struct file_seal *seal,
+                         struct metadata_list metadata, struct file_checksum *seal,
                          struct error *error);
 
 /* Whether what frozen layers make of the records was computed once, for the whole run. */
@@ -145,9 +145,9 @@ size_t trainer_released(const struct trainer *trainer,
 
 /* How the noise is made, for the certificate (noise.md 5). */
 struct noise_certificate {
-    struct noise_plan plan;  /* as the last step had it */
-    char kernel[64];         /* the BLAS's: products in double */
-    char product_kernel[16]; /* product_choice.h's: those in float */
+    struct noise_plan plan; /* as the last step had it */
+    char kernel[64];        /* the BLAS's: products in double */
+    char gemm_kernel[16];   /* gemm_choice.h's: those in float */
 };
 
 /* False where the algorithm adds no noise. */

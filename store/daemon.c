@@ -1,6 +1,6 @@
 #include "store/daemon.h"
 
-#include "store/statement.h"
+#include "store/sql/statement.h"
 
 static enum status say(struct store_tx *tx, uint64_t id, const char *role,
                        const char *address, struct error *error)

@@ -1,7 +1,7 @@
 #include "store/lease.h"
 
-#include "store/follow.h"
-#include "store/statement.h"
+#include "store/change_feed.h"
+#include "store/sql/statement.h"
 
 enum { LAPSED_MAX = 64 }; /* per sweep */
 
@@ -62,7 +62,7 @@ static enum status forget(struct store *store, struct error *error)
     enum status status = store_begin(store, STORE_MARK, &tx, error);
     if (status != ST_OK)
         return status;
-    return store_end(tx, follow_forget(store_tx_database(tx), error), error);
+    return store_end(tx, change_feed_forget(store_tx_database(tx), error), error);
 }
 
 enum status lease_sweep(struct store *store, size_t *fenced, struct error *error)

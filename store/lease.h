@@ -7,11 +7,11 @@
  *      ^                                       |
  *      +---------------------------------------+ a transaction
  *
- * The row of a daemon's first writer (writer.h) holds the time when it last began a
- * transaction that may write, or renewed its lease. A daemon whose first writer has
- * been silent for longer than a lease is taken for dead: all of its writers are fenced,
- * so that it writes nothing more in case it was only suspended. What it has left is
- * settled after that, in further transactions.
+ * The row of a daemon's first writer (pg_commit_outcome.h) holds the time when it last
+ * began a transaction that may write, or renewed its lease. A daemon whose first writer
+ * has been silent for longer than a lease is taken for dead: all of its writers are
+ * fenced, so that it writes nothing more in case it was only suspended. What it has
+ * left is settled after that, in further transactions.
  *
  * Invariants
  *   (1) Times are those of the database's clock only.
@@ -35,8 +35,8 @@ enum {
 };
 
 /* Renews this daemon's lease, by a transaction that does nothing else and waits for no
- * turn (follow.h), so it can run during a long transaction or during a start. A no-op
- * if the store is not shared.
+ * turn (change_feed.h), so it can run during a long transaction or during a start. A
+ * no-op if the store is not shared.
  *   ST_IO  the store is poisoned: among other reasons, this daemon was taken for
  *          dead */
 enum status lease_renew(struct store *store, struct error *error);
@@ -44,7 +44,7 @@ enum status lease_renew(struct store *store, struct error *error);
 /* Fences the daemons whose leases have lapsed; *fenced = how many. It skips one that
  * another daemon is about to fence. It waits for no turn either: a daemon may have died
  * in its own. It also deletes the changes that no remaining daemon will read
- * (follow_forget). A no-op if the store is not shared.
+ * (change_feed_forget). A no-op if the store is not shared.
  *   ST_IO  the store is poisoned */
 enum status lease_sweep(struct store *store, size_t *fenced, struct error *error);
 

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "store/database.h"
-#include "store/follow.h"
-#include "store/page_check.h"
-#include "store/postgres.h"
-#include "store/sqlite_file.h"
+#include "store/change_feed.h"
+#include "store/postgres/postgres.h"
+#include "store/sql/database.h"
+#include "store/sqlite/page_check.h"
+#include "store/sqlite/sqlite_file.h"
 
 enum { HOOKS_AT_FIRST = 8 };
 
@@ -36,17 +36,17 @@ struct store_tx {
 };
 
 struct store {
-    pthread_mutex_t lock;      /* held by what is open on the first connection */
-    struct database *database; /* the first connection */
-    struct store_tx tx;        /* its transaction */
-    bool tx_open;              /* guarded by lock */
-    struct follow_hook follow; /* what renews memory; guarded by lock */
-    struct page_check *check;  /* of the file's pages, not yet awaited; or NULL */
-    struct {                   /* the connections in addition to the first */
-        pthread_mutex_t lock;  /* guards the rest */
-        pthread_cond_t freed;  /* a connection was given back */
-        unsigned made;         /* number of connections */
-        size_t free_count;     /* how many of them are free: */
+    pthread_mutex_t lock;           /* held by what is open on the first connection */
+    struct database *database;      /* the first connection */
+    struct store_tx tx;             /* its transaction */
+    bool tx_open;                   /* guarded by lock */
+    struct change_feed_hook follow; /* what renews memory; guarded by lock */
+    struct page_check *check;       /* of the file's pages, not yet awaited; or NULL */
+    struct {                        /* the connections in addition to the first */
+        pthread_mutex_t lock;       /* guards the rest */
+        pthread_cond_t freed;       /* a connection was given back */
+        unsigned made;              /* number of connections */
+        size_t free_count;          /* how many of them are free: */
         struct store_tx *free[DATABASE_BESIDE_MAX];
         struct store_tx all[DATABASE_BESIDE_MAX]; /* in the order of making */
     } beside;
@@ -297,7 +297,8 @@ static enum status begin_on(struct store_tx *tx, enum store_scope scope,
         database_fail(database);
         return failed(database, error);
     }
-    if (tx != &store->tx || follow_renew(database, tx, &store->follow, error) == ST_OK)
+    if (tx != &store->tx ||
+        change_feed_renew(database, tx, &store->follow, error) == ST_OK)
         return ST_OK;
     if (database->refused != DB_LOST)
         store_poison(store);
@@ -412,7 +413,7 @@ void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(v
 
 /* --- renewing memory --- */
 
-void store_follow(struct store *store, const struct follow_hook *hook)
+void store_follow(struct store *store, const struct change_feed_hook *hook)
 {
     pthread_mutex_lock(&store->lock);
     store->follow = *hook;

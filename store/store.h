@@ -29,8 +29,8 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "store/scope.h"
-#include "store/server.h"
+#include "store/sql/scope.h"
+#include "store/sql/server.h"
 
 struct store;    /* opaque */
 struct store_tx; /* an open transaction */
@@ -93,8 +93,9 @@ bool store_shared(const struct store *store);
  * lives: the id of its first writer. 0 if the store is not a server's. */
 uint64_t store_daemon(const struct store *store);
 
-/* Returns how many of this daemon's transactions a server has acknowledged (receipt.h),
- * on all connections together. 0 if the store is not a server's. Threads: any. */
+/* Returns how many of this daemon's transactions a server has acknowledged
+ * (commit_watermark.h), on all connections together. 0 if the store is not a
+ * server's. Threads: any. */
 uint64_t store_acknowledged(const struct store *store);
 
 /* Copies the database at from, as of one moment, into a new file at to, which is
@@ -149,13 +150,13 @@ void store_tx_on_end(struct store_tx *tx, void (*done)(void *), void (*undone)(v
 enum { STORE_LOSSES_MAX = 8 };
 bool store_again(struct store_tx *tx, enum status *status, struct error *error);
 
-struct follow_hook; /* follow.h */
+struct change_feed_hook; /* change_feed.h */
 
 /* From now on every transaction of a shared store but those of STORE_MARK renews memory
  * by the hook, which is copied, before store_begin returns. The first one passes to the
  * hook all that other daemons have changed since the store was opened, so memory may be
  * filled before this call. A store that is not shared calls no hook. */
-void store_follow(struct store *store, const struct follow_hook *hook);
+void store_follow(struct store *store, const struct change_feed_hook *hook);
 
 /* Renews memory by what other daemons have committed, and writes nothing. A no-op if
  * the store is not shared.

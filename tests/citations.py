@@ -2,8 +2,9 @@
 
 A citation is a page's name, with the section after it where one is meant: docs/noise.md 2.4, docs/privacy.md P6. It is
 looked for beside the citing file, at the root, and in docs/. A section is a heading that begins with its number, or
-with its rule's name. A source file that a page names by its path, `service/runner` or `base/principal.h`, exists, so that
-the walks through the program stay true. Lines over 120 columns are refused in Markdown, but for tables and code.
+with its rule's name. A source file that a page names by its path, `service/runs/runner` or
+`base/principal.h`, exists, so that the walks through the program stay true. Lines over 120 columns are refused in
+Markdown, but for tables and code.
 
     citations.py        looks at every tracked file of the working directory's repository; exit code 1 on a fault
 """
@@ -14,7 +15,7 @@ import sys
 
 WIDTH = 120
 CITED = re.compile(r"(?P<page>[\w./-]*[\w-]\.md)(?P<link>\))?(?:,)? ?(?P<section>(?:[PE]\d+|\d+(?:\.\d+)*)\b)?")
-NAMED = re.compile(r"`((?:service|api|engine|accountant|store|base|e2e|audit|bench)/[a-z0-9_/]+)(\.[ch])?`")
+NAMED = re.compile(r"`((?:service|api|engine|accountant|store|base|mpi|e2e|audit|bench)/[a-z0-9_/]+)(\.[ch])?`")
 TESTS = pathlib.Path("tests")
 BELOW_TESTS = TESTS / "papers"  # its pages name tests by their paths below tests/
 FOREIGN = [

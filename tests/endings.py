@@ -3,7 +3,7 @@
 import re
 import sys
 
-source = open("store/postgres_session.c", encoding="utf-8").read()
+source = open("store/postgres/postgres_session.c", encoding="utf-8").read()
 source += open("store/store.c", encoding="utf-8").read()
 page = open("docs/scale.md", encoding="utf-8").read()
 calls = re.findall(r'postgres_session_fail\(\s*postgres,\s*((?:"[^"]*"\s*)+)\)', source)

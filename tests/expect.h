@@ -31,7 +31,8 @@ enum { SANITIZED = 0, RACES_SOUGHT = 0 };
 
 /* Says that a part of what was to be tested is skipped, and why. tests/run.py collects these
  * lines, tests/skips.list says which of them may be. */
-__attribute__((format(printf, 1, 2))) static inline void skip_part(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static inline void skip_part(const char *format,
+                                                                   ...)
 {
     char reason[512];
     va_list words;
@@ -89,7 +90,8 @@ static inline void shared_path(char path[1024], const char *name)
         skip_because("there is no folder SHARED=%s", root);
     snprintf(path, 1024, "%s/%s", root, name);
     if (access(path, R_OK) != 0)
-        fail_msg("%s is absent: set SHARED to the folder that has it, or to none", path);
+        fail_msg("%s is absent: set SHARED to the folder that has it, or to none",
+                 path);
 }
 
 #endif

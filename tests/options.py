@@ -1,9 +1,9 @@
 """Every option and variable that a manifest of deploy/ gives a daemon is one.
 
-Options are what `epsilond --help` prints, read from service/config.c, so that nothing needs to be built; each may also be
-a variable, EPSILOND_ and its name. The others that a daemon reads, of libpq and of the bucket, are those that
-docs/scale.md names. What a manifest gives by --name=value has a name alone to be right; what --help lists with bars, as
-in --migrate on|off, has its value held against them too.
+Options are what `epsilond --help` prints, read from service/config/config.c, so that nothing needs to be
+built; each may also be a variable, EPSILOND_ and its name. The others that a daemon reads, of libpq and of the bucket,
+are those that docs/scale.md names. What a manifest gives by --name=value has a name alone to be right; what --help
+lists with bars, as in --migrate on|off, has its value held against them too.
 
     options.py        looks at deploy/compose.yaml, deploy/kubernetes and deploy/epsilond.conf; exit code 1 on a fault
 """
@@ -22,7 +22,7 @@ OTHERS = re.compile(r"(?:AWS|PG)[A-Z0-9_]+")
 def known():
     """{option: its choices, or None}"""
     options = {}
-    for name, value in HELP.findall(pathlib.Path("service/config.c").read_text()):
+    for name, value in HELP.findall(pathlib.Path("service/config/config.c").read_text()):
         choices = value.split("|") if re.fullmatch(r"[a-z]+(\|[a-z]+)+", value) else None
         options[name] = choices if name not in options else None
     return options

@@ -15,7 +15,8 @@
 
 #define S3_BUCKET "eps-files"
 #define S3_KEY    "AKIDEXAMPLE"
-#define S3_SESSION "ASIAEXAMPLE" /* the same key for a session, whose token comes along */
+#define S3_SESSION                                                                     \
+    "ASIAEXAMPLE" /* the same key for a session, whose token comes along */
 #define S3_SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 
 struct s3_process {

@@ -62,9 +62,10 @@ static inline unsigned ssh_port(void)
 static inline void ssh_settings(const struct ssh_hosts *hosts, unsigned port)
 {
     const char *from = hosts->settings, *to = hosts->folder;
-    ssh_shell("sed -e 's|/ssh/|%s/|' -e 's/^Port .*/Port %u\\nListenAddress 127.0.0.1/' "
-              "%s/sshd_config >%s/sshd_config",
-              to, port, from, to);
+    ssh_shell(
+        "sed -e 's|/ssh/|%s/|' -e 's/^Port .*/Port %u\\nListenAddress 127.0.0.1/' "
+        "%s/sshd_config >%s/sshd_config",
+        to, port, from, to);
     ssh_shell("sed -e 's#/ssh/\\|/tmp/#%s/#' "
               "-e 's/Port .*/Port %u\\n    HostName 127.0.0.1/' "
               "-e \"s/User .*/User $(id -un)/\" %s/ssh_config >%s/ssh_config",
@@ -138,14 +139,14 @@ static inline void ssh_hosts_end(struct ssh_hosts *hosts)
 static inline void ssh_mpirun(const struct ssh_hosts *hosts, const char *processes,
                               char *text, size_t size)
 {
-    int length = snprintf(
-        text, size,
-        "mpirun --allow-run-as-root -n %s --hostfile %s/hosts --map-by node "
-        "--bind-to none --mca plm_rsh_args -F%s/ssh_config "
-        "--mca plm_rsh_no_tree_spawn 1 --mca btl self,tcp "
-        "--mca oob_tcp_if_include lo --mca btl_tcp_if_include lo "
-        "--mca mpi_yield_when_idle 1",
-        processes, hosts->folder, hosts->folder);
+    int length =
+        snprintf(text, size,
+                 "mpirun --allow-run-as-root -n %s --hostfile %s/hosts --map-by node "
+                 "--bind-to none --mca plm_rsh_args -F%s/ssh_config "
+                 "--mca plm_rsh_no_tree_spawn 1 --mca btl self,tcp "
+                 "--mca oob_tcp_if_include lo --mca btl_tcp_if_include lo "
+                 "--mca mpi_yield_when_idle 1",
+                 processes, hosts->folder, hosts->folder);
     assert_true(length > 0 && (size_t)length < size);
 }
 

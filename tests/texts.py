@@ -1,8 +1,8 @@
 """What the texts say of commands, options, routes, scopes and roles is what the program has.
 
 The texts are README.md, CONTRIBUTING.md, docs/, the manual pages and the completion. The program is read from its
-sources, so that nothing needs to be built: the commands of service/main.c, the options of service/config_option.c and
-those that only one command takes, api/routes.h, api/roles.h.
+sources, so that nothing needs to be built: the commands of service/commands/main.c, the options of
+service/config/config_option.c and those that only one command takes, api/http/routes.h, api/http/roles.h.
 
     texts.py        exit code 1 on a fault
 
@@ -26,20 +26,20 @@ def read(path):
 
 
 def commands():
-    table = re.search(r"commands\[\] = \{(.*?)\n\};", read("service/main.c"), re.DOTALL)[1]
+    table = re.search(r"commands\[\] = \{(.*?)\n\};", read("service/commands/main.c"), re.DOTALL)[1]
     return set(re.findall(r'\{"([a-z]+)"', table))
 
 
 def options():
-    table = set(re.findall(r'^    \{"([a-z-]+)", set_', read("service/config_option.c"), re.MULTILINE))
-    own = {option for path in pathlib.Path("service").glob("*_command.c")
+    table = set(re.findall(r'^    \{"([a-z-]+)", set_', read("service/config/config_option.c"), re.MULTILINE))
+    own = {option for path in pathlib.Path("service/commands").glob("*_command.c")
            for option in re.findall(r'"--([a-z-]+)"', read(path))}
     return table | own | {"config", "help", "version"}
 
 
 def routes():
     """{method: [the segments of a path; None is any]}"""
-    rows = re.findall(r'\.method = "(\w+)",\s*\\?\s*\.path = "([^"]+)"', read("api/routes.h"))
+    rows = re.findall(r'\.method = "(\w+)",\s*\\?\s*\.path = "([^"]+)"', read("api/http/routes.h"))
     return [(method, pattern(path)) for method, path in rows]
 
 
@@ -50,7 +50,7 @@ def pattern(path):
 
 
 def scopes_and_roles():
-    text = read("api/roles.h")
+    text = read("api/http/roles.h")
     names = re.search(r'/\* ("analyst".*?); "local"', text, re.DOTALL)
     return set(re.findall(r'X\(\w+, +"([a-z]+:[a-z]+)"', text)), set(re.findall(r'"(\w+)"', names[1]))
 
@@ -118,12 +118,12 @@ def faults_of_completion(known):
 
 
 def faults_of_help(known):
-    help_text = read("service/config.c")
+    help_text = read("service/config/config.c")
     listed = set(re.findall(r'^ +"  --([a-z-]+)', help_text, re.MULTILINE))
-    table = set(re.findall(r'^    \{"([a-z-]+)", set_', read("service/config_option.c"), re.MULTILINE))
+    table = set(re.findall(r'^    \{"([a-z-]+)", set_', read("service/config/config_option.c"), re.MULTILINE))
     yield from differ("epsilond --help", "option", listed, table | {"config"})
     yield from differ("epsilond --help", "command", set(re.findall(r'"       epsilond ([a-z]+) ', help_text)), known["commands"])
-    said = re.search(r'"roles: ([a-z_, ]+)', read("service/key_admin.c"))[1].split(", ")
+    said = re.search(r'"roles: ([a-z_, ]+)', read("service/identity/key_admin.c"))[1].split(", ")
     yield from differ("epsilond key --help", "role", set(said), known["roles"])
 
 
@@ -136,9 +136,9 @@ REACH = {"NONE": "", "OWN": "its own", "PROJECT": "project", "EVERYWHERE": "all"
 
 
 def faults_of_roles():
-    """The table of docs/access.md is that of api/roles.h, cell by cell."""
+    """The table of docs/access.md is that of api/http/roles.h, cell by cell."""
     there = {name: [REACH[cell.strip()] for cell in cells.split(",")]
-             for name, cells in re.findall(r'X\(\w+, +"([a-z]+:[a-z]+)", +([A-Z, ]+)\)', read("api/roles.h"))}
+             for name, cells in re.findall(r'X\(\w+, +"([a-z]+:[a-z]+)", +([A-Z, ]+)\)', read("api/http/roles.h"))}
     said = {name: [cell.strip() for cell in cells.split("|")]
             for name, cells in re.findall(r"^\| `([a-z]+:[a-z]+)`[^|]*\|(.*)\|$", read("docs/access.md"), re.MULTILINE)}
     yield from differ("docs/access.md", "scope", set(said), set(there))
@@ -148,7 +148,7 @@ def faults_of_roles():
 
 def main():
     scopes, roles = scopes_and_roles()
-    paths = re.findall(r'\.path = "([^"]+)"', read("api/routes.h"))
+    paths = re.findall(r'\.path = "([^"]+)"', read("api/http/routes.h"))
     known = {"commands": commands(), "options": options(), "routes": routes(), "scopes": scopes, "roles": roles,
              "verbs": {f"{path.split('/')[2].split(':')[0]}:{path.rsplit(':', 1)[1]}" for path in paths if ":" in path}}
     if min(len(known[name]) for name in known) < 5:

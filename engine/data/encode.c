@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "engine/data/decimal.h"
-#include "engine/data/lexicon.h"
+#include "engine/data/string_index.h"
 
 static bool is_blank(char c)
 {
@@ -80,7 +80,7 @@ enum status encoder_init(struct encoder *encoder, const struct column *column,
     *encoder = (struct encoder){.column = column};
     if (column->value_count == 0)
         return ST_OK;
-    encoder->values = lexicon_create(column->values, column->value_count);
+    encoder->values = string_index_create(column->values, column->value_count);
     if (encoder->values == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the values of a column");
     return ST_OK;
@@ -88,7 +88,7 @@ enum status encoder_init(struct encoder *encoder, const struct column *column,
 
 void encoder_fini(struct encoder *encoder)
 {
-    lexicon_destroy(encoder->values);
+    string_index_destroy(encoder->values);
     *encoder = (struct encoder){0};
 }
 
@@ -130,7 +130,7 @@ static uint32_t search(const struct column *column, struct cell cell)
             memcmp(column->values[i], cell.text, cell.size) == 0)
             return (uint32_t)i;
     }
-    return LEXICON_ABSENT;
+    return STRING_INDEX_ABSENT;
 }
 
 static enum status resolve_place(const struct encoder *encoder, uint32_t *place,
@@ -141,9 +141,9 @@ static enum status resolve_place(const struct encoder *encoder, uint32_t *place,
     if (status != ST_OK)
         return status;
     uint32_t found = encoder->values != NULL
-                         ? lexicon_find(encoder->values, cell.text, cell.size)
+                         ? string_index_find(encoder->values, cell.text, cell.size)
                          : search(column, cell);
-    if (found == LEXICON_ABSENT)
+    if (found == STRING_INDEX_ABSENT)
         return error_set(error, ST_INVALID,
                          "column \"%.60s\": the cell is none of the values declared",
                          column->name);

@@ -37,10 +37,10 @@ float encode_target(const struct schema *schema, double value);
  * values once.
  * Ownership: the column must outlive the encoder.
  */
-struct lexicon;
+struct string_index;
 struct encoder {
     const struct column *column;
-    struct lexicon *values; /* NULL: searched one by one */
+    struct string_index *values; /* NULL: searched one by one */
 };
 struct cell {
     const char *text;

@@ -31,8 +31,8 @@ enum {
 /* A number of classes that a dataset may declare. */
 struct class_count {
     uint32_t count;
-    const char
-        *meaning; /* which labels these are; NULL where there is one count only */
+    /* which labels these are; NULL where there is one count only */
+    const char *meaning;
 };
 
 struct reading; /* engine/data/readers/reading.h: one import under way */

@@ -121,10 +121,10 @@ static const struct column *first_of(const struct schema *schema, enum column_ki
     return NULL;
 }
 
-enum unit schema_unit(const struct schema *schema)
+enum privacy_unit schema_unit(const struct schema *schema)
 {
     bool has_ids = schema->has_id_file || first_of(schema, COLUMN_PRIVACY_ID) != NULL;
-    return has_ids ? UNIT_PERSON : UNIT_RECORD;
+    return has_ids ? PRIVACY_UNIT_PERSON : PRIVACY_UNIT_RECORD;
 }
 
 uint32_t schema_rows_kept(const struct schema *schema)

@@ -24,8 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/privacy_unit.h"
 #include "base/status.h"
-#include "base/unit.h"
 #include "engine/data/reader.h"
 
 enum task { TASK_CLASSIFICATION, TASK_REGRESSION };
@@ -111,7 +111,7 @@ uint32_t schema_column_features(const struct column *column);
 
 /* The privacy unit of a dataset of this schema: persons where a column or a file says whose
  * each row is, else records. Whoever has to know asks this, and nothing else. */
-enum unit schema_unit(const struct schema *schema);
+enum privacy_unit schema_unit(const struct schema *schema);
 
 /* How many rows an import keeps of a person, at most, a power of two; everybody takes the room
  * of as many. */

@@ -36,8 +36,8 @@ enum {
 enum { NONCE_BUCKETS, NONCE_FIRST_ORDER };
 
 struct bucket {
-    char
-        *held; /* (items_a_chunk) those that are in no file yet; NULL: none ever were */
+    /* (items_a_chunk) those that are in no file yet; NULL: none ever were */
+    char *held;
     size_t held_count;
     uint32_t *chunks; /* (chunk_count) their places in the file, in chunks */
     size_t chunk_count, chunk_room;

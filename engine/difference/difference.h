@@ -48,8 +48,8 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "engine/nn/network.h"
 #include "engine/difference/parameter_step.h"
+#include "engine/nn/network.h"
 #include "engine/nn/workspace.h"
 
 /* Whether every layer has a rule for differences.

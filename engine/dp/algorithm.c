@@ -45,10 +45,10 @@ double algorithm_rate(const struct algorithm_inputs *inputs)
     return (double)inputs->batch_size / (double)inputs->records;
 }
 
-enum status algorithm_check_unit(const struct algorithm *algorithm, enum unit unit,
-                                 struct error *error)
+enum status algorithm_check_unit(const struct algorithm *algorithm,
+                                 enum privacy_unit unit, struct error *error)
 {
-    if (unit == UNIT_RECORD || algorithm->records_only == NULL)
+    if (unit == PRIVACY_UNIT_RECORD || algorithm->records_only == NULL)
         return ST_OK;
     return error_set_at(error, ST_UNIT_UNSUPPORTED, "/algorithm/name",
                         "%s does not take persons: %s", algorithm->name,

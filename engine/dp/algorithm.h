@@ -63,9 +63,9 @@ struct algorithm_inputs {
 
 /* What an algorithm learns of the compiled model before its first step. */
 struct algorithm_model {
-    uint64_t parameters;   /* d */
-    uint32_t unit_rows;    /* network_unit_rows; 0 stands for 1 */
-    size_t layers;         /* network_layers */
+    uint64_t parameters; /* d */
+    uint32_t unit_rows;  /* network_unit_rows; 0 stands for 1 */
+    size_t layers;       /* network_layers */
     /* These two are 0 unless the algorithm uses_differences. */
     double difference_spread;  /* network_difference_spread */
     uint32_t difference_terms; /* network_difference_terms */
@@ -90,8 +90,8 @@ struct algorithm {
     bool is_private;        /* false: only on public data, nothing is charged */
     bool uses_error_memory; /* what clipping cuts off comes back (error_memory.h) */
     bool full_batch; /* a step takes every record: batch_size is n where not named */
-    bool
-        uses_differences; /* it sums gradient differences (engine/difference/difference.h) */
+    /* it sums gradient differences (engine/difference/difference.h) */
+    bool uses_differences;
     bool uses_subsets; /* it draws batches of a fixed size (fixed_size_subset.h) */
     bool plain_loss;   /* its proof reads the loss: a job names no class weights */
     /* Why it takes neither persons nor views: what its proof says of single rows as they
@@ -170,8 +170,8 @@ const struct noise_plan *algorithm_noise(const struct algorithm *algorithm,
 
 /* Whether algorithm may run on data of that privacy unit.
  *   ST_UNIT_UNSUPPORTED  its proof is about records ("/algorithm/name") */
-enum status algorithm_check_unit(const struct algorithm *algorithm, enum unit unit,
-                                 struct error *error);
+enum status algorithm_check_unit(const struct algorithm *algorithm,
+                                 enum privacy_unit unit, struct error *error);
 
 /* Whether algorithm may learn from views of a record (views.h).
  *   ST_INVALID  it is not private, or its proof is about rows as they are

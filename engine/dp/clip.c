@@ -57,7 +57,7 @@ void clip_shared(float *clip_factors, const struct measures *measures,
 }
 
 /* The share of a gradient that has at most length limit, by its norm and its spread. */
-static double share_of(double limit, double norm, double spread, double kappa)
+static double budget_share_of(double limit, double norm, double spread, double kappa)
 {
     return fmin(limit / norm, kappa * limit / spread);
 }
@@ -72,8 +72,8 @@ void clip_rest(float *clip_factors, const struct measures *measures,
         double taken = (double)flat_factor(&rest->clip, norm, spread);
         double left = 1 - taken;
         if (rest->whole > 0) {
-            left = fmin(1, share_of(rest->whole, norm, spread, kappa)) - taken;
-            left = fmin(left, share_of(rest->rest, norm, spread, kappa));
+            left = fmin(1, budget_share_of(rest->whole, norm, spread, kappa)) - taken;
+            left = fmin(left, budget_share_of(rest->rest, norm, spread, kappa));
         }
         clip_factors[i] =
             left > 0 && taken > 0 ? toward_zero((1 - 0x1p-21) * left / taken) : 0;

@@ -25,7 +25,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "engine/difference/difference.h"
-#include "engine/dp/sights.h"
+#include "engine/dp/row_views.h"
 #include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
 
@@ -174,7 +174,7 @@ static bool squares_serve(const struct batch_sum *sum)
  * frozen layers have made something of it, that is copied, and no layer reads the row
  * itself. */
 static void gather_features(struct micro_batch *micro_batch, const struct task *task,
-                            const struct sight *sight, size_t row)
+                            const struct row_view *sight, size_t row)
 {
     uint32_t index = sight->index;
     if (task->features.rows != NULL) {
@@ -198,7 +198,7 @@ static void gather_features(struct micro_batch *micro_batch, const struct task *
 
 /* Copies the features and the target of one row of the matrix into a row. */
 static void gather_row(struct micro_batch *micro_batch, const struct task *task,
-                       const struct sight *sight, size_t row)
+                       const struct row_view *sight, size_t row)
 {
     const struct matrix *data = task->data;
     gather_features(micro_batch, task, sight, row);
@@ -227,10 +227,11 @@ static void clear_row(struct micro_batch *micro_batch, const struct task *task,
 static void gather(struct micro_batch *micro_batch, const struct task *task,
                    uint32_t unit, size_t first)
 {
-    struct sights sights;
+    struct row_views sights;
     size_t all = micro_batch->unit_rows;
-    const struct sights_draw draw = {task->rows_key, task->views, task->views_key, all};
-    sights_draw(&sights, task->data, unit, &draw, micro_batch->stream);
+    const struct row_views_draw draw = {task->rows_key, task->views, task->views_key,
+                                        all};
+    row_views_draw(&sights, task->data, unit, &draw, micro_batch->stream);
     for (size_t k = 0; k < all; k++) {
         gather_row(micro_batch, task, &sights.all[k], first + k);
         if (k >= sights.count && task->data->slots == 0)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/pages.h"
+#include "base/huge_alloc.h"
 
 enum status reduction_init(struct reduction *reduction, const struct network *network,
                            const struct group *group, bool has_error_memory,
@@ -15,11 +15,11 @@ enum status reduction_init(struct reduction *reduction, const struct network *ne
                                     .group = group,
                                     .dim = dim,
                                     .slice = group_slice(group, group->rank, dim)};
-    reduction->sum = pages_calloc(dim, sizeof *reduction->sum);
+    reduction->sum = huge_alloc_zeroed(dim, sizeof *reduction->sum);
     reduction->locks = calloc(tiles, sizeof *reduction->locks);
     if (has_error_memory)
         reduction->error_memory =
-            pages_calloc(dim, sizeof *reduction->error_memory);
+            huge_alloc_zeroed(dim, sizeof *reduction->error_memory);
     if (reduction->sum == NULL || reduction->locks == NULL ||
         (has_error_memory && reduction->error_memory == NULL))
         return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters", dim);

@@ -1,6 +1,6 @@
-/* A stepper holds together what a step is made of: its keys (step_keys.h), the batch, the
- * team's micro-batches, the reduction in which their sums meet (reduction.h), the way out
- * (release.h) and the optimizer.
+/* A stepper holds together what a step is made of: its keys (step_seeds.h), the batch,
+ * the team's micro-batches, the reduction in which their sums meet (reduction.h), the
+ * way out (release.h) and the optimizer.
  *
  * stepper_sum cuts the batch into pieces and deals them out in shares of about a
  * micro-batch. Each member of the team takes the next share that nobody has taken and
@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "engine/dp/piece_plan.h"
+#include "engine/dp/batch_split.h"
 #include "engine/dp/stepper_state.h"
 #include "engine/parallel/span.h"
 #include "engine/rounding/small_floats.h"
@@ -21,7 +21,7 @@
 static struct micro_batch_room room_of(const struct stepper_setup *setup)
 {
     return (struct micro_batch_room){
-        .capacity = micro_batch_capacity(setup->network, piece_plan_rows_max(setup)),
+        .capacity = micro_batch_capacity(setup->network, batch_split_rows_max(setup)),
         .two_points = setup->uses_differences,
         .has_views = setup->views.count > 0};
 }
@@ -40,7 +40,7 @@ uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads)
     return sizeof(struct stepper) + kept + reduction_size(setup->network) +
            dim * sizeof(float) + optimizer_size(setup->optimizer, (size_t)dim) +
            batch * sizeof(uint32_t) +
-           piece_plan_count_max(setup, batch) * sizeof(struct piece) +
+           batch_split_count_max(setup, batch) * sizeof(struct piece) +
            threads * (micro_batch_size(setup->network, room_of(setup)) +
                       sizeof(struct noise_chunk));
 }
@@ -88,7 +88,7 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
     stepper->setup.group = setup->group != NULL ? setup->group : &group_alone;
     stepper->dim = network_parameters(setup->network);
     stepper->sampler = sampler_create(setup->team);
-    step_keys_open(&stepper->keys, setup->seed);
+    step_seeds_open(&stepper->keys, setup->seed);
     stepper->setup.seed = NULL;
     enum status status =
         reduction_init(&stepper->reduction, setup->network, stepper->setup.group,
@@ -100,7 +100,7 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
         status = create_extras(stepper, error);
     if (status == ST_OK)
         status = batch_init(&stepper->batch, records,
-                            piece_plan_count_max(setup, records), error);
+                            batch_split_count_max(setup, records), error);
     if (status == ST_OK)
         status = optimizer_create(&stepper->optimizer, setup->optimizer, stepper->dim,
                                   setup->steps, error);
@@ -134,7 +134,7 @@ void stepper_destroy(struct stepper *stepper)
     optimizer_destroy(stepper->optimizer);
     batch_fini(&stepper->batch);
     sampler_destroy(stepper->sampler);
-    step_keys_close(&stepper->keys);
+    step_seeds_close(&stepper->keys);
     reduction_fini(&stepper->reduction);
     release_fini(&stepper->release);
     partition_fini(&stepper->partition);
@@ -161,7 +161,7 @@ const float *stepper_parameters(const struct stepper *stepper)
 
 void stepper_begin_step(struct stepper *stepper, uint64_t step)
 {
-    step_keys_next(&stepper->keys);
+    step_seeds_next(&stepper->keys);
     release_begin_step(&stepper->release);
     stepper->step = step;
     atomic_store(&stepper->diverged, false);
@@ -305,7 +305,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
     if (setup->noise != NULL)
         batch_cut_cells(&stepper->batch, sum->grid);
     else
-        batch_cut_evenly(&stepper->batch, piece_plan_even_rows(setup));
+        batch_cut_evenly(&stepper->batch, batch_split_even_rows(setup));
     work.shares = share_count(stepper);
     work.drops_small = sum->parameter_step == NULL;
     team_run(setup->team,

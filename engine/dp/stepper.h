@@ -32,13 +32,13 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/difference/parameter_step.h"
 #include "engine/dp/batch_sum.h"
 #include "engine/dp/feature_rows.h"
 #include "engine/dp/stepper_setup.h"
-#include "engine/sampling/fixed_size_subset.h"
 #include "engine/dp/sum_norm.h"
-#include "engine/difference/parameter_step.h"
 #include "engine/nn/workspace.h"
+#include "engine/sampling/fixed_size_subset.h"
 
 struct stepper; /* opaque */
 

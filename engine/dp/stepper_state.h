@@ -12,7 +12,7 @@
 #include "engine/dp/micro_batch.h"
 #include "engine/dp/reduction.h"
 #include "engine/dp/release.h"
-#include "engine/dp/step_keys.h"
+#include "engine/dp/step_seeds.h"
 #include "engine/dp/stepper_setup.h"
 #include "engine/sampling/fixed_size_subset.h"
 #include "engine/sampling/partition.h"
@@ -24,7 +24,7 @@ struct stepper {
     struct feature_rows features; /* of the data; no rows: none were made */
     uint64_t step;
     size_t bins; /* the bins of the last sum's histogram */
-    struct step_keys keys;
+    struct step_seeds keys;
     struct sampler *sampler;
     struct partition partition;      /* where the setup uses an error memory */
     struct fixed_size_subset subset; /* where it uses subsets */

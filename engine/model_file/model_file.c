@@ -47,7 +47,7 @@ static bool any_is_turned(const struct network *network)
 }
 
 enum status model_file_write(const char *path, const struct model_content *content,
-                             struct file_seal *seal, struct error *error)
+                             struct file_checksum *seal, struct error *error)
 {
     struct safetensors_content file = {
         .tensors = network_tensor(content->network, 0),
@@ -123,7 +123,7 @@ static enum status read_tensors(struct safetensors *file, const struct network *
     return status;
 }
 
-enum status model_file_read(const char *path, const struct file_seal *seal,
+enum status model_file_read(const char *path, const struct file_checksum *seal,
                             const struct network *network, float *parameters,
                             struct error *error)
 {
@@ -245,7 +245,7 @@ static enum status check_values(struct safetensors *file, struct error *error)
     return status;
 }
 
-enum status model_file_check_public(const char *path, struct file_seal *seal,
+enum status model_file_check_public(const char *path, struct file_checksum *seal,
                                     struct error *error)
 {
     struct safetensors *file;
@@ -256,5 +256,5 @@ enum status model_file_check_public(const char *path, struct file_seal *seal,
                          "not a safetensors file to begin with: %s", local.text);
     status = check_values(file, error);
     safetensors_close(file);
-    return status == ST_OK ? file_seal_of(seal, path, error) : status;
+    return status == ST_OK ? file_checksum_of(seal, path, error) : status;
 }

@@ -22,7 +22,7 @@ struct model_content {
  *   ST_IO         it cannot be written; what was written is removed
  *   ST_NO_MEMORY  a copy in the file's order cannot be had */
 enum status model_file_write(const char *path, const struct model_content *content,
-                             struct file_seal *seal, struct error *error);
+                             struct file_checksum *seal, struct error *error);
 
 /* parameters = the tensors of network in the file at path, which holds them all, with
  * their shapes, and no others.
@@ -31,14 +31,14 @@ enum status model_file_write(const char *path, const struct model_content *conte
  *   ST_CORRUPT  not of that seal, not safetensors, or not the tensors of network
  *   ST_NO_MEMORY  a tensor in the file's order cannot be had
  * On failure parameters may be partly written. */
-enum status model_file_read(const char *path, const struct file_seal *seal,
+enum status model_file_read(const char *path, const struct file_checksum *seal,
                             const struct network *network, float *parameters,
                             struct error *error);
 
 /* A file of weights that a training begins with. */
 struct weights_source {
     const char *path;
-    struct file_seal seal;
+    struct file_checksum seal;
 };
 
 /* Whether the file at path has what a training of network begins with: every tensor but
@@ -61,7 +61,7 @@ enum status model_file_read_start(const struct weights_source *source,
  * with tensors, all of whose values are finite. Fills in its seal.
  *   ST_INVALID  it is not; the error says why
  *   ST_IO       it cannot be read */
-enum status model_file_check_public(const char *path, struct file_seal *seal,
+enum status model_file_check_public(const char *path, struct file_checksum *seal,
                                     struct error *error);
 
 #endif

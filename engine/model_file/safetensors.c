@@ -154,7 +154,7 @@ static bool put_content(struct sink *sink, const struct safetensors_content *con
 
 enum status safetensors_write(const char *path,
                               const struct safetensors_content *content,
-                              struct file_seal *seal, struct error *error)
+                              struct file_checksum *seal, struct error *error)
 {
     struct sink sink = {.file =
                             open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
@@ -258,9 +258,9 @@ void safetensors_close(struct safetensors *file)
 }
 
 enum status safetensors_check(const struct safetensors *file,
-                              const struct file_seal *seal, struct error *error)
+                              const struct file_checksum *seal, struct error *error)
 {
-    return file_seal_check(seal, file->file, NULL, error);
+    return file_checksum_check(seal, file->file, NULL, error);
 }
 
 const char *safetensors_header(const struct safetensors *file)

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/file_seal.h"
+#include "base/file_checksum.h"
 #include "base/status.h"
 #include "engine/nn/network.h"
 
@@ -42,7 +42,7 @@ struct safetensors_content {
  *   ST_IO  the file cannot be written; what was written is removed */
 enum status safetensors_write(const char *path,
                               const struct safetensors_content *content,
-                              struct file_seal *seal, struct error *error);
+                              struct file_checksum *seal, struct error *error);
 
 struct safetensors; /* an open file, opaque */
 
@@ -56,9 +56,9 @@ enum status safetensors_take(struct safetensors **out, int file_take,
                              struct error *error);
 void safetensors_close(struct safetensors *file); /* NULL is allowed */
 
-/* Whether the open file has this seal (file_seal_check). */
+/* Whether the open file has this seal (file_checksum_check). */
 enum status safetensors_check(const struct safetensors *file,
-                              const struct file_seal *seal, struct error *error);
+                              const struct file_checksum *seal, struct error *error);
 
 /* The header's JSON text without its padding, ended by 0. */
 const char *safetensors_header(const struct safetensors *file);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/nn/interleave.h"
+#include "engine/nn/channels_last.h"
 #include "engine/nn/layer.h"
 
 enum status builder_refuse(const struct builder *builder, const char *member,
@@ -134,9 +134,10 @@ static void crop_to(struct builder *builder, struct image crop)
 {
     struct view *view = &builder->view;
     size_t width = crop.height * crop.width * crop.channels;
-    struct interleave *plan = builder_node(builder, &interleave_node, width)->plan;
+    struct channels_last *plan =
+        builder_node(builder, &channels_last_node, width)->plan;
 
-    *plan = (struct interleave){.image = view->image, .crop = crop};
+    *plan = (struct channels_last){.image = view->image, .crop = crop};
     view->image = crop;
     view->interleaved = true;
 }

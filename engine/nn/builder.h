@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "engine/nn/conv_window.h"
 #include "engine/nn/graph.h"
-#include "engine/nn/window.h"
 
 enum { POINTER_SIZE = 160 };
 
@@ -76,7 +76,8 @@ bool builder_may_overwrite(const struct builder *builder);
 struct node *builder_node_over(struct builder *builder, const struct node_kind *kind);
 
 /* Records come channel by channel; from here on the value at hand has channels last
- * (interleave.h). builder_crop takes the middle of the image besides, size x size of it. */
+ * (channels_last.h). builder_crop takes the middle of the image besides, size x size
+ * of it. */
 void builder_interleave(struct builder *builder);
 void builder_crop(struct builder *builder, size_t size);
 

@@ -39,7 +39,7 @@ struct value {
 /* When the gradients are formed of which a sum is made (per_example_gradients.h). */
 enum per_example {
     PER_EXAMPLE_NEVER, /* sums read a and b, scaled */
-    PER_EXAMPLE_BIAS,  /* that of the bias on the way back; of the weight sums make it, from
+    PER_EXAMPLE_BIAS, /* that of the bias on the way back; of the weight sums make it, from
                           a and b as they are */
     PER_EXAMPLE_ON_MEASURE, /* that of the bias on the way back, that of the weight when
                                 records are measured, if they are; sums read them then */
@@ -51,9 +51,9 @@ struct weight_layer {
     const void *plan;             /* its node's */
     const struct row_layer *rows; /* in the plan: outputs, and where its tensors lie */
     size_t from, to;              /* values: a, and b's gradient buffer */
-    bool frozen;         /* it keeps its weights: no gradient is formed of it */
-    size_t row_floats;   /* floats in a row of its weight */
-    size_t positions;    /* rows a record */
+    bool frozen;       /* it keeps its weights: no gradient is formed of it */
+    size_t row_floats; /* floats in a row of its weight */
+    size_t positions;  /* rows a record */
     enum per_example per_example;
     size_t per_example_floats; /* of what is formed of each record */
 };
@@ -75,9 +75,9 @@ struct network {
     size_t frozen_count; /* floats of frozen tensors, behind them */
     size_t node_count, value_count, layer_count, tensor_count, tile_count;
     size_t output; /* value of the outputs */
-    size_t
-        frozen_nodes; /* the first so many make, of a record alone, one value of which
-                            the others are made: that of the last of them */
+    /* the first so many make, of a record alone, one value of which the others are
+     * made: that of the last of them */
+    size_t frozen_nodes;
     struct node *nodes;
     struct value *values;
     struct weight_layer *layers;

@@ -86,8 +86,8 @@ struct model_spec {
     enum loss loss;
     double huber_delta; /* huber's: > 0, where the loss turns straight */
     uint64_t init_seed;
-    struct model_start
-        start; /* where its weights begin, and which of them are trained */
+    /* where its weights begin, and which of them are trained */
+    struct model_start start;
 };
 
 void model_spec_fini(struct model_spec *model); /* a zeroed one is allowed */

@@ -439,8 +439,8 @@ static void init_uniform(struct stream *stream, struct stream_position from, flo
         from.block = j / INIT_WORDS * (sizeof words / STREAM_BLOCK_SIZE);
         stream_read(stream, words, sizeof words, &from);
         for (size_t k = 0; k < count; k++)
-            out[j + k] = (float)(bound * (((double)words[skipped + k] + 0.5) * 0x1p-31 -
-                                          1.0));
+            out[j + k] =
+                (float)(bound * (((double)words[skipped + k] + 0.5) * 0x1p-31 - 1.0));
         j += count;
     }
 }
@@ -483,6 +483,5 @@ void network_init_span(const struct network *network, float *values, uint64_t se
 
 void network_init(const struct network *network, float *values, uint64_t seed)
 {
-    network_init_span(network, values, seed,
-                      (struct span){0, network_floats(network)});
+    network_init_span(network, values, seed, (struct span){0, network_floats(network)});
 }

@@ -21,9 +21,9 @@
 #include <cblas.h>
 
 #include "base/check.h"
+#include "engine/gemm/gemm.h"
+#include "engine/gemm/gemm_choice.h"
 #include "engine/parallel/vector_math.h"
-#include "engine/product/product.h"
-#include "engine/product/product_choice.h"
 
 enum {
     SYRK_LEAST = 64, /* so many rows, or more, are faster by half of their products */
@@ -65,7 +65,7 @@ void position_gradients_bias(const struct position_layer *layer,
     for (size_t i = 0; i < b.count && width > 0; i++) {
         float *sum = per_example.data + i * per_example.stride;
         memset(sum, 0, width * sizeof *sum);
-        add_columns(sum, b.data + i * b.stride, window_positions(&layer->window),
+        add_columns(sum, b.data + i * b.stride, conv_window_positions(&layer->window),
                     width);
     }
 }
@@ -123,19 +123,19 @@ static void add_gradient(const struct position_layer *layer, struct row_span spa
 
     while (positions_next(layer, &step, rows->b)) {
         struct rows u = positions_unfold(layer, rows->a, step, scratch);
-        const struct product product = {
-            .rows = span.count,
-            .columns = inputs,
-            .terms = u.count,
-            .x = positions_outputs(layer, rows->b, step).data + span.row,
-            .x_stride = layer->rows.outputs,
-            .y = u.data,
-            .y_stride = u.stride,
-            .z = to,
-            .z_stride = inputs,
-            .start = adds || step.first > 0 ? to : NULL,
-            .start_stride = inputs};
-        product_columns_by_columns(product_choice_best(), &product);
+        const struct gemm product = {.rows = span.count,
+                                     .columns = inputs,
+                                     .terms = u.count,
+                                     .x = positions_outputs(layer, rows->b, step).data +
+                                          span.row,
+                                     .x_stride = layer->rows.outputs,
+                                     .y = u.data,
+                                     .y_stride = u.stride,
+                                     .z = to,
+                                     .z_stride = inputs,
+                                     .start = adds || step.first > 0 ? to : NULL,
+                                     .start_stride = inputs};
+        gemm_columns_by_columns(gemm_choice_best(), &product);
     }
 }
 
@@ -193,7 +193,7 @@ static double product_sum(const double *a, const double *b, size_t count)
 static double gram_square(const struct position_layer *layer, struct rows a,
                           struct rows b, float *scratch)
 {
-    size_t one = window_positions(&layer->window), d = layer->rows.inputs,
+    size_t one = conv_window_positions(&layer->window), d = layer->rows.inputs,
            p = layer->rows.outputs, t = positions_of_unit(layer);
     double *wide_a = (double *)(void *)(scratch + positions_unfolded(layer));
     double *wide_b = wide_a + rows_stride(t * d),
@@ -270,9 +270,9 @@ double position_gradients_measure(const struct position_layer *layer,
                                   float *scratch)
 {
     struct rows a = rows->a, b = rows->b;
-    size_t bias = bias_floats(layer), t = window_positions(&layer->window);
+    size_t bias = bias_floats(layer), t = conv_window_positions(&layer->window);
     double a_square = 0.0, b_square = 0.0;
-    double overlap = (double)window_overlap(&layer->window);
+    double overlap = (double)conv_window_overlap(&layer->window);
     for (size_t k = 0; k < a.count; k++) {
         a_square += overlap * floats_square(a.data + k * a.stride,
                                             image_floats(&layer->window.image));
@@ -304,7 +304,7 @@ double position_gradients_measure_pair(const struct position_layer *layer,
 {
     const struct row_pair *a = &factors->a, *b = &factors->b;
     size_t in = image_floats(&layer->window.image), bias = bias_floats(layer);
-    size_t out = window_positions(&layer->window) * layer->rows.outputs;
+    size_t out = conv_window_positions(&layer->window) * layer->rows.outputs;
     bool stacked = a->difference.data != NULL;
 
     CHECK(layer->form == NORM_PER_EXAMPLE);
@@ -347,9 +347,9 @@ static struct sum_scratch divide(const struct position_layer *layer, size_t outp
     struct sum_scratch s = {.sum = scatters ? scratch : NULL,
                             .matrix = scratch + (scatters ? matrix : 0)};
     s.unfolded = s.matrix + (is_long ? matrix : 0);
-    s.floats = (scatters ? matrix : 0) + (is_long ? matrix : 0) +
-               (is_long ? positions_unfolded(layer)
-                        : SUM_ROWS * unfolded_stride(layer));
+    s.floats =
+        (scatters ? matrix : 0) + (is_long ? matrix : 0) +
+        (is_long ? positions_unfolded(layer) : SUM_ROWS * unfolded_stride(layer));
     return s;
 }
 
@@ -374,29 +374,29 @@ static void add_some(const struct position_layer *layer, struct row_span span,
                      float *sum, const float *start,
                      const struct weighed_positions *some, float *unfolded)
 {
-    size_t t = window_positions(&layer->window), d = layer->rows.inputs;
+    size_t t = conv_window_positions(&layer->window), d = layer->rows.inputs;
     size_t unit = positions_of_unit(layer) / t;
     struct rows a = some->rows.a, b = some->rows.b;
     struct rows u = {unfolded, unfolded_stride(layer), t};
 
     for (size_t k = 0; k < a.count; k++, u.data += t * u.stride)
-        window_unfold(&layer->window, u, a.data + k * a.stride, 0);
-    const struct product product = {.rows = span.count,
-                                    .columns = d,
-                                    .terms = t,
-                                    .x = b.data + span.row,
-                                    .x_stride = layer->rows.outputs,
-                                    .y = unfolded,
-                                    .y_stride = u.stride,
-                                    .z = sum,
-                                    .z_stride = d,
-                                    .start = start,
-                                    .start_stride = d};
-    product_sum_of_units(product_choice_best(), &product,
-                         (struct product_runs){.units = {.count = a.count / unit,
-                                                         .weights = some->clip_factors},
-                                               .count = unit,
-                                               .x_run = b.stride});
+        conv_window_unfold(&layer->window, u, a.data + k * a.stride, 0);
+    const struct gemm product = {.rows = span.count,
+                                 .columns = d,
+                                 .terms = t,
+                                 .x = b.data + span.row,
+                                 .x_stride = layer->rows.outputs,
+                                 .y = unfolded,
+                                 .y_stride = u.stride,
+                                 .z = sum,
+                                 .z_stride = d,
+                                 .start = start,
+                                 .start_stride = d};
+    gemm_sum_of_units(gemm_choice_best(), &product,
+                      (struct gemm_runs){.units = {.count = a.count / unit,
+                                                   .weights = some->clip_factors},
+                                         .count = unit,
+                                         .x_run = b.stride});
 }
 
 VECTOR_CLONES
@@ -413,7 +413,7 @@ static void add_long(const struct position_layer *layer, struct row_span span,
                      const struct sum_scratch *s)
 {
     size_t d = layer->rows.inputs,
-           unit = positions_of_unit(layer) / window_positions(&layer->window);
+           unit = positions_of_unit(layer) / conv_window_positions(&layer->window);
     for (size_t i = 0; i < all->rows.a.count; i += unit) {
         struct position_rows rows = some_of(&all->rows, i, unit);
         gradient(layer, span, s->matrix, false, &rows, s->unfolded);

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "engine/nn/frame.h"
-#include "engine/product/product_choice.h"
-#include "engine/product/slide.h"
+#include "engine/gemm/direct_conv.h"
+#include "engine/gemm/gemm_choice.h"
+#include "engine/nn/zero_padding.h"
 
 /* Gram is the faster form up to these r = T (d + p) / (p d), as its products are in
  * double; the limit on T bounds its scratch (README.md). */
@@ -25,7 +25,7 @@ enum {
 
 static size_t positions(const struct position_layer *layer)
 {
-    return window_positions(&layer->window);
+    return conv_window_positions(&layer->window);
 }
 
 static size_t pixels(const struct position_layer *layer)
@@ -42,10 +42,10 @@ static size_t image_floats(const struct position_layer *layer)
  * columns there. */
 static bool is_plain(const struct position_layer *layer)
 {
-    const struct window *window = &layer->window;
-    return window_taps(window) == 1 && window->image.channels % 16 == 0 &&
+    const struct conv_window *window = &layer->window;
+    return conv_window_taps(window) == 1 && window->image.channels % 16 == 0 &&
            window->stride == 1 && window->top == 0 && window->left == 0 &&
-           window_positions(window) == pixels(layer);
+           conv_window_positions(window) == pixels(layer);
 }
 
 size_t positions_of_unit(const struct position_layer *layer)
@@ -68,8 +68,9 @@ static enum norm_form choose_form(const struct position_layer *layer)
 
 void positions_plan(struct position_layer *layer)
 {
-    layer->first = window_trim(&layer->window);
-    layer->rows.inputs = window_taps(&layer->window) * layer->window.image.channels;
+    layer->first = conv_window_trim(&layer->window);
+    layer->rows.inputs =
+        conv_window_taps(&layer->window) * layer->window.image.channels;
     layer->form = choose_form(layer);
 }
 
@@ -158,7 +159,7 @@ struct rows positions_unfold(const struct position_layer *layer, struct rows a,
 
     if (is_plain(layer))
         return (struct rows){image + step.first * channels, channels, step.count};
-    window_unfold(&layer->window, out, image, step.first);
+    conv_window_unfold(&layer->window, out, image, step.first);
     return out;
 }
 
@@ -184,7 +185,7 @@ struct rows positions_outputs(const struct position_layer *layer, struct rows z,
                          outputs, step.count};
 }
 
-static void widen_axis(size_t *before, size_t *size, struct window_phase phase)
+static void widen_axis(size_t *before, size_t *size, struct conv_window_phase phase)
 {
     if (phase.pixels == 0 || phase.taps == 0)
         return;
@@ -197,44 +198,46 @@ static void widen_axis(size_t *before, size_t *size, struct window_phase phase)
 }
 
 /* What forward reads: the lines of the image, and zeros beside them. */
-static struct frame forward_frame(const struct position_layer *layer)
+static struct zero_padding forward_frame(const struct position_layer *layer)
 {
-    struct frame frame = window_frame(&layer->window);
+    struct zero_padding frame = conv_window_frame(&layer->window);
     frame.up = 0;
     frame.height = frame.image.height;
     return frame;
 }
 
 /* What backward reads: the gradients at the outputs, and zeros beside their lines. */
-static struct frame backward_frame(const struct position_layer *layer)
+static struct zero_padding backward_frame(const struct position_layer *layer)
 {
-    const struct window *w = &layer->window;
-    struct frame frame = {.image = {w->out_height, w->out_width, layer->rows.outputs},
-                          .height = w->out_height};
+    const struct conv_window *w = &layer->window;
+    struct zero_padding frame = {
+        .image = {w->out_height, w->out_width, layer->rows.outputs},
+        .height = w->out_height};
     for (size_t phase = 0; phase < w->stride; phase++)
-        widen_axis(&frame.left, &frame.width, window_phase_across(w, phase));
+        widen_axis(&frame.left, &frame.width, conv_window_phase_across(w, phase));
     frame.width += frame.left;
     return frame;
 }
 
 /* How many records a slide takes, of which each has so many rows. */
-static size_t records_at_once(const struct frame *frame, size_t rows)
+static size_t records_at_once(const struct zero_padding *frame, size_t rows)
 {
-    size_t floats = frame_floats(frame), wanted = (ROWS_WANTED - 1) / rows + 1;
+    size_t floats = zero_padding_floats(frame), wanted = (ROWS_WANTED - 1) / rows + 1;
     size_t room = floats > 0 ? FRAMES_FLOATS / floats : wanted;
     if (room == 0)
         return 1;
     return room < wanted ? room : wanted;
 }
 
-static size_t frames_floats(const struct frame *frame, size_t rows)
+static size_t frames_floats(const struct zero_padding *frame, size_t rows)
 {
-    return records_at_once(frame, rows) * frame_floats(frame);
+    return records_at_once(frame, rows) * zero_padding_floats(frame);
 }
 
 size_t positions_scratch(const struct position_layer *layer)
 {
-    struct frame forward = forward_frame(layer), backward = backward_frame(layer);
+    struct zero_padding forward = forward_frame(layer),
+                        backward = backward_frame(layer);
     size_t before = frames_floats(&forward, positions(layer)),
            behind = frames_floats(&backward, pixels(layer));
     size_t unfolded = positions_unfolded(layer);
@@ -259,15 +262,17 @@ static struct rows rows_from(struct rows rows, size_t first, size_t count)
 }
 
 /* A run is a line of taps, or one tap where they lie apart. */
-static void forward_runs(struct slide *slide, const struct window *window, size_t line)
+static void forward_runs(struct direct_conv *slide, const struct conv_window *window,
+                         size_t line)
 {
     size_t channels = window->image.channels, taps = window->kernel_width;
     bool apart = window->dilation > 1;
-    slide->runs[0] = (struct slide_runs){window->kernel_height, window->dilation * line,
-                                         (ptrdiff_t)(taps * channels)};
-    slide->runs[1] = apart ? (struct slide_runs){taps, window->dilation * channels,
-                                                 (ptrdiff_t)channels}
-                           : (struct slide_runs){.count = 1};
+    slide->runs[0] = (struct direct_conv_runs){
+        window->kernel_height, window->dilation * line, (ptrdiff_t)(taps * channels)};
+    slide->runs[1] = apart
+                         ? (struct direct_conv_runs){taps, window->dilation * channels,
+                                                     (ptrdiff_t)channels}
+                         : (struct direct_conv_runs){.count = 1};
     slide->terms = apart ? channels : taps * channels;
 }
 
@@ -300,10 +305,10 @@ static struct met taps_met(const struct reading *reading, size_t line, size_t ta
  * met alike: nothing is multiplied by lines above and below an image.
  *   slide       x is the first line of the images, y the first tap's
  *   line_floats  from a line of them to the next */
-static void multiply_lines(const struct slide *slide, const struct reading *reading,
-                           size_t line_floats)
+static void multiply_lines(const struct direct_conv *slide,
+                           const struct reading *reading, size_t line_floats)
 {
-    const struct slide_rows *lines = &slide->rows[1];
+    const struct direct_conv_rows *lines = &slide->rows[1];
     size_t taps = slide->runs[0].count;
     for (size_t l = 0, end; l < lines->count; l = end) {
         struct met met = taps_met(reading, l, taps), next = met;
@@ -312,7 +317,7 @@ static void multiply_lines(const struct slide *slide, const struct reading *read
             if (next.first != met.first || next.count != met.count)
                 break;
         }
-        struct slide part = *slide;
+        struct direct_conv part = *slide;
         part.rows[1].count = end - l;
         part.runs[0].count = met.count;
         part.z += l * lines->z_step;
@@ -324,21 +329,21 @@ static void multiply_lines(const struct slide *slide, const struct reading *read
             part.x += (size_t)at * line_floats;
             part.y += (ptrdiff_t)met.first * slide->runs[0].y_step;
         }
-        slide_multiply(product_choice_best(), &part);
+        direct_conv_multiply(gemm_choice_best(), &part);
     }
 }
 
-static void forward_some(const struct position_pass *pass, const struct frame *frame,
-                         struct rows z, struct rows a)
+static void forward_some(const struct position_pass *pass,
+                         const struct zero_padding *frame, struct rows z, struct rows a)
 {
     const struct position_layer *layer = pass->layer;
-    const struct window *w = &layer->window;
-    size_t outputs = layer->rows.outputs, line = frame_line(frame);
+    const struct conv_window *w = &layer->window;
+    size_t outputs = layer->rows.outputs, line = zero_padding_line(frame);
     size_t channels = w->image.channels, stride = w->stride;
     size_t left = (size_t)(w->left + (ptrdiff_t)frame->left);
     const struct reading reading = {w->top, stride, w->dilation, w->image.height};
-    struct rows images = frame_images(frame, a, pass->scratch);
-    struct slide slide = {
+    struct rows images = zero_padding_images(frame, a, pass->scratch);
+    struct direct_conv slide = {
         .rows = {{images.count, images.stride, z.stride, 0},
                  {w->out_height, stride * line, w->out_width * outputs, 0},
                  {w->out_width, stride * channels, outputs, 0}},
@@ -346,7 +351,7 @@ static void forward_some(const struct position_pass *pass, const struct frame *f
         .x = images.data + left * channels,
         .y = pass->weights,
         .y_stride = layer->rows.inputs,
-        .form = SLIDE_BY_ROWS,
+        .form = DIRECT_CONV_BY_ROWS,
         .z = z.data,
         .start = pass->adds ? z.data : pass->bias};
 
@@ -358,7 +363,7 @@ static void forward_some(const struct position_pass *pass, const struct frame *f
 
 void positions_forward(const struct position_pass *pass, struct rows z, struct rows a)
 {
-    const struct frame frame = forward_frame(pass->layer);
+    const struct zero_padding frame = forward_frame(pass->layer);
     size_t records = records_at_once(&frame, positions(pass->layer));
 
     for (size_t i = 0; i < a.count; i += records)
@@ -369,19 +374,20 @@ void positions_forward(const struct position_pass *pass, struct rows z, struct r
 }
 
 /* The pixels that the same taps read, a stride apart in both directions. */
-static void backward_phase(const struct position_pass *pass, const struct frame *frame,
-                           struct rows da, struct rows b, const size_t phase[2])
+static void backward_phase(const struct position_pass *pass,
+                           const struct zero_padding *frame, struct rows da,
+                           struct rows b, const size_t phase[2])
 {
     const struct position_layer *layer = pass->layer;
-    const struct window *w = &layer->window;
-    struct window_phase down = window_phase_down(w, phase[0]),
-                        across = window_phase_across(w, phase[1]);
-    size_t outputs = layer->rows.outputs, line = frame_line(frame);
+    const struct conv_window *w = &layer->window;
+    struct conv_window_phase down = conv_window_phase_down(w, phase[0]),
+                             across = conv_window_phase_across(w, phase[1]);
+    size_t outputs = layer->rows.outputs, line = zero_padding_line(frame);
     size_t channels = w->image.channels, row = w->kernel_width * channels;
     size_t image_line = w->image.width * channels;
     size_t left = (size_t)(across.first + (ptrdiff_t)frame->left);
     const struct reading reading = {down.first, 1, down.step, w->out_height};
-    struct slide slide = {
+    struct direct_conv slide = {
         .rows = {{b.count, b.stride, da.stride, 0},
                  {down.pixels, line, w->stride * image_line, 0},
                  {across.pixels, outputs, w->stride * channels, 0}},
@@ -393,7 +399,7 @@ static void backward_phase(const struct position_pass *pass, const struct frame 
         .x = b.data + left * outputs,
         .y = pass->weights + down.last_tap * row + across.last_tap * channels,
         .y_stride = layer->rows.inputs,
-        .form = SLIDE_BY_COLUMNS,
+        .form = DIRECT_CONV_BY_COLUMNS,
         .z = da.data + phase[0] * image_line + phase[1] * channels};
 
     slide.start = pass->adds ? slide.z : NULL;
@@ -412,14 +418,15 @@ static void clear_padding(const struct position_layer *layer, struct rows da)
 
 void positions_backward(const struct position_pass *pass, struct rows da, struct rows b)
 {
-    const struct frame frame = backward_frame(pass->layer);
+    const struct zero_padding frame = backward_frame(pass->layer);
     size_t records = records_at_once(&frame, pixels(pass->layer));
     size_t stride = pass->layer->window.stride;
 
     if (!pass->adds)
         clear_padding(pass->layer, da);
     for (size_t i = 0; i < b.count; i += records) {
-        struct rows in = frame_images(&frame, rows_from(b, i, records), pass->scratch);
+        struct rows in =
+            zero_padding_images(&frame, rows_from(b, i, records), pass->scratch);
         struct rows out = rows_from(da, i, records);
         for (size_t y = 0; y < stride; y++)
             for (size_t x = 0; x < stride; x++)

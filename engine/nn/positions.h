@@ -21,14 +21,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/nn/conv_window.h"
 #include "engine/nn/rows.h"
-#include "engine/nn/window.h"
 
 enum norm_form { NORM_GRAM, NORM_EXPLICIT, NORM_PER_EXAMPLE };
 
 struct position_layer {
     struct row_layer rows;              /* inputs: d = taps x channels of window */
-    struct window window;               /* without the taps that never meet the image */
+    struct conv_window window;          /* without the taps that never meet the image */
     size_t kernel_height, kernel_width; /* the tensor is (outputs, height, width, */
     struct tap first;                   /* channels x copies); first tap of window */
     size_t copies;    /* channels of the tensor that read one channel of the image */
@@ -82,9 +82,9 @@ struct position_pass {
 /* Enough for a pass, and for positions_unfold. */
 size_t positions_scratch(const struct position_layer *layer);
 
-/* A row holds one record: z (T x outputs), a (an image). Every output of a pass is one chain
- * of fused multiply-adds (slide.h), which the bias begins; one that goes on from z has the
- * bias added behind it.
+/* A row holds one record: z (T x outputs), a (an image). Every output of a pass is one
+ * chain of fused multiply-adds (direct_conv.h), which the bias begins; one that goes on
+ * from z has the bias added behind it.
  *   forward   of position t and output o: over the taps of the window, line by line, and the
  *             channels; lines above and below the image are no terms, a tap beside it is a
  *             term of zero

@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "engine/gemm/gemm.h"
+#include "engine/gemm/gemm_choice.h"
 #include "engine/parallel/vector_math.h"
-#include "engine/product/product.h"
-#include "engine/product/product_choice.h"
 
 enum { HALF_STEP = 16 }; /* floats: halves of a row are whole vectors */
 
@@ -44,69 +44,69 @@ bool row_layer_has_bias(const struct row_layer *layer)
 }
 
 /* z = s + a W^T */
-static struct product forward_product(const struct row_layer *layer,
-                                      const float *parameters, struct rows z,
-                                      struct rows a)
+static struct gemm forward_product(const struct row_layer *layer,
+                                   const float *parameters, struct rows z,
+                                   struct rows a)
 {
-    return (struct product){.rows = a.count,
-                            .columns = layer->outputs,
-                            .terms = layer->inputs,
-                            .x = a.data,
-                            .x_stride = a.stride,
-                            .y = parameters + layer->weight,
-                            .y_stride = layer->inputs,
-                            .z = z.data,
-                            .z_stride = z.stride};
+    return (struct gemm){.rows = a.count,
+                         .columns = layer->outputs,
+                         .terms = layer->inputs,
+                         .x = a.data,
+                         .x_stride = a.stride,
+                         .y = parameters + layer->weight,
+                         .y_stride = layer->inputs,
+                         .z = z.data,
+                         .z_stride = z.stride};
 }
 
 void row_layer_forward(const struct row_layer *layer, const float *parameters,
                        struct rows z, struct rows a)
 {
-    struct product product = forward_product(layer, parameters, z, a);
+    struct gemm product = forward_product(layer, parameters, z, a);
     if (row_layer_has_bias(layer))
         product.start = parameters + layer->bias;
-    product_rows_by_rows(product_choice_best(), &product);
+    gemm_rows_by_rows(gemm_choice_best(), &product);
 }
 
 void row_layer_add_forward(const struct row_layer *layer, const float *parameters,
                            struct rows z, struct rows a)
 {
-    struct product product = forward_product(layer, parameters, z, a);
+    struct gemm product = forward_product(layer, parameters, z, a);
     product.start = z.data;
     product.start_stride = z.stride;
-    product_rows_by_rows(product_choice_best(), &product);
+    gemm_rows_by_rows(gemm_choice_best(), &product);
 }
 
 /* da = s + b W */
-static struct product backward_product(const struct row_layer *layer,
-                                       const float *parameters, struct rows da,
-                                       struct rows b)
+static struct gemm backward_product(const struct row_layer *layer,
+                                    const float *parameters, struct rows da,
+                                    struct rows b)
 {
-    return (struct product){.rows = b.count,
-                            .columns = layer->inputs,
-                            .terms = layer->outputs,
-                            .x = b.data,
-                            .x_stride = b.stride,
-                            .y = parameters + layer->weight,
-                            .y_stride = layer->inputs,
-                            .z = da.data,
-                            .z_stride = da.stride};
+    return (struct gemm){.rows = b.count,
+                         .columns = layer->inputs,
+                         .terms = layer->outputs,
+                         .x = b.data,
+                         .x_stride = b.stride,
+                         .y = parameters + layer->weight,
+                         .y_stride = layer->inputs,
+                         .z = da.data,
+                         .z_stride = da.stride};
 }
 
 void row_layer_backward(const struct row_layer *layer, const float *parameters,
                         struct rows da, struct rows b)
 {
-    struct product product = backward_product(layer, parameters, da, b);
-    product_rows_by_columns(product_choice_best(), &product);
+    struct gemm product = backward_product(layer, parameters, da, b);
+    gemm_rows_by_columns(gemm_choice_best(), &product);
 }
 
 void row_layer_add_backward(const struct row_layer *layer, const float *parameters,
                             struct rows da, struct rows b)
 {
-    struct product product = backward_product(layer, parameters, da, b);
+    struct gemm product = backward_product(layer, parameters, da, b);
     product.start = da.data;
     product.start_stride = da.stride;
-    product_rows_by_columns(product_choice_best(), &product);
+    gemm_rows_by_columns(gemm_choice_best(), &product);
 }
 
 /* Squares of floats are exact in double; the padding of a row is zero. Two rows are taken
@@ -139,35 +139,35 @@ void row_layer_measure(const struct row_layer *layer, double *squares,
 }
 
 /* block = s + b^T a */
-static struct product gradient_product(const struct row_layer *layer,
-                                       struct row_span span, float *block,
-                                       const struct rows *a, const struct rows *b)
+static struct gemm gradient_product(const struct row_layer *layer, struct row_span span,
+                                    float *block, const struct rows *a,
+                                    const struct rows *b)
 {
-    return (struct product){.rows = span.count,
-                            .columns = layer->inputs,
-                            .terms = a->count,
-                            .x = b->data + span.row,
-                            .x_stride = b->stride,
-                            .y = a->data,
-                            .y_stride = a->stride,
-                            .z = block,
-                            .z_stride = layer->inputs};
+    return (struct gemm){.rows = span.count,
+                         .columns = layer->inputs,
+                         .terms = a->count,
+                         .x = b->data + span.row,
+                         .x_stride = b->stride,
+                         .y = a->data,
+                         .y_stride = a->stride,
+                         .z = block,
+                         .z_stride = layer->inputs};
 }
 
 void row_layer_sum(const struct row_layer *layer, struct row_span span, float *block,
                    struct rows a, struct rows b)
 {
-    struct product product = gradient_product(layer, span, block, &a, &b);
-    product_columns_by_columns(product_choice_best(), &product);
+    struct gemm product = gradient_product(layer, span, block, &a, &b);
+    gemm_columns_by_columns(gemm_choice_best(), &product);
 }
 
 void row_layer_add_sum(const struct row_layer *layer, struct row_span span,
                        float *block, struct rows a, struct rows b)
 {
-    struct product product = gradient_product(layer, span, block, &a, &b);
+    struct gemm product = gradient_product(layer, span, block, &a, &b);
     product.start = block;
     product.start_stride = layer->inputs;
-    product_columns_by_columns(product_choice_best(), &product);
+    gemm_columns_by_columns(gemm_choice_best(), &product);
 }
 
 VECTOR_CLONES

@@ -7,7 +7,7 @@
  *                                       of b_t
  *
  * W is (outputs, inputs) row-major, c is (outputs); both lie in the flat vector. All of
- * these are product.h's products, c being where forward starts: what a row gets depends on
+ * these are gemm.h's products, c being where forward starts: what a row gets depends on
  * that row and the parameters alone (noise.md 2.5).
  *
  * Threads: pure functions of their arguments.

@@ -15,8 +15,8 @@
 #ifndef ENGINE_NN_TRANSLATION_H
 #define ENGINE_NN_TRANSLATION_H
 
+#include "engine/nn/conv_window.h"
 #include "engine/nn/graph.h"
-#include "engine/nn/window.h"
 #include "engine/onnx/onnx_graph.h"
 
 struct translation {

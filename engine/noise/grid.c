@@ -18,10 +18,10 @@
 #include "base/check.h"
 #include "engine/parallel/vector_math.h"
 
-#define FLOAT_ROUNDOFF 0x1p-24 /* u */
-#define GRID_SLACK      0x1p-36            /* conversions and underflow, in Theorem 1 */
-#define CELL_EXCESS     88.722839111672999 /* 128 ln 2: chance that a cell passes M */
-#define STEPS_MAX       0x1p50             /* one rounded value is at most that long */
+#define FLOAT_ROUNDOFF 0x1p-24            /* u */
+#define GRID_SLACK     0x1p-36            /* conversions and underflow, in Theorem 1 */
+#define CELL_EXCESS    88.722839111672999 /* 128 ln 2: chance that a cell passes M */
+#define STEPS_MAX      0x1p50             /* one rounded value is at most that long */
 
 enum {
     CELL_ROWS_LIMIT = 1 << 15,

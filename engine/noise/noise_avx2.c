@@ -92,8 +92,8 @@ AVX2_INLINE unsigned propose_4(const uint64_t *entries, const uint64_t *words,
 
 /* For each set of flagged lanes, these in ascending order. */
 static const uint32_t lanes_in_front[16][AVX2_LANES] = {
-    {0},    {0},    {1},    {0, 1},    {2},    {0, 2},    {1, 2},    {0, 1, 2},
-    {3},    {0, 3}, {1, 3}, {0, 1, 3}, {2, 3}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2, 3}};
+    {0}, {0},    {1},    {0, 1},    {2},    {0, 2},    {1, 2},    {0, 1, 2},
+    {3}, {0, 3}, {1, 3}, {0, 1, 3}, {2, 3}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2, 3}};
 
 /* All four lanes are stored behind the list; those that are flagged stand in front, and
  * the next vector overwrites the rest. */

@@ -93,8 +93,7 @@ static unsigned avx512_propose(const struct noise_lanes *lanes, unsigned *count)
         __mmask8 low = propose_8(entries, words + first, candidate + first);
         __mmask8 high = propose_8(entries, words + second, candidate + second);
         __mmask16 set = _mm512_kunpackb(high, low);
-        _mm512_storeu_epi32(flagged + listed,
-                            _mm512_maskz_compress_epi32(set, places));
+        _mm512_storeu_epi32(flagged + listed, _mm512_maskz_compress_epi32(set, places));
         listed += (unsigned)__builtin_popcount(set);
         places = _mm512_add_epi32(places, step);
     }

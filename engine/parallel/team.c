@@ -11,7 +11,7 @@
  * microseconds, the time that sleeping and waking cost. */
 enum { SPINS = 4000 };
 
-struct member {
+struct worker {
     struct team *team;
     pthread_t thread;
     unsigned index;
@@ -19,7 +19,7 @@ struct member {
 
 struct team {
     unsigned size, started; /* started: threads besides the caller */
-    struct member *members;
+    struct worker *members;
     struct team_work work; /* the current piece */
     uint64_t wakes;        /* pieces that others had a part in */
     atomic_uint piece;     /* grows by one with each piece */
@@ -60,7 +60,7 @@ static void announce(struct team *team, pthread_cond_t *condition)
 
 static void *member_main(void *argument)
 {
-    struct member *member = argument;
+    struct worker *member = argument;
     struct team *team = member->team;
     for (unsigned seen = 0;; seen++) {
         await_change(team, &team->piece, seen, &team->wake);
@@ -89,8 +89,8 @@ enum status team_create(struct team **out, unsigned size, struct error *error)
     pthread_cond_init(&team->wake, NULL);
     pthread_cond_init(&team->done, NULL);
     for (unsigned k = 1; k < size; k++) {
-        struct member *member = &team->members[k];
-        *member = (struct member){.team = team, .index = k};
+        struct worker *member = &team->members[k];
+        *member = (struct worker){.team = team, .index = k};
         if (pthread_create(&member->thread, NULL, member_main, member) != 0) {
             team_destroy(team);
             return error_set(error, ST_NO_MEMORY, "cannot start %u threads", size);

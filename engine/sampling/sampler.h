@@ -7,9 +7,9 @@
 #ifndef ENGINE_SAMPLING_SAMPLER_H
 #define ENGINE_SAMPLING_SAMPLER_H
 
+#include "engine/parallel/team.h"
 #include "engine/sampling/index_range.h"
 #include "engine/sampling/poisson.h"
-#include "engine/parallel/team.h"
 
 struct sampler; /* opaque */
 

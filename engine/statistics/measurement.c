@@ -45,7 +45,7 @@ enum status measurement_plan(struct measurement *measurement,
     /* No sum of n units passes int64. */
     if (scale * (double)terms->units + 0x1p41 > 0x1p62)
         return error_set(error, ST_INVALID, "the noise is too little for so many %ss",
-                         unit_name(terms->unit));
+                         privacy_unit_name(terms->unit));
     *measurement = (struct measurement){
         .slots = statistics_slots(statistics),
         .units = terms->units,
@@ -86,7 +86,7 @@ static int64_t steps_of(double t, double scale)
 
 /* What row k of m adds to its bin: their shares are whole and add up to G. Behind them lie
  * rows that add nothing. */
-static int64_t share_of(double scale, uint32_t k, uint32_t m)
+static int64_t budget_share_of(double scale, uint32_t k, uint32_t m)
 {
     int64_t whole = (int64_t)scale;
     return k < m ? whole / m + (k < whole % m) : 0;
@@ -121,13 +121,13 @@ static void add_unit(const struct statistic *statistic, const struct matrix *mat
     case STATISTIC_QUANTILES:
         for (uint32_t k = 0; k < rows.room; k++)
             slots[axis_bin(&axes[0], matrix, (uint64_t)rows.first + k)] +=
-                share_of(scale, k, rows.count);
+                budget_share_of(scale, k, rows.count);
         break;
     case STATISTIC_TABLE:
         for (uint32_t k = 0; k < rows.room; k++)
             slots[axis_bin(&axes[0], matrix, (uint64_t)rows.first + k) * axes[1].bins +
                   axis_bin(&axes[1], matrix, (uint64_t)rows.first + k)] +=
-                share_of(scale, k, rows.count);
+                budget_share_of(scale, k, rows.count);
         break;
     case STATISTIC_SUM:
     case STATISTIC_MEAN:

@@ -53,7 +53,7 @@ struct measurement { /* public: planned before a record is read */
 
 struct measurement_terms {
     enum relation relation;
-    enum unit unit;
+    enum privacy_unit unit;
     double noise_multiplier; /* > 0 */
     uint64_t units;          /* n */
 };

@@ -12,7 +12,7 @@
  * in exactly one bin. The declared values and the edges are public, and all bins are
  * shown, empty ones too.
  *
- *   parsed (api/statistics_request.h) --> statistics_resolve --> measured (measurement.h)
+ *   parsed (api/requests/statistics_request.h) --> statistics_resolve --> measured (measurement.h)
  *
  * Ownership: a list owns its texts and numbers; statistics_fini releases them.
  * Threads: plain values.

@@ -17,8 +17,7 @@ struct transfer {
     struct curl_slist *headers;
     const struct transfer_rules *rules;
     /* libcurl has copies of url, headers and signature. */
-    struct transfer_request
-        request;
+    struct transfer_request request;
     bool plain; /* its URL is http */
     bool began; /* a piece of the body has come */
     bool too_large, not_taken, enough;

@@ -8,7 +8,7 @@
 
 #include <sqlite3.h>
 
-#include "accountant/filter.h"
+#include "accountant/pricing/filter.h"
 #include "tests/accountant/ledger_fixture.h"
 
 enum {
@@ -45,7 +45,8 @@ static inline struct filling begin_filling(const char *path)
     struct filling filling = {0};
     struct filter filter;
     struct curve curve;
-    const struct grant grant = {RELATION_ZERO_OUT, 8, 1e-5, 0, {0, 0}, UNIT_RECORD};
+    const struct grant grant = {RELATION_ZERO_OUT,  8, 1e-5, 0, {0, 0},
+                                PRIVACY_UNIT_RECORD};
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&curve, &filter);
     entry_curve_encode(filling.capacity, &curve);

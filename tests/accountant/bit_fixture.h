@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "accountant/curve.h"
+#include "accountant/pricing/curve.h"
 #include "base/random.h"
 
 struct bit {

@@ -6,7 +6,7 @@
 #ifndef TESTS_ACCOUNTANT_FIGURE_FIXTURE_H
 #define TESTS_ACCOUNTANT_FIGURE_FIXTURE_H
 
-#include "accountant/figures.h"
+#include "accountant/pricing/figures.h"
 
 static inline struct mechanism one(struct mechanism_run *run)
 {

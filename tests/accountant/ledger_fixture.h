@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#include "accountant/ledger.h"
-#include "accountant/ledger_view.h"
+#include "accountant/ledger/ledger.h"
+#include "accountant/ledger/ledger_view.h"
 #include "store/store.h"
-#include "store/dataset_rows.h"
+#include "store/rows/dataset_rows.h"
 
 struct kit {
     struct store *store;
@@ -110,8 +110,8 @@ static inline enum status kit_grant(struct kit *kit, const char *name, double ep
 {
     struct store_tx *tx = kit_begin(kit);
     struct dataset_id id = kit_dataset(name);
-    struct grant grant = {RELATION_ZERO_OUT, epsilon, delta, order, {0, 0},
-                          UNIT_RECORD};
+    struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, order, {0, 0},
+                          PRIVACY_UNIT_RECORD};
     enum status status = kit_dataset_row(tx, name);
     if (status == ST_OK)
         status = ledger_grant(

@@ -5,8 +5,8 @@
 #ifndef TESTS_ACCOUNTANT_LEDGER_LIFE_FIXTURE_H
 #define TESTS_ACCOUNTANT_LEDGER_LIFE_FIXTURE_H
 
-#include "accountant/verify.h"
-#include "accountant/ledger_view.h"
+#include "accountant/audit/verify.h"
+#include "accountant/ledger/ledger_view.h"
 #include "tests/accountant/ledger_fixture.h"
 
 enum { SCENE_JOBS = 6, SCENE_STEPS = 9 };
@@ -35,7 +35,8 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
     for (int i = 0; good && i < 2; i++) {
         struct store_tx *tx;
         struct dataset_id id = kit_dataset(scene_names[i]);
-        struct grant grant = {RELATION_ZERO_OUT, 4, 1e-5, 0, {0, 0}, UNIT_RECORD};
+        struct grant grant = {RELATION_ZERO_OUT,  4, 1e-5, 0, {0, 0},
+                              PRIVACY_UNIT_RECORD};
         if (store_begin(kit.store, STORE_LEDGER, &tx, NULL) != ST_OK) {
             good = false;
             break;

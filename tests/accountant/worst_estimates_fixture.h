@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/figures.h"
-#include "accountant/filter.h"
+#include "accountant/pricing/figures.h"
+#include "accountant/pricing/filter.h"
 #include "accountant/mechanisms/error_feedback.h"
 #include "base/check.h"
 

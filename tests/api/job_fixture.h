@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "api/job_defaults.h"
+#include "api/requests/job_defaults.h"
 #include "tests/api/verdict_fixture.h"
 #include "engine/data/readers/reader_registry.h"
 

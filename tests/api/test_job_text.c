@@ -3,7 +3,7 @@
  * again. */
 #include "tests/expect.h"
 
-#include "api/job_defaults.h"
+#include "api/requests/job_defaults.h"
 #include "tests/api/job_fixture.h"
 
 static void every_default_is_written_out(void **state)

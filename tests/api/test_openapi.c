@@ -7,30 +7,30 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "api/audit_view.h"
-#include "api/budget_view.h"
-#include "api/dataset_view.h"
-#include "api/fault.h"
-#include "api/fetch_view.h"
-#include "api/job_defaults.h"
-#include "api/job_schema.h"
-#include "api/job_view.h"
-#include "api/key_request.h"
-#include "api/login_request.h"
-#include "api/key_view.h"
+#include "api/views/audit_view.h"
+#include "api/views/budget_view.h"
+#include "api/views/dataset_view.h"
+#include "api/json/fault.h"
+#include "api/views/fetch_view.h"
+#include "api/requests/job_defaults.h"
+#include "api/requests/job_schema.h"
+#include "api/views/job_view.h"
+#include "api/requests/key_request.h"
+#include "api/requests/login_request.h"
+#include "api/views/key_view.h"
 #include "api/limits.h"
-#include "api/model_view.h"
-#include "api/page_view.h"
-#include "api/predict_answer.h"
-#include "api/predict_request.h"
-#include "api/problem.h"
-#include "api/statistics_request.h"
-#include "api/statistics_view.h"
-#include "api/routes.h"
-#include "api/sweep_request.h"
-#include "api/system_view.h"
-#include "api/webhook_event.h"
-#include "api/webhook_view.h"
+#include "api/views/model_view.h"
+#include "api/views/page_view.h"
+#include "api/views/predict_answer.h"
+#include "api/requests/predict_request.h"
+#include "api/views/problem.h"
+#include "api/requests/statistics_request.h"
+#include "api/views/statistics_view.h"
+#include "api/http/routes.h"
+#include "api/requests/sweep_request.h"
+#include "api/views/system_view.h"
+#include "api/requests/webhook_event.h"
+#include "api/views/webhook_view.h"
 #include "tests/api/verdict_fixture.h"
 #include "engine/data/readers/reader_registry.h"
 #include "engine/dp/algorithms/registry.h"
@@ -159,7 +159,8 @@ static void answer_statistics(json_t *answers)
         "{\"kind\":\"variance\",\"column\":\"x\",\"range\":[0,0.5]},"
         "{\"kind\":\"quantiles\",\"column\":\"x\",\"probabilities\":[0.5],\"bins\":4}],"
         "\"privacy\":{\"epsilon\":1}}";
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_RECORD, 3.5, 1000};
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 3.5,
+                                            1000};
     const struct ledger_entry_name reserve = {.seq = 7};
     struct dataset_spec spec;
     struct statistics_request request;
@@ -182,16 +183,16 @@ static void answer_statistics(json_t *answers)
     char *cost = survey_guarantee_render(&guarantee);
     char *text = statistics_answers_render(&measurement, &request.statistics,
                                            &spec.schema, released);
-    struct survey_row row = {.id = {"sta_01JJZ0000000000000000000AB"},
-                             .dataset = "c",
-                             .state = "SUCCEEDED",
-                             .reason = "",
-                             .spec = asked,
-                             .guarantee = cost,
-                             .answers = text,
-                             .create_ms = 1700000000000,
-                             .end_ms = 1700000001000,
-                             .created_by = "ana"};
+    struct statistics_row row = {.id = {"sta_01JJZ0000000000000000000AB"},
+                                 .dataset = "c",
+                                 .state = "SUCCEEDED",
+                                 .reason = "",
+                                 .spec = asked,
+                                 .guarantee = cost,
+                                 .answers = text,
+                                 .create_ms = 1700000000000,
+                                 .end_ms = 1700000001000,
+                                 .created_by = "ana"};
     take_answer(answers, "Statistics", survey_render(&row, "default"));
     row.state = "FAILED";
     row.reason = "worker_lost";
@@ -321,7 +322,7 @@ static const char *const requests[] = {
 static void answer_model(json_t *answers, const struct dataset_spec *dataset,
                          const struct job_request *request, bool is_private)
 {
-    struct noise_certificate noise = {.kernel = "SkylakeX", .product_kernel = "avx512"};
+    struct noise_certificate noise = {.kernel = "SkylakeX", .gemm_kernel = "avx512"};
     struct ledger_entry_name reserve = {.seq = 3};
     struct epochs epochs = {.items = regranted, .count = 2};
     char *noise_text = noise_render(&noise);

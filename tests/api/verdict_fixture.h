@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "api/fault.h"
+#include "api/json/fault.h"
 #include "base/status.h"
 #include "tests/expect.h"
 

@@ -10,7 +10,7 @@
  *   RUNS=n  of each kind, at most 2000, each with a key of its own; 120 unless given */
 #include "engine/dp/algorithms/registry.h"
 #include "engine/nn/layers/registry.h"
-#include "accountant/figures.h"
+#include "accountant/pricing/figures.h"
 #include "tests/engine/dp/algorithm_fixture.h"
 
 enum { N = 50000, B = 1000, T = 150, RUNS_MAX = 2000 };

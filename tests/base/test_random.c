@@ -81,17 +81,23 @@ static void a_stretch_is_its_blocks(struct stream *stream,
                     &(struct stream_position){from->key, from->nonce, from->block + i});
         assert_memory_equal(out + 1 + i * sizeof block, block, sizeof block);
     }
-    stream_read(stream, block, 8,
-                &(struct stream_position){from->key, from->nonce, from->block + BLOCKS});
+    stream_read(
+        stream, block, 8,
+        &(struct stream_position){from->key, from->nonce, from->block + BLOCKS});
     assert_memory_equal(out + 1 + BLOCKS * sizeof block, block, 8);
 }
 
 static void a_long_stretch_is_its_blocks_one_by_one(void **state)
 {
     (void)state;
-    static const uint64_t firsts[] = {
-        0, 1, 7 * 65536, 0xffffffff - 40, 0xffffffff - 8, 0xffffffff, 0x7fffffffffffffff,
-        0x123456789abcdef0};
+    static const uint64_t firsts[] = {0,
+                                      1,
+                                      7 * 65536,
+                                      0xffffffff - 40,
+                                      0xffffffff - 8,
+                                      0xffffffff,
+                                      0x7fffffffffffffff,
+                                      0x123456789abcdef0};
     static const uint64_t nonces[] = {0, 5, UINT64_MAX - 1, 0x8000000080000000};
     uint8_t key[STREAM_KEY_SIZE];
     struct stream *stream = stream_create();

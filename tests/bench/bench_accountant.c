@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/figures.h"
+#include "accountant/pricing/figures.h"
 #include "accountant/mechanisms/rdp.h"
 #include "base/check.h"
 #include "base/clock.h"

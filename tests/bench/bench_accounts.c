@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "tests/expect.h"
-#include "accountant/ledger_seal.h"
+#include "accountant/ledger/ledger_seal.h"
 #include "base/check.h"
 #include "tests/accountant/accounts_fixture.h"
 #include "tests/store/place_fixture.h"
@@ -65,7 +65,7 @@ static double ask(struct ledger *ledger, unsigned datasets)
     unsigned asked = 0;
     for (unsigned i = 0; i < datasets; i += 7, asked++) {
         char name[16];
-        struct share share;
+        struct budget_share share;
         name_dataset(name, i);
         const struct dataset_id id = kit_dataset(name);
         const struct ledger_part part = {&id, PART_TRAIN};

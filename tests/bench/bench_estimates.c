@@ -1,13 +1,14 @@
 /*
- * bench_estimates - time of a core that the worst estimates take: the noise for a target, the
- * figure, the charge and what would fit. The least of some runs, as others may use the machine.
- * tests/accountant/test_estimate_work.c holds the same requests to a limit of operations.
+ * bench_estimates - time of a core that the worst estimates take: the noise for a
+ * target, the figure, the charge and what would fit. The least of some runs, as others
+ * may use the machine. tests/accountant/pricing/test_estimate_work.c holds the same
+ * requests to a limit of operations.
  */
 #include <stdio.h>
 #include <time.h>
 
-#include "accountant/figures.h"
-#include "accountant/filter.h"
+#include "accountant/pricing/figures.h"
+#include "accountant/pricing/filter.h"
 #include "base/check.h"
 #include "tests/accountant/worst_estimates_fixture.h"
 

@@ -61,8 +61,8 @@ static double work_of(const struct growth *g)
     double w = (double)g->width, inner = (double)(g->depth - 1) * w * w;
     double edge = INPUTS * w, last = w * ACTUAL_CLASSES;
     double products = (2 * edge + 3 * (inner + last)) * (double)g->batch;
-    double coins = 64 * g->batch > g->records ? 16 * (double)g->records
-                                              : 160 * (double)g->batch;
+    double coins =
+        64 * g->batch > g->records ? 16 * (double)g->records : 160 * (double)g->batch;
     return products + (edge + inner + last) * 100 + coins;
 }
 

@@ -12,8 +12,8 @@ enum { IMAGES = 2048, GROUPS = 32 };
 
 static struct matrix images(void)
 {
-    struct matrix data = made_up_records(((uint64_t)IMAGES * PIXELS + FEATURES - 1) /
-                                         FEATURES);
+    struct matrix data =
+        made_up_records(((uint64_t)IMAGES * PIXELS + FEATURES - 1) / FEATURES);
     data.records = IMAGES;
     data.features = PIXELS;
     return data;
@@ -52,10 +52,10 @@ static void print_model(const struct matrix *data, const char *name, enum preset
     struct measure_plan plan = {.seconds = 10, .turn_seconds = 0.1, .share = 0.1};
     struct measurement m[2] = {0};
     for (size_t k = 0; k < 2; k++)
-        m[k] = (struct measurement){
-            .run = step,
-            .context = trainer_on(data, preset, names[k], batch),
-            .alone = true};
+        m[k] =
+            (struct measurement){.run = step,
+                                 .context = trainer_on(data, preset, names[k], batch),
+                                 .alone = true};
     size_t turns = measure_all(m, 2, &plan);
     printf("%-12s%6d%9.1f%9.1f%8.2f%11.0f\n", name, (int)batch, m[0].seconds * 1e3,
            m[1].seconds * 1e3, ratio(&m[0], &m[1], turns),

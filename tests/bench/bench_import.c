@@ -298,10 +298,12 @@ static void measure(const struct workload *workload, const char *folder)
         for (int k = 0; k < CLOCKS; k++)
             imports[k][i] = took[k];
     }
-    double import = median(imports[WALL]), least = median(floors), size = FILE_SIZE / 1e6;
-    printf("%-22s %8.0f %8.0f %8.0f %8.0f %8.0f %8.2f %8.0f %8.0f %8.0f\n", workload->name, size,
-           size / import, size / median(imports[READER]), size / median(imports[ALL]),
-           size / least, import / least, (double)matrix_size / 1e6, size / median(secret[WALL]),
+    double import = median(imports[WALL]), least = median(floors),
+           size = FILE_SIZE / 1e6;
+    printf("%-22s %8.0f %8.0f %8.0f %8.0f %8.0f %8.2f %8.0f %8.0f %8.0f\n",
+           workload->name, size, size / import, size / median(imports[READER]),
+           size / median(imports[ALL]), size / least, import / least,
+           (double)matrix_size / 1e6, size / median(secret[WALL]),
            size / median(secret[ALL]));
     unlink(data);
     unlink(labels);

@@ -1,5 +1,5 @@
 /*
- * bench_products - products of dense layers by each kernel of engine/product beside
+ * bench_products - products of dense layers by each kernel of engine/gemm beside
  * OpenBLAS, GFLOP/s of one thread, in turns within one process, the best of each; once for
  * each family of BLAS kernels. What packing costs is in all figures.
  */
@@ -10,9 +10,9 @@
 
 #include "base/check.h"
 #include "engine/nn/rows.h"
-#include "engine/product/product.h"
-#include "engine/product/product_choice.h"
-#include "engine/product/product_portable.h"
+#include "engine/gemm/gemm.h"
+#include "engine/gemm/gemm_choice.h"
+#include "engine/gemm/gemm_portable.h"
 #include "engine/rounding/blas.h"
 #include "tests/engine/kernels_fixture.h"
 
@@ -52,7 +52,7 @@ static float *numbers(size_t count)
     return all;
 }
 
-static struct product product_of(const struct shape *shape)
+static struct gemm product_of(const struct shape *shape)
 {
     size_t in = rows_spread_stride(shape->inputs),
            out = rows_spread_stride(shape->outputs);
@@ -60,41 +60,41 @@ static struct product product_of(const struct shape *shape)
           *w = numbers(shape->inputs * shape->outputs);
     switch (shape->form) {
     case FORWARD:
-        return (struct product){.rows = shape->rows,
-                                .columns = shape->outputs,
-                                .terms = shape->inputs,
-                                .x = a,
-                                .x_stride = in,
-                                .y = w,
-                                .y_stride = shape->inputs,
-                                .z = b,
-                                .z_stride = out};
+        return (struct gemm){.rows = shape->rows,
+                             .columns = shape->outputs,
+                             .terms = shape->inputs,
+                             .x = a,
+                             .x_stride = in,
+                             .y = w,
+                             .y_stride = shape->inputs,
+                             .z = b,
+                             .z_stride = out};
     case BACKWARD:
-        return (struct product){.rows = shape->rows,
-                                .columns = shape->inputs,
-                                .terms = shape->outputs,
-                                .x = b,
-                                .x_stride = out,
-                                .y = w,
-                                .y_stride = shape->inputs,
-                                .z = a,
-                                .z_stride = in};
+        return (struct gemm){.rows = shape->rows,
+                             .columns = shape->inputs,
+                             .terms = shape->outputs,
+                             .x = b,
+                             .x_stride = out,
+                             .y = w,
+                             .y_stride = shape->inputs,
+                             .z = a,
+                             .z_stride = in};
     case SUM: break;
     }
-    return (struct product){.rows = shape->outputs,
-                            .columns = shape->inputs,
-                            .terms = shape->rows,
-                            .x = b,
-                            .x_stride = out,
-                            .y = a,
-                            .y_stride = in,
-                            .z = w,
-                            .z_stride = shape->inputs};
+    return (struct gemm){.rows = shape->outputs,
+                         .columns = shape->inputs,
+                         .terms = shape->rows,
+                         .x = b,
+                         .x_stride = out,
+                         .y = a,
+                         .y_stride = in,
+                         .z = w,
+                         .z_stride = shape->inputs};
 }
 
 /* kernel NULL: the BLAS. */
-static void multiply(const struct product_kernel *kernel, enum form form,
-                     const struct product *p)
+static void multiply(const struct gemm_kernel *kernel, enum form form,
+                     const struct gemm *p)
 {
     if (kernel == NULL)
         cblas_sgemm(CblasRowMajor, form == SUM ? CblasTrans : CblasNoTrans,
@@ -103,18 +103,18 @@ static void multiply(const struct product_kernel *kernel, enum form form,
                     (blasint)p->x_stride, p->y, (blasint)p->y_stride, 0, p->z,
                     (blasint)p->z_stride);
     else if (form == FORWARD)
-        product_rows_by_rows(kernel, p);
+        gemm_rows_by_rows(kernel, p);
     else if (form == BACKWARD)
-        product_rows_by_columns(kernel, p);
+        gemm_rows_by_columns(kernel, p);
     else
-        product_columns_by_columns(kernel, p);
+        gemm_columns_by_columns(kernel, p);
 }
 
-static void measure(const struct shape *shape,
-                    const struct product_kernel *const *kernels, size_t count)
+static void measure(const struct shape *shape, const struct gemm_kernel *const *kernels,
+                    size_t count)
 {
     static const char *const forms[] = {"forward", "backward", "sum"};
-    struct product product = product_of(shape);
+    struct gemm product = product_of(shape);
     double best[KERNELS_MAX], start = seconds_now();
     double flops =
         2.0 * (double)shape->rows * (double)shape->inputs * (double)shape->outputs;
@@ -139,7 +139,7 @@ static void measure(const struct shape *shape,
 
 int main(int argc, char **argv)
 {
-    const struct product_kernel *kernels[KERNELS_MAX] = {NULL};
+    const struct gemm_kernel *kernels[KERNELS_MAX] = {NULL};
     size_t count = 1;
     int result;
     (void)argc;
@@ -147,11 +147,10 @@ int main(int argc, char **argv)
         return result;
     blas_use_one_thread();
     printf("GFLOP/s                    %9.9s", blas_kernel());
-    for (size_t k = 0; product_choice_at(k) != NULL; k++)
-        if (product_choice_at(k)->available() &&
-            product_choice_at(k) != &product_portable) {
-            kernels[count++] = product_choice_at(k);
-            printf("%9s", product_choice_at(k)->name);
+    for (size_t k = 0; gemm_choice_at(k) != NULL; k++)
+        if (gemm_choice_at(k)->available() && gemm_choice_at(k) != &gemm_portable) {
+            kernels[count++] = gemm_choice_at(k);
+            printf("%9s", gemm_choice_at(k)->name);
         }
     printf("\n");
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)

@@ -12,7 +12,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
-#include "cluster/mpi_group.h"
+#include "mpi/mpi_group.h"
 #include "engine/nn/network.h"
 #include "engine/rounding/blas.h"
 #include "tests/bench/workload_fixture.h"

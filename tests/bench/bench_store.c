@@ -24,7 +24,7 @@
 #include "tests/expect.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "accountant/ledger_freeze.h"
+#include "accountant/ledger/ledger_freeze.h"
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/postgres_store_fixture.h"
 
@@ -143,7 +143,8 @@ static void print(const char *what, unsigned clients, struct figures *figures,
 {
     qsort(figures->took_ns, figures->count, sizeof figures->took_ns[0], by_time);
     printf("%-38s %3u clients %9.0f a second, p50 %7.3f ms, p99 %8.3f ms, "
-           "%6.1f us of processor\n", what, clients, (double)figures->count / seconds,
+           "%6.1f us of processor\n",
+           what, clients, (double)figures->count / seconds,
            (double)figures->took_ns[figures->count / 2] / 1e6,
            (double)figures->took_ns[figures->count * 99 / 100] / 1e6,
            processor * 1e6 / (double)figures->count);

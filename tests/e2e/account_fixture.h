@@ -2,8 +2,8 @@
  * account_fixture.h - the filter's own arithmetic, from the numbers that the daemon
  * shows: what an owner could compute with a pencil from /budget and /ledger.
  *
- * Charges are multiples of 2^-40 nats (accountant/filter.h), so sums of them are exact in
- * doubles and do not depend on their order.
+ * Charges are multiples of 2^-40 nats (accountant/pricing/filter.h), so sums of them
+ * are exact in doubles and do not depend on their order.
  */
 #ifndef TESTS_E2E_ACCOUNT_FIXTURE_H
 #define TESTS_E2E_ACCOUNT_FIXTURE_H

@@ -1,6 +1,7 @@
 /*
  * chain_fixture.h - the hash of a COMMIT from what is published of it: the chain as
- * accountant/README.md documents it, in code that shares nothing with the daemon's.
+ * accountant/audit/README.md documents it, in code that shares nothing with the
+ * daemon's.
  */
 #ifndef TESTS_E2E_CHAIN_FIXTURE_H
 #define TESTS_E2E_CHAIN_FIXTURE_H

@@ -72,7 +72,7 @@ static size_t shared_options(const char *options[OPTIONS_MAX], size_t index)
              database.name, way, addresses.standby[0] != '\0' ? "," : "",
              addresses.standby);
     const char *const shared[] = {"--store", urls[index], "--single-server",
-                                  "on",      "--blobs",    "s3://" S3_BUCKET "/eps"};
+                                  "on",      "--blobs",   "s3://" S3_BUCKET "/eps"};
     size_t count = sizeof shared / sizeof *shared;
     memcpy(options, shared, sizeof shared);
     return count;
@@ -83,8 +83,8 @@ void daemons_start(struct daemons *daemons, size_t index)
     const char *options[OPTIONS_MAX];
     size_t count = shared_options(options, index);
     const char *const own[] = {
-        "--role",    daemons->roles[index], "--workers",       "1",
-        "--threads", "1",                   "--drain-timeout", "1", NULL};
+        "--role", daemons->roles[index], "--workers", "1", "--threads",
+        "1",      "--drain-timeout",     "1",         NULL};
     memcpy(options + count, own, sizeof own);
     daemon_start(&daemons->all[index], options);
 }

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "api/routes.h"
+#include "api/http/routes.h"
 #include "tests/expect.h"
 #include "tests/e2e/access_fixture.h"
 #include "tests/e2e/sample_fixture.h"

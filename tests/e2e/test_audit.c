@@ -184,7 +184,8 @@ static void a_refusal_is_told_with_its_code(void **state)
     double before = newest(client);
     assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 1000, 0.5),
                    409, "budget_exhausted");
-    expect_row(client, before, "local job.create - error budget_exhausted {\"dataset\":\"points\"}");
+    expect_row(client, before,
+               "local job.create - error budget_exhausted {\"dataset\":\"points\"}");
     before = newest(client);
     assert_problem(client_delete(client, "/v1/datasets/nothing"), 404, "not_found");
     expect_row(client, before, "local dataset.delete nothing error not_found {}");

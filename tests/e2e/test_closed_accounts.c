@@ -28,8 +28,7 @@ static struct scene {
 static void start(void)
 {
     const char *const options[] = {
-        "--workers",       "1",  "--store", scene.database.url,
-        "--single-server", "on", NULL};
+        "--workers", "1", "--store", scene.database.url, "--single-server", "on", NULL};
     daemon_start(&scene.daemon, options);
 }
 
@@ -39,9 +38,9 @@ static void seal_and_start(void)
     snprintf(archive, sizeof archive, "%s/archive", scene.daemon.directory);
     assert_int_equal(mkdir(archive, 0700), 0);
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
-    const char *const words[] = {"seal",      "--data-dir",       scene.daemon.data_dir,
-                                 "--store",   scene.database.url, "--single-server",
-                                 "on",        "--archive",        archive,
+    const char *const words[] = {"seal",    "--data-dir",       scene.daemon.data_dir,
+                                 "--store", scene.database.url, "--single-server",
+                                 "on",      "--archive",        archive,
                                  NULL};
     assert_int_equal(daemon_run(&scene.daemon, words), 0);
     start();
@@ -73,14 +72,14 @@ static int end(void **state)
 static bool sums_are_locked(const char *granted)
 {
     char sql[160], answer[64];
-    snprintf(sql, sizeof sql,
-             "SELECT count(*)>0 FROM pg_locks WHERE relation='sealed_sum'::regclass AND "
-             "%s",
-             granted);
+    snprintf(
+        sql, sizeof sql,
+        "SELECT count(*)>0 FROM pg_locks WHERE relation='sealed_sum'::regclass AND "
+        "%s",
+        granted);
     postgres_ask(&server, &scene.database, sql, answer, sizeof answer);
     return strcmp(answer, "t") == 0;
 }
-
 
 /* A session that keeps everybody from reading the sums until its end. */
 static FILE *lock_sums(void)
@@ -152,8 +151,8 @@ static void whoever_waits_for_a_closed_account_keeps_nobody_waiting(void **state
     assert_status(client_get(client, "/v1/status"), 200);
     assert_status(client_get(client, "/readyz"), 200);
     /* What is written goes on, too. */
-    assert_status(
-        client_patch(client, "/v1/datasets/asked", "*", "{'tags':{'a':'b'}}"), 200);
+    assert_status(client_patch(client, "/v1/datasets/asked", "*", "{'tags':{'a':'b'}}"),
+                  200);
     assert_int_equal(atomic_load(&answered), 0); /* all that was meanwhile */
 
     fputs("COMMIT;\n", session);

@@ -196,7 +196,8 @@ static void one_address_leaves_room_for_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_upload_is_free_when_its_client_has_gone_with_its_last_bytes),
+        cmocka_unit_test(
+            an_upload_is_free_when_its_client_has_gone_with_its_last_bytes),
         cmocka_unit_test(while_it_ends_new_connections_are_refused_at_once),
         cmocka_unit_test(one_address_leaves_room_for_others),
     };

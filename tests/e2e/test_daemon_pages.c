@@ -12,7 +12,8 @@
 enum { DATASETS = 9, IDS_SIZE = 256 };
 
 /* Neither the order of the names nor its reverse. */
-static const char *const names[DATASETS] = {"m", "c", "x", "a", "k", "z", "b", "y", "d"};
+static const char *const names[DATASETS] = {"m", "c", "x", "a", "k",
+                                            "z", "b", "y", "d"};
 
 static int begin(void **state)
 {
@@ -28,9 +29,9 @@ static void read_in_turns(struct daemons *daemons, const char *query, int size,
     size_t turn = 0;
     ids[0] = '\0';
     do {
-        const struct reply *page = client_get(
-            &daemons->clients[turn++ % 2], "/v1/datasets?page_size=%d%s%s%s", size,
-            query, token[0] != '\0' ? "&page_token=" : "", token);
+        const struct reply *page =
+            client_get(&daemons->clients[turn++ % 2], "/v1/datasets?page_size=%d%s%s%s",
+                       size, query, token[0] != '\0' ? "&page_token=" : "", token);
         assert_status(page, 200);
         const json_t *item, *next = reply_at(page, "next_page_token");
         size_t i;
@@ -76,7 +77,7 @@ static void pages_of_two_daemons_are_one_list(void **state)
 
 static void a_list_that_another_has_sent_is_sent_again(void **state)
 {
-    static const char *const lists[] = {"/v1/jobs", "/v1/models", "/v1/datasets",
+    static const char *const lists[] = {"/v1/jobs",   "/v1/models", "/v1/datasets",
                                         "/v1/sweeps", "/v1/grants", "/v1/status"};
     struct daemons *daemons = *state;
     char tag[256], known[300];

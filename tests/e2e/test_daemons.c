@@ -197,7 +197,8 @@ static void a_worker_answers_probes_and_metrics_alone(void **state)
     assert_non_null(strstr(metrics->body, "epsilond_daemons{role=\"api\"} 2"));
     assert_problem(client_get(worker, "/v1/jobs"), 404, "not_found");
     assert_problem(client_get(worker, "/ui/"), 404, "not_found");
-    assert_problem(declare_points(worker, "elsewhere", SAMPLE_PUBLIC), 404, "not_found");
+    assert_problem(declare_points(worker, "elsewhere", SAMPLE_PUBLIC), 404,
+                   "not_found");
     assert_problem(client_get(&daemons->clients[ONE], "/v1/datasets/elsewhere"), 404,
                    "not_found");
 }
@@ -230,7 +231,8 @@ static void call_all(struct daemons *daemons, struct caller callers[CALLERS],
 {
     for (size_t i = 0; i < CALLERS; i++) {
         callers[i] = (struct caller){.daemon = &daemons->all[i % 2], .ask = ask};
-        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]),
+                         0);
     }
     for (size_t i = 0; i < CALLERS; i++)
         assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
@@ -290,8 +292,8 @@ static void two_hundred_twins_of_one_key_are_one_job(void **state)
 static void ask_more(struct caller *caller, struct client *client, unsigned number)
 {
     (void)number;
-    const struct reply *reply = client_create(client, "/v1/jobs", SAMPLE_JOB, "few",
-                                              SAMPLE_ENDLESS, 9000.0);
+    const struct reply *reply =
+        client_create(client, "/v1/jobs", SAMPLE_JOB, "few", SAMPLE_ENDLESS, 9000.0);
     caller->accepted += reply->status == 201;
     caller->refused += reply->status == 409;
     assert_true(reply->status == 201 || reply->status == 409);
@@ -308,8 +310,8 @@ static void a_budget_is_not_spent_twice_by_two_that_reserve_at_once(void **state
     ready_points(one, "few", 300, 2, SAMPLE_BUDGET(2));
     account_read(&account, one, "few");
     const char *first = submit(one, SAMPLE_JOB, "few", SAMPLE_ENDLESS, 9000.0);
-    const json_t *entry = account_entry(client_get(one, "/v1/datasets/few/ledger"),
-                                        "RESERVE", first);
+    const json_t *entry =
+        account_entry(client_get(one, "/v1/datasets/few/ledger"), "RESERVE", first);
     account_curve(curve, json_object_get(entry, "curve"));
     unsigned admits = account_admits(&account, curve);
     assert_in_range(admits, 2, CALLERS * TWINS);
@@ -333,8 +335,8 @@ static void one_that_shares_with_none_is_refused_beside_them(void **state)
 {
     struct daemons *daemons = *state;
     const char *const seal[] = {"seal", "--archive", "/tmp", NULL};
-    const char *const regrant[] = {"regrant", "points", "--epsilon", "1",
-                                   "--delta", "1e-5",   "--role",    "api", NULL};
+    const char *const regrant[] = {"regrant", "points", "--epsilon", "1", "--delta",
+                                   "1e-5",    "--role", "api",       NULL};
     struct daemons nobody = {.count = 1}; /* serves a directory of its own */
     assert_int_equal(daemons_command(daemons, ONE, seal), 75);
     daemon_init(&nobody.all[0]);
@@ -345,9 +347,8 @@ static void one_that_shares_with_none_is_refused_beside_them(void **state)
     daemon_init(&strange.all[0]); /* a directory of its own, without --role */
     assert_int_equal(daemons_command(&strange, 0, none), 75);
     assert_true(daemon_logged(&strange.all[0], "another daemon, process "));
-    const char *const own[] = {"--listen", "127.0.0.1:0", "--role",
-                               "api",      "--data-dir",  strange.all[0].data_dir,
-                               NULL};
+    const char *const own[] = {"--listen",   "127.0.0.1:0",           "--role", "api",
+                               "--data-dir", strange.all[0].data_dir, NULL};
     assert_int_equal(daemon_run(&strange.all[0], own), 64);
     assert_true(daemon_logged(&strange.all[0], "--role goes with --store and --blobs"));
     daemon_fini(&strange.all[0]);

@@ -155,13 +155,14 @@ static void damage_row(struct stage *stage, const char *job, const char *from,
                        const char *to)
 {
     char command[600];
-    snprintf(command, sizeof command,
-             "python3 -c \"import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
-             "n = db.execute('UPDATE job SET version=version+1,detail=replace(detail,?,?)"
-             " WHERE id=? AND detail LIKE ?', (*sys.argv[3:], sys.argv[2], "
-             "'%%' + sys.argv[3] + '%%')); "
-             "assert n.rowcount == 1; db.commit()\" '%s/epsilond.db' %s '%s' '%s'",
-             stage->daemon.data_dir, job, from, to);
+    snprintf(
+        command, sizeof command,
+        "python3 -c \"import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
+        "n = db.execute('UPDATE job SET version=version+1,detail=replace(detail,?,?)"
+        " WHERE id=? AND detail LIKE ?', (*sys.argv[3:], sys.argv[2], "
+        "'%%' + sys.argv[3] + '%%')); "
+        "assert n.rowcount == 1; db.commit()\" '%s/epsilond.db' %s '%s' '%s'",
+        stage->daemon.data_dir, job, from, to);
     assert_int_equal(system(command), 0);
 }
 
@@ -244,7 +245,8 @@ static void a_damaged_login_or_policy_that_waits_is_refused_by_both(void **state
     static const struct {
         const char *damage, *mend, *row;
     } all[] = {
-        {"INSERT INTO login VALUES(replace(hex(zeroblob(32)),'00','zz'),'k7QdAbC1',1,1)",
+        {"INSERT INTO login "
+         "VALUES(replace(hex(zeroblob(32)),'00','zz'),'k7QdAbC1',1,1)",
          "DELETE FROM login", "table login, row zzzz"},
         {"INSERT INTO login VALUES(lower(hex(zeroblob(32))),'',1,1)",
          "DELETE FROM login", "table login, row 0000"},
@@ -283,7 +285,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_damaged_matrix_is_not_trained_on, begin,
                                         stage_end),
         cmocka_unit_test_setup_teardown(
-            a_job_whose_row_was_changed_is_refused_and_nothing_else_is, begin, stage_end),
+            a_job_whose_row_was_changed_is_refused_and_nothing_else_is, begin,
+            stage_end),
         cmocka_unit_test_setup_teardown(
             what_an_ended_job_shows_of_its_charge_is_compared, begin, stage_end),
         cmocka_unit_test_setup_teardown(

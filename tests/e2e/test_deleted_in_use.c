@@ -38,8 +38,8 @@ enum credential { OWNERS_KEY, ITS_KEY, ITS_COOKIE };
 /* A request that uses a thing. put_id fills path and body. */
 struct use {
     const char *method, *path, *type, *body;
-    const char
-        *during; /* statuses that may be answered while the thing is being ended */
+    /* statuses that may be answered while the thing is being ended */
+    const char *during;
     const char *after; /* those of a request that is sent when the thing has ended */
 };
 

@@ -237,8 +237,7 @@ static void pages_go_on_over_what_was_deleted_before_a_restart(void **state)
     for (int i = 0; i < ONES; i++)
         ones[i] = train_one();
     for (size_t i = 0; i < 2; i++) {
-        const struct reply *page =
-            client_get(client, "/v1/%s?page_size=2", lists[i]);
+        const struct reply *page = client_get(client, "/v1/%s?page_size=2", lists[i]);
         snprintf(tokens[i][0], 64, "%s", reply_text(page, "next_page_token"));
         page = client_get(client, "/v1/%s?page_size=%zu&order=asc", lists[i],
                           listed(lists[i]) - 1);
@@ -279,8 +278,8 @@ static long asked_with(const char *list, const char *tag)
 static void a_list_that_an_earlier_start_has_sent_is_sent_again(void **state)
 {
     (void)state;
-    static const char *const lists[] = {"/v1/jobs",     "/v1/models", "/v1/datasets",
-                                        "/v1/sweeps",   "/v1/grants", "/v1/charges",
+    static const char *const lists[] = {"/v1/jobs",   "/v1/models", "/v1/datasets",
+                                        "/v1/sweeps", "/v1/grants", "/v1/charges",
                                         "/v1/status"};
     enum { LISTS = sizeof lists / sizeof *lists };
     char tags[LISTS][256];

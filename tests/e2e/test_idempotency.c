@@ -94,14 +94,14 @@ static void a_dataset_is_created_once(void **state)
 
 enum { TWINS = 8 };
 
-struct twin {
+struct duplicate_dataset {
     struct client client;
     char id[64];
 };
 
 static void *send_twin(void *argument)
 {
-    struct twin *twin = argument;
+    struct duplicate_dataset *twin = argument;
     const struct reply *reply = client_post(&twin->client, "/v1/jobs", "twins", JOB(9));
     if (reply->status == 201)
         snprintf(twin->id, sizeof twin->id, "%s", reply_text(reply, "id"));
@@ -111,7 +111,7 @@ static void *send_twin(void *argument)
 static void twins_sent_at_once_are_one_job(void **state)
 {
     struct stage *stage = *state;
-    struct twin twins[TWINS] = {0};
+    struct duplicate_dataset twins[TWINS] = {0};
     pthread_t threads[TWINS];
     for (int i = 0; i < TWINS; i++) {
         client_init(&twins[i].client, &stage->daemon);

@@ -1,5 +1,5 @@
 /* A job's life as a client sees it: queued, running, cancelled within two ticks of the
- * public clock, several at once on one dataset, a full queue, and the failures of the
+ * tick clock, several at once on one dataset, a full queue, and the failures of the
  * closed list. */
 #include <string.h>
 #include <time.h>

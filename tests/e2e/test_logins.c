@@ -1,7 +1,7 @@
 /* Goal: a browser shows its key once and gets a cookie that says no more than the key does,
  * changes nothing from another site's page, and ends when it should. Method: libcurl as the
  * browser, with the headers that one sends. (That it ends when it was idle or has lived for
- * twelve hours is tests/service/test_logins.c's, by a clock of its own.) */
+ * twelve hours is tests/service/identity/test_logins.c's, by a clock of its own.) */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <string.h>

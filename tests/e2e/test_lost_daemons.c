@@ -35,11 +35,12 @@ static void expect_lost(struct daemons *daemons, const char *job)
     double authorised = daemons_ask("SELECT authorised FROM mark WHERE job='%s'", job);
     assert_true(authorised > 0);
     assert_true(reply_number(ended, "privacy.authorised_steps") == authorised);
-    assert_true(daemons_ask("SELECT count(*) FROM ledger WHERE kind='COMMIT' AND job='%s'",
-                      job) == 1);
+    assert_true(
+        daemons_ask("SELECT count(*) FROM ledger WHERE kind='COMMIT' AND job='%s'",
+                    job) == 1);
     assert_true(daemons_ask("SELECT (meta::jsonb->>'steps')::bigint FROM ledger"
-                      " WHERE kind='COMMIT' AND job='%s'",
-                      job) == authorised);
+                            " WHERE kind='COMMIT' AND job='%s'",
+                            job) == authorised);
     assert_true(daemons_ask("SELECT count(*) FROM model WHERE job='%s'", job) == 0);
     assert_true(daemons_ask("SELECT count(*) FROM claim WHERE job='%s'", job) == 0);
 }
@@ -49,11 +50,11 @@ static void expect_lost(struct daemons *daemons, const char *job)
 /* The worker that has claimed the job, by its process. */
 static size_t worker_of(const struct daemons *daemons, const char *job)
 {
-    double process = daemons_ask("SELECT split_part(writer.daemon,' ',2) FROM claim JOIN"
-                                 " writer ON writer.id=claim.daemon WHERE job='%s'",
-                                 job);
-    size_t worker =
-        daemons->all[WORKER].pid == (pid_t)process ? WORKER : SECOND_WORKER;
+    double process =
+        daemons_ask("SELECT split_part(writer.daemon,' ',2) FROM claim JOIN"
+                    " writer ON writer.id=claim.daemon WHERE job='%s'",
+                    job);
+    size_t worker = daemons->all[WORKER].pid == (pid_t)process ? WORKER : SECOND_WORKER;
     assert_int_equal(daemons->all[worker].pid, (pid_t)process);
     return worker;
 }
@@ -164,7 +165,8 @@ static void *live(void *argument)
 {
     struct load *load = argument;
     for (unsigned i = 0; !atomic_load(load->stops) && load->count < JOBS_MAX; i++) {
-        struct client client; /* keeps no connection to a port that is another's by now */
+        /* keeps no connection to a port that is another's by now */
+        struct client client;
         const struct daemon place = place_of(load);
         char key[32];
         client_init(&client, &place);
@@ -215,8 +217,8 @@ static void check_known(struct daemons *daemons, const struct load *load)
         const char *id = load->known[i].id;
         assert_true(daemons_ask("SELECT count(*) FROM job WHERE id='%s'", id) == 1);
         assert_true(
-            daemons_ask("SELECT count(*) FROM ledger WHERE kind='RESERVE' AND job='%s'", id) ==
-            1);
+            daemons_ask("SELECT count(*) FROM ledger WHERE kind='RESERVE' AND job='%s'",
+                        id) == 1);
         if (i % 16 != 0)
             continue;
         const struct reply *again =

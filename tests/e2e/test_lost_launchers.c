@@ -49,8 +49,8 @@ struct running {
     char id[64];
     pid_t ranks[RANKS], mpirun;
     char folder[PATH_SIZE]; /* of its memory */
-    char
-        memory[PATH_SIZE]; /* the name of one that the ranks exchange through, or had */
+    /* the name of one that the ranks exchange through, or had */
+    char memory[PATH_SIZE];
 };
 
 static void read_folder(struct running *running)

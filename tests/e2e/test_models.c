@@ -509,17 +509,19 @@ static void a_cancelled_job_leaves_no_model(void **state)
 
 /* Deep, and with steps so long that its parameters stay finite and its outputs do not. */
 #define DIVERGING                                                                      \
-    "{'dataset':'points',%s'model':{'preset':'mlp','hidden':[64,64,64,64,64,64,64,64]}," \
+    "{'dataset':'points',%s'model':{'preset':'mlp','hidden':[64,64,64,64,64,64,64,64]" \
+    "},"                                                                               \
     "'algorithm':{'name':'dpsgd','clip_norm':1.0},'privacy':{'epsilon':0.05},"         \
-    "'optimizer':{'name':'sgd','learning_rate':1000000.0},'batch_size':100,'steps':30}"
+    "'optimizer':{'name':'sgd','learning_rate':1000000.0},'batch_size':100,'steps':"   \
+    "30}"
 
 static void a_run_whose_public_evaluation_is_not_finite_has_diverged(void **state)
 {
     struct client *client = client_of(state);
     double before =
         reply_number(client_get(client, "/v1/datasets/points/budget"), "epsilon_spent");
-    const struct reply *job = await_end(
-        client, submit(client, DIVERGING, "'evaluation':'open',"));
+    const struct reply *job =
+        await_end(client, submit(client, DIVERGING, "'evaluation':'open',"));
     assert_string_equal(reply_text(job, "state"), "FAILED");
     assert_string_equal(reply_text(job, "state_reason"), "diverged");
     assert_true(json_is_null(reply_at(job, "model")));

@@ -158,8 +158,7 @@ static void large_ones_at_once_are_all_answered_and_leave_nothing(void **state)
     for (size_t i = 0; i < FEATURES; i++)
         at += sprintf(at, "%c0.%05zu", i == 0 ? '[' : ',', i * 127 % 100000);
     sprintf(at, "]");
-    const struct call like = {
-        .daemon = &stage->daemon, .path = path, .tally = &tally};
+    const struct call like = {.daemon = &stage->daemon, .path = path, .tally = &tally};
     burst(&like, row, 1);
     long before = daemon_resident(&stage->daemon);
     burst(&like, row, ROWS);

@@ -36,7 +36,7 @@ struct known {
 
 struct life {
     struct stage *stage;
-    const char *const *options;                /* of the daemon */
+    const char *const *options;               /* of the daemon */
     const struct postgres_database *database; /* NULL: a file */
     struct known jobs[JOBS_MAX];
     size_t count;
@@ -250,7 +250,10 @@ static void await_alone(const struct life *life)
 static int verify(const struct life *life)
 {
     struct daemon *daemon = &life->stage->daemon;
-    const char *const arguments[] = {"verify", "--data-dir", daemon->data_dir, "--store",
+    const char *const arguments[] = {"verify",
+                                     "--data-dir",
+                                     daemon->data_dir,
+                                     "--store",
                                      life->database != NULL ? life->database->url : "",
                                      NULL};
     return life->database != NULL ? daemon_run(daemon, arguments)

@@ -153,10 +153,12 @@ static void another_matrix_ends_the_job_before_it_is_charged(void **state)
     struct client *client = ranks_client(*state);
     set_fault("matrix");
     assert_int_equal(
-        system("mkdir -p other/data/datasets && cd data/datasets && for it in *.matrix; do "
-               "to=../../other/data/datasets/$it && cp \"$it\" \"$to\" && "
-               "printf '\\377' | dd of=\"$to\" bs=1 seek=4000 conv=notrunc status=none && "
-               "! cmp -s \"$it\" \"$to\" || exit 1; done"),
+        system(
+            "mkdir -p other/data/datasets && cd data/datasets && for it in *.matrix; "
+            "do "
+            "to=../../other/data/datasets/$it && cp \"$it\" \"$to\" && "
+            "printf '\\377' | dd of=\"$to\" bs=1 seek=4000 conv=notrunc status=none && "
+            "! cmp -s \"$it\" \"$to\" || exit 1; done"),
         0);
     assert_uncharged(await_loss(state, submit(client, JOB(LINEAR), ENDLESS_STEPS)));
     assert_true(daemon_logged(client->daemon, "rank 1: the matrix"));

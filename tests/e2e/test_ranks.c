@@ -223,8 +223,9 @@ static void a_job_that_ranks_cannot_take_holds_nothing(void **state)
     const struct reply *before = client_get(client, "/v1/datasets/digits/ledger");
     double held =
         reply_number(client_get(client, "/v1/datasets/digits/budget"), "epsilon_held");
-    assert_problem(client_create(client, "/v1/jobs", JOB, "dicesgd", FEW_STEPS, RANKS, 8.0),
-                   400, "one_rank_only");
+    assert_problem(
+        client_create(client, "/v1/jobs", JOB, "dicesgd", FEW_STEPS, RANKS, 8.0), 400,
+        "one_rank_only");
     assert_invalid_at(
         client_create(client, "/v1/jobs",
                       "{'dataset':'digits','model':{'preset':'linear'},'algorithm':"

@@ -50,16 +50,16 @@ static const char *make_charge(struct client *client)
 static int seal(struct daemon *daemon)
 {
     return daemon_run(daemon, (const char *const[]){"seal", "--data-dir",
-                                                    daemon->data_dir, "--head-file", head,
-                                                    "--archive", archive, NULL});
+                                                    daemon->data_dir, "--head-file",
+                                                    head, "--archive", archive, NULL});
 }
 
 static int verify_all(struct daemon *daemon)
 {
-    return daemon_run(
-        daemon, (const char *const[]){"verify", "--data-dir", daemon->data_dir,
-                                      "--head-file", head, "--from-genesis", "--archive",
-                                      archive, NULL});
+    return daemon_run(daemon,
+                      (const char *const[]){"verify", "--data-dir", daemon->data_dir,
+                                            "--head-file", head, "--from-genesis",
+                                            "--archive", archive, NULL});
 }
 
 static void seal_and_start(struct daemon *daemon)
@@ -97,7 +97,8 @@ static void what_was_shown_is_shown_behind_a_seal(void **state)
     const struct reply *asked = client_create(client, "/v1/statistics", HISTOGRAM);
     assert_status(asked, 201);
     snprintf(survey, sizeof survey, "/v1/statistics/%s", reply_text(asked, "id"));
-    while (strcmp(reply_text(client_get(client, "%s", survey), "state"), "RUNNING") == 0)
+    while (strcmp(reply_text(client_get(client, "%s", survey), "state"), "RUNNING") ==
+           0)
         continue;
     id = make_charge(client);
     snprintf(charge, sizeof charge, "/v1/charges/%s", id);
@@ -156,17 +157,17 @@ static void a_second_seal_a_backup_and_what_is_restored_go_on(void **state)
     struct daemon *daemon = &stage->daemon;
     char command[512];
     seal_and_start(daemon);
-    const double spent = reply_number(
-        client_get(client, "/v1/datasets/points/budget"), "epsilon_spent");
+    const double spent =
+        reply_number(client_get(client, "/v1/datasets/points/budget"), "epsilon_spent");
     await_end(client, submit(client, SAMPLE_JOB, "points", 20, 44.0));
     assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
     snprintf(command, sizeof command, "mkdir '%s/backups'", daemon->directory);
     assert_int_equal(system(command), 0);
     snprintf(command, sizeof command, "%s/backups", daemon->directory);
-    assert_int_equal(daemon_run(daemon, (const char *const[]){"backup", command,
-                                                              "--data-dir",
-                                                              daemon->data_dir, NULL}),
-                     0);
+    assert_int_equal(
+        daemon_run(daemon, (const char *const[]){"backup", command, "--data-dir",
+                                                 daemon->data_dir, NULL}),
+        0);
     snprintf(command, sizeof command,
              "rm -r '%s' && '%s' restore \"$(ls -d '%s'/backups/*)\" --data-dir '%s' "
              "--head-file '%s' >/dev/null",
@@ -184,21 +185,19 @@ static void wrong_usage_seals_nothing(void **state)
     struct daemon *daemon = &((struct stage *)*state)->daemon;
     assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
     const char *const folders[] = {"/nowhere", daemon->data_dir, head};
-    assert_int_equal(
-        daemon_run(daemon, (const char *const[]){"seal", "--data-dir", daemon->data_dir,
-                                                 NULL}),
-        64);
+    assert_int_equal(daemon_run(daemon, (const char *const[]){"seal", "--data-dir",
+                                                              daemon->data_dir, NULL}),
+                     64);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         assert_int_equal(
-            daemon_run(daemon, (const char *const[]){"seal", "--data-dir",
-                                                     daemon->data_dir, "--archive",
-                                                     folders[i], NULL}),
+            daemon_run(daemon,
+                       (const char *const[]){"seal", "--data-dir", daemon->data_dir,
+                                             "--archive", folders[i], NULL}),
             78);
-    assert_int_equal(
-        daemon_run(daemon, (const char *const[]){"verify", "--data-dir",
-                                                 daemon->data_dir, "--from-genesis",
-                                                 NULL}),
-        64);
+    assert_int_equal(daemon_run(daemon, (const char *const[]){"verify", "--data-dir",
+                                                              daemon->data_dir,
+                                                              "--from-genesis", NULL}),
+                     64);
     assert_int_equal(seal(daemon), 0); /* there is nothing to seal */
     assert_true(daemon_logged(daemon, "nothing to seal"));
     daemon_start(daemon, (const char *const[]){"--head-file", head, NULL});

@@ -144,11 +144,10 @@ struct refused {
 static void expect_refused(struct daemon *daemon, const struct refused *refused)
 {
     char file[96];
-    const char *const arguments[] = {"--data-dir",    daemon->data_dir,
-                                     "--store",       refused->url,
-                                     "--listen",      "127.0.0.1:0",
-                                     "--single-server", refused->single_server,
-                                     NULL};
+    const char *const arguments[] = {
+        "--data-dir", daemon->data_dir, "--store",         refused->url,
+        "--listen",   "127.0.0.1:0",    "--single-server", refused->single_server,
+        NULL};
     assert_int_equal(daemon_run(daemon, arguments), refused->code);
     if (!daemon_logged(daemon, refused->said))
         fail_msg("not said: %s", refused->said);
@@ -185,8 +184,9 @@ static void what_will_not_do_is_refused_and_nothing_is_held(void **state)
     daemon_init(&daemon);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         expect_refused(&daemon, &all[i]);
-    postgres_ask(&server, &empty, "SELECT count(*) FROM pg_tables WHERE schemaname='public'",
-                 answer, sizeof answer);
+    postgres_ask(&server, &empty,
+                 "SELECT count(*) FROM pg_tables WHERE schemaname='public'", answer,
+                 sizeof answer);
     assert_string_equal(answer, "0");
     daemon_fini(&daemon);
 }
@@ -207,10 +207,9 @@ static void another_schema_is_refused_and_left_as_it_is(void **state)
         const char *held = "SELECT count(*),max(id),max(seen) FROM writer";
         postgres_ask(&server, &scene.database, held, before, sizeof before);
         daemon_init(&other);
-        expect_refused(&other,
-                       &(struct refused){scene.database.url, "on", 78,
-                                         i == 0 ? "the store has schema 10"
-                                                : "this program knows up to"});
+        expect_refused(&other, &(struct refused){scene.database.url, "on", 78,
+                                                 i == 0 ? "the store has schema 10"
+                                                        : "this program knows up to"});
         daemon_fini(&other);
         postgres_ask(&server, &scene.database, held, after, sizeof after);
         assert_string_equal(after, before);
@@ -253,7 +252,7 @@ static void a_daemon_that_may_write_no_more_ends(void **state)
 
 enum { CROWD = 8, EACH = 8 };
 
-struct member { /* one of those who submit at the same time */
+struct worker { /* one of those who submit at the same time */
     struct client client;
     pthread_t thread;
     unsigned number, accepted;
@@ -266,7 +265,7 @@ struct member { /* one of those who submit at the same time */
 static void *submit_some(void *argument)
 {
     char key[32];
-    struct member *member = argument;
+    struct worker *member = argument;
     for (unsigned i = 0; i < EACH; i++) {
         snprintf(key, sizeof key, "job-%u-%u", member->number, i);
         member->accepted +=
@@ -288,7 +287,7 @@ static void jobs_of_a_crowd_are_there_once_though_commits_are_cut(void **state)
 {
     (void)state;
     struct proxy proxy;
-    struct member crowd[CROWD];
+    struct worker crowd[CROWD];
     struct scene scene = {.database = postgres_database(&server)};
     struct postgres_database direct = scene.database;
     proxy_open(&proxy, &server);
@@ -299,10 +298,10 @@ static void jobs_of_a_crowd_are_there_once_though_commits_are_cut(void **state)
     client_init(&scene.client, &scene.daemon);
     ready_points(&scene.client, "points", 500, 1, SAMPLE_BUDGET(8));
     for (unsigned i = 0; i < CROWD; i++) {
-        crowd[i] = (struct member){.number = i};
+        crowd[i] = (struct worker){.number = i};
         client_init(&crowd[i].client, &scene.daemon);
-        assert_int_equal(
-            pthread_create(&crowd[i].thread, NULL, submit_some, &crowd[i]), 0);
+        assert_int_equal(pthread_create(&crowd[i].thread, NULL, submit_some, &crowd[i]),
+                         0);
     }
     for (unsigned i = 0; i < CROWD; i++) {
         pthread_join(crowd[i].thread, NULL);

@@ -34,7 +34,8 @@ static void the_tutorial_works_as_typed(void **state)
     assert_printed(text, "{\"id\":\"quiet\",\"holdout\":0.2}");
     assert_printed(text, "{\"value\":\"low\",\"count\":");
     assert_printed(text, "{\"probability\":0.5,\"value\":");
-    assert_printed(text, "{\"records\":4000,\"epsilon\":0.2,\"accuracy\":{\"value\":0.");
+    assert_printed(text,
+                   "{\"records\":4000,\"epsilon\":0.2,\"accuracy\":{\"value\":0.");
     assert_printed(text, "{\"part\":\"holdout\",\"epsilon_spent\":0.");
     assert_printed(text, "{\"seq\":");
     free(text);

@@ -31,7 +31,7 @@ static int schema_now(void)
 {
     char line[256];
     int steps = 0;
-    FILE *source = fopen("store/sqlite_steps.c", "r");
+    FILE *source = fopen("store/sqlite/sqlite_steps.c", "r");
     assert_non_null(source);
     while (fgets(line, sizeof line, source) != NULL)
         steps += strncmp(line, "static const char step_", 23) == 0;

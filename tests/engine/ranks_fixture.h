@@ -88,7 +88,7 @@ static inline void ranks_group_persons(struct world *world)
         starts[k] = k * ROWS;
     world->data.starts = starts;
     world->data.units = PERSONS;
-    world->spec.unit = UNIT_PERSON;
+    world->spec.unit = PRIVACY_UNIT_PERSON;
     world->spec.unit_rows = 2;
     world->spec.records = PERSONS;
     world->spec.batch_size = PERSONS / 2;

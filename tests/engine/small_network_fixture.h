@@ -50,8 +50,8 @@ struct small_residual {
     uint32_t side, channels, groups;
     bool bias;   /* of the convolutions */
     double rate; /* of the dropout */
-    const struct layer_kind
-        *end; /* below the dense layer: &layer_flatten or a global pool */
+    /* below the dense layer: &layer_flatten or a global pool */
+    const struct layer_kind *end;
 };
 
 /* Convolutions with group norms, one of them in a residual, and dropout; ten outputs. */

@@ -93,7 +93,7 @@ static struct work work_of_steps(const struct matrix *matrix, size_t views)
 {
     struct world *world = world_create("dpgd");
     world->data = *matrix;
-    world->spec.unit = UNIT_PERSON;
+    world->spec.unit = PRIVACY_UNIT_PERSON;
     world->spec.unit_rows = UNIT_ROWS / (views > 0 ? views : 1);
     world->spec.views = (struct view_spec){views, true, 1, 1, 1, matrix->features};
     world->spec.records = world->spec.batch_size = PERSONS;
@@ -114,7 +114,8 @@ static struct work work_of_statistics(const struct matrix *matrix)
 {
     static const double halves[] = {0.5};
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, UNIT_PERSON, 2, PERSONS};
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_PERSON, 2,
+                                            PERSONS};
     const atomic_bool cancel = false;
     struct statistics list = asked(5);
     ask(&list.items[0], STATISTIC_HISTOGRAM, "colour", 0);

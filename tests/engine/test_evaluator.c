@@ -3,7 +3,7 @@
 #include "tests/expect.h"
 
 #include "engine/rounding/blas.h"
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 #include "tests/engine/trainer_fixture.h"
 
 static void evaluation_drops_nothing(void **state)
@@ -102,11 +102,13 @@ static struct evaluation evaluation_of(float feature, unsigned threads)
     trainer_model(trainer, &count);
     float *large = calloc(count, sizeof *large);
     assert_non_null(large);
-    for (size_t j = CLASSES; j < count - CLASSES; j++) /* biases are at one of the ends */
+    for (size_t j = CLASSES; j < count - CLASSES;
+         j++) /* biases are at one of the ends */
         large[j] = (float)j * 1e36F;
     trainer_adopt(trainer, 1, large);
     assert_int_equal(trainer_evaluate(trainer, &evaluation, NULL), ST_OK);
-    assert_true(blas_rounding_is_exact()); /* of the caller, who is a member of the team */
+    assert_true(
+        blas_rounding_is_exact()); /* of the caller, who is a member of the team */
     free(large);
     trainer_destroy(trainer);
     world_destroy(world);

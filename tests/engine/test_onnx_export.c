@@ -62,7 +62,7 @@ static void make(struct batch *batch, const struct family *family)
 static void write_model(const char *path, const struct batch *batch)
 {
     struct model_content content = {batch->network, batch->theta, {0}};
-    struct file_seal seal;
+    struct file_checksum seal;
     assert_int_equal(model_file_write(path, &content, &seal, NULL), ST_OK);
 }
 

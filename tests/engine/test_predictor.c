@@ -27,13 +27,13 @@ static double logit(const float *x, uint32_t j)
     return sum;
 }
 
-static struct file_seal publish(const char *path, struct model_spec *model,
-                                enum loss loss, uint32_t outputs)
+static struct file_checksum publish(const char *path, struct model_spec *model,
+                                    enum loss loss, uint32_t outputs)
 {
     static const struct metadata metadata[] = {{"format", "epsilond/1"}};
     struct network_shape shape = {FEATURES, outputs};
     struct network *network = NULL;
-    struct file_seal seal;
+    struct file_checksum seal;
     float theta[64];
 
     *model = (struct model_spec){.preset = PRESET_LINEAR, .loss = loss};
@@ -190,7 +190,7 @@ static void a_damaged_file_is_refused_where_its_seal_is_known(void **state)
     char path[64], byte;
     (void)state;
     scratch_path(path);
-    const struct file_seal seal = publish(path, &model, LOSS_SQUARED, 1);
+    const struct file_checksum seal = publish(path, &model, LOSS_SQUARED, 1);
     struct predictor_source source = {path, &seal, &model, {FEATURES, 0}};
     assert_int_equal(predictor_open(&predictor, &source, NULL), ST_OK);
     predictor_close(predictor);

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "tests/expect.h"
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 #include "tests/engine/trainer_fixture.h"
 
 static void threads_do_not_matter(void **state)
@@ -174,7 +174,7 @@ static void the_certificate_is_the_plan(void **state)
     assert_true(certificate.plan.grid.scale * 0.8 *
                     (1 + certificate.plan.grid.inflation) >
                 0.999 * 0x1p36);
-    assert_true(certificate.product_kernel[0] != '\0');
+    assert_true(certificate.gemm_kernel[0] != '\0');
     assert_true(certificate.kernel[0] != '\0');
     trainer_destroy(trainer);
     world_destroy(world);

@@ -6,7 +6,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 #include "tests/engine/trainer_fixture.h"
 
 static char folder[] = "/tmp/epsilond-features-XXXXXX";

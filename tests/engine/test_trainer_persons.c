@@ -18,7 +18,7 @@ static void group(struct world *world, uint32_t *starts, uint64_t persons)
         starts[u] = (uint32_t)(u * RECORDS / persons);
     world->data.starts = starts;
     world->data.units = persons;
-    world->spec.unit = UNIT_PERSON;
+    world->spec.unit = PRIVACY_UNIT_PERSON;
     world->spec.unit_rows = 1;
     world->spec.records = persons;
 }
@@ -107,9 +107,9 @@ static void what_is_no_run_of_persons_is_refused(void **state)
     world->spec.records = RECORDS; /* the rows, which would make the rate too small */
     expect_refused(world, ST_INVALID);
     world->spec.records = PERSONS;
-    world->spec.unit = UNIT_RECORD;
+    world->spec.unit = PRIVACY_UNIT_RECORD;
     expect_refused(world, ST_INVALID);
-    world->spec.unit = UNIT_PERSON;
+    world->spec.unit = PRIVACY_UNIT_PERSON;
     world->data.starts = NULL;
     expect_refused(world, ST_INVALID);
     world_destroy(world);
@@ -129,7 +129,7 @@ static void the_mechanism_says_that_units_are_persons(void **state)
     struct world *world = world_create("dpsgd");
     group(world, starts, PERSONS);
     assert_int_equal(train_spec_mechanism(&m, &world->spec, NULL), ST_OK);
-    assert_int_equal(m.unit, UNIT_PERSON);
+    assert_int_equal(m.unit, PRIVACY_UNIT_PERSON);
     assert_true(m.runs[0].sampling_rate == 300.0 / PERSONS);
     mechanism_fini(&m);
     world_destroy(world);

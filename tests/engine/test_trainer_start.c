@@ -11,7 +11,7 @@ enum { HIDDEN = 16, TENSORS = 4 };
  * 2.weight. */
 struct saved {
     char path[64];
-    struct file_seal seal;
+    struct file_checksum seal;
     float values[TENSORS][HIDDEN * FEATURES];
     size_t counts[TENSORS];
 };

@@ -5,7 +5,7 @@
 #include "tests/expect.h"
 #include "engine/nn/layers/registry.h"
 
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 #include "tests/engine/trainer_fixture.h"
 
 static void records_that_are_not_finite_leave_only_noise(void **state)

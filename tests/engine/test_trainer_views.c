@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/dp/step_keys.h"
+#include "engine/dp/step_seeds.h"
 #include "engine/dp/views.h"
 #include "tests/expect.h"
 #include "tests/engine/trainer_fixture.h"
@@ -90,21 +90,21 @@ static void views_are_drawn_by_a_key_of_their_own(void **state)
     (void)state;
     uint8_t digest[SHA256_SIZE];
     struct noise_key seed;
-    struct step_keys keys;
+    struct step_seeds keys;
     struct world *world = world_with("dpsgd", 2);
     memcpy(seed.bytes, key, sizeof seed.bytes);
     is_watched = true;
     digest_of_run(world, 1, digest);
     is_watched = false;
     assert_int_equal(drawn_count, STEPS);
-    step_keys_open(&keys, &seed);
+    step_seeds_open(&keys, &seed);
     for (size_t k = 0; k < STEPS; k++) {
-        step_keys_next(&keys);
+        step_seeds_next(&keys);
         assert_memory_equal(drawn[k], keys.views.bytes, STREAM_KEY_SIZE);
         assert_memory_not_equal(drawn[k], keys.noise.bytes, STREAM_KEY_SIZE);
         assert_memory_not_equal(drawn[k], keys.sampling.bytes, STREAM_KEY_SIZE);
     }
-    step_keys_close(&keys);
+    step_seeds_close(&keys);
     world_destroy(world);
 }
 
@@ -117,7 +117,7 @@ static void views_are_no_part_of_the_price(void **state)
     world->spec.views.count = 0;
     assert_int_equal(train_spec_mechanism(&plain, &world->spec, NULL), ST_OK);
     assert_int_equal(seen.kind, plain.kind);
-    assert_int_equal(seen.unit, UNIT_RECORD);
+    assert_int_equal(seen.unit, PRIVACY_UNIT_RECORD);
     assert_int_equal(seen.run_count, plain.run_count);
     assert_true(seen.runs[0].sampling_rate == plain.runs[0].sampling_rate);
     assert_true(seen.runs[0].noise_multiplier == plain.runs[0].noise_multiplier);

@@ -127,7 +127,7 @@ static inline void run_steps(struct trainer *trainer, uint64_t steps)
 static inline void digest_of(struct trainer *trainer, uint8_t digest[SHA256_SIZE])
 {
     char path[] = "/tmp/epsilond-trainer-XXXXXX";
-    struct file_seal seal;
+    struct file_checksum seal;
     close(mkstemp(path));
     assert_int_equal(
         trainer_save(trainer, path, (struct metadata_list){0}, &seal, NULL), ST_OK);
@@ -151,7 +151,7 @@ static inline void read_linear(struct trainer *trainer, float *bias, float *weig
                                size_t outputs)
 {
     char path[] = "/tmp/epsilond-trainer-XXXXXX";
-    struct file_seal seal;
+    struct file_checksum seal;
     struct safetensors *file;
     close(mkstemp(path));
     assert_int_equal(

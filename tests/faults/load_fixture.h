@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "accountant/verify.h"
+#include "accountant/audit/verify.h"
 
 enum { LOAD_JOBS_MAX = 20000, LOAD_STEPS = 9, LOAD_AT_ONCE = 3, LOAD_TRIES = 30 };
 
@@ -23,7 +23,7 @@ struct load_job {
 };
 
 struct load {
-    double noise_multiplier;  /* of each job */
+    double noise_multiplier; /* of each job */
     atomic_bool stop;
     atomic_bool ended;        /* the process has, by itself */
     atomic_bool used_up;      /* as nothing more fits into the budget */
@@ -37,7 +37,7 @@ struct load {
 static inline struct load *load_create(double noise_multiplier)
 {
     struct load *memory = mmap(NULL, sizeof(struct load), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     memory->noise_multiplier = noise_multiplier;
     return memory;
@@ -204,13 +204,14 @@ static inline void load_expect_chain(const struct postgres_server *server,
                                      const struct postgres_database *database)
 {
     char answer[64];
-    postgres_ask(server, database,
-                 "SELECT count(*)=max(seq) AND min(seq)=1 AND count(DISTINCT hash)=count(*)"
-                 " AND bool_and(prev IS NOT DISTINCT FROM before) AND (SELECT hash FROM "
-                 "head)=(SELECT hash FROM ledger ORDER BY seq DESC LIMIT 1) FROM "
-                 "(SELECT seq,hash,CASE seq WHEN 1 THEN NULL ELSE prev END AS prev,"
-                 "lag(hash) OVER(ORDER BY seq) AS before FROM ledger) l",
-                 answer, sizeof answer);
+    postgres_ask(
+        server, database,
+        "SELECT count(*)=max(seq) AND min(seq)=1 AND count(DISTINCT hash)=count(*)"
+        " AND bool_and(prev IS NOT DISTINCT FROM before) AND (SELECT hash FROM "
+        "head)=(SELECT hash FROM ledger ORDER BY seq DESC LIMIT 1) FROM "
+        "(SELECT seq,hash,CASE seq WHEN 1 THEN NULL ELSE prev END AS prev,"
+        "lag(hash) OVER(ORDER BY seq) AS before FROM ledger) l",
+        answer, sizeof answer);
     assert_string_equal(answer, "t");
 }
 

@@ -28,8 +28,7 @@ static struct scene {
 static void start(void)
 {
     const char *const options[] = {
-        "--workers",       "1",  "--store", scene.database.url,
-        "--single-server", "on", NULL};
+        "--workers", "1", "--store", scene.database.url, "--single-server", "on", NULL};
     daemon_start(&scene.daemon, options);
 }
 
@@ -59,8 +58,9 @@ static int end(void **state)
 
 static int verify(void)
 {
-    const char *const arguments[] = {"verify",  "--data-dir",       scene.daemon.data_dir,
-                                     "--store", scene.database.url, NULL};
+    const char *const arguments[] = {
+        "verify",  "--data-dir",       scene.daemon.data_dir,
+        "--store", scene.database.url, NULL};
     return daemon_run(&scene.daemon, arguments);
 }
 
@@ -87,7 +87,7 @@ struct comers { /* to one daemon */
     const struct daemon *daemon;
     const char *name;
     pthread_t thread;
-    atomic_uint count; /* acknowledged, and so in ids */
+    atomic_uint count;         /* acknowledged, and so in ids */
     atomic_bool stopped, gone; /* told to; nobody answers any more */
     char ids[COMERS][32];
 };
@@ -109,8 +109,8 @@ static void *keep_coming(void *argument)
     client_init(&client, comers->daemon);
     client.lossy = true;
     unsigned tries = 0;
-    for (unsigned i = 0; i < COMERS && tries < TRIES_MAX &&
-                         !atomic_load(&comers->stopped);) {
+    for (unsigned i = 0;
+         i < COMERS && tries < TRIES_MAX && !atomic_load(&comers->stopped);) {
         const struct reply *reply = come(comers, &client, i);
         tries = reply->status == 0 ? tries + 1 : 0;
         if (reply->status == 201) {
@@ -152,8 +152,7 @@ static unsigned end_coming(struct comers *comers)
 typedef double asking(const char *format, ...);
 
 /* Each was reserved once, and is that job when it is asked for once more. */
-static void expect_came(const struct comers *comers, struct client *client,
-                        asking *ask)
+static void expect_came(const struct comers *comers, struct client *client, asking *ask)
 {
     unsigned number = atomic_load(&comers->count);
     for (unsigned i = 0; i < number; i++) {
@@ -169,8 +168,10 @@ static void expect_chain(unsigned came, asking *ask)
     assert_true(ask("SELECT count(*) FROM ledger WHERE kind='RESERVE'") == came + 1);
     assert_true(
         ask("SELECT (count(*)=max(seq) AND min(seq)=1 AND count(DISTINCT hash)=count(*)"
-            " AND bool_and(prev IS NOT DISTINCT FROM before) AND (SELECT hash FROM head)="
-            "(SELECT hash FROM ledger ORDER BY seq DESC LIMIT 1))::int FROM (SELECT seq,"
+            " AND bool_and(prev IS NOT DISTINCT FROM before) AND (SELECT hash FROM "
+            "head)="
+            "(SELECT hash FROM ledger ORDER BY seq DESC LIMIT 1))::int FROM (SELECT "
+            "seq,"
             "hash,CASE seq WHEN 1 THEN NULL ELSE prev END AS prev,"
             "lag(hash) OVER(ORDER BY seq) AS before FROM ledger) l") == 1);
 }
@@ -227,8 +228,8 @@ static void daemons_that_share_it_go_on_with_a_synchronous_standby(void **state)
         begin_to_come(&comers[i], &daemons->all[i], i == ONE ? "one" : "other");
     for (size_t i = 0; i < 2; i++)
         await_comers(&comers[i], BEFORE);
-    double authorised = reply_number(client_get(other, "/v1/jobs/%s", job),
-                                     "privacy.authorised_steps");
+    double authorised =
+        reply_number(client_get(other, "/v1/jobs/%s", job), "privacy.authorised_steps");
     daemons_fail_over();
     assert_true(daemons_ask("SELECT authorised FROM mark WHERE job='%s'", job) >=
                 authorised);
@@ -275,14 +276,15 @@ static void a_daemon_ends_with_a_standby_that_lacks_some_and_freezes(void **stat
     assert_true(count("%s", commits) == 1);
     client->lossy = true;
     assert_int_not_equal(
-        client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 2000.0)->status, 201);
+        client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 2000.0)->status,
+        201);
     assert_int_equal(daemon_wait(&scene.daemon), 75);
     assert_true(daemon_logged(&scene.daemon, "lost history"));
     client->lossy = false;
     start();
     assert_true(daemon_logged(&scene.daemon, "older than the head on record"));
-    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 2000.0), 409,
-                   "dataset_frozen");
+    assert_problem(client_create(client, "/v1/jobs", SAMPLE_JOB, "points", 20, 2000.0),
+                   409, "dataset_frozen");
     assert_status(client_get(client, "/v1/jobs/%s", job), 200);
     assert_true(count("SELECT count(*) FROM ledger WHERE kind='RESERVE'") == 1);
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);

@@ -5,8 +5,8 @@
 #include <pthread.h>
 
 #include "tests/expect.h"
-#include "accountant/head_file.h"
-#include "accountant/ledger_freeze.h"
+#include "accountant/ledger/head_file.h"
+#include "accountant/ledger/ledger_freeze.h"
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/postgres_store_fixture.h"
 #include "tests/store/proxy_fixture.h"

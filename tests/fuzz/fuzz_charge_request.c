@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/cost.h"
-#include "api/charge_request.h"
-#include "api/fault.h"
+#include "accountant/pricing/cost.h"
+#include "api/requests/charge_request.h"
+#include "api/json/fault.h"
 #include "base/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

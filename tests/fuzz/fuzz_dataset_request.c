@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/dataset_request.h"
-#include "api/fault.h"
+#include "api/requests/dataset_request.h"
+#include "api/json/fault.h"
 #include "api/limits.h"
 #include "base/check.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/framing.h"
+#include "api/http/framing.h"
 #include "api/limits.h"
 #include "base/check.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/fault.h"
-#include "api/job_defaults.h"
+#include "api/json/fault.h"
+#include "api/requests/job_defaults.h"
 #include "base/check.h"
 #include "engine/data/readers/reader_registry.h"
 

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/dataset_request.h"
-#include "api/fault.h"
+#include "api/requests/dataset_request.h"
+#include "api/json/fault.h"
 #include "api/limits.h"
-#include "api/predict_request.h"
+#include "api/requests/predict_request.h"
 #include "base/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/fault.h"
-#include "api/statistics_request.h"
+#include "api/json/fault.h"
+#include "api/requests/statistics_request.h"
 #include "base/check.h"
 #include "engine/data/readers/reader_registry.h"
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/fault.h"
-#include "api/job_request.h"
+#include "api/json/fault.h"
+#include "api/requests/job_request.h"
 #include "api/limits.h"
-#include "api/sweep_request.h"
+#include "api/requests/sweep_request.h"
 #include "base/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -44,7 +44,7 @@ static inline void fuzz_check(const struct schema *schema, const char *path)
     for (uint64_t i = 0; i < matrix.records; i++)
         CHECK(matrix.targets != NULL ? matrix.targets[i] < schema->classes
                                      : fabsf(matrix.values[i]) <= 1);
-    CHECK((matrix.starts != NULL) == (schema_unit(schema) == UNIT_PERSON));
+    CHECK((matrix.starts != NULL) == (schema_unit(schema) == PRIVACY_UNIT_PERSON));
     CHECK(matrix_units(&matrix) >= 1 && matrix_units(&matrix) <= matrix.records);
     for (uint32_t u = 0; matrix.starts != NULL && u < matrix.units; u++) {
         struct matrix_unit own = matrix_unit(&matrix, u);

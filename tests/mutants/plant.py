@@ -241,8 +241,8 @@ def needs_daemon(test):
 
 
 def layers_below():
-    """{layer: what it may include}, as the Makefile has it."""
-    show = "layers-below: ; @$(foreach layer,$(LAYERS),echo $(layer) $(below.$(layer));)"
+    """{layer: what its tests link}, as the Makefile has it."""
+    show = "layers-below: ; @$(foreach layer,$(LAYERS),echo $(layer) $(call archived,$(layer));)"
     code, output = make(ROOT, ["-s", f"--eval={show}", "layers-below"])
     if code != 0:
         raise Wrong(output)

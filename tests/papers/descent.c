@@ -83,7 +83,7 @@ static struct slope slope_at(const struct network_point *point, uint64_t records
 static void read_point(struct network_point *point, struct trainer *trainer,
                        const char *path)
 {
-    struct file_seal seal;
+    struct file_checksum seal;
     struct safetensors *file;
     float values[DIM];
     size_t done = 0;

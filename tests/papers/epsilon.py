@@ -57,7 +57,7 @@ CASES = (
 REASONS = """
 The noise is the papers' own where they print it, else what their formulas or their accountant give
 (the specs' 2.2). Ours is the tight conversion at the best real order, so it lies a little below
-figures from a coarse grid of orders or the classic conversion; `tests/accountant/test_papers.c`
+figures from a coarse grid of orders or the classic conversion; `tests/accountant/pricing/test_papers.c`
 repeats those figures with the papers' own orders and conversions to six digits. Theorem 4.1 of ADP
 and Theorem 3.7 of DiceSGD are shown by `:estimate` as `paper_claim` and never charged."""
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_SERVICE_ACT_FIXTURE_H
 #define TESTS_SERVICE_ACT_FIXTURE_H
 
-#include "store/audit_rows.h"
+#include "store/rows/audit_rows.h"
 
 static const struct audit_row act_of_test = {
     .second = 1753000000,

@@ -7,14 +7,14 @@
 
 #include <unistd.h>
 
-#include "accountant/ledger.h"
-#include "service/claims.h"
-#include "service/context.h"
-#include "service/course.h"
-#include "service/job_facts.h"
-#include "service/job_plan.h"
-#include "service/lease_keeper.h"
-#include "service/public_clock.h"
+#include "accountant/ledger/ledger.h"
+#include "service/peers/run_claims.h"
+#include "service/process/daemon_state.h"
+#include "service/runs/job_scheduler.h"
+#include "service/jobs/job_facts.h"
+#include "service/jobs/job_plan.h"
+#include "service/peers/lease_monitor.h"
+#include "service/threads/tick_clock.h"
 #include "store/lease.h"
 #include "tests/service/service_fixture.h"
 #include "tests/store/postgres_store_fixture.h"
@@ -32,9 +32,9 @@ static inline void begin_scene_as(struct scene *scene,
 {
     enum config_outcome outcome;
     struct error error = {0};
-    const struct service_hooks hooks = {scene_do_nothing, scene_do_nothing,
-                                        scene_wake_nobody, scene_suspend_nobody,
-                                        scene_suspend_nobody};
+    const struct daemon_lifecycle_hooks hooks = {
+        scene_do_nothing, scene_do_nothing, scene_wake_nobody, scene_suspend_nobody,
+        scene_suspend_nobody};
     scene->place = place_make();
     const char *const argv[] = {"epsilond",
                                 "--data-dir",
@@ -54,10 +54,10 @@ static inline void begin_scene_as(struct scene *scene,
         config_read(&scene->config, &outcome, 11, (char **)(uintptr_t)argv, &error),
         ST_OK);
     scene->config.role = role;
-    if (service_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
+    if (daemon_lifecycle_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
     /* One that is fenced while its keeper begins would end this process. */
-    while (lease_keeper_daemons(scene->context.lease_keeper, role) == 0)
+    while (lease_monitor_daemons(scene->context.lease_monitor, role) == 0)
         usleep(1000);
     pool_destroy(scene->context.runners);
     scene->context.runners = pool_create(1, 8, scene_do_nothing, &scene->context);
@@ -79,23 +79,23 @@ static inline void pair_open(struct pair *pair, struct job *jobs[2])
     struct dataset *points =
         scene_declare(&pair->here, "points", "{\"epsilon\":8,\"delta\":1e-5}");
     struct store_tx *tx = scene_begin(&pair->here);
-    scene_commit(tx,
-                 claims_hold(&pair->here.context, tx, HELD_DATASET, "points", NULL));
+    scene_commit(
+        tx, run_claims_hold(&pair->here.context, tx, HELD_DATASET, "points", NULL));
     scene_import(&pair->here, points, "0.5");
     for (int i = 0; i < 2; i++) {
         struct job_plan plan = scene_plan(&pair->here, "\"name\":\"dpsgd\"",
                                           "\"epochs\":2,\"privacy\":{\"epsilon\":1}");
         jobs[i] = scene_submit(&pair->here, &plan, &plan.mechanism);
     }
-    course_begin(&pair->here.context, 1);
+    job_scheduler_begin(&pair->here.context, 1);
     begin_scene(&pair->there, &pair->database);
 }
 
 /* Neither of them ticks once more: one may be fenced. */
-static inline void stop_clock(struct context *context)
+static inline void stop_clock(struct daemon_state *context)
 {
-    public_clock_destroy(context->clock);
-    context->clock = NULL;
+    tick_clock_destroy(context->tick_clock);
+    context->tick_clock = NULL;
 }
 
 static inline void pair_close(struct pair *pair)

@@ -10,24 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/entry.h"
-#include "accountant/ledger.h"
-#include "api/dataset_request.h"
+#include "accountant/ledger/entry.h"
+#include "accountant/ledger/ledger.h"
+#include "api/requests/dataset_request.h"
 #include "base/part.h"
 #include "engine/trainer.h"
-#include "service/context.h"
-#include "service/course.h"
-#include "service/dataset_info.h"
-#include "service/dataset_record.h"
-#include "service/datasets.h"
-#include "service/importer.h"
-#include "service/job_plan.h"
-#include "service/planner.h"
-#include "service/pool.h"
-#include "service/service.h"
-#include "store/blob_name.h"
-#include "store/ledger_rows.h"
+#include "service/process/daemon_state.h"
+#include "service/runs/job_scheduler.h"
+#include "service/datasets/dataset_info.h"
+#include "service/datasets/datasets.h"
+#include "service/ingest/importer.h"
+#include "service/jobs/job_plan.h"
+#include "service/planning/planner.h"
+#include "service/threads/pool.h"
+#include "service/server/daemon_lifecycle.h"
+#include "store/blobs/blob_name.h"
+#include "store/rows/ledger_rows.h"
 #include "tests/store/place_fixture.h"
+
+struct dataset;
 
 enum { SCENE_RECORDS = 500 };
 
@@ -35,7 +36,7 @@ struct scene {
     struct place place;
     char database[96];
     struct config config;
-    struct context context;
+    struct daemon_state context;
 };
 
 static inline void scene_do_nothing(void *context, void *item)
@@ -58,9 +59,9 @@ static inline void scene_open(struct scene *scene)
 {
     enum config_outcome outcome;
     struct error error = {0};
-    const struct service_hooks hooks = {scene_do_nothing, scene_do_nothing,
-                                        scene_wake_nobody, scene_suspend_nobody,
-                                        scene_suspend_nobody};
+    const struct daemon_lifecycle_hooks hooks = {
+        scene_do_nothing, scene_do_nothing, scene_wake_nobody, scene_suspend_nobody,
+        scene_suspend_nobody};
     scene->place = place_make();
     snprintf(scene->database, sizeof scene->database, "%s/epsilond.db",
              scene->place.folder);
@@ -71,7 +72,7 @@ static inline void scene_open(struct scene *scene)
     /* config_read changes none of them. */
     if (config_read(&scene->config, &outcome, 7, (char **)(uintptr_t)argv, &error) !=
             ST_OK ||
-        service_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
+        daemon_lifecycle_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
     pool_destroy(scene->context.runners);
     scene->context.runners = pool_create(1, 1, scene_do_nothing, &scene->context);
@@ -79,7 +80,7 @@ static inline void scene_open(struct scene *scene)
 
 static inline void scene_close(struct scene *scene)
 {
-    service_close(&scene->context);
+    daemon_lifecycle_close(&scene->context);
     place_remove(&scene->place);
 }
 
@@ -127,7 +128,7 @@ static inline struct dataset *scene_declare_columns(struct scene *scene, const c
                                                     const char *privacy)
 {
     char text[512];
-    struct context *context = &scene->context;
+    struct daemon_state *context = &scene->context;
     struct dataset_spec spec;
     struct dataset *dataset = NULL;
     snprintf(text, sizeof text,
@@ -199,7 +200,7 @@ static inline struct job_plan scene_plan(struct scene *scene, const char *algori
     return plan;
 }
 
-/* Reserves m for the job and queues it as the desk does. */
+/* Reserves m for the job and queues it as the write queue does. */
 static inline struct job *scene_submit(struct scene *scene, struct job_plan *plan_take,
                                        const struct mechanism *m)
 {

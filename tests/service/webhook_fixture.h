@@ -5,9 +5,9 @@
 #ifndef TESTS_SERVICE_WEBHOOK_FIXTURE_H
 #define TESTS_SERVICE_WEBHOOK_FIXTURE_H
 
-#include "service/courier.h"
-#include "service/webhooks.h"
-#include "store/delivery_rows.h"
+#include "service/webhooks/webhook_sender.h"
+#include "service/webhooks/webhooks.h"
+#include "store/rows/delivery_rows.h"
 
 struct delivery_row;
 
@@ -16,8 +16,8 @@ enum { HOOK_BUDGET = 1 << EVENT_BUDGET_LOW | 1 << EVENT_BUDGET_EXHAUSTED };
 /* Ends the courier, so that the outbox stays as it is written. */
 static inline void hook_keep_outbox(struct scene *scene)
 {
-    courier_destroy(scene->context.courier);
-    scene->context.courier = NULL;
+    webhook_sender_destroy(scene->context.webhook_sender);
+    scene->context.webhook_sender = NULL;
 }
 
 /* A webhook of the local principal's that wants events of these types, a bit each. */

@@ -3,7 +3,7 @@
 #define TESTS_STORE_POSTGRES_STORE_FIXTURE_H
 
 #include "store/store.h"
-#include "store/dataset_rows.h"
+#include "store/rows/dataset_rows.h"
 #include "tests/store/postgres_fixture.h"
 
 /* Makes the server. False, aloud, where this machine has none or this program was built

@@ -11,12 +11,12 @@
 
 #include "tests/expect.h"
 #include "store/daemon.h"
-#include "store/duty.h"
-#include "store/pulse.h"
-#include "store/caption_rows.h"
-#include "store/claim_rows.h"
-#include "store/job_rows.h"
-#include "store/wire.h"
+#include "store/singleton_lease.h"
+#include "store/heartbeat.h"
+#include "store/rows/caption_rows.h"
+#include "store/rows/claim_rows.h"
+#include "store/rows/job_rows.h"
+#include "store/postgres/pg_connection.h"
 #include "tests/store/postgres_store_fixture.h"
 
 static struct postgres_server server;
@@ -119,17 +119,21 @@ static void a_daemon_that_says_so_is_alive(void **state)
  * that was silent says meanwhile that it lives. */
 static const struct two *wakes; /* NULL: nothing breaks */
 
-enum wire_end __real_wire_execute(struct wire *wire, const char *name,
-                                  const struct wire_values *values,
-                                  struct pg_result **answer);
-enum wire_end __wrap_wire_execute(struct wire *wire, const char *name,
-                                  const struct wire_values *values,
-                                  struct pg_result **answer);
-enum wire_end __wrap_wire_execute(struct wire *wire, const char *name,
-                                  const struct wire_values *values,
-                                  struct pg_result **answer)
+enum pg_connection_end
+__real_pg_connection_execute(struct pg_connection *wire, const char *name,
+                             const struct pg_connection_values *values,
+                             struct pg_result **answer);
+enum pg_connection_end
+__wrap_pg_connection_execute(struct pg_connection *wire, const char *name,
+                             const struct pg_connection_values *values,
+                             struct pg_result **answer);
+enum pg_connection_end
+__wrap_pg_connection_execute(struct pg_connection *wire, const char *name,
+                             const struct pg_connection_values *values,
+                             struct pg_result **answer)
 {
-    enum wire_end end = __real_wire_execute(wire, name, values, answer);
+    enum pg_connection_end end =
+        __real_pg_connection_execute(wire, name, values, answer);
     const struct two *two = wakes;
     wakes = NULL;
     if (two == NULL)
@@ -430,27 +434,27 @@ static void a_daemon_with_a_pulse_lives_while_it_only_reads(void **state)
     struct two two = two_open();
     struct store_tx *tx = NULL;
     assert_int_equal(store_begin(two.there, STORE_READ, &tx, NULL), ST_OK);
-    struct pulse *pulse = pulse_start(two.there, 10);
+    struct heartbeat *pulse = heartbeat_start(two.there, 10);
     age(&two, "31", "=");
     while (asked(&two, "SELECT count(*) FROM writer WHERE id=lead AND"
                        " seen<clock_timestamp()-interval '30 seconds'") != 0)
         continue;
     assert_int_equal(sweep(two.here), 0);
-    pulse_stop(pulse);
+    heartbeat_stop(pulse);
     store_rollback(tx);
     age(&two, "31", "=");
     assert_int_equal(sweep(two.here), 1);
-    pulse = pulse_start(two.there, 10);
+    pulse = heartbeat_start(two.there, 10);
     while (!store_poisoned(two.there))
         continue;
-    pulse_stop(pulse);
+    heartbeat_stop(pulse);
     two_close(&two);
 }
 
 static bool takes(struct store *store)
 {
     bool mine = false;
-    assert_int_equal(duty_take(store, "garbage", &mine, NULL), ST_OK);
+    assert_int_equal(singleton_lease_take(store, "garbage", &mine, NULL), ST_OK);
     return mine;
 }
 
@@ -459,7 +463,7 @@ static bool holds(struct store *store)
     bool held = false;
     struct store_tx *tx = NULL;
     assert_int_equal(store_begin(store, STORE_ROW, &tx, NULL), ST_OK);
-    assert_int_equal(duty_held(tx, "garbage", &held, NULL), ST_OK);
+    assert_int_equal(singleton_lease_held(tx, "garbage", &held, NULL), ST_OK);
     store_rollback(tx);
     return held;
 }
@@ -520,7 +524,7 @@ static void a_store_that_is_not_shared_has_no_lease(void **state)
     assert_int_equal(sweep(two.here), 0);
     assert_int_equal(lease_renew(two.here, NULL), ST_OK);
     assert_true(takes(two.here) && holds(two.here));
-    assert_null(pulse_start(two.here, 1));
+    assert_null(heartbeat_start(two.here, 1));
     assert_int_equal(postgres_put(two.here, 1), ST_OK);
     store_close(two.here);
 }

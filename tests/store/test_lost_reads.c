@@ -5,9 +5,9 @@
 #include "store/store.h"
 
 #include "tests/expect.h"
-#include "store/caption_rows.h"
-#include "store/follow.h"
-#include "store/statement.h"
+#include "store/rows/caption_rows.h"
+#include "store/change_feed.h"
+#include "store/sql/statement.h"
 #include "tests/store/postgres_store_fixture.h"
 
 static struct postgres_server server;
@@ -140,7 +140,7 @@ struct renewed {
 };
 
 static enum status renew(void *context, struct store_tx *tx,
-                         const struct follow_change *changes, size_t count_of,
+                         const struct change_feed_change *changes, size_t count_of,
                          struct error *error)
 {
     struct renewed *renewed = context;
@@ -159,7 +159,7 @@ static void memory_is_renewed_by_rows_of_one_moment(void **state)
         struct two two = two_open();
         struct renewed renewed = {.two = &two};
         struct store_tx *tx = NULL;
-        store_follow(two.there, &(struct follow_hook){renew, &renewed});
+        store_follow(two.there, &(struct change_feed_hook){renew, &renewed});
         assert_int_equal(store_begin(two.there, scopes[i], &tx, NULL), ST_OK);
         store_rollback(tx);
         assert_int_equal(renewed.calls, 2);

@@ -5,8 +5,8 @@
 #include <pthread.h>
 
 #include "tests/expect.h"
-#include "store/dataset_rows.h"
-#include "store/ledger_rows.h"
+#include "store/rows/dataset_rows.h"
+#include "store/rows/ledger_rows.h"
 #include "tests/store/postgres_store_fixture.h"
 #include "tests/store/proxy_fixture.h"
 
@@ -171,11 +171,12 @@ static void lost_history_of_one_connection_is_seen_by_any(void **state)
         assert_int_equal(store_commit(two, NULL), ST_OK);
         assert_int_equal(postgres_put(store, 1), ST_OK);
         assert_int_equal(
-            postgres_sql(&server, &database,
-                         "UPDATE writer SET n=0 WHERE id=(SELECT id+1 FROM writer "
-                         "ORDER BY id LIMIT 1);SELECT pg_terminate_backend(pid,60000) FROM "
-                         "pg_stat_activity WHERE datname=current_database() AND "
-                         "pid<>pg_backend_pid()"),
+            postgres_sql(
+                &server, &database,
+                "UPDATE writer SET n=0 WHERE id=(SELECT id+1 FROM writer "
+                "ORDER BY id LIMIT 1);SELECT pg_terminate_backend(pid,60000) FROM "
+                "pg_stat_activity WHERE datname=current_database() AND "
+                "pid<>pg_backend_pid()"),
             0);
         expect_end(store, scopes[i], "lost history");
         store_close(store);

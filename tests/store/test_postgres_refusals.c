@@ -128,14 +128,15 @@ static void what_a_user_or_a_url_prefers_changes_nothing(void **state)
              "%20-cstatement_timeout%3D0%20-csynchronous_commit%3Dlocal");
     struct store *store = postgres_store(&database);
     assert_int_equal(
-        postgres_sql(&server, &database,
-                     "CREATE TABLE noted(settings text); CREATE FUNCTION note() RETURNS "
-                     "trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO noted SELECT "
-                     "string_agg(current_setting(name),chr(44) ORDER BY name) FROM "
-                     "unnest(ARRAY[''synchronous_commit'',''statement_timeout'',"
-                     "''lock_timeout'',''idle_in_transaction_session_timeout'']) name; "
-                     "RETURN NULL; END'; CREATE TRIGGER note AFTER INSERT ON dataset "
-                     "EXECUTE FUNCTION note()"),
+        postgres_sql(
+            &server, &database,
+            "CREATE TABLE noted(settings text); CREATE FUNCTION note() RETURNS "
+            "trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO noted SELECT "
+            "string_agg(current_setting(name),chr(44) ORDER BY name) FROM "
+            "unnest(ARRAY[''synchronous_commit'',''statement_timeout'',"
+            "''lock_timeout'',''idle_in_transaction_session_timeout'']) name; "
+            "RETURN NULL; END'; CREATE TRIGGER note AFTER INSERT ON dataset "
+            "EXECUTE FUNCTION note()"),
         0);
     assert_int_equal(postgres_put(store, 1), ST_OK);
     store_close(store);
@@ -179,22 +180,24 @@ static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
     struct store_server place = postgres_place(&database);
     store_close(postgres_store(&database));
     assert_int_equal(
-        postgres_sql(&server, &database,
-                     "DROP TABLE migration,blob,claim,change,duty,daemon,hold,login,timeline,"
-                     "policy_proposal;"
-                     "DROP FUNCTION epsilond_tell,epsilond_tell_caption,"
-                     "epsilond_mark_open,epsilond_end_whole CASCADE;"
-                     "DROP INDEX ledger_ended; ALTER TABLE writer DROP lead,"
-                     "DROP alone,DROP follows; ALTER TABLE dataset DROP rowid;"
-                     "DROP TABLE sealed_sum; DROP FUNCTION epsilond_arrive,epsilond_sealed_entries,"
-                     "epsilond_sealed_marks CASCADE; DROP INDEX ledger_seal; ALTER TABLE "
-                     "ledger DROP CONSTRAINT ledger_kinds, DROP CONSTRAINT ledger_jobs,"
-                     "DROP CONSTRAINT ledger_datasets, DROP CONSTRAINT ledger_once,"
-                     "ADD CONSTRAINT ledger_kind_check CHECK(true),"
-                     "ADD CONSTRAINT ledger_check2 CHECK(true),"
-                     "ADD CONSTRAINT ledger_dataset_epoch_job_kind_key UNIQUE(dataset,"
-                     "epoch,job,kind), ALTER dataset SET NOT NULL; "
-                     "UPDATE schema_step SET step=11"),
+        postgres_sql(
+            &server, &database,
+            "DROP TABLE migration,blob,claim,change,duty,daemon,hold,login,timeline,"
+            "policy_proposal;"
+            "DROP FUNCTION epsilond_tell,epsilond_tell_caption,"
+            "epsilond_mark_open,epsilond_end_whole CASCADE;"
+            "DROP INDEX ledger_ended; ALTER TABLE writer DROP lead,"
+            "DROP alone,DROP follows; ALTER TABLE dataset DROP rowid;"
+            "DROP TABLE sealed_sum; DROP FUNCTION "
+            "epsilond_arrive,epsilond_sealed_entries,"
+            "epsilond_sealed_marks CASCADE; DROP INDEX ledger_seal; ALTER TABLE "
+            "ledger DROP CONSTRAINT ledger_kinds, DROP CONSTRAINT ledger_jobs,"
+            "DROP CONSTRAINT ledger_datasets, DROP CONSTRAINT ledger_once,"
+            "ADD CONSTRAINT ledger_kind_check CHECK(true),"
+            "ADD CONSTRAINT ledger_check2 CHECK(true),"
+            "ADD CONSTRAINT ledger_dataset_epoch_job_kind_key UNIQUE(dataset,"
+            "epoch,job,kind), ALTER dataset SET NOT NULL; "
+            "UPDATE schema_step SET step=11"),
         0);
     expect_refusal(&place, ST_INVALID, "start it once with --migrate on");
     struct store *store = NULL;

@@ -57,13 +57,14 @@ static void a_server_that_stays_away_ends_the_daemon(void **state)
     place.return_ms = AWAY_MS;
     struct store *store = postgres_store_at(&place);
     assert_int_equal(postgres_put(store, 1), ST_OK);
-    assert_int_equal(
-        postgres_shell(&server, "pg_ctl -D '%s/data' -s -w -m fast stop", server.folder),
-        0);
+    assert_int_equal(postgres_shell(&server, "pg_ctl -D '%s/data' -s -w -m fast stop",
+                                    server.folder),
+                     0);
     assert_int_equal(store_begin(store, STORE_LEDGER, &tx, &error), ST_IO);
     assert_true(store_poisoned(store));
     assert_true(postgres_start(&server));
-    assert_int_equal(postgres_put(store, 2), ST_IO); /* it does not come back by itself */
+    assert_int_equal(postgres_put(store, 2),
+                     ST_IO); /* it does not come back by itself */
     store_close(store);
     assert_int_equal(postgres_count(&server, &database), 1);
 }

@@ -6,8 +6,8 @@
 #include <pthread.h>
 
 #include "tests/expect.h"
-#include "store/caption_rows.h"
-#include "store/follow.h"
+#include "store/rows/caption_rows.h"
+#include "store/change_feed.h"
 #include "tests/store/postgres_store_fixture.h"
 
 static struct postgres_server server;
@@ -90,7 +90,7 @@ static void a_daemon_whose_connection_came_back_keeps_others_out_again(void **st
 }
 
 static enum status renew(void *context, struct store_tx *tx,
-                         const struct follow_change *changes, size_t count,
+                         const struct change_feed_change *changes, size_t count,
                          struct error *error)
 {
     (void)context, (void)tx, (void)changes, (void)count, (void)error;
@@ -107,7 +107,7 @@ static void a_turn_that_was_lost_is_not_gone_on_with_behind_another(void **state
         struct store *here = postgres_shared_store(&database);
         struct store *there = postgres_shared_store(&database);
         struct store_tx *tx = NULL;
-        store_follow(here, &(struct follow_hook){.renew = renew});
+        store_follow(here, &(struct change_feed_hook){.renew = renew});
         assert_int_equal(store_begin(here, STORE_ROW, &tx, NULL), ST_OK);
         assert_int_equal(caption_row_set(tx, &caption, NULL), ST_OK);
         end_sessions(&database, "idle in transaction");

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "tests/expect.h"
-#include "store/dataset_rows.h"
+#include "store/rows/dataset_rows.h"
 #include "tests/store/fault_vfs_fixture.h"
 #include "tests/store/place_fixture.h"
 

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/data/lexicon.h"
 #include "engine/data/readers/csv_cells.h"
+#include "engine/data/string_index.h"
 
 enum { NAME_SHOWN = 60 }; /* bytes of a header's cell in a reason */
 
 /* What is known of a header so far. */
 struct header {
     struct reading *reading;
-    size_t *places;        /* (columns) as csv_header_read has them */
-    struct lexicon *names; /* those of the declared columns */
-    bool *found;           /* (columns) */
+    size_t *places;             /* (columns) as csv_header_read has them */
+    struct string_index *names; /* those of the declared columns */
+    bool *found;                /* (columns) */
     size_t cells, matches;
     /* The first that is not declared, and the first that was there before; column 0:
      * there is none. */
@@ -30,9 +30,9 @@ static void trim_end(struct cell *cell)
 static void meet(struct header *header, struct csv_cell *cut)
 {
     trim_end(&cut->cell);
-    uint32_t place = lexicon_find(header->names, cut->cell.text, cut->cell.size);
+    uint32_t place = string_index_find(header->names, cut->cell.text, cut->cell.size);
     header->cells++;
-    if (place == LEXICON_ABSENT) {
+    if (place == STRING_INDEX_ABSENT) {
         if (header->unknown.column == 0)
             header->unknown = *cut;
         return;
@@ -116,7 +116,7 @@ enum status csv_header_read(struct reading *reading, const struct line *line,
     for (size_t i = 0; names != NULL && i < schema->column_count; i++)
         names[i] = schema->columns[i].name;
     if (names != NULL)
-        header.names = lexicon_create(names, schema->column_count);
+        header.names = string_index_create(names, schema->column_count);
     enum status status = ST_OK;
     if (header.names == NULL || header.found == NULL)
         status = error_set(reading->error, ST_NO_MEMORY, "no memory for a header");
@@ -124,7 +124,7 @@ enum status csv_header_read(struct reading *reading, const struct line *line,
         status = meet_all(&header, line);
     if (status == ST_OK)
         status = judge(&header, line);
-    lexicon_destroy(header.names);
+    string_index_destroy(header.names);
     free(header.found);
     free(names);
     return status;

@@ -11,14 +11,14 @@
 #include "engine/data/readers/reading.h"
 
 /* What has to be known of the import when all is read. */
-struct ending {
+struct run_result {
     const struct import *import;
     struct matrix_bounds bounds;
 };
 
 /* Puts the rows of each person together. The file is then written a second time, beside
  * the first. */
-static enum status group(struct reading *reading, const struct ending *ending,
+static enum status group(struct reading *reading, const struct run_result *ending,
                          struct matrix_digest *digest, uint64_t *units)
 {
     struct matrix_bounds bounds = ending->bounds;
@@ -33,7 +33,7 @@ static enum status group(struct reading *reading, const struct ending *ending,
                          ending->import->cancel, digest, units, reading->error);
 }
 
-static enum status finish(struct reading *reading, const struct ending *ending,
+static enum status finish(struct reading *reading, const struct run_result *ending,
                           struct import_result *result)
 {
     struct matrix_digest digest;
@@ -114,8 +114,8 @@ enum status import_run(const struct import *import, struct import_result *result
         .bounds = {size_max, import->cancel},
         .error = &error,
     };
-    const struct ending ending = {import, bounds};
-    if (schema_unit(import->schema) == UNIT_PERSON)
+    const struct run_result ending = {import, bounds};
+    if (schema_unit(import->schema) == PRIVACY_UNIT_PERSON)
         reading.persons =
             persons_create(import->path, schema_rows_kept(import->schema));
     enum status status = matrix_writer_open(&reading.writer, import->path, bounds,

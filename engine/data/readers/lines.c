@@ -63,9 +63,9 @@ static enum status read_more(struct lines *lines, struct error *error)
 
 /* What ends the line that is being read: a line feed, the end of the file, or nothing
  * within the limit. */
-enum ending { ENDING_FEED, ENDING_FILE, ENDING_NONE };
+enum run_result { ENDING_FEED, ENDING_FILE, ENDING_NONE };
 
-static enum status find_ending(struct lines *lines, size_t *at, enum ending *ending,
+static enum status find_ending(struct lines *lines, size_t *at, enum run_result *ending,
                                struct error *error)
 {
     for (;;) {
@@ -99,7 +99,7 @@ enum status lines_next(struct lines *lines, struct line *line, bool *more,
                        struct error *error)
 {
     size_t at;
-    enum ending ending;
+    enum run_result ending;
     lines->begin = lines->scanned;
     line->number = 0;
     enum status status = find_ending(lines, &at, &ending, error);
@@ -120,7 +120,7 @@ enum status lines_extend(struct lines *lines, struct line *line, bool *more,
                          struct error *error)
 {
     size_t at, held = lines->scanned - lines->begin;
-    enum ending ending;
+    enum run_result ending;
     enum status status = find_ending(lines, &at, &ending, error);
     if (status != ST_OK)
         return status;

@@ -27,10 +27,10 @@
 
 #include "base/check.h"
 #include "engine/dp/algorithms/adp_adagrad_norm.h"
-#include "engine/dp/clip.h"
-#include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/algorithms/adp_noise_follow.h"
 #include "engine/dp/algorithms/adp_schedule.h"
+#include "engine/dp/algorithms/clipped_sum.h"
+#include "engine/dp/clip.h"
 #include "engine/dp/stepper.h"
 
 /* What both grids plan for beyond their shares, so that together they carry the

@@ -18,9 +18,9 @@
 #include <math.h>
 
 #include "base/check.h"
+#include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/algorithms/dcsgd_clip.h"
 #include "engine/dp/clip.h"
-#include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/stepper.h"
 
 /* What both grids plan for beyond sigma_T and sigma_H, so that the joint multiplier is at

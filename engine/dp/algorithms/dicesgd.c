@@ -19,8 +19,8 @@
 
 #include <math.h>
 
-#include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
+#include "engine/dp/clip.h"
 #include "engine/dp/error_memory.h"
 #include "engine/dp/stepper.h"
 

@@ -23,13 +23,13 @@
 #include <float.h>
 #include <math.h>
 
-#include "engine/dp/clip.h"
-#include "engine/dp/algorithms/clipped_sum.h"
-#include "engine/dp/algorithms/diff2_parameters.h"
-#include "engine/dp/algorithms/diff2_estimate.h"
-#include "engine/dp/algorithms/full_batch.h"
-#include "engine/dp/stepper.h"
 #include "engine/difference/parameter_step.h"
+#include "engine/dp/algorithms/clipped_sum.h"
+#include "engine/dp/algorithms/diff2_estimate.h"
+#include "engine/dp/algorithms/diff2_parameters.h"
+#include "engine/dp/algorithms/full_batch.h"
+#include "engine/dp/clip.h"
+#include "engine/dp/stepper.h"
 
 /* The range of clip norms that a grid takes (grid_rescale). */
 static const double clip_least = 0x1p-40, clip_most = 0x1p60;
@@ -194,9 +194,8 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
         return status;
     state->rounds = diff2_rounds_of(inputs);
     state->shards = diff2_shards_of(inputs);
-    state->clip =
-        (struct flat_clip){.clip_norm = algorithm_value(inputs->spec, "clip_norm"),
-                           .spread = 1};
+    state->clip = (struct flat_clip){
+        .clip_norm = algorithm_value(inputs->spec, "clip_norm"), .spread = 1};
     state->difference_spread = model->difference_spread;
     status = start_round(state, inputs, model, error);
     if (status == ST_OK)

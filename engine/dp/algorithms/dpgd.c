@@ -6,9 +6,9 @@
  * sums differ by 2 C, which the accountant knows from the relation. */
 #include "engine/dp/algorithm.h"
 
-#include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/algorithms/full_batch.h"
+#include "engine/dp/clip.h"
 #include "engine/dp/stepper.h"
 
 struct state {

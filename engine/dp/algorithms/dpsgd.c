@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
+#include "engine/dp/clip.h"
 #include "engine/dp/stepper.h"
 
 enum clipping { CLIPPING_FLAT, CLIPPING_AUTOMATIC, CLIPPING_PER_LAYER };
@@ -63,9 +63,8 @@ static void set_clip(struct state *state, const struct algorithm_spec *spec,
     state->flat = (struct flat_clip){.clip_norm = clip_norm, .spread = 1};
     if (state->clipping == CLIPPING_PER_LAYER)
         state->flat.clip_norm = layer_clip_norm(clip_norm, model->layers);
-    state->automatic = (struct automatic_clip){.clip_norm = clip_norm,
-                                               .gamma = algorithm_value(spec, "gamma"),
-                                               .spread = 1};
+    state->automatic = (struct automatic_clip){
+        .clip_norm = clip_norm, .gamma = algorithm_value(spec, "gamma"), .spread = 1};
 }
 
 static enum status start(void *context, const struct algorithm_inputs *inputs,

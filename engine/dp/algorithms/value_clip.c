@@ -16,10 +16,10 @@
 
 #include <math.h>
 
-#include "engine/dp/clip.h"
 #include "engine/dp/algorithms/clipped_sum.h"
-#include "engine/dp/stepper.h"
 #include "engine/dp/algorithms/value_clip_bound.h"
+#include "engine/dp/clip.h"
+#include "engine/dp/stepper.h"
 #include "engine/nn/layer.h"
 #include "engine/nn/spectral.h"
 #include "engine/parallel/vector_math.h"
@@ -103,8 +103,7 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
         status = spectral_create(&state->spectral, side_of(inputs->model), error);
     if (status != ST_OK)
         return status;
-    state->rule.clip =
-        (struct flat_clip){.clip_norm = clip_norm, .spread = 1};
+    state->rule.clip = (struct flat_clip){.clip_norm = clip_norm, .spread = 1};
     state->rate = algorithm_rate(inputs);
     state->divisor = (double)inputs->batch_size; /* never the realised size (P2) */
     return ST_OK;

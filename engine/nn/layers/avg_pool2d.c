@@ -41,7 +41,8 @@ static void onnx(const struct translation *translation)
     pool_layer_onnx(translation, "AveragePool");
 }
 
-static const struct node_kind average_pool_node = {.plan_size = sizeof(struct window),
+static const struct node_kind average_pool_node = {.plan_size =
+                                                       sizeof(struct conv_window),
                                                    .forward = forward,
                                                    .backward = backward,
                                                    .onnx = onnx,
@@ -68,7 +69,7 @@ const struct layer_kind layer_avg_pool2d = {
 static enum status build_global(struct builder *builder, const struct layer_spec *spec)
 {
     struct image image = builder->view.image;
-    struct window_demand demand = {image.height, image.width, 1, 0, 1};
+    struct conv_window_demand demand = {image.height, image.width, 1, 0, 1};
     (void)spec;
     return pool_layer_build(builder, &average_pool_node, &demand);
 }

@@ -4,8 +4,8 @@
 
 static enum status build(struct builder *builder, const struct layer_spec *spec)
 {
-    struct window_demand demand;
-    struct window window;
+    struct conv_window_demand demand;
+    struct conv_window window;
     enum status status = builder_check_out(builder, spec->out);
 
     if (status == ST_OK)
@@ -20,7 +20,7 @@ static enum status build(struct builder *builder, const struct layer_spec *spec)
                             .shape = {spec->out,
                                       window.image.channels * builder->view.copies,
                                       spec->kernel_height, spec->kernel_width},
-                            .taps = window_taps(&window)};
+                            .taps = conv_window_taps(&window)};
     return position_layer_build(builder, spec, &window, weight);
 }
 

@@ -200,12 +200,12 @@ static enum status build_vector(struct builder *builder, const struct layer_spec
 /* Adds a dense layer at every pixel. */
 static enum status build_pixels(struct builder *builder, const struct layer_spec *spec)
 {
-    const struct window_demand pixel = {1, 1, 1, 0, 1};
+    const struct conv_window_demand pixel = {1, 1, 1, 0, 1};
     struct image image = builder->view.image;
     struct tensor weight = {.rank = 2, .shape = {spec->out, image.channels}, .taps = 1};
-    struct window window;
+    struct conv_window window;
 
-    CHECK(window_fit(&window, image, &pixel));
+    CHECK(conv_window_fit(&window, image, &pixel));
     return position_layer_build(builder, spec, &window, weight);
 }
 

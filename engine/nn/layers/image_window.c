@@ -20,13 +20,13 @@ enum status image_window_check_copies(const struct builder *builder)
                : ST_OK;
 }
 
-enum status image_window_fit(const struct builder *builder, struct window *window,
-                             const struct window_demand *demand)
+enum status image_window_fit(const struct builder *builder, struct conv_window *window,
+                             const struct conv_window_demand *demand)
 {
-    if (!window_fit(window, builder->view.image, demand))
+    if (!conv_window_fit(window, builder->view.image, demand))
         return builder_refuse(builder, "/kernel",
                               "is larger than the image with its padding");
-    if (window_positions(window) > MODEL_POSITIONS_MAX)
+    if (conv_window_positions(window) > MODEL_POSITIONS_MAX)
         return builder_refuse(builder, "", "has more than %d positions",
                               MODEL_POSITIONS_MAX);
     return ST_OK;
@@ -34,10 +34,10 @@ enum status image_window_fit(const struct builder *builder, struct window *windo
 
 enum status image_window_demand(const struct builder *builder,
                                 const struct layer_spec *spec, size_t dilation,
-                                struct window_demand *demand)
+                                struct conv_window_demand *demand)
 {
-    *demand = (struct window_demand){spec->kernel_height, spec->kernel_width,
-                                     spec->stride, spec->padding, dilation};
+    *demand = (struct conv_window_demand){spec->kernel_height, spec->kernel_width,
+                                          spec->stride, spec->padding, dilation};
     if (demand->kernel_height == 0 || demand->kernel_height > MODEL_KERNEL_MAX ||
         demand->kernel_width == 0 || demand->kernel_width > MODEL_KERNEL_MAX)
         return builder_refuse(builder, "/kernel", "must be in [1, %d]",

@@ -29,13 +29,13 @@ enum status image_window_check_copies(const struct builder *builder);
 
 /* *window = what demand asks for, over the image at hand.
  *   ST_INVALID  it does not fit, or has too many positions */
-enum status image_window_fit(const struct builder *builder, struct window *window,
-                             const struct window_demand *demand);
+enum status image_window_fit(const struct builder *builder, struct conv_window *window,
+                             const struct conv_window_demand *demand);
 
 /* *demand = what spec asks for, with its taps dilation pixels apart.
  *   ST_INVALID  a member is out of its range */
 enum status image_window_demand(const struct builder *builder,
                                 const struct layer_spec *spec, size_t dilation,
-                                struct window_demand *demand);
+                                struct conv_window_demand *demand);
 
 #endif

@@ -52,7 +52,7 @@ static void onnx(const struct translation *translation)
     pool_layer_onnx(translation, "MaxPool");
 }
 
-static const struct node_kind max_pool_node = {.plan_size = sizeof(struct window),
+static const struct node_kind max_pool_node = {.plan_size = sizeof(struct conv_window),
                                                .leaves_taps = true,
                                                .forward = forward,
                                                .backward = backward,

@@ -4,9 +4,9 @@
 #include "engine/nn/translation.h"
 
 enum status pool_layer_build(struct builder *builder, const struct node_kind *kind,
-                             const struct window_demand *demand)
+                             const struct conv_window_demand *demand)
 {
-    struct window window;
+    struct conv_window window;
     enum status status = image_window_check(builder);
 
     if (status == ST_OK)
@@ -21,8 +21,8 @@ enum status pool_layer_build(struct builder *builder, const struct node_kind *ki
                               "must be at most half of the kernel");
     builder_interleave(builder);
     size_t channels = builder->view.image.channels;
-    struct window *plan =
-        builder_node(builder, kind, window_positions(&window) * channels)->plan;
+    struct conv_window *plan =
+        builder_node(builder, kind, conv_window_positions(&window) * channels)->plan;
     *plan = window;
     builder->view.image = (struct image){window.out_height, window.out_width, channels};
     return ST_OK;
@@ -32,14 +32,14 @@ enum status pool_layer_build_sized(struct builder *builder,
                                    const struct node_kind *kind,
                                    const struct layer_spec *spec)
 {
-    struct window_demand demand;
+    struct conv_window_demand demand;
     enum status status = image_window_demand(builder, spec, 1, &demand);
     return status == ST_OK ? pool_layer_build(builder, kind, &demand) : status;
 }
 
 void pool_layer_onnx(const struct translation *t, const char *op_type)
 {
-    const struct window *window = t->node->plan;
+    const struct conv_window *window = t->node->plan;
     struct onnx_image image = translation_image(window->image);
     const int64_t stride = (int64_t)window->stride, top = -window->top,
                   left = -window->left;

@@ -16,10 +16,10 @@
         .high = MODEL_STRIDE_MAX, .optional = true, .follows_kernel = true             \
     }
 
-/* Appends a pool over the image at hand, whose plan is a struct window; the second takes
- * the window from spec. */
+/* Appends a pool over the image at hand, whose plan is a struct conv_window; the
+ * second takes the window from spec. */
 enum status pool_layer_build(struct builder *builder, const struct node_kind *kind,
-                             const struct window_demand *demand);
+                             const struct conv_window_demand *demand);
 enum status pool_layer_build_sized(struct builder *builder,
                                    const struct node_kind *kind,
                                    const struct layer_spec *spec);

@@ -12,7 +12,7 @@ struct stretch {
     size_t column;
 };
 
-static struct stretch stretch_of(const struct window *window, size_t tap)
+static struct stretch stretch_of(const struct conv_window *window, size_t tap)
 {
     ptrdiff_t stride = (ptrdiff_t)window->stride;
     ptrdiff_t width = (ptrdiff_t)window->image.width;
@@ -37,7 +37,7 @@ struct line {
 };
 
 /* False where the tap lies outside the image. */
-static bool line_of(struct line *line, const struct window *window, size_t y,
+static bool line_of(struct line *line, const struct conv_window *window, size_t y,
                     size_t tap)
 {
     size_t channels = window->image.channels;
@@ -93,11 +93,11 @@ struct walk {
     struct line line;
 };
 
-static bool next_line(struct walk *walk, const struct window *window)
+static bool next_line(struct walk *walk, const struct conv_window *window)
 {
     while (walk->row < window->out_height) {
         size_t row = walk->row, tap = walk->tap++;
-        if (walk->tap == window_taps(window))
+        if (walk->tap == conv_window_taps(window))
             walk->tap = 0, walk->row++;
         if (line_of(&walk->line, window, row, tap))
             return true;
@@ -105,10 +105,10 @@ static bool next_line(struct walk *walk, const struct window *window)
     return false;
 }
 
-static void max_pool_record(const struct window *window, float *y, const float *x,
+static void max_pool_record(const struct conv_window *window, float *y, const float *x,
                             int32_t *taps)
 {
-    size_t outputs = window_positions(window) * window->image.channels;
+    size_t outputs = conv_window_positions(window) * window->image.channels;
     struct walk walk = {0};
 
     for (size_t j = 0; j < outputs; j++)
@@ -123,7 +123,7 @@ static void max_pool_record(const struct window *window, float *y, const float *
     }
 }
 
-static void max_pool_back(const struct window *window, float *dx, const float *dy,
+static void max_pool_back(const struct conv_window *window, float *dx, const float *dy,
                           const int32_t *taps)
 {
     struct walk walk = {0};
@@ -136,7 +136,7 @@ static void max_pool_back(const struct window *window, float *dx, const float *d
     }
 }
 
-void max_pool_forward(const struct window *window, struct rows y, struct rows x,
+void max_pool_forward(const struct conv_window *window, struct rows y, struct rows x,
                       int32_t *taps)
 {
     for (size_t i = 0; i < y.count; i++)
@@ -149,7 +149,7 @@ static void clear(struct rows rows)
     memset(rows.data, 0, rows.count * rows.stride * sizeof *rows.data);
 }
 
-void max_pool_backward(const struct window *window, struct rows dx, struct rows dy,
+void max_pool_backward(const struct conv_window *window, struct rows dx, struct rows dy,
                        const int32_t *taps)
 {
     clear(dx);
@@ -177,10 +177,10 @@ static void take_greater_rise(float *restrict dy, int32_t *restrict taps,
     }
 }
 
-static void max_pool_rise(const struct window *window, float *dy, int32_t *taps,
+static void max_pool_rise(const struct conv_window *window, float *dy, int32_t *taps,
                           const struct rise *record)
 {
-    size_t outputs = window_positions(window) * window->image.channels;
+    size_t outputs = conv_window_positions(window) * window->image.channels;
     struct walk walk = {0};
 
     for (size_t j = 0; j < outputs; j++)
@@ -198,7 +198,7 @@ static void max_pool_rise(const struct window *window, float *dy, int32_t *taps,
     }
 }
 
-void max_pool_difference_forward(const struct window *window, struct row_pair y,
+void max_pool_difference_forward(const struct conv_window *window, struct row_pair y,
                                  struct row_pair x,
                                  const struct max_pool_points *points)
 {
@@ -232,7 +232,7 @@ static void hand_back(float *restrict below, const struct handback *line, size_t
     }
 }
 
-static void max_pool_hand_back(const struct window *window, float *below,
+static void max_pool_hand_back(const struct conv_window *window, float *below,
                                const struct handback *record)
 {
     struct walk walk = {0};
@@ -249,7 +249,7 @@ static void max_pool_hand_back(const struct window *window, float *below,
     }
 }
 
-void max_pool_difference_backward(const struct window *window, struct rows below,
+void max_pool_difference_backward(const struct conv_window *window, struct rows below,
                                   struct row_pair b,
                                   const struct max_pool_points *points)
 {
@@ -263,12 +263,13 @@ void max_pool_difference_backward(const struct window *window, struct rows below
     }
 }
 
-static float share(const struct window *window)
+static float share(const struct conv_window *window)
 {
-    return 1.0F / (float)window_taps(window);
+    return 1.0F / (float)conv_window_taps(window);
 }
 
-void average_pool_forward(const struct window *window, struct rows y, struct rows x)
+void average_pool_forward(const struct conv_window *window, struct rows y,
+                          struct rows x)
 {
     clear(y);
     for (size_t i = 0; i < y.count; i++) {
@@ -283,7 +284,8 @@ void average_pool_forward(const struct window *window, struct rows y, struct row
     }
 }
 
-void average_pool_backward(const struct window *window, struct rows dx, struct rows dy)
+void average_pool_backward(const struct conv_window *window, struct rows dx,
+                           struct rows dy)
 {
     clear(dx);
     for (size_t i = 0; i < dx.count; i++) {

@@ -14,12 +14,12 @@
 
 #include <stdint.h>
 
-#include "engine/nn/window.h"
+#include "engine/nn/conv_window.h"
 
 /*   taps  (y.count, y.stride) the tap that each maximum came from */
-void max_pool_forward(const struct window *window, struct rows y, struct rows x,
+void max_pool_forward(const struct conv_window *window, struct rows y, struct rows x,
                       int32_t *taps);
-void max_pool_backward(const struct window *window, struct rows dx, struct rows dy,
+void max_pool_backward(const struct conv_window *window, struct rows dx, struct rows dy,
                        const int32_t *taps);
 
 /* The same at two parameter points, for differences over a scale s (network.md 5.1). A
@@ -33,14 +33,16 @@ struct max_pool_points {
     int32_t *after;        /* (y.count, y.stride) */
     float scale;           /* s */
 };
-void max_pool_difference_forward(const struct window *window, struct row_pair y,
+void max_pool_difference_forward(const struct conv_window *window, struct row_pair y,
                                  struct row_pair x,
                                  const struct max_pool_points *points);
-void max_pool_difference_backward(const struct window *window, struct rows below,
+void max_pool_difference_backward(const struct conv_window *window, struct rows below,
                                   struct row_pair b,
                                   const struct max_pool_points *points);
 
-void average_pool_forward(const struct window *window, struct rows y, struct rows x);
-void average_pool_backward(const struct window *window, struct rows dx, struct rows dy);
+void average_pool_forward(const struct conv_window *window, struct rows y,
+                          struct rows x);
+void average_pool_backward(const struct conv_window *window, struct rows dx,
+                           struct rows dy);
 
 #endif

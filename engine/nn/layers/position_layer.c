@@ -158,12 +158,12 @@ static void sum(const struct weight_work *work, const struct weight_tile *tile,
     else if (sums_per_example(work))
         position_gradients_sum_per_example(layer, span, block, &gradients, scratch);
     else
-        position_gradients_sum(layer, span, block,
-                               &(struct weighed_positions){
-                                   {cut(layer_inputs(work), range),
-                                    cut(layer_gradients(work), range)},
-                                   gradients.clip_factors},
-                               scratch);
+        position_gradients_sum(
+            layer, span, block,
+            &(struct weighed_positions){
+                {cut(layer_inputs(work), range), cut(layer_gradients(work), range)},
+                gradients.clip_factors},
+            scratch);
 }
 
 static size_t gathered(const struct weight_layer *layer)
@@ -220,7 +220,7 @@ static const char *copied(const struct translation *t, const char *name, size_t 
 static void onnx(const struct translation *t)
 {
     const struct position_layer *plan = t->node->plan;
-    const struct window *window = &plan->window;
+    const struct conv_window *window = &plan->window;
     const int64_t stride = (int64_t)window->stride,
                   dilation = (int64_t)window->dilation,
                   top = (int64_t)plan->first.y * dilation - window->top,
@@ -265,17 +265,18 @@ static void take_form(struct weight_layer *layer)
     const struct position_layer *plan = layer->plan;
     bool formed = plan->form == NORM_PER_EXAMPLE;
 
-    layer->positions = window_positions(&plan->window);
+    layer->positions = conv_window_positions(&plan->window);
     layer->per_example = formed ? PER_EXAMPLE_ON_MEASURE : PER_EXAMPLE_BIAS;
     layer->per_example_floats = position_gradients_floats(plan);
 }
 
 enum status position_layer_build(struct builder *builder, const struct layer_spec *spec,
-                                 const struct window *window, struct tensor weight)
+                                 const struct conv_window *window, struct tensor weight)
 {
-    size_t width = window_positions(window) * spec->out, copies = builder->view.copies;
+    size_t width = conv_window_positions(window) * spec->out,
+           copies = builder->view.copies;
     size_t channels = window->image.channels * copies;
-    size_t row_floats = window_taps(window) * channels;
+    size_t row_floats = conv_window_taps(window) * channels;
     enum status status = builder_check_width(builder, width);
 
     if (status == ST_OK)
@@ -305,7 +306,7 @@ enum status position_layer_build(struct builder *builder, const struct layer_spe
 void position_layer_at_one_pixel(struct builder *builder, const struct node_kind *kind,
                                  const struct layer_spec *spec, struct tensor weight)
 {
-    const struct window_demand pixel = {1, 1, 1, 0, 1};
+    const struct conv_window_demand pixel = {1, 1, 1, 0, 1};
     size_t inputs = builder_width(builder);
     struct node *node = builder_node(builder, kind, spec->out);
     struct position_layer *plan = node->plan;
@@ -315,7 +316,7 @@ void position_layer_at_one_pixel(struct builder *builder, const struct node_kind
                                     .kernel_width = 1,
                                     .copies = 1,
                                     .unit_rows = builder->network->unit_rows};
-    CHECK(window_fit(&plan->window, (struct image){1, 1, inputs}, &pixel));
+    CHECK(conv_window_fit(&plan->window, (struct image){1, 1, inputs}, &pixel));
     struct weight_layer *layer = builder_weights(builder, node, &plan->rows, inputs);
     builder_parameters(builder, &plan->rows, weight, spec->bias);
     positions_plan(plan);

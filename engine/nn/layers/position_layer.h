@@ -13,7 +13,8 @@
 /* Appends the node and its tensors; window is that of the whole kernel.
  *   ST_INVALID  the layer would have too many outputs or parameters */
 enum status position_layer_build(struct builder *builder, const struct layer_spec *spec,
-                                 const struct window *window, struct tensor weight);
+                                 const struct conv_window *window,
+                                 struct tensor weight);
 
 /* What a layer of this kind has in common with a dense layer of units (dense.c), whose plan
  * begins as its own: the gradients of its weights. Call position_layer_form_bias on the way

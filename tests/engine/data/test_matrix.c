@@ -91,8 +91,7 @@ static void every_byte_is_divided_alike_wherever_it_stands(void **state)
     (void)state;
     enum { LONGEST = 3 * 256 + 63 };
     /* The reciprocals of the last two are no normal floats. */
-    static const float scales[] = {255,   1,         3,         0.1F,
-                                   1e30F, 0x1p-100F, 0x1p-140F, 3e38F};
+    static const float scales[] = {255, 1, 3, 0.1F, 1e30F, 0x1p-100F, 0x1p-140F, 3e38F};
     const uint32_t first = 0;
     uint8_t row[LONGEST];
     float out[LONGEST];

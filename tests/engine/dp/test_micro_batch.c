@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-#include "engine/product/product_portable.h"
+#include "engine/gemm/gemm_portable.h"
 #include "engine/rounding/blas.h"
 #include "engine/nn/workspace.h"
 #include "engine/nn/layers/registry.h"
 #include "tests/expect.h"
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 #include "tests/engine/dp/micro_batch_fixture.h"
 
 static double bound(const struct bench *bench)
@@ -125,11 +125,11 @@ static bool runs_anywhere(void)
     return true;
 }
 
-static struct product_kernel by_place = {.name = "by place",
-                                         .rows = PLACES,
-                                         .columns = PANEL_COLUMNS,
-                                         .available = runs_anywhere,
-                                         .multiply = multiply_by_place};
+static struct gemm_kernel by_place = {.name = "by place",
+                                      .rows = PLACES,
+                                      .columns = PANEL_COLUMNS,
+                                      .available = runs_anywhere,
+                                      .multiply = multiply_by_place};
 
 /* What the hidden units give record 0 in each row of a few tiles.
  *   activations  (PROBE_ROWS, units) */
@@ -212,7 +212,7 @@ static void rows_that_round_by_place_would_break_the_bound(void **state)
     }
     memset(bench.parameters + network_tensor(bench.network, 1)->offset, 0,
            UNITS * sizeof(float));
-    by_place.transpose = product_portable.transpose;
+    by_place.transpose = gemm_portable.transpose;
     product_chosen = &by_place;
     sit_on_the_kink(&bench, UNITS);
     bench_rows(&bench);

@@ -8,7 +8,7 @@
 #include "engine/nn/workspace.h"
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 #include "tests/engine/dp/micro_batch_fixture.h"
 
 static void a_cell_too_long_for_the_buffers_is_taken_in_parts(void **state)

@@ -93,8 +93,8 @@ static void updates_are_the_published_ones(void **state)
         for (uint64_t step = 0; step < STEPS; step++) {
             gradient_of(g, step);
             assert_true(optimizer_apply(one, whole, g, (struct span){0, DIM}, step));
-            assert_true(optimizer_apply(two, parts, g + 64,
-                                        (struct span){64, DIM - 64}, step));
+            assert_true(
+                optimizer_apply(two, parts, g + 64, (struct span){64, DIM - 64}, step));
             assert_true(optimizer_apply(two, parts, g, (struct span){0, 64}, step));
             for (int j = 0; j < DIM; j++)
                 oracle_step(&oracles[j], &specs[k], (double)g[j], step);

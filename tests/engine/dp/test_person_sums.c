@@ -13,7 +13,7 @@
 #include "engine/nn/workspace.h"
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 #include "tests/engine/dp/person_fixture.h"
 
 /* The longest that leaving out one of every few persons moves the sum. */

@@ -49,7 +49,8 @@ static void what_is_used_at_once_is_what_is_kept(void **state)
     (void)state;
     struct network *network = small_network_dense(IN, HIDDEN, OUT);
     size_t dim = network_parameters(network);
-    float *whole = calloc(dim, sizeof *whole), *gradient = calloc(dim, sizeof *gradient);
+    float *whole = calloc(dim, sizeof *whole),
+          *gradient = calloc(dim, sizeof *gradient);
     struct seen seen = {PTHREAD_MUTEX_INITIALIZER, gradient, calloc(dim, 1), 0};
     struct noise *noise = noise_create();
     int64_t *sum = calloc(dim, sizeof *sum);

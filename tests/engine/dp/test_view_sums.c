@@ -12,7 +12,7 @@
 #include "engine/nn/layers/registry.h"
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 #include "tests/engine/dp/person_fixture.h"
 
 enum { HEIGHT = 5, WIDTH = 7, FEATURES = HEIGHT * WIDTH, OUTPUTS = 5 };

@@ -35,7 +35,7 @@ static void write_model(const char *path, const struct network *network, uint64_
 {
     static const struct metadata metadata[] = {{"format", "epsilond/1"}};
     struct model_content content = {network, theta, {metadata, 1}};
-    struct file_seal seal;
+    struct file_checksum seal;
     network_init(network, theta, seed);
     assert_int_equal(model_file_write(path, &content, &seal, NULL), ST_OK);
     assert_true(seal.size > 4 * network_parameters(network));
@@ -86,7 +86,7 @@ static void tensors_of_other_names_are_refused(void **state)
     struct tensor tensors[4];
     float theta[1024] = {0};
     struct safetensors_content content = {tensors, 4, theta, {0}};
-    struct file_seal seal;
+    struct file_checksum seal;
     char path[64];
     (void)state;
     scratch_path(path);
@@ -203,7 +203,7 @@ static void no_file_is_an_io_error(void **state)
     struct network *network = mlp(3, 2, true);
     float theta[64] = {0};
     struct model_content content = {network, theta, {0}};
-    struct file_seal seal;
+    struct file_checksum seal;
     (void)state;
     assert_int_equal(model_file_read("/nonexistent/model", NULL, network, theta, NULL),
                      ST_IO);
@@ -225,7 +225,7 @@ static void check_order(const char *layers)
                                               .input = {5, 6, 2},
                                               .form = -1});
     struct model_content content = {batch.network, batch.theta, {0}};
-    struct file_seal seal;
+    struct file_checksum seal;
     struct safetensors *file;
     float *raw = calloc(batch.parameters, sizeof *raw);
     float *again = calloc(batch.parameters, sizeof *again);

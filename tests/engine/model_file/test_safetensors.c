@@ -58,7 +58,7 @@ static void the_layout_is_that_of_the_format(void **state)
         "\"2.weight\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[12,36]}}";
     unsigned char bytes[4096];
     char path[64];
-    struct file_seal seal;
+    struct file_checksum seal;
     struct stat about;
     uint8_t digest[SHA256_SIZE];
     (void)state;
@@ -90,7 +90,7 @@ static void the_layout_is_that_of_the_format(void **state)
 static void what_is_written_reads_back(void **state)
 {
     char path[64];
-    struct file_seal seal;
+    struct file_checksum seal;
     struct safetensors *file;
     (void)state;
 
@@ -121,7 +121,7 @@ static void what_is_written_reads_back(void **state)
 static void no_metadata_and_no_tensors_are_fine(void **state)
 {
     struct safetensors_content nothing = {tensors, 0, parameters, {0}};
-    struct file_seal seal;
+    struct file_checksum seal;
     struct safetensors *file;
     char path[64];
     (void)state;
@@ -141,7 +141,7 @@ static void no_metadata_and_no_tensors_are_fine(void **state)
 static void python_sees_the_same(void **state)
 {
     char path[64], command[256], line[512];
-    struct file_seal seal;
+    struct file_checksum seal;
     (void)state;
 
     if (system("python3 -c 'import numpy' 2>/dev/null") != 0)
@@ -185,7 +185,7 @@ static void a_cut_or_stretched_file_is_refused(void **state)
 {
     unsigned char bytes[4096];
     char path[64];
-    struct file_seal seal;
+    struct file_checksum seal;
     struct safetensors *file = NULL;
     (void)state;
 
@@ -214,7 +214,7 @@ static void a_cut_or_stretched_file_is_refused(void **state)
 static void what_cannot_be_opened_is_an_io_error(void **state)
 {
     struct safetensors *file = NULL;
-    struct file_seal seal;
+    struct file_checksum seal;
     struct error error = {0};
     (void)state;
     assert_int_equal(safetensors_open(&file, "/nonexistent/model", &error), ST_IO);
@@ -227,7 +227,7 @@ static void what_cannot_be_opened_is_an_io_error(void **state)
 static void a_write_that_fails_leaves_no_file(void **state)
 {
     struct rlimit before, small;
-    struct file_seal seal;
+    struct file_checksum seal;
     struct error error = {0};
     char path[64];
     (void)state;
@@ -247,7 +247,7 @@ static void a_write_that_fails_leaves_no_file(void **state)
 static void a_file_that_shrinks_is_an_io_error(void **state)
 {
     char path[64];
-    struct file_seal seal;
+    struct file_checksum seal;
     struct safetensors *file;
     float values[6];
     (void)state;

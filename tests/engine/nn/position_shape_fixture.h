@@ -15,14 +15,14 @@ struct position_shape {
 static inline struct position_layer
 position_layer_of(const struct position_shape *shape, bool bias)
 {
-    struct window_demand demand = {shape->kernel, shape->kernel, shape->stride,
-                                   shape->padding, 1};
+    struct conv_window_demand demand = {shape->kernel, shape->kernel, shape->stride,
+                                        shape->padding, 1};
     struct position_layer layer = {
         .rows = {.outputs = shape->outputs, .bias = bias ? 1 : SIZE_MAX},
         .kernel_height = shape->kernel,
         .kernel_width = shape->kernel,
         .copies = shape->copies};
-    assert_true(window_fit(&layer.window, shape->image, &demand));
+    assert_true(conv_window_fit(&layer.window, shape->image, &demand));
     positions_plan(&layer);
     return layer;
 }

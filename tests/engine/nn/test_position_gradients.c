@@ -36,7 +36,7 @@ static struct record make_record(const struct position_layer *layer, bool cancel
 {
     const struct image *image = &layer->window.image;
     size_t floats = image->height * image->width * image->channels;
-    size_t t = window_positions(&layer->window), p = layer->rows.outputs;
+    size_t t = conv_window_positions(&layer->window), p = layer->rows.outputs;
     struct record record = {
         .a = {calloc(floats, sizeof(float)), floats, 1},
         .b = {calloc(t * p, sizeof(float)), t * p, 1},
@@ -68,11 +68,11 @@ static double measured(const struct position_layer *layer, const struct record *
 static long double exact_square(const struct position_layer *layer,
                                 const struct record *record)
 {
-    size_t t = window_positions(&layer->window), d = layer->rows.inputs;
+    size_t t = conv_window_positions(&layer->window), d = layer->rows.inputs;
     size_t p = layer->rows.outputs;
     struct rows u = {calloc(t * d, sizeof(float)), d, t};
     long double square = 0.0L;
-    window_unfold(&layer->window, u, record->a.data, 0);
+    conv_window_unfold(&layer->window, u, record->a.data, 0);
     for (size_t j = 0; j < p; j++)
         for (size_t k = 0; k < d; k++) {
             long double g = 0.0L;
@@ -245,7 +245,7 @@ static void a_sum_is_a_chain_over_what_was_measured(void **state)
             position_layer_of(s < SHAPES ? &shapes[s] : &longer[s - SHAPES], false);
         const struct image *image = &layer.window.image;
         size_t in = image->height * image->width * image->channels,
-               out = window_positions(&layer.window) * layer.rows.outputs;
+               out = conv_window_positions(&layer.window) * layer.rows.outputs;
         size_t records = k % 4 < 2 ? RECORDS : 3;
         float *a = calloc(RECORDS * in, sizeof *a), weights[RECORDS];
         float *b = calloc(RECORDS * out, sizeof *b);
@@ -274,7 +274,7 @@ static void the_bias_counts_with_the_weight(void **state)
         without.rows.bias = SIZE_MAX;
         with.form = without.form = (enum norm_form)(k / SHAPES % 3);
         struct record record = make_record(&with, false, &random);
-        size_t t = window_positions(&with.window), p = with.rows.outputs;
+        size_t t = conv_window_positions(&with.window), p = with.rows.outputs;
         double alone, both;
         double square = 0.0;
 

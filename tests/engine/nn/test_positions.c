@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/engine/nn/position_shape_fixture.h"
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 
 /* network.md 2.2's table where images have these shapes, with what a product in double
  * changes: README.md. */
@@ -33,7 +33,7 @@ static void the_form_is_that_of_the_rule(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct position_layer layer = position_layer_of(&cases[i].shape, true);
-        assert_int_equal(window_positions(&layer.window), cases[i].positions);
+        assert_int_equal(conv_window_positions(&layer.window), cases[i].positions);
         assert_int_equal(layer.rows.inputs, cases[i].inputs);
         assert_int_equal(layer.form, cases[i].form);
     }
@@ -114,12 +114,12 @@ struct trial {
     float *weights, *bias;
 };
 
-static size_t image_width(const struct window *window)
+static size_t image_width(const struct conv_window *window)
 {
     return window->image.height * window->image.width * window->image.channels;
 }
 
-static void trial_make(struct trial *trial, const struct window_demand *demand,
+static void trial_make(struct trial *trial, const struct conv_window_demand *demand,
                        struct image image, size_t outputs, uint64_t *state)
 {
     size_t records = 1 + below(state, 5);
@@ -127,12 +127,12 @@ static void trial_make(struct trial *trial, const struct window_demand *demand,
                                 .kernel_height = demand->kernel_height,
                                 .kernel_width = demand->kernel_width,
                                 .copies = 1}};
-    assert_true(window_fit(&t.layer.window, image, demand));
+    assert_true(conv_window_fit(&t.layer.window, image, demand));
     positions_plan(&t.layer);
     size_t floats = t.layer.rows.inputs * outputs,
            scratch = rows_stride(positions_scratch(&t.layer)) * sizeof(float);
     t.a = make_rows(records, image_width(&t.layer.window), state);
-    t.z = make_rows(records, window_positions(&t.layer.window) * outputs, state);
+    t.z = make_rows(records, conv_window_positions(&t.layer.window) * outputs, state);
     t.weights = make_rows(1, floats, state).data;
     t.bias = make_rows(1, outputs, state).data;
     t.pass = (struct position_pass){.layer = &trial->layer,
@@ -155,9 +155,9 @@ static void trial_free(struct trial *t)
 static float forward_chain(const struct trial *t, const float *image, size_t p,
                            size_t o, float chain)
 {
-    const struct window *w = &t->layer.window;
+    const struct conv_window *w = &t->layer.window;
     const float *weight = t->weights + o * t->layer.rows.inputs;
-    for (size_t k = 0; k < window_taps(w); k++) {
+    for (size_t k = 0; k < conv_window_taps(w); k++) {
         ptrdiff_t y = w->top + (ptrdiff_t)(p / w->out_width * w->stride +
                                            k / w->kernel_width * w->dilation);
         ptrdiff_t x = w->left + (ptrdiff_t)(p % w->out_width * w->stride +
@@ -189,9 +189,9 @@ static bool position_at(size_t pixel, ptrdiff_t start, size_t back, size_t strid
 static float backward_chain(const struct trial *t, const float *b, size_t pixel,
                             size_t c, float chain)
 {
-    const struct window *w = &t->layer.window;
+    const struct conv_window *w = &t->layer.window;
     size_t outputs = t->layer.rows.outputs, channels = w->image.channels;
-    for (size_t k = window_taps(w); k-- > 0;) {
+    for (size_t k = conv_window_taps(w); k-- > 0;) {
         ptrdiff_t y, x;
         if (!position_at(pixel / w->image.width, w->top,
                          k / w->kernel_width * w->dilation, w->stride, &y) ||
@@ -217,8 +217,8 @@ static void expect_rows(const struct trial *t, bool forward, struct rows expecte
     struct rows out = make_rows(expected.count, expected.stride, &state);
     const struct rows *before = forward ? &t->z : &t->a;
     size_t size = out.count * out.stride * sizeof(float);
-    for (size_t k = 0; product_choice_at(k) != NULL; k++) {
-        product_chosen = product_choice_at(k);
+    for (size_t k = 0; gemm_choice_at(k) != NULL; k++) {
+        product_chosen = gemm_choice_at(k);
         if (!product_chosen->available())
             continue;
         memcpy(out.data, before->data, size);
@@ -246,7 +246,7 @@ static void check_forward(struct trial *t)
     struct rows z = make_rows(t->z.count, t->z.stride, &state);
     memcpy(z.data, t->z.data, z.count * z.stride * sizeof(float));
     for (size_t i = 0; i < z.count; i++)
-        for (size_t k = 0; k < window_positions(&t->layer.window) * outputs; k++) {
+        for (size_t k = 0; k < conv_window_positions(&t->layer.window) * outputs; k++) {
             float *to = z.data + i * z.stride + k, start = t->pass.adds ? *to : 0.0F;
             if (t->pass.bias != NULL && !t->pass.adds)
                 start = t->bias[k % outputs];
@@ -294,7 +294,7 @@ static void every_output_is_one_chain_on_every_kernel(void **state)
 {
     static const struct {
         struct image image;
-        struct window_demand demand;
+        struct conv_window_demand demand;
         size_t outputs;
     } large[] = {{{6, 30, 3}, {3, 3, 1, 1, 1}, 70},  {{4, 4, 130}, {3, 3, 1, 1, 1}, 33},
                  {{2, 2, 300}, {2, 2, 2, 0, 1}, 16}, {{1, 1, 40}, {1, 1, 1, 0, 1}, 300},
@@ -304,11 +304,11 @@ static void every_output_is_one_chain_on_every_kernel(void **state)
     for (int k = 0; k < 150;) {
         struct image image = {1 + below(&random, 9), 1 + below(&random, 17),
                               1 + below(&random, 6)};
-        struct window_demand demand = {1 + below(&random, 4), 1 + below(&random, 4),
-                                       1 + below(&random, 3), below(&random, 3),
-                                       1 + below(&random, 3)};
-        struct window window;
-        if (!window_fit(&window, image, &demand))
+        struct conv_window_demand demand = {
+            1 + below(&random, 4), 1 + below(&random, 4), 1 + below(&random, 3),
+            below(&random, 3), 1 + below(&random, 3)};
+        struct conv_window window;
+        if (!conv_window_fit(&window, image, &demand))
             continue;
         struct trial t;
         trial_make(&t, &demand, image, 1 + below(&random, 20), &random);
@@ -327,11 +327,11 @@ static void every_output_is_one_chain_on_every_kernel(void **state)
 /* noise.md 2.5: what a record gets does not depend on others, nor on where it lies. */
 static void a_record_is_what_it_is_alone(void **state)
 {
-    const struct window_demand demand = {3, 3, 1, 1, 1};
+    const struct conv_window_demand demand = {3, 3, 1, 1, 1};
     uint64_t random = 2;
     (void)state;
-    for (size_t k = 0; product_choice_at(k) != NULL; k++) {
-        product_chosen = product_choice_at(k);
+    for (size_t k = 0; gemm_choice_at(k) != NULL; k++) {
+        product_chosen = gemm_choice_at(k);
         if (!processor_has(product_chosen->name, product_chosen->available()))
             continue;
         struct trial t;

@@ -330,11 +330,10 @@ static void assert_alike(struct bench *lanes, struct bench *loops, uint64_t chun
 static void assert_kernel_alike(const struct noise_kernel *kernel)
 {
     enum { CHUNKS = 10000 };
-    struct noise_layout layouts[] = {
-        noise_layout,
-        {.extras = 4, .flags = 16, .margin = 0x1p-44},
-        {.extras = 61, .flags = 91, .margin = 0x1p-44},
-        {.extras = 1, .flags = 3, .margin = 2}};
+    struct noise_layout layouts[] = {noise_layout,
+                                     {.extras = 4, .flags = 16, .margin = 0x1p-44},
+                                     {.extras = 61, .flags = 91, .margin = 0x1p-44},
+                                     {.extras = 1, .flags = 3, .margin = 2}};
     struct bench *lanes = bench_create(11), *loops = bench_create(11);
     for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
         layouts[k].kernel = kernel;

@@ -206,7 +206,8 @@ static void a_record_without_an_answer_counts_as_wrong(void **state)
     static const double odd[] = {NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < 3; i++)
         for (uint32_t truth = 0; truth < 3; truth++) {
-            const struct quality_plan classes = {.classes = 3}, value = {.error_clip = .5};
+            const struct quality_plan classes = {.classes = 3},
+                                      value = {.error_clip = .5};
             int64_t counts[COUNTS_MAX] = {0}, values[COUNTS_MAX] = {0}, scores = 0;
             quality_count_class(&(struct quality_tally){&classes, counts, QUALITY_ONE},
                                 truth, (const double[]){.5, odd[i], .5}, truth);

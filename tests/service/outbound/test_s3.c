@@ -367,7 +367,8 @@ int main(void)
         cmocka_unit_test(nobody_is_led_elsewhere),
         cmocka_unit_test(a_call_ends_when_it_is_cancelled),
         cmocka_unit_test(urls_and_endpoints_are_looked_at),
-        cmocka_unit_test(an_object_of_too_many_pieces_is_refused), /* last: it fills the log */
+        cmocka_unit_test(
+            an_object_of_too_many_pieces_is_refused), /* last: it fills the log */
     };
     curl_global_init(CURL_GLOBAL_DEFAULT);
     return cmocka_run_group_tests(tests, begin, end);

@@ -196,10 +196,17 @@ static void assert_names_none(const char *path, const char *text)
 static void nothing_outside_the_table_names_a_format(void **state)
 {
     (void)state;
-    static const char *const patterns[] = {
-        "api/*.[ch]",       "service/*.[ch]",     "accountant/*.[ch]",
-        "engine/*.[ch]",    "engine/data/*.[ch]", "engine/data/readers/*.[ch]",
-        "engine/dp/*.[ch]", "engine/nn/*.[ch]",   "store/*.[ch]"};
+    static const char *const patterns[] = {"api/*.[ch]",
+                                           "api/*/*.[ch]",
+                                           "service/*/*.[ch]",
+                                           "accountant/*/*.[ch]",
+                                           "engine/*.[ch]",
+                                           "engine/data/*.[ch]",
+                                           "engine/data/readers/*.[ch]",
+                                           "engine/dp/*.[ch]",
+                                           "engine/nn/*.[ch]",
+                                           "store/*.[ch]",
+                                           "store/*/*.[ch]"};
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++)
         sources_walk(patterns[k], assert_names_none);
 }

@@ -37,17 +37,18 @@ static struct column without_ids[] = {
     {.name = y, .kind = COLUMN_LABEL, .value_count = 2, .values = answers}};
 
 /* A table whose units are persons, or records. */
-static struct schema table_of(enum unit unit)
+static struct schema table_of(enum privacy_unit unit)
 {
     return (struct schema){.reader = &csv_reader,
                            .task = TASK_CLASSIFICATION,
                            .classes = 2,
                            .column_count = 3,
                            .rows_kept = 1,
-                           .columns = unit == UNIT_PERSON ? columns : without_ids};
+                           .columns =
+                               unit == PRIVACY_UNIT_PERSON ? columns : without_ids};
 }
 
-static const enum unit units[] = {UNIT_RECORD, UNIT_PERSON};
+static const enum privacy_unit units[] = {PRIVACY_UNIT_RECORD, PRIVACY_UNIT_PERSON};
 
 static void ingest_private(struct ingest *ingest, const struct schema *schema,
                            const char *text)
@@ -164,7 +165,7 @@ static void the_digest_of_the_rows_does_not_show_the_order(void **state)
         sha256_of(whole, ingest.matrix.map, ingest.matrix.map_size);
         assert_memory_equal(ingest.result.sha256, whole, sizeof whole);
     }
-    struct schema records = table_of(UNIT_RECORD);
+    struct schema records = table_of(PRIVACY_UNIT_RECORD);
     ingest_text(&ingest, &records, text); /* public: as the file has them */
     assert_memory_equal(ingest.result.rows_sha256, rows, sizeof rows);
     for (uint32_t r = 0; r < 1000; r++)

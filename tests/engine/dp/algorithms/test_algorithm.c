@@ -229,9 +229,9 @@ static void assert_names_none(const char *path, const char *text)
 static void nothing_outside_the_table_names_an_algorithm(void **state)
 {
     (void)state;
-    static const char *const patterns[] = {"api/*.[ch]", "service/*.[ch]",
-                                           "accountant/*.[ch]", "engine/*.[ch]",
-                                           "engine/nn/*.[ch]"};
+    static const char *const patterns[] = {"api/*.[ch]",       "api/*/*.[ch]",
+                                           "service/*/*.[ch]", "accountant/*/*.[ch]",
+                                           "engine/*.[ch]",    "engine/nn/*.[ch]"};
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++)
         sources_walk(patterns[k], assert_names_none);
 }

@@ -41,7 +41,7 @@ static void noise_that_would_feed_on_itself_is_refused(void **state)
     }
 }
 
-struct refusal {
+struct denied_event {
     const char *algorithm, *name;
     double value;
     const char *pointer;
@@ -50,7 +50,7 @@ struct refusal {
 static void what_has_no_proof_is_refused_by_name(void **state)
 {
     (void)state;
-    static const struct refusal cases[] = {
+    static const struct denied_event cases[] = {
         {"diff2_gd", "clients", RECORDS + 1, "/algorithm/clients"},
         {"diff2_bvr_l_sgd", "restart_split", 1.2, "/algorithm/difference_split"},
         {"diff2_bvr_l_sgd", "difference_split", 2, "/algorithm/difference_split"},

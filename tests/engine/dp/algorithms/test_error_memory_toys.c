@@ -14,17 +14,17 @@ static double toy_a_gradient(double x, int record, double clip)
     return fmin(fmax(x - at, -ceil(clip) - 1), ceil(clip) + 1);
 }
 
-struct ending {
+struct run_result {
     double x, error, widest;
     double path[6];
 };
 
-static struct ending toy_a(double clip, double back, double seen)
+static struct run_result toy_a(double clip, double back, double seen)
 {
     int records = (int)ceil(seen) + 2;
     struct machine m = {
         .clip = clip, .back = back, .batch = records, .scale = 0x1p40, .dim = 1};
-    struct ending ending = {.x = 1};
+    struct run_result ending = {.x = 1};
     for (int t = 0; t < 4000; t++) {
         machine_begin(&m);
         for (int i = 0; i < records; i++)
@@ -50,7 +50,7 @@ static void the_bias_of_clipping_is_gone_on_the_first_toy(void **state)
                 {2.5, -0.375, -0.3, 0.3}};
     for (size_t k = 0; k < 4; k++) {
         double clip = rows[k].clip;
-        struct ending biased = toy_a(clip, 0, clip), dice = toy_a(clip, clip, clip);
+        struct run_result biased = toy_a(clip, 0, clip), dice = toy_a(clip, clip, clip);
         assert_close(biased.x, rows[k].clipped_only, 1e-6);
         assert_true(fabs(dice.x) < 1e-9);
         assert_close(dice.error, rows[k].error, 1e-6);
@@ -60,7 +60,7 @@ static void the_bias_of_clipping_is_gone_on_the_first_toy(void **state)
                                      .866666666667, .833333333333, .8};
     static const double dice[6] = {.966666666667, .866666666667, .77,
                                    .683333333333, .606333333333, .538};
-    struct ending slow = toy_a(1, 0, 1), fast = toy_a(1, 1, 1);
+    struct run_result slow = toy_a(1, 0, 1), fast = toy_a(1, 1, 1);
     for (size_t t = 0; t < 6; t++) {
         assert_close(slow.path[t], biased[t], 1e-9);
         assert_close(fast.path[t], dice[t], 1e-9);
@@ -105,11 +105,11 @@ static void the_bias_is_gone_with_one_record_a_step(void **state)
 }
 
 /* Toy B: eight points at 0, two at (10, 5); x* = (2, 1). */
-static struct ending toy_b(double clip, double back, int steps)
+static struct run_result toy_b(double clip, double back, int steps)
 {
     struct machine m = {
         .clip = clip, .back = back, .batch = 10, .scale = 0x1p32, .dim = 2};
-    struct ending ending = {0};
+    struct run_result ending = {0};
     double x[2] = {0, 0};
     for (int t = 0; t < steps; t++) {
         machine_begin(&m);
@@ -129,7 +129,7 @@ static void the_second_toy_winds_up_and_comes_home(void **state)
     (void)state;
     assert_close(toy_b(0.1, 0, 20000).error, 2.211068, 1e-4);
     assert_true(toy_b(0.1, 0.1, 2000).error > 1);
-    struct ending home = toy_b(0.1, 0.1, 20000);
+    struct run_result home = toy_b(0.1, 0.1, 20000);
     assert_true(home.error < 1e-9);
     assert_true(fabs(home.widest - 1158) <= 1);
     assert_true(toy_b(1, 3, 2000).error < 1e-9);

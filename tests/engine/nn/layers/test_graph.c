@@ -160,12 +160,12 @@ static void tiles_cover_the_vector_once(void **state)
     }
 }
 
-struct refusal {
+struct denied_event {
     const char *layers, *pointer;
     struct model_input input;
 };
 
-static const struct refusal refusals[] = {
+static const struct denied_event refusals[] = {
     {"c4,3fd2", "/model/layers/0/type", {0, 0, 0}},
     {"d6c4,3fd2", "/model/layers/1/type", {4, 4, 1}},
     {"fm2d2", "/model/layers/1/type", {4, 4, 1}},
@@ -229,7 +229,7 @@ static void what_does_not_fit_is_refused_with_its_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-        const struct refusal *refusal = &refusals[i];
+        const struct denied_event *refusal = &refusals[i];
         struct model_spec model = {.input = refusal->input};
         struct network *network = NULL;
         struct error error = {0};

@@ -167,7 +167,8 @@ static void the_start_is_the_same_in_stretches(void **state)
     static const uint32_t hidden[] = {300};
     struct network *network = mlp(1, hidden, 400);
     size_t count = network_floats(network);
-    float *whole = calloc(count, sizeof *whole), *parts = calloc(count + 1, sizeof *parts);
+    float *whole = calloc(count, sizeof *whole),
+          *parts = calloc(count + 1, sizeof *parts);
     (void)state;
     network_init(network, whole, 7);
     for (size_t length = 3; length < 2 * count; length = 5 * length + 2) {
@@ -213,7 +214,7 @@ static void the_start_of_seed_0_is_known(void **state)
     network_destroy(network);
 }
 
-struct refusal {
+struct denied_event {
     const char *pointer;
     struct network_shape shape;
     enum loss loss;
@@ -221,7 +222,7 @@ struct refusal {
     struct layer_spec layers[3];
 };
 
-static const struct refusal refusals[] = {
+static const struct denied_event refusals[] = {
     {"/model/layers", {4, 3}, LOSS_SOFTMAX_CROSS_ENTROPY, 0, {{0}}},
     {"/model/layers",
      {4, 4},
@@ -286,7 +287,7 @@ static void what_does_not_fit_is_refused_with_its_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-        const struct refusal *refusal = &refusals[i];
+        const struct denied_event *refusal = &refusals[i];
         struct model_spec model = {.layer_count = refusal->layer_count,
                                    .loss = refusal->loss};
         struct layer_spec layers[3];

@@ -10,8 +10,8 @@
 #include "tests/engine/draw_fixture.h"
 
 struct pool { /* a window and two records of each value */
-    struct window window;
-    struct window_demand demand;
+    struct conv_window window;
+    struct conv_window_demand demand;
     struct rows x, y, dx, dy;
     int32_t *taps;
 };
@@ -34,13 +34,13 @@ static void make(struct pool *pool, uint64_t *state)
     do {
         image = (struct image){1 + draw_below(state, 8), 1 + draw_below(state, 8),
                                1 + draw_below(state, 20)};
-        pool->demand =
-            (struct window_demand){1 + draw_below(state, 4), 1 + draw_below(state, 4),
-                                   1 + draw_below(state, 3), draw_below(state, 2), 1};
+        pool->demand = (struct conv_window_demand){
+            1 + draw_below(state, 4), 1 + draw_below(state, 4),
+            1 + draw_below(state, 3), draw_below(state, 2), 1};
     } while (2 * pool->demand.padding > pool->demand.kernel_height ||
              2 * pool->demand.padding > pool->demand.kernel_width ||
-             !window_fit(&pool->window, image, &pool->demand));
-    size_t outputs = window_positions(&pool->window) * image.channels;
+             !conv_window_fit(&pool->window, image, &pool->demand));
+    size_t outputs = conv_window_positions(&pool->window) * image.channels;
     pool->x = values(image.height * image.width * image.channels, state);
     pool->dx = values(image.height * image.width * image.channels, state);
     pool->y = values(outputs, state);
@@ -60,7 +60,7 @@ static void clear(struct pool *pool)
 /* The place in x that one tap of one output reads, or SIZE_MAX. */
 static size_t source(const struct pool *pool, size_t output, size_t tap)
 {
-    const struct window *w = &pool->window;
+    const struct conv_window *w = &pool->window;
     size_t channel = output % w->image.channels, at = output / w->image.channels;
     size_t y = at / w->out_width * w->stride + tap / w->kernel_width;
     size_t x = at % w->out_width * w->stride + tap % w->kernel_width;
@@ -75,8 +75,8 @@ static size_t source(const struct pool *pool, size_t output, size_t tap)
 
 static void check(const struct pool *pool, bool greatest)
 {
-    size_t outputs = window_positions(&pool->window) * pool->window.image.channels;
-    size_t taps = window_taps(&pool->window);
+    size_t outputs = conv_window_positions(&pool->window) * pool->window.image.channels;
+    size_t taps = conv_window_taps(&pool->window);
     for (size_t i = 0; i < RECORDS; i++) {
         const float *x = pool->x.data + i * pool->x.stride;
         const float *dy = pool->dy.data + i * pool->dy.stride;

@@ -1,5 +1,5 @@
 /* Goal: a record is the same, bit for bit, in every row of a micro-batch of any length, with
- * each kernel of product.h and each family of the BLAS's (noise.md 2.5): nobody compares
+ * each kernel of gemm.h and each family of the BLAS's (noise.md 2.5): nobody compares
  * rows before a run. Method: records among others and alone, and one record in all rows,
  * through the passes of a job at one point and at two, with every kind of layer, form of a
  * gradient and loss. */
@@ -9,7 +9,7 @@
 
 #include "engine/nn/layers/registry.h"
 #include "tests/expect.h"
-#include "tests/engine/product_fixture.h"
+#include "tests/engine/gemm_fixture.h"
 #include "tests/engine/small_network_fixture.h"
 #include "tests/engine/nn/random_batch_fixture.h"
 #include "tests/engine/nn/point_pair_fixture.h"

@@ -124,7 +124,8 @@ static bool names_layer(const char *text, const char *name)
 /* An mlp's activation stands in the comment of a request. */
 static bool is_excused(const char *path, const char *name)
 {
-    return strcmp(path, "api/model_request.h") == 0 && strcmp(name, "relu") == 0;
+    return strcmp(path, "api/requests/model_request.h") == 0 &&
+           strcmp(name, "relu") == 0;
 }
 
 static void assert_names_none(const char *path, const char *text)
@@ -138,7 +139,8 @@ static void assert_names_none(const char *path, const char *text)
 static void nothing_outside_the_folder_names_a_layer(void **state)
 {
     static const char *const patterns[] = {"api/*.[ch]",
-                                           "service/*.[ch]",
+                                           "api/*/*.[ch]",
+                                           "service/*/*.[ch]",
                                            "engine/*.[ch]",
                                            "engine/nn/*.[ch]",
                                            "engine/dp/*.[ch]",

@@ -1,0 +1,188 @@
+#include "api/requests/start_request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/json/json_reader.h"
+#include "api/json/json_schema.h"
+#include "api/json/json_writer.h"
+#include "api/limits.h"
+#include "base/check.h"
+#include "base/id.h"
+
+_Static_assert((int)LIMIT_NAME_PATTERNS == (int)NAME_PATTERNS_MAX,
+               "the contract and the engine agree");
+_Static_assert((int)LIMIT_TENSOR_NAME == (int)TENSOR_NAME_SIZE - 1,
+               "the contract and the engine agree");
+
+static void read_weights(struct model_start *start, struct json_node node)
+{
+    struct model_id model;
+    struct file_id file;
+    const char *text = json_read_text(node);
+    if (model_id_parse(&model, text) || file_id_parse(&file, text))
+        snprintf(start->weights, sizeof start->weights, "%s", text);
+    else
+        json_refuse(node, "must be the id of a published model, mdl_..., or of an "
+                          "uploaded file, fil_...");
+}
+
+static void read_pattern(char to[TENSOR_NAME_SIZE], struct json_node node)
+{
+    const char *text = json_read_text(node);
+    if (text[0] == '\0' || strlen(text) >= TENSOR_NAME_SIZE)
+        json_refuse(node, "must have 1 to %d bytes", TENSOR_NAME_SIZE - 1);
+    else
+        snprintf(to, TENSOR_NAME_SIZE, "%s", text);
+}
+
+static void read_patterns(struct name_patterns *patterns, struct json_node node)
+{
+    size_t count = json_read_array(node, 1, LIMIT_NAME_PATTERNS);
+    if (count == 0)
+        return;
+    patterns->texts = calloc(count, sizeof *patterns->texts);
+    CHECK(patterns->texts != NULL);
+    patterns->count = count;
+    for (size_t i = 0; i < count; i++)
+        read_pattern(patterns->texts[i], json_element(&node, i));
+}
+
+static void read_trainable(struct model_start *start, struct json_node node)
+{
+    if (json_is_object(node.value)) {
+        struct json_node only = json_member(&node, "only");
+        struct json_node except = json_member(&node, "except");
+        json_read_object(node, (const char *const[]){"only", "except", NULL});
+        bool has_only = json_present(only);
+        if (has_only == json_present(except))
+            json_refuse(node, "must have one of only and except");
+        start->trainable = has_only ? TRAINABLE_ONLY : TRAINABLE_EXCEPT;
+        read_patterns(&start->named, has_only ? only : except);
+        return;
+    }
+    const char *text = json_read_text(node);
+    if (strcmp(text, "head") == 0)
+        start->trainable = TRAINABLE_HEAD;
+    else if (strcmp(text, "all") != 0)
+        json_refuse(node, "must be all, head, {\"only\":[...]} or {\"except\":[...]}");
+}
+
+static void read_fresh(struct model_start *start, struct json_node node)
+{
+    if (json_is_array(node.value))
+        read_patterns(&start->fresh, node);
+    else if (strcmp(json_read_text(node), "head") == 0)
+        start->fresh_head = true;
+    else
+        json_refuse(node, "must be head or a list of patterns");
+}
+
+void start_request_read(struct model_start *start, const struct json_node *model)
+{
+    struct json_node weights = json_member(model, "weights");
+    struct json_node trainable = json_member(model, "trainable");
+    struct json_node fresh = json_member(model, "fresh");
+    if (json_present(weights))
+        read_weights(start, weights);
+    if (json_present(trainable))
+        read_trainable(start, trainable);
+    if (!json_present(fresh))
+        return;
+    read_fresh(start, fresh);
+    if (!json_present(weights))
+        json_refuse(fresh, "everything begins anew where no weights are named");
+}
+
+static void write_patterns(struct json_writer *writer, const char *name,
+                           const struct name_patterns *patterns)
+{
+    json_write_array(writer, name);
+    for (size_t i = 0; i < patterns->count; i++)
+        json_write_text(writer, NULL, patterns->texts[i]);
+    json_write_array_end(writer);
+}
+
+static void write_trainable(struct json_writer *writer, const struct model_start *start)
+{
+    switch (start->trainable) {
+    case TRAINABLE_ALL: return;
+    case TRAINABLE_HEAD: json_write_text(writer, "trainable", "head"); return;
+    case TRAINABLE_ONLY:
+    case TRAINABLE_EXCEPT: break;
+    }
+    json_write_object(writer, "trainable");
+    write_patterns(writer, start->trainable == TRAINABLE_ONLY ? "only" : "except",
+                   &start->named);
+    json_write_object_end(writer);
+}
+
+void start_request_write(struct json_writer *writer, const struct model_start *start)
+{
+    if (start->weights[0] != '\0')
+        json_write_text(writer, "weights", start->weights);
+    write_trainable(writer, start);
+    if (start->fresh_head)
+        json_write_text(writer, "fresh", "head");
+    else if (start->fresh.count > 0)
+        write_patterns(writer, "fresh", &start->fresh);
+}
+
+static void schema_words(struct json_writer *writer, const char *const *words)
+{
+    json_write_object(writer, NULL);
+    json_write_array(writer, "enum");
+    while (*words != NULL)
+        json_write_text(writer, NULL, *words++);
+    json_write_array_end(writer);
+    json_write_object_end(writer);
+}
+
+static void schema_patterns(struct json_writer *writer, const char *name)
+{
+    json_schema_list(writer, name, 1, LIMIT_NAME_PATTERNS);
+    json_write_object(writer, "items");
+    json_write_text(writer, "type", "string");
+    json_write_count(writer, "minLength", 1);
+    json_write_count(writer, "maxLength", LIMIT_TENSOR_NAME);
+    json_write_object_end(writer);
+    json_write_object_end(writer);
+}
+
+static void schema_choice(struct json_writer *writer, const char *name)
+{
+    const char *const required[] = {name, NULL};
+    json_schema_object(writer, NULL);
+    schema_patterns(writer, name);
+    json_schema_object_end(writer, required);
+}
+
+void start_schema_write_weights(struct json_writer *writer)
+{
+    json_write_object(writer, "weights");
+    json_write_text(writer, "type", "string");
+    json_write_object_end(writer);
+}
+
+void start_schema_write_trainable(struct json_writer *writer)
+{
+    json_write_object(writer, "trainable");
+    json_write_array(writer, "oneOf");
+    schema_words(writer, (const char *const[]){"all", "head", NULL});
+    schema_choice(writer, "only");
+    schema_choice(writer, "except");
+    json_write_array_end(writer);
+    json_write_text(writer, "default", "all");
+    json_write_object_end(writer);
+}
+
+void start_schema_write_fresh(struct json_writer *writer)
+{
+    json_write_object(writer, "fresh");
+    json_write_array(writer, "oneOf");
+    schema_words(writer, (const char *const[]){"head", NULL});
+    schema_patterns(writer, NULL);
+    json_write_array_end(writer);
+    json_write_object_end(writer);
+}

@@ -1,0 +1,46 @@
+/*
+ * statistics_request.h - the body of POST /v1/statistics and of :estimate.
+ *
+ *   {"dataset","statistics":[one or more of
+ *      {"kind":"histogram","column","bins"?}
+ *      {"kind":"table","columns":[{"column","bins"?},{"column","bins"?}]}
+ *      {"kind":"sum"|"mean"|"variance","column","range"?:[a,b]}
+ *      {"kind":"quantiles","column","probabilities":[p,...],"bins"?}],
+ *    "privacy":{"epsilon"|"noise_multiplier","delta"?}}
+ *
+ *   bins   their number, of equal width over the column's range, or their edges,
+ *          increasing; a column of declared values has one bin for each value
+ *
+ * Parsing checks only what the text itself shows. statistics_resolve
+ * (engine/statistics/statistic.h) makes the other checks against the dataset's schema.
+ */
+#ifndef API_REQUESTS_STATISTICS_REQUEST_H
+#define API_REQUESTS_STATISTICS_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/id.h"
+#include "base/status.h"
+#include "engine/statistics/statistic.h"
+
+struct statistics_request {
+    struct dataset_id dataset;
+    struct statistics statistics; /* owned */
+    bool has_epsilon;             /* otherwise the noise multiplier is given */
+    double target;                /* the value of the one that is given */
+    double delta;                 /* 0: not given */
+};
+
+/*   ST_INVALID  error->pointer names the member at fault
+ * On ST_OK request must be released with statistics_request_fini. */
+enum status statistics_request_parse(struct statistics_request *request,
+                                     const char *body, size_t size,
+                                     struct error *error);
+void statistics_request_fini(struct statistics_request *request); /* zeroed: allowed */
+
+/* Renders the statistics as the client asked for them, before they are resolved: a JSON
+ * array, to be freed. */
+char *statistics_render(const struct statistics *statistics);
+
+#endif

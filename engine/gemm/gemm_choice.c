@@ -1,0 +1,28 @@
+#include "engine/gemm/gemm_choice.h"
+
+#include "engine/gemm/gemm_avx2.h"
+#include "engine/gemm/gemm_avx512.h"
+#include "engine/gemm/gemm_portable.h"
+
+static const struct gemm_kernel *const kernels[] = {
+#if PRODUCT_HAS_AVX512
+    &gemm_avx512,
+#endif
+#if PRODUCT_HAS_AVX2
+    &gemm_avx2,
+#endif
+    &gemm_portable,
+};
+
+const struct gemm_kernel *gemm_choice_at(size_t index)
+{
+    return index < sizeof kernels / sizeof *kernels ? kernels[index] : NULL;
+}
+
+const struct gemm_kernel *gemm_choice_best(void)
+{
+    size_t k = 0;
+    while (!kernels[k]->available())
+        k++;
+    return kernels[k];
+}

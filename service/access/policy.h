@@ -1,0 +1,79 @@
+/*
+ * policy.h - checks a job, a survey or a charge on a dataset against the policy of the
+ * key that requests it (api/requests/key_policy.h). Estimates and submissions are
+ * checked in the same way.
+ *
+ * The ledger's curves measure what a key may take of a dataset: what was committed
+ * within the period in the name of the key's owner, what the owner's open jobs and
+ * surveys hold now, and what is requested. Together they take at most the share of the
+ * capacity at one of the weighted orders, as a budget itself is kept
+ * (accountant/pricing/filter.h). The count is per owner, not per key, so that rotating
+ * a key does not reset it.
+ *
+ * The least noise and the most epsilon apply to everything that a job does: to the step
+ * with the least noise in any of the mechanism's runs, and to its training and its
+ * measurement on a holdout together.
+ *
+ * Threads: the write queue's.
+ */
+#ifndef SERVICE_ACCESS_POLICY_H
+#define SERVICE_ACCESS_POLICY_H
+
+#include "service/jobs/job_plan.h"
+
+struct daemon_state;
+
+struct policy_asked { /* what is checked against the policy; all is borrowed */
+    const struct dataset_id *dataset;
+    /* NULL: a survey or a charge, which a list of algorithms never allows. */
+    const struct algorithm *algorithm;
+    const struct mechanism *mechanism;
+    enum parts parts;                    /* the parts that it reads (part.h) */
+    const struct mechanism *measurement; /* on a holdout, or NULL */
+    bool is_private;                     /* it is charged */
+    double epsilon, delta;               /* of the mechanism, as planned */
+    double measurement_epsilon;          /* if there is a measurement */
+    /* JSON pointer to the member of the request that sets the amount of noise. */
+    const char *pointer;
+};
+
+/* Describes a job's plan for these checks; the result borrows from the plan. */
+struct policy_asked policy_asked_of_job(const struct job_plan *plan);
+
+struct policy_breach { /* the limit that is exceeded */
+    /* Member of the policy: "max_epsilon_per_job"; NULL: no limit is exceeded. */
+    const char *member;
+    double limit;        /* its value; NaN if it is not a number */
+    const char *pointer; /* to the member of the request that exceeds it */
+};
+
+struct policy_inquiry { /* what is requested at once, count > 0 on one dataset */
+    const struct principal *principal;
+    const struct policy_asked *asked;
+    size_t count;
+};
+
+/* Returns whether the key of the principal has a policy that limits anything. */
+bool policy_limits(struct daemon_state *context, const struct principal *principal);
+
+/* Finds the first limit that the request, which is priced, exceeds. Precondition: each
+ * but the last has passed the check by itself.
+ *   ST_IO, ST_NOT_FOUND  the ledger cannot be read */
+enum status policy_find_breach(struct daemon_state *context,
+                               const struct policy_inquiry *inquiry,
+                               struct policy_breach *breach, struct error *error);
+
+/* The same as a refusal.
+ *   ST_POLICY_VIOLATION  the error names the limit and the member */
+enum status policy_check(struct daemon_state *context,
+                         const struct principal *principal,
+                         const struct policy_asked *asked, struct error *error);
+
+/* Checks whether all of them, count > 0 on one dataset, may be submitted at once.
+ * Precondition: each passes the check by itself. */
+enum status policy_check_all(struct daemon_state *context,
+                             const struct principal *principal,
+                             const struct policy_asked *asked, size_t count,
+                             struct error *error);
+
+#endif

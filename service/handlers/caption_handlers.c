@@ -1,0 +1,110 @@
+#include <stdlib.h>
+#include <microhttpd.h>
+
+#include "service/access/access.h"
+#include "service/datasets/caption_update.h"
+#include "service/datasets/dataset_json.h"
+#include "service/datasets/datasets.h"
+#include "service/handlers/handlers.h"
+#include "service/http/cached_response.h"
+#include "service/jobs/job_admin.h"
+#include "service/models/model_json.h"
+#include "service/models/models.h"
+#include "service/process/daemon_state.h"
+
+/* --- datasets --- */
+
+static enum status put_of_dataset(struct daemon_state *context, struct store_tx *tx,
+                                  void *dataset, struct caption *caption_take,
+                                  struct error *error)
+{
+    return dataset_caption_put(context->datasets, tx, dataset, caption_take, error);
+}
+
+enum status handle_dataset_patch(struct daemon_state *context, struct request *request,
+                                 struct error *error)
+{
+    struct dataset *dataset;
+    char tag[REQUEST_TAG_SIZE];
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, &dataset, error);
+    if (status != ST_OK)
+        return status;
+    char *text =
+        dataset_json(context->datasets, dataset, context->ledger, &request->principal);
+    request_tag(tag, text);
+    free(text);
+    struct caption_update renaming = {tag, dataset_caption(context->datasets, dataset),
+                                      put_of_dataset, dataset};
+    status = caption_update_run(context, request, &renaming, error);
+    if (status == ST_OK)
+        request_answer_changed(request,
+                               dataset_json(context->datasets, dataset, context->ledger,
+                                            &request->principal));
+    return status;
+}
+
+/* --- jobs --- */
+
+static enum status put_of_job(struct daemon_state *context, struct store_tx *tx,
+                              void *job, struct caption *caption_take,
+                              struct error *error)
+{
+    return job_caption_put(context->jobs, tx, job, caption_take, error);
+}
+
+enum status handle_job_patch(struct daemon_state *context, struct request *request,
+                             struct error *error)
+{
+    struct job *job;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_job(context, &question, request->match.id, &job, error);
+    if (status != ST_OK)
+        return status;
+    struct cached_response *answer = cached_response(context->jobs, job);
+    struct caption_update renaming = {answer->tag, job_caption(context->jobs, job),
+                                      put_of_job, job};
+    status = caption_update_run(context, request, &renaming, error);
+    cached_response_drop(answer);
+    if (status == ST_OK)
+        reply_job(&request->reply, MHD_HTTP_OK, cached_response(context->jobs, job));
+    return status;
+}
+
+/* --- models --- */
+
+/* A model, as caption_update.h passes it on. */
+struct named {
+    const struct model_row *row;
+};
+
+static enum status put_of_model(struct daemon_state *context, struct store_tx *tx,
+                                void *named, struct caption *caption_take,
+                                struct error *error)
+{
+    const struct model_row *row = ((const struct named *)named)->row;
+    return model_caption_put(context->models, tx, row, caption_take, error);
+}
+
+enum status handle_model_patch(struct daemon_state *context, struct request *request,
+                               struct error *error)
+{
+    struct named named;
+    char tag[REQUEST_TAG_SIZE];
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_model(context, &question, request->match.id, &named.row, error);
+    if (status != ST_OK)
+        return status;
+    char *text = model_json(context, named.row);
+    request_tag(tag, text);
+    free(text);
+    struct caption_update renaming = {tag, model_caption(context->models, named.row),
+                                      put_of_model, &named};
+    status = caption_update_run(context, request, &renaming, error);
+    if (status == ST_OK)
+        request_answer_changed(request, model_json(context, named.row));
+    return status;
+}

@@ -1,0 +1,167 @@
+/* Handlers for the files of a dataset, and their import. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <microhttpd.h>
+
+#include "accountant/ledger/ledger_view.h"
+#include "api/views/dataset_view.h"
+#include "api/views/problem.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "service/access/access.h"
+#include "service/audit/audit_event.h"
+#include "service/datasets/dataset_json.h"
+#include "service/datasets/datasets.h"
+#include "service/handlers/handlers.h"
+#include "service/ingest/importer.h"
+#include "service/ingest/upload.h"
+#include "service/ingest/upload_kind.h"
+#include "service/process/daemon_state.h"
+
+static const int64_t import_answer_ns = INT64_C(10000000000);
+
+/* --- files --- */
+
+/* Reports how much of the file is there, for HEAD and for files that are sent in
+ * pieces. */
+static void say_offset(struct request *request, bool whole, uint64_t offset)
+{
+    reply_header_add(&request->reply, "Upload-Complete", whole ? "?1" : "?0");
+    if (!whole)
+        reply_header_add(&request->reply, "Upload-Offset", "%" PRIu64, offset);
+}
+
+/* Appends the act of an upload, before its sender is answered. The act has no size,
+ * because only the sender may know it. */
+static enum status tell_upload(struct daemon_state *context,
+                               const struct request *request, struct error *error)
+{
+    struct audit_event act;
+    char detail[96];
+    /* The name is that of a file of the format, so it fits. */
+    snprintf(detail, sizeof detail, "{\"file\":\"%s\"}", request->match.name);
+    audit_event_begin(&act, context, request);
+    act.row.detail = detail;
+    return audit_event_keep(context, &act, error);
+}
+
+enum status handle_dataset_file_put(struct daemon_state *context,
+                                    struct request *request, struct error *error)
+{
+    struct upload *upload = request->upload;
+    bool whole = upload_is_whole(upload);
+    enum status status = whole ? upload_publish(context, upload, &request->match, error)
+                               : upload_pause(context, upload, &request->match, error);
+    if (status == ST_OK && whole)
+        status = tell_upload(context, request, error);
+    if (status != ST_OK)
+        return status;
+    if (upload->unfinished != NULL)
+        say_offset(request, whole, upload->size);
+    reply_empty(&request->reply, whole ? MHD_HTTP_NO_CONTENT : MHD_HTTP_ACCEPTED);
+    return ST_OK;
+}
+
+enum status handle_dataset_file_get(struct daemon_state *context,
+                                    struct request *request, struct error *error)
+{
+    struct upload_view view;
+    struct dataset *dataset;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_own_dataset(context, &question, request->match.id, &dataset, error);
+    if (status == ST_OK)
+        status =
+            upload_read(context, &request->match, &request->principal, &view, error);
+    if (status != ST_OK)
+        return status;
+    say_offset(request, view.is_whole, view.offset);
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    reply_json(&request->reply, MHD_HTTP_OK, upload_render(&view));
+    return ST_OK;
+}
+
+/* --- import --- */
+
+/* Makes the problem itself, because it says where the import stopped, if it got that
+ * far. */
+static enum status refuse_import(struct request *request,
+                                 const struct import_failure *failure,
+                                 const struct error *error)
+{
+    struct problem more = {.failure = failure};
+    request_refuse(request, error, &more);
+    return ST_OK;
+}
+
+enum status handle_dataset_import(struct daemon_state *context, struct request *request,
+                                  struct error *error)
+{
+    bool begun = false;
+    struct dataset *dataset;
+    struct import_failure failure = {0};
+    struct audit_event act;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_own_dataset(context, &question, request->match.id, &dataset, error);
+    audit_event_begin(&act, context, request);
+    if (status == ST_OK)
+        status = importer_start(context, dataset, &act.row, &begun, &failure, error);
+    if (status == ST_OK) /* load the account; poll_dataset_import may not wait */
+        ledger_touched(context->ledger, &dataset_spec(dataset)->id);
+    if (status == ST_OK)
+        request->hides_outcome = begun && dataset_hides_imports(dataset);
+    if (status != ST_OK && failure.status != ST_OK)
+        return refuse_import(request, &failure, error);
+    return status;
+}
+
+enum status poll_dataset_import(struct daemon_state *context, struct request *request,
+                                struct error *error)
+{
+    struct dataset_info info;
+    struct dataset *dataset = datasets_find(context->datasets, request->match.id);
+    CHECK(dataset != NULL);
+    dataset_read_as(context->datasets, dataset, &request->principal, &info);
+    const struct import_failure failure = importer_told(
+        &info.detail.failure, dataset_owner(dataset), &request->principal);
+    if (request->deadline_ns == 0)
+        request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
+    if (info.state == DATASET_IMPORTING &&
+        clock_monotonic_ns() < request->deadline_ns) {
+        request->awaited = dataset;
+        return ST_OK;
+    }
+    if (info.state == DATASET_FAILED) {
+        error_set(error, failure.status, "%s", failure.text);
+        return refuse_import(request, failure.file[0] != '\0' ? &failure : NULL, error);
+    }
+    if (info.state == DATASET_CREATED)
+        return error_set(
+            error, ST_DRAINING,
+            "the import was ended by the service's stop, or the dataset declared anew");
+    reply_json(
+        &request->reply,
+        info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
+        dataset_json(context->datasets, dataset, context->ledger, &request->principal));
+    return ST_OK;
+}
+
+enum status handle_dataset_import_get(struct daemon_state *context,
+                                      struct request *request, struct error *error)
+{
+    struct dataset *dataset;
+    struct dataset_info info;
+    const struct access_question question = access_question_of(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, &dataset, error);
+    if (status != ST_OK)
+        return status;
+    dataset_read_as(context->datasets, dataset, &request->principal, &info);
+    const struct import_failure failure = importer_told(
+        &info.detail.failure, dataset_owner(dataset), &request->principal);
+    reply_header_add(&request->reply, "Cache-Control", "no-store");
+    request_answer(request, dataset_import_text(dataset, &info, &failure));
+    return ST_OK;
+}

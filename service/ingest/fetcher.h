@@ -1,0 +1,33 @@
+/*
+ * fetcher.h - downloads a file of a dataset by https, or by S3's signed https, as if
+ * its owner had uploaded it: into a draft, with the limits of uploads (upload.h), which
+ * is published when it is complete.
+ *
+ * A connection that breaks is resumed where it broke, at most RESUMES_MAX times, if the
+ * server says which version of the file it sends. A file is accepted only if its
+ * completeness can be checked: the server gives its size, or the client gave its
+ * digest, and both match.
+ *
+ * Threads: fetcher_start is the write queue's, fetcher_run the fetchers'.
+ */
+#ifndef SERVICE_INGEST_FETCHER_H
+#define SERVICE_INGEST_FETCHER_H
+
+#include "base/status.h"
+
+struct daemon_state;
+struct error;
+struct fetch_place;
+struct fetch_request;
+
+/* Starts to download the file of place as request says.
+ *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE, ST_DISK_FULL  as upload_begin
+ *   ST_UPLOAD_BUSY, ST_QUEUE_FULL  as fetch_status_add
+ *   ST_DRAINING  the service is stopping */
+enum status fetcher_start(struct daemon_state *context, const struct fetch_place *place,
+                          const struct fetch_request *request, struct error *error);
+
+/* The pool's run function: argument is the context, item the fetch. */
+void fetcher_run(void *argument, void *item);
+
+#endif

@@ -1,0 +1,497 @@
+#include "service/ingest/importer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "service/audit/audit_trail.h"
+#include "service/config/config.h"
+#include "service/config/daemon_role.h"
+#include "service/datasets/duplicate_datasets.h"
+#include "service/ingest/import_event.h"
+#include "service/ingest/import_padding.h"
+#include "service/ingest/upload.h"
+#include "service/ingest/upload_kind.h"
+#include "service/peers/run_claims.h"
+#include "service/process/daemon_state.h"
+#include "service/process/disk_room.h"
+#include "service/process/process_stats.h"
+#include "service/threads/epoch_reclaim.h"
+#include "service/threads/long_polls.h"
+#include "service/threads/pool.h"
+#include "service/threads/reveal_delay.h"
+#include "service/threads/tick_clock.h"
+#include "service/webhooks/webhook_events.h"
+
+static enum status fail(struct import_failure *failure, enum status status,
+                        const char *text)
+{
+    *failure = (struct import_failure){.status = status};
+    snprintf(failure->text, sizeof failure->text, "%s", text);
+    return status;
+}
+
+/* Checks that every file that the declaration needs was uploaded. If the place of the
+ * files cannot be read, that is no failure of the import. */
+static enum status check_uploads(struct daemon_state *context,
+                                 const struct dataset_spec *spec,
+                                 struct import_failure *failure, struct error *error)
+{
+    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
+        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
+        if (!upload_kind_is_of(&upload_kinds[i], &spec->schema))
+            continue;
+        struct error found = {0};
+        enum status status = blob_find(context->blobs, &name, &found);
+        if (status == ST_OK)
+            continue;
+        if (status != ST_NOT_FOUND)
+            return error_set(error, status, "%s", found.text);
+        fail(failure, ST_IMPORT_FAILED, "not uploaded");
+        snprintf(failure->file, sizeof failure->file, "%s", upload_kinds[i].name);
+        return error_set(error, ST_IMPORT_FAILED, "%s", failure->text);
+    }
+    return ST_OK;
+}
+
+static enum status move(struct daemon_state *context, struct dataset *dataset,
+                        const struct dataset_info *info, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
+    if (status != ST_OK)
+        return status;
+    return store_end(tx, dataset_move(context->datasets, tx, dataset, info, error),
+                     error);
+}
+
+enum status importer_start(struct daemon_state *context, struct dataset *dataset,
+                           const struct audit_row *act, bool *begun,
+                           struct import_failure *failure, struct error *error)
+{
+    struct dataset_info info;
+    dataset_read(context->datasets, dataset, &info);
+    switch (info.state) {
+    case DATASET_READY: return ST_OK;
+    case DATASET_IMPORTING:
+        return error_set(error, ST_DATASET_BUSY, "an import is under way");
+    case DATASET_DELETED: return error_set(error, ST_NOT_FOUND, "it was deleted");
+    case DATASET_CREATED:
+    case DATASET_FAILED: break;
+    }
+    if (proposal_bars(&info.detail.proposal))
+        return error_set(error, ST_GRANT_PENDING, "its grant is not approved");
+    enum status status = check_uploads(context, dataset_spec(dataset), failure, error);
+    if (status != ST_OK)
+        return status;
+    if (atomic_load(&context->draining))
+        return error_set(error, ST_DRAINING, "the service is stopping");
+    status = disk_room_check(context->disk_room, error);
+    if (status != ST_OK)
+        return status;
+    if (datasets_importing(context->datasets) >= IMPORTS_MAX)
+        return error_set(error, ST_QUEUE_FULL, "too many imports wait");
+    info.state = DATASET_IMPORTING;
+    info.detail = (struct dataset_detail){.act = import_event_of(act)};
+    status = move(context, dataset, &info, error);
+    if (status != ST_OK)
+        return status;
+    *begun = true;
+    if (!store_shared(context->store)) /* otherwise a worker does (importer_take) */
+        CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
+    return ST_OK;
+}
+
+/* Fills in what a READY dataset says of its content. */
+static void describe(struct dataset_info *info, const struct dataset_spec *spec,
+                     const struct import_result *result)
+{
+    info->detail.is_shuffled = !spec->is_public;
+    info->detail.records = result->records;
+    info->detail.size = result->size;
+    sha256_render(info->detail.rows_sha256, result->rows_sha256);
+    info->has_sha256 = true;
+    memcpy(info->sha256, result->sha256, SHA256_SIZE);
+}
+
+/* Borrows the files of the dataset, and fills in their paths. */
+static enum status borrow_uploads(const struct daemon_state *context,
+                                  const struct dataset_spec *spec,
+                                  struct blob_loan loans[SCHEMA_FILES_MAX],
+                                  struct import_files *files,
+                                  struct import_failure *failure)
+{
+    for (size_t i = 0; i < schema_file_count(&spec->schema); i++) {
+        const struct upload_kind *kind =
+            upload_kind_find(&spec->schema, schema_file_name(&spec->schema, i));
+        CHECK(kind != NULL);
+        struct error error = {0};
+        const struct blob_name name = blob_of_dataset(&spec->id, kind->blob);
+        loans[i].cancel = &context->import_cancel;
+        enum status status = blob_fetch(context->blobs, &loans[i], &name, &error);
+        if (status != ST_OK)
+            return fail(failure, status, error.text);
+        files->paths[i] = loans[i].path;
+    }
+    return ST_OK;
+}
+
+static void give_back_uploads(const struct daemon_state *context,
+                              struct blob_loan loans[SCHEMA_FILES_MAX])
+{
+    for (size_t i = 0; i < SCHEMA_FILES_MAX; i++)
+        blob_give_back(context->blobs, &loans[i]);
+}
+
+/* Checks that no part of the dataset is empty: an empty part would leave nothing to
+ * train on, or nothing to measure. */
+static enum status check_parts(const struct dataset_spec *spec, uint64_t records,
+                               struct import_failure *failure)
+{
+    const struct division *division = &spec->grant.division;
+    for (unsigned p = 0; p < division_parts(division); p++)
+        if (division_count(division, records, (enum part)p) == 0)
+            return fail(failure, ST_IMPORT_FAILED,
+                        p == PART_HOLDOUT ? "too few records for this holdout: none "
+                                            "would be held out"
+                                          : "too few records for this holdout: none "
+                                            "would be left to train on");
+    return ST_OK;
+}
+
+static enum status check_twins(struct daemon_state *context,
+                               const struct dataset *dataset,
+                               const struct dataset_info *info, struct error *error)
+{
+    struct reclaim_reader visit;
+    const struct duplicate_datasets_search search = {context->datasets, context->ledger,
+                                                     dataset_owner(dataset), ""};
+    datasets_enter(context->datasets, &visit);
+    enum status status = duplicate_datasets_check(&search, dataset, info, error);
+    datasets_leave(context->datasets, &visit);
+    return status;
+}
+
+/* Reads the uploads and writes the matrix to path. */
+static enum status read_uploads(struct daemon_state *context,
+                                const struct dataset_spec *spec, const char *path,
+                                struct import_result *result,
+                                struct import_failure *failure)
+{
+    struct blob_loan loans[SCHEMA_FILES_MAX] = {{.is_lent = false}};
+    struct import import = {
+        .schema = &spec->schema,
+        .is_private = !spec->is_public,
+        .limits = {.unpacked_size_max = context->config->unpacked_size_max,
+                   .disk_room = disk_room_left(context->disk_room)},
+        .path = path,
+        .cancel = &context->import_cancel,
+    };
+    if (import.limits.disk_room == 0)
+        return fail(failure, ST_DISK_FULL, "the disk is nearly full");
+    enum status status = borrow_uploads(context, spec, loans, &import.files, failure);
+    if (status == ST_OK)
+        status = import_run(&import, result, failure);
+    give_back_uploads(context, loans);
+    return status;
+}
+
+/* Reads the uploads and writes the matrix to the draft. Fills in info on success and
+ * failure otherwise; the caller then discards what info says of the content. */
+static enum status convert(struct daemon_state *context, const struct dataset *dataset,
+                           const struct blob_draft *draft, struct dataset_info *info,
+                           struct import_failure *failure)
+{
+    char path[BLOB_PATH_SIZE];
+    struct import_result result;
+    struct error error = {0};
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    enum status status = check_uploads(context, spec, failure, &error);
+    if (status == ST_IMPORT_FAILED)
+        return status;
+    if (status != ST_OK)
+        return fail(failure, status, error.text);
+    blob_draft_path(context->blobs, path, draft);
+    status = read_uploads(context, spec, path, &result, failure);
+    if (status != ST_OK)
+        return status;
+    describe(info, spec, &result);
+    status = check_parts(spec, result.records, failure);
+    if (status != ST_OK)
+        return status;
+    status = check_twins(context, dataset, info, &error);
+    return status == ST_OK ? ST_OK : fail(failure, status, error.text);
+}
+
+static void remove_uploads(struct daemon_state *context,
+                           const struct dataset_spec *spec)
+{
+    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
+        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
+        if (upload_kind_is_of(&upload_kinds[i], &spec->schema))
+            upload_remove(context, &name);
+    }
+}
+
+/* Returns what is stored for the owner. Failures of the service itself are reported
+ * only as such. */
+static struct import_failure reason_of(const struct import_failure *failure)
+{
+    struct import_failure ours = {.status = ST_INTERNAL};
+    if (failure->status == ST_IMPORT_FAILED || failure->status == ST_DUPLICATE_CONTENT)
+        return *failure;
+    if (failure->status == ST_DISK_FULL)
+        ours.status = ST_DISK_FULL;
+    snprintf(ours.text, sizeof ours.text, "%s",
+             ours.status == ST_DISK_FULL
+                 ? "the disk of the service has no room for the imported records"
+                 : "the service could not read or write its files");
+    return ours;
+}
+
+struct import_failure importer_told(const struct import_failure *failure,
+                                    const struct principal *owner,
+                                    const struct principal *reader)
+{
+    if (principal_equal(owner, reader))
+        return *failure;
+    if (failure->status != ST_OK && principal_equal(owner, &principal_local))
+        return (struct import_failure){
+            .status = ST_IMPORT_FAILED,
+            .text =
+                "the files are not as declared; whoever has them reads where and why "
+                "once they declare them under another id, as this one was declared "
+                "before there were keys"};
+    return (struct import_failure){0};
+}
+
+/* Returns whether the duration of the import could reveal more of private records than
+ * n does: for rows of persons; and for a refused file, how far it was read. */
+static bool is_paced(const struct dataset_spec *spec, enum status status)
+{
+    return !spec->is_public &&
+           (status != ST_OK || schema_unit(&spec->schema) == PRIVACY_UNIT_PERSON);
+}
+
+/* Waits for the last second before the tick at which the end of an import is shown; the
+ * import began at the second `begin`. Returns false if a stop came first: the import
+ * then counts as not ended. */
+static bool await_last_second(struct daemon_state *context,
+                              const struct dataset_spec *spec, int64_t begin,
+                              const struct dataset_info *info, enum status status)
+{
+    int64_t took = clock_wall_s() - begin, ticks = 1;
+    if (is_paced(spec, status) && took >= 0)
+        ticks = (int64_t)import_padding_end((uint64_t)took,
+                                            status == ST_OK ? info->detail.size : 0,
+                                            schema_unit(&spec->schema)) -
+                took;
+    for (; ticks > 1 && !atomic_load(&context->import_cancel); ticks--)
+        tick_clock_wait(context->tick_clock);
+    return ticks <= 1;
+}
+
+/* Imports the dataset, and returns when the tick has come at which its end is shown.
+ * The operator of the file storage sees when the matrix arrives, so it is published no
+ * earlier than the second before that tick. A random wait hides how long it took to
+ * read private records. */
+static enum status import(struct daemon_state *context, const struct dataset *dataset,
+                          struct dataset_info *info, struct import_failure *failure)
+{
+    struct blob_draft draft;
+    struct error error = {0};
+    int64_t begin = clock_wall_s();
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    const struct blob_name matrix = blob_of_dataset(&spec->id, BLOB_MATRIX);
+    struct reveal_delay delay;
+    reveal_delay_draw(&delay, context->config->reveal_delay_ms, random_bytes);
+    blob_draft_init(&draft, &matrix);
+    enum status status = convert(context, dataset, &draft, info, failure);
+    if (!spec->is_public)
+        reveal_delay_wait(&delay, context->tick_clock, &context->import_cancel);
+    if (!await_last_second(context, spec, begin, info, status))
+        status = ST_CANCELLED;
+    if (status == ST_OK) {
+        status = blob_publish(context->blobs, &draft, &error);
+        if (status != ST_OK)
+            fail(failure, status, error.text);
+    }
+    if (status != ST_OK)
+        blob_discard(context->blobs, &draft);
+    tick_clock_wait(context->tick_clock);
+    return status;
+}
+
+/* Moves the dataset to the state in which its import ended. If daemons share the store,
+ * another may have imported the same records in the meantime, so that is checked again
+ * in the transaction. */
+static enum status settle(struct daemon_state *context, struct dataset *dataset,
+                          const struct dataset_info *info, struct error *error)
+{
+    struct store_tx *tx = NULL;
+    const char *id = dataset_spec(dataset)->id.text;
+    bool ready = info->state == DATASET_READY;
+    const struct duplicate_datasets_search search = {context->datasets, context->ledger,
+                                                     dataset_owner(dataset), ""};
+    struct dataset_info before;
+    enum status status = store_begin(context->store, STORE_ROW, &tx, error);
+    if (status != ST_OK)
+        return status;
+    dataset_read(context->datasets, dataset, &before);
+    status = run_claims_end_held(context, tx, HELD_DATASET, id, true, error);
+    if (status == ST_OK && ready && store_shared(context->store))
+        status = duplicate_datasets_check(&search, dataset, info, error);
+    if (status == ST_OK)
+        status = dataset_move(context->datasets, tx, dataset, info, error);
+    if (status == ST_OK && ready)
+        status = import_event_append(tx, dataset, &before.detail.act, error);
+    if (status == ST_OK && ready)
+        status = webhook_events_imported(context, tx, dataset,
+                                         info->detail.import_ms / 1000, error);
+    return store_end(tx, status, error);
+}
+
+/* Records the failure of an import whose records another dataset has by now, and
+ * removes its matrix. */
+static enum status settle_duplicate(struct daemon_state *context,
+                                    struct dataset *dataset, const struct error *found,
+                                    struct error *error)
+{
+    struct import_failure failure;
+    struct dataset_info info = {.state = DATASET_FAILED};
+    fail(&failure, ST_DUPLICATE_CONTENT, found->text);
+    info.detail.failure = failure;
+    const struct blob_name matrix =
+        blob_of_dataset(&dataset_spec(dataset)->id, BLOB_MATRIX);
+    daemon_state_remove(context, &matrix);
+    return settle(context, dataset, &info, error);
+}
+
+/* Returns whether the content of the files has ended the import, rather than this
+ * service. */
+static bool is_refused(enum status status)
+{
+    return status == ST_IMPORT_FAILED || status == ST_DUPLICATE_CONTENT ||
+           status == ST_DISK_FULL;
+}
+
+/* Makes the result of the import visible. From then on a dataset that is FAILED may be
+ * declared again, so this needs a visit. */
+static void show(struct daemon_state *context, struct dataset *dataset,
+                 const struct dataset_info *info, enum status status,
+                 const struct import_failure *failure)
+{
+    struct reclaim_reader visit;
+    struct error moving = {0};
+    const struct dataset_spec *spec = dataset_spec(dataset);
+    datasets_enter(context->datasets, &visit);
+    enum status settled = settle(context, dataset, info, &moving);
+    if (settled == ST_DUPLICATE_CONTENT)
+        status = settle_duplicate(context, dataset, &moving, NULL) == ST_OK
+                     ? ST_DUPLICATE_CONTENT
+                     : ST_IO;
+    else if (settled == ST_OK && status == ST_OK)
+        remove_uploads(context, spec);
+    /* Texts of a failed import may describe private rows, so only the owner may read
+     * them. */
+    if (!is_refused(status) || !dataset_hides_imports(dataset))
+        log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
+                  status_wire(status), "detail", status == ST_IO ? failure->text : "",
+                  (char *)NULL);
+    atomic_store(dataset_here_flag(dataset), false);
+    long_polls_wake(context->long_polls, dataset);
+    datasets_leave(context->datasets, &visit);
+}
+
+void importer_run(void *argument, void *item)
+{
+    struct daemon_state *context = argument;
+    struct dataset *dataset = item;
+    struct dataset_info info = {0};
+    struct import_failure failure = {0};
+    const struct dataset_spec *spec = dataset_spec(dataset);
+
+    if (!spec->is_public)
+        process_stats_pause(context->process_stats);
+    enum status status = import(context, dataset, &info, &failure);
+    if (!spec->is_public)
+        process_stats_resume(context->process_stats);
+    if (status == ST_OK) {
+        info.state = DATASET_READY;
+        info.detail.import_ms = clock_wall_s() * 1000;
+    } else if (status == ST_CANCELLED) {
+        info = (struct dataset_info){.state = DATASET_CREATED};
+    } else {
+        info = (struct dataset_info){.state = DATASET_FAILED};
+        info.detail.failure = reason_of(&failure);
+    }
+    show(context, dataset, &info, status, &failure);
+    daemon_state_guard(context);
+}
+
+/* --- imports that wait for a worker --- */
+
+static void begun(void *dataset)
+{
+    atomic_store(dataset_here_flag(dataset), true);
+}
+
+static enum status take_in(struct daemon_state *context, struct store_tx *tx,
+                           struct dataset *dataset, bool *taken, struct error *error)
+{
+    struct dataset_info info;
+    struct work_lease_row hold;
+    const char *id = dataset_spec(dataset)->id.text;
+    dataset_read(context->datasets, dataset, &info);
+    *taken = false;
+    if (info.state != DATASET_IMPORTING)
+        return ST_OK;
+    enum status status = work_lease_row_find(tx, HELD_DATASET, id, &hold, error);
+    if (status != ST_OK || hold.daemon != 0)
+        return status;
+    *taken = true;
+    store_tx_on_end(tx, begun, NULL, dataset);
+    return run_claims_hold(context, tx, HELD_DATASET, id, error);
+}
+
+static bool take(struct daemon_state *context, struct dataset *dataset)
+{
+    struct store_tx *tx = NULL;
+    bool taken = false;
+    if (store_begin(context->store, STORE_ROW, &tx, NULL) != ST_OK)
+        return false;
+    enum status status = take_in(context, tx, dataset, &taken, NULL);
+    return store_end(tx, status, NULL) == ST_OK && taken;
+}
+
+/* Takes the first import that no daemon has; NULL if there is none. */
+static struct dataset *take_first(struct daemon_state *context)
+{
+    size_t count = datasets_count(context->datasets);
+    for (size_t i = 0; i < count; i++) {
+        struct dataset_info info;
+        struct dataset *dataset = datasets_at(context->datasets, i);
+        dataset_read(context->datasets, dataset, &info);
+        if (info.state == DATASET_IMPORTING && take(context, dataset))
+            return dataset;
+    }
+    return NULL;
+}
+
+void importer_take(struct daemon_state *context)
+{
+    struct reclaim_reader visit;
+    if (!store_shared(context->store) || !daemon_role_works(context->config->role) ||
+        atomic_load(&context->draining) || !pool_wait_idle(context->importer, 0) ||
+        datasets_importing(context->datasets) == 0)
+        return;
+    datasets_enter(context->datasets, &visit);
+    struct dataset *dataset = take_first(context);
+    if (dataset != NULL)
+        CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
+    datasets_leave(context->datasets, &visit);
+}

@@ -1,0 +1,55 @@
+/*
+ * initial_weights.h - finds the weights that a job begins with by their id, for the
+ * planner, which checks that they fit its model, and for the run, which reads them.
+ *
+ * Threads: any.
+ */
+#ifndef SERVICE_PLANNING_INITIAL_WEIGHTS_H
+#define SERVICE_PLANNING_INITIAL_WEIGHTS_H
+
+#include "api/requests/ancestry.h"
+#include "store/blobs/blob.h"
+
+struct daemon_state;
+struct principal;
+struct train_spec;
+
+struct initial_weights {
+    struct blob_loan loan; /* of the weights' file */
+    /* The errand of a request in the write queue; NULL: waits for the file. */
+    struct blob_prefetch *errand;
+    struct file_checksum seal;
+    struct ancestry ancestry; /* the ancestors of a model that begins with them */
+};
+
+/* Finds weights by their id and borrows their file, which initial_weights_release gives
+ * back.
+ *   ST_MODEL_CORRUPT  they are gone, or are not what was published
+ *   ST_INVALID        they have too many ancestors ("/model/weights")
+ *   ST_DISK_FULL      the cache has no room for them
+ *   ST_INTERNAL       they cannot be fetched
+ *   ST_QUEUE_FULL     the errand for their file is due
+ *   ST_DRAINING       the errand ended because the service stops
+ *   ST_CANCELLED      as blob_fetch */
+enum status initial_weights_find(struct initial_weights *weights,
+                                 struct daemon_state *context, const char *id,
+                                 struct error *error);
+/* Zeroed ones, that were never found, are allowed. */
+void initial_weights_release(struct initial_weights *weights,
+                             const struct daemon_state *context);
+
+/* Checks whether a job of the principal may begin with the weights that its model
+ * names, if it names any, and whether they fit the model, which is compiled. errand may
+ * be NULL.
+ *   ST_NOT_FOUND      there are none of that id, they are not published, or the
+ *                     principal may not see them ("/model/weights")
+ *   ST_FORBIDDEN      the principal may read no models
+ *   ST_INVALID        they do not fit such a model ("/model/weights")
+ *   ST_MODEL_CORRUPT  their file cannot be read
+ *   ST_QUEUE_FULL     the errand for their file is due */
+enum status initial_weights_check(struct daemon_state *context,
+                                  const struct principal *principal,
+                                  const struct train_spec *train,
+                                  struct blob_prefetch *errand, struct error *error);
+
+#endif
