@@ -29,8 +29,8 @@
 #define RDP_NOISE_MIN 0.05
 #define RDP_NOISE_MAX 1e6
 
-/* Kept for one step: all that the bulk needs at the least noise. */
-enum { RDP_NODES = 4096 };
+/* Kept for one step: all that the bulk needs at a noise multiplier of 0.1. */
+enum { RDP_NODES = 1024 };
 
 struct rdp_node { /* one point t of the rule */
     double ratio; /* likelihood ratio at t, less 1 */
