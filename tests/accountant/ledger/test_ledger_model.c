@@ -20,9 +20,9 @@ enum {
     STEPS_MAX = 30,
     RACERS = 3,
     SERVER_HISTORIES = SANITIZED ? 2 : 6, /* each has tables of its own, and waits */
-    HISTORIES = RACES_SOUGHT ? 500
-                : SANITIZED  ? 2000
-                             : 20000,
+    HISTORIES = RACES_SOUGHT ? 200
+                : SANITIZED  ? 800
+                             : 6000,
 };
 
 /* ---- the model ---- */
