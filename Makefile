@@ -166,33 +166,49 @@ endif
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo demo-cluster unit e2e audit faults storm slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image check-compose deb layers fuzzers format help clean
+.PHONY: all test demo demo-cluster unit e2e audit faults storm slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image check-compose deb layers fuzzers format check-format FORCE help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/epsilond $(BUILD)/epsilond-rank ## build the daemon, and what ranks of a job are
 $(BUILD)/epsilond: $(BUILD)/service/commands/main.o $(call archives,service/commands)
-	@echo "  ld  $@"
-	$(quiet)$(LINK) -o $@ $^ $(call libs,service/commands)
-
 $(BUILD)/epsilond-rank: $(BUILD)/mpi/main.o $(call archives,mpi)
+shipped   := $(BUILD)/epsilond $(BUILD)/epsilond-rank
+$(BUILD)/epsilond: room := service/commands
+$(BUILD)/epsilond-rank: room := mpi
+$(shipped): %: %.link
 	@echo "  ld  $@"
-	$(quiet)$(LINK) -o $@ $^ $(call libs,mpi)
+	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(call libs,$(room))
+$(shipped:=.link): FORCE
+	$(call keep,$(LINK) $(call libs,$(room)))
+
 
 $(BUILD)/%.a: $$(call objects,$$*)
 	@rm -f $@
 	$(quiet)$(AR) rcs $@ $^
 
-$(BUILD)/%.o: %.c Makefile
+# A file of flags or of a link line is written if its text differs from before, so an edit of this
+# Makefile builds what the edit affects and nothing else; warnings affect nothing.
+same       = $(filter x$(subst $(space),_,$(strip $(1))),x$(subst $(space),_,$(strip $(2))))
+keep       = $(if $(call same,$(1),$(file <$@)),,$(shell mkdir -p $(@D))$(file >$@,$(1)))
+compiled  := $(CC) $(strict) $(flags.$(MODE)) -I. $(CPPFLAGS) $(CFLAGS)
+$(BUILD)/flags: FORCE
+	$(call keep,$(compiled))
+FORCE: ;
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo "  cc  $<"
 	$(quiet)$(COMPILE) -MMD -MP -c -o $@ $<
 
 # tests/<layer>/test_x links <layer> and what is below it, or below its top room; tests/e2e/test_x
 # links the other files of tests/e2e and talks to the daemon from outside.
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $$(call archives,$$(call linked,$$(*D)))
-	$(quiet)$(LINK) $(link.tests) $(wrapped) -o $@ $^ $(call libs,$(call linked,$(*D))) $(libs.tests)
+link.test = $(LINK) $(link.tests) $(wrapped) $(call libs,$(call linked,$(*D))) $(libs.tests)
+$(BUILD)/tests/%.link: FORCE
+	$(call keep,$(link.test))
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/%.link $$(call archives,$$(call linked,$$(*D)))
+	$(quiet)$(LINK) $(link.tests) $(wrapped) -o $@ $(filter %.o %.a,$^) $(call libs,$(call linked,$(*D))) $(libs.tests)
 # What tests/engine/dp/trace_fixture.h stands in the way of, in the programs of all ways.
 traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_mask \
           matrix_gather batch_cut_cells workspace_losses workspace_spreads \
@@ -344,7 +360,9 @@ layers/%:
 	@! grep -nH '#include "engine/dp/stepper_state.h"' $(filter-out engine/dp/stepper.c,$(wildcard $*/*.[ch])) /dev/null
 
 format:                                    ## clang-format everything in place
-	clang-format -i $(wildcard $(LAYERS:=/*.[ch]) tests/*.h tests/*/*.[ch] $(LAYERS:%=tests/%/*.[ch]))
+	clang-format -i $$(git ls-files '*.c' '*.h')
+check-format:                              ## refuse what clang-format would change
+	@clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
 help:                                      ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p; s/^#   \([A-Z]*=\)/\1/p' Makefile
 clean:                                     ## remove build/
