@@ -5,6 +5,7 @@
 #include "api/limits.h"
 #include "api/requests/augmentation_request.h"
 #include "api/requests/class_weights_request.h"
+#include "engine/dp/optimizer_kind.h"
 #include "engine/quality/quality_plan.h"
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
@@ -16,8 +17,7 @@ enum { ROWS_PER_PERSON_DEFAULT = 4 };
 /* These learning rates are those of api.md 3, for sums whose terms are clipped to
  * 1. Without clipping gradients are larger, and 0.1 is safe. Adam's is from Kingma
  * & Ba 2015. */
-static const double rate_private = 2, rate_regression = 0.3, rate_open = 0.1,
-                    rate_adam = 0.001;
+static const double rate_private = 2, rate_regression = 0.3, rate_open = 0.1;
 
 /* Public data has no guarantee, but computing an epsilon needs a delta. */
 static const double delta_public = 1e-5;
@@ -176,8 +176,9 @@ static void resolve_learning_rate(struct job_request *request,
     if (request->has_learning_rate)
         return;
     double rate = rate_private;
-    if (optimizer->kind == OPTIMIZER_ADAM)
-        rate = rate_adam;
+    double of_kind = optimizer_row(optimizer->kind)->learning_rate;
+    if (of_kind > 0)
+        rate = of_kind;
     else if (!request->train.algorithm.algorithm->is_private)
         rate = rate_open;
     else if (dataset->schema->task == TASK_REGRESSION)

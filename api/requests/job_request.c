@@ -99,7 +99,7 @@ static void read_optimizer(struct job_request *request, struct json_node node)
         optimizer_request_read(&request->train.optimizer, &request->has_learning_rate,
                                &node);
     else
-        optimizer_request_init(&request->train.optimizer, OPTIMIZER_SGD);
+        optimizer_spec_init(&request->train.optimizer, OPTIMIZER_SGD);
 }
 
 static const char *const feature_uses[] = {

@@ -1,27 +1,26 @@
 #include "api/requests/optimizer_request.h"
 
+#include <stdio.h>
+
 #include "api/json/json_reader.h"
 #include "api/json/json_schema.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
+#include "base/check.h"
+#include "engine/dp/optimizer_kind.h"
+
+enum { NAMES_MAX = 8 + OPTIMIZER_KINDS * OPTIMIZER_MEMBERS_MAX };
+
+static const char *const course_members[] = {"name",   "learning_rate", "schedule",
+                                             "warmup", "weight_decay",  NULL};
 
 /* A decay rate is the share that is kept from step to step. */
 static const struct json_range decay_range = {0, 1, false, true};
 static const struct json_range rate_range = {0, LIMIT_LEARNING_RATE, true, false};
 static const struct json_range final_range = {0, LIMIT_LEARNING_RATE, false, false};
-static const struct json_range epsilon_range = {0, 1, true, false};
+static const struct json_range positive_range = {0, 1, true, false};
 static const struct json_range weight_decay_range = {0, LIMIT_WEIGHT_DECAY, false,
                                                      false};
-
-void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kind kind)
-{
-    *optimizer = (struct optimizer_spec){.kind = kind};
-    if (kind == OPTIMIZER_ADAM) { /* Kingma & Ba 2015, Algorithm 1 */
-        optimizer->beta1 = 0.9;
-        optimizer->beta2 = 0.999;
-        optimizer->epsilon = 1e-8;
-    }
-}
 
 static void read_learning_rate(struct optimizer_spec *optimizer, struct json_node node)
 {
@@ -56,16 +55,40 @@ static void read_course(struct optimizer_spec *optimizer, const struct json_node
         optimizer->weight_decay = json_read_real(decay, weight_decay_range);
 }
 
-static void read_adam(struct optimizer_spec *optimizer, const struct json_node *node)
+static struct json_range range_of(const struct optimizer_member *member)
 {
-    struct json_node epsilon = json_member(node, "epsilon");
-    json_read_object(*node, (const char *const[]){"name", "learning_rate", "beta1",
-                                                  "beta2", "epsilon", "schedule",
-                                                  "warmup", "weight_decay", NULL});
-    read_decay(&optimizer->beta1, json_member(node, "beta1"));
-    read_decay(&optimizer->beta2, json_member(node, "beta2"));
-    if (json_present(epsilon))
-        optimizer->epsilon = json_read_real(epsilon, epsilon_range);
+    return member->is_decay ? decay_range : positive_range;
+}
+
+/* Refuses members that neither all kinds nor those from first to last have. */
+static void refuse_others(const struct json_node *node, size_t first, size_t last)
+{
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+    for (const char *const *name = course_members; *name != NULL; name++)
+        names[count++] = *name;
+    for (size_t kind = first; kind <= last; kind++) {
+        const struct optimizer_row *row = optimizer_row((enum optimizer_kind)kind);
+        for (const struct optimizer_member *m = row->members; m->name != NULL; m++)
+            names[count++] = m->name;
+    }
+    names[count] = NULL;
+    json_read_object(*node, names);
+}
+
+static void refuse_kind(struct json_node name)
+{
+    char kinds[32 * OPTIMIZER_KINDS] = "";
+    size_t size = 0;
+    for (size_t kind = 0; kind < OPTIMIZER_KINDS; kind++) {
+        const char *between = kind == 0                     ? ""
+                              : kind == OPTIMIZER_KINDS - 1 ? " or "
+                                                            : ", ";
+        size += (size_t)snprintf(kinds + size, sizeof kinds - size, "%s%s", between,
+                                 optimizer_kind_name((enum optimizer_kind)kind));
+        CHECK(size < sizeof kinds);
+    }
+    json_refuse(name, "must be %s", kinds);
 }
 
 void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning_rate,
@@ -74,27 +97,23 @@ void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning
     struct json_node name = json_member(node, "name");
     struct json_node rate = json_member(node, "learning_rate");
     enum optimizer_kind kind = OPTIMIZER_SGD;
-    json_read_object(*node, (const char *const[]){
-                                "name", "learning_rate", "momentum", "beta1", "beta2",
-                                "epsilon", "schedule", "warmup", "weight_decay", NULL});
+    refuse_others(node, 0, OPTIMIZER_KINDS - 1);
     bool known = optimizer_kind_parse(&kind, json_read_text(name));
     if (!known)
-        json_refuse(name, "must be sgd or adam");
-    optimizer_request_init(optimizer, kind);
+        refuse_kind(name);
+    optimizer_spec_init(optimizer, kind);
     read_course(optimizer, node);
     *has_learning_rate = json_present(rate);
     if (*has_learning_rate)
         read_learning_rate(optimizer, rate);
     if (!known) /* the members of an unknown optimizer are unknown too */
         return;
-    switch (kind) {
-    case OPTIMIZER_SGD:
-        json_read_object(*node, (const char *const[]){"name", "learning_rate",
-                                                      "momentum", "schedule", "warmup",
-                                                      "weight_decay", NULL});
-        read_decay(&optimizer->momentum, json_member(node, "momentum"));
-        return;
-    case OPTIMIZER_ADAM: read_adam(optimizer, node); return;
+    refuse_others(node, kind, kind);
+    for (const struct optimizer_member *m = optimizer_row(kind)->members;
+         m->name != NULL; m++) {
+        struct json_node member = json_member(node, m->name);
+        if (json_present(member))
+            *optimizer_member_of(optimizer, m) = json_read_real(member, range_of(m));
     }
 }
 
@@ -118,14 +137,10 @@ void optimizer_request_write(struct json_writer *writer, const char *name,
     json_write_object(writer, name);
     json_write_text(writer, "name", optimizer_kind_name(optimizer->kind));
     write_learning_rate(writer, optimizer);
-    switch (optimizer->kind) {
-    case OPTIMIZER_SGD: json_write_real(writer, "momentum", optimizer->momentum); break;
-    case OPTIMIZER_ADAM:
-        json_write_real(writer, "beta1", optimizer->beta1);
-        json_write_real(writer, "beta2", optimizer->beta2);
-        json_write_real(writer, "epsilon", optimizer->epsilon);
-        break;
-    }
+    struct optimizer_spec spec = *optimizer;
+    for (const struct optimizer_member *m = optimizer_row(spec.kind)->members;
+         m->name != NULL; m++)
+        json_write_real(writer, m->name, *optimizer_member_of(&spec, m));
     if (optimizer->schedule != RATE_LINEAR)
         json_write_text(writer, "schedule", rate_schedule_name(optimizer->schedule));
     if (optimizer->warmup != 0)
@@ -165,23 +180,13 @@ static void write_rate_schema(struct json_writer *writer)
 
 void optimizer_schema_write(struct json_writer *writer)
 {
-    static const enum optimizer_kind kinds[] = {OPTIMIZER_SGD, OPTIMIZER_ADAM};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct optimizer_spec usual;
-        optimizer_request_init(&usual, kinds[i]);
+    for (size_t kind = 0; kind < OPTIMIZER_KINDS; kind++) {
+        const struct optimizer_row *row = optimizer_row((enum optimizer_kind)kind);
         json_schema_object(writer, NULL);
-        json_schema_word(writer, "name", optimizer_kind_name(kinds[i]));
+        json_schema_word(writer, "name", row->name);
         write_rate_schema(writer);
-        switch (kinds[i]) {
-        case OPTIMIZER_SGD:
-            json_schema_real(writer, "momentum", decay_range, &usual.momentum);
-            break;
-        case OPTIMIZER_ADAM:
-            json_schema_real(writer, "beta1", decay_range, &usual.beta1);
-            json_schema_real(writer, "beta2", decay_range, &usual.beta2);
-            json_schema_real(writer, "epsilon", epsilon_range, &usual.epsilon);
-            break;
-        }
+        for (const struct optimizer_member *m = row->members; m->name != NULL; m++)
+            json_schema_real(writer, m->name, range_of(m), &m->usual);
         write_course_schema(writer);
         json_schema_object_end(writer, (const char *const[]){"name", NULL});
     }

@@ -19,9 +19,6 @@
 struct json_node;
 struct json_writer;
 
-/* Sets the optimizer of a job that names none. The rate is left open. */
-void optimizer_request_init(struct optimizer_spec *optimizer, enum optimizer_kind kind);
-
 /* Reads the optimizer. Sets *has_learning_rate if it names its rate. */
 void optimizer_request_read(struct optimizer_spec *optimizer, bool *has_learning_rate,
                             const struct json_node *node);

@@ -31,24 +31,9 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/dp/optimizer_kind.h"
 #include "engine/parallel/span.h"
 
-enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM }; /* momentum is SGD's */
-enum rate_schedule { RATE_LINEAR, RATE_COSINE };
-
-struct optimizer_spec {
-    enum optimizer_kind kind;
-    double learning_rate;         /* > 0 */
-    double learning_rate_final;   /* that of the last step */
-    double momentum;              /* sgd: [0, 1) */
-    double beta1, beta2, epsilon; /* adam */
-    enum rate_schedule schedule;
-    double warmup;       /* [0, 1): share of the steps */
-    double weight_decay; /* >= 0, and learning_rate weight_decay < 1 */
-};
-
-const char *optimizer_kind_name(enum optimizer_kind kind); /* sgd adam */
-bool optimizer_kind_parse(enum optimizer_kind *kind, const char *text);
 const char *rate_schedule_name(enum rate_schedule schedule); /* linear cosine */
 bool rate_schedule_parse(enum rate_schedule *schedule, const char *text);
 
