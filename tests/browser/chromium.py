@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE_S = 60
+PATIENCE_S = 180  # a loaded machine takes a minute for a quarter of a job, which is when its progress is shown
 
 
 class Chromium:
