@@ -1,26 +1,27 @@
-/* ADP-SGD divides the step at t by b(t), which a schedule gives (adp_schedule.h), and
- * lets the noise multiplier grow as a power of b. Steps of one noise multiplier form a
- * level; a level has one grid, planned when it begins (enter_level), and start tries the
- * grids of all levels before the first record is read (try_levels).
+/* ADP-SGD divides the step at t by b(t), which a schedule defines (adp_schedule.h), and
+ * the noise multiplier grows as a power of b. Steps with the same noise multiplier form
+ * a level; a level has one grid, planned when it begins (enter_level), and start tries
+ * the grids of all levels before the first record is read (try_levels).
  *
  * Each step is one sampled Gaussian whose noise multiplier was fixed before the first
- * record was read, so a run is a list of them and the accountant adds them up as they
- * are: never by an average multiplier, and never by the paper's Theorem 4.1, which does
- * not hold in most of its own settings (papers/adp.md 2.1, 2.2). The divisor b is public,
+ * record was read, so a run is a list of them and the accountant adds them up exactly:
+ * never by an average multiplier, and never by the paper's Theorem 4.1, which does not
+ * hold in most of its own settings (papers/adp.md 2.1, 2.2). The divisor b is public,
  * so releasing the sum over m b instead of m is post-processing (m is the expected
  * batch).
  *
- * With AdaGrad-Norm b follows what is released. That is either the norm of the sum, which
- * is released beside it with noise of its own, so that both together are one release of
- * multiplier
+ * With AdaGrad-Norm, b depends on releases. One choice is the norm of the sum, which is
+ * released along with the sum, with its own noise, so that both together are one
+ * release of multiplier
  *   (z^-2 + z_norm^-2)^(-1/2)
- * which is planned and charged; or it is the noisy gradient itself, which costs nothing
- * more. A step's noise never reads the norm of the same batch: the noise is planned
- * before the batch is drawn.
+ * which is planned and charged. The other choice is the noisy gradient itself, which
+ * costs nothing more. A step's noise never depends on the norm of the same batch,
+ * because the noise is planned before the batch is drawn.
  *
- * Noise may follow b itself (papers/adp.md 1.6.5). The job then reserves a number of like
- * steps, and each step is taken off that before it samples, at the noise that b of the
- * steps before gives. The run is over when the next step does not fit. */
+ * The noise may follow b itself (papers/adp.md 1.6.5). The job then reserves a number
+ * of equal steps. Before each step samples, it is deducted from the reservation, at the
+ * noise that b of the earlier steps determines. The run ends when the rest of the
+ * reservation is too small for the next step. */
 #include "engine/dp/algorithms/adp.h"
 
 #include <math.h>
@@ -33,22 +34,22 @@
 #include "engine/dp/clip.h"
 #include "engine/dp/stepper.h"
 
-/* What both grids plan for beyond their shares, so that together they carry the
- * multiplier however the few operations on it round. */
+/* Both grids plan for this factor more than their shares, so that together they reach
+ * the multiplier however the few operations on it round. */
 static const double split_margin = 1 + 0x1p-44;
 
 struct state {
     struct adp_schedule schedule;
     struct flat_clip clip;
-    struct grid_spec grid_spec; /* what the level's grid is planned from */
+    struct grid_spec grid_spec; /* input for planning the level's grid */
     struct noise_plan noise;    /* the level's */
     double rate, divisor, noise_first;
     uint64_t step, level_end;
     struct adp_adagrad_norm
-        adagrad;  /* this and all below is used by adagrad_norm alone */
+        adagrad;  /* this and everything below is only used by adagrad_norm */
     bool follows; /* noise follows the divisor, not the schedule */
     struct adp_noise_follow follow;
-    double noise_now;      /* the noise of the grids as they are, if follows */
+    double noise_now;      /* the noise of the current grids, if follows */
     double norm_ratio;     /* norm's noise over the gradient's; 0: not released */
     struct norm_grid norm; /* the level's */
     struct shown {         /* what the last step released */
@@ -76,9 +77,9 @@ static const struct algorithm_parameter parameters[] = {
      .choices = rules,
      .fallback = SCHEDULE_INVERSE_SQRT,
      .about =
-         "What the learning rate is divided by at step t from 1: constant 1; "
-         "inverse_sqrt sqrt(offset + slope t); inverse t; sqrt_decay multiplies it by "
-         "final + (initial - final)(1 - sqrt(t / steps)); adagrad_norm "
+         "The divisor of the learning rate at step t from 1: constant 1; "
+         "inverse_sqrt sqrt(offset + slope t); inverse t; sqrt_decay multiplies the "
+         "rate by final + (initial - final)(1 - sqrt(t / steps)); adagrad_norm "
          "sqrt(start_square + the squared gradient norms so far), from noisy norms."},
     {.name = "noise_power",
      .kind = PARAMETER_REAL,
@@ -249,9 +250,9 @@ static enum status plan(struct mechanism *m, const struct algorithm_inputs *inpu
     return ST_OK;
 }
 
-/* Plans the grids of a step whose releases together have this noise multiplier: the grid
- * of the sum and, where a norm is released, the norm's, with norm_ratio times the sum's
- * noise. */
+/* Plans the grids of a step whose releases together have this noise multiplier: the
+ * grid of the sum and, if a norm is released, the grid of the norm, with norm_ratio
+ * times the sum's noise. */
 static enum status plan_grids(struct state *state, double noise_multiplier,
                               struct error *error)
 {
@@ -290,7 +291,7 @@ static enum status follow(struct state *state, double noise_multiplier,
 }
 
 /* Plans the grids of the level that begins at state->step. Its noise multiplier is that
- * of plan's run, computed by the same expression. */
+ * of the run in plan, computed by the same expression. */
 static enum status enter_level(struct state *state, struct error *error)
 {
     if (state->follows)
@@ -358,7 +359,7 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
     return status;
 }
 
-/* Releases norm and sum; the step's divisor comes from the noisy norm alone. */
+/* Releases norm and sum; the step's divisor depends only on the noisy norm. */
 static void release_with_norm(struct state *state, struct stepper *stepper)
 {
     double noise = GRID_NOISE_STDDEV / state->norm.scale, mean = 1 / state->divisor;
@@ -370,8 +371,8 @@ static void release_with_norm(struct state *state, struct stepper *stepper)
     stepper_release(stepper, &state->noise.grid, state->divisor * state->shown.divisor);
 }
 
-/* Releases the sum; the step's divisor comes from the noisy gradient's square, less what
- * d coordinates of noise add to it. */
+/* Releases the sum; the step's divisor depends on the noisy gradient's square, minus
+ * the contribution of d coordinates of noise. */
 static void release_then_measure(struct state *state, struct stepper *stepper)
 {
     double noise = GRID_NOISE_STDDEV / (state->noise.grid.scale * state->divisor);
@@ -450,8 +451,8 @@ double adp_claim(const struct algorithm_inputs *inputs, double epsilon, double d
     return 16 * q * sqrt(b * sum) / epsilon;
 }
 
-/* There is no claim for AdaGrad-Norm: the paper's theorem is not about it as it is run
- * here. */
+/* There is no claim for AdaGrad-Norm: the paper's theorem does not cover the algorithm
+ * that is run here. */
 static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
                           double delta)
 {

@@ -1,6 +1,6 @@
 /*
- * adp_adagrad_norm.h - what AdaGrad-Norm divides a step by, computed from released
- * numbers alone (papers/adp.md 1.6.2, 1.6.3):
+ * adp_adagrad_norm.h - the divisor of a step in AdaGrad-Norm, computed from released
+ * numbers only (papers/adp.md 1.6.2, 1.6.3):
  *
  *   v = min(max(beta s, nu), beta C^2),  b^2 = b^2 + v
  *
@@ -8,9 +8,9 @@
  * beta = max(gain / (1 + steps since the epoch's first), 1).
  *
  * The paper's own rule takes s from the gradient before noise. b scales the release, so
- * whoever sees two models a step apart sees b, and with it that norm: the paper's rule is
- * not private (1.6.1). Here s comes from a release that was paid for, and there is no
- * other way in.
+ * an observer of two models a step apart learns b, and with it that norm: the paper's
+ * rule is not private (1.6.1). Here s comes from a release that the budget has paid
+ * for, and there is no other input.
  *
  * Threads: pure.
  */

@@ -1,6 +1,6 @@
 /*
- * adp_schedule.h - how the steps of a run shrink and their noise grows, all of it fixed
- * before the first record is read (papers/adp.md 1.1, 1.2).
+ * adp_schedule.h - how the steps of a run shrink and how their noise grows. Everything
+ * is fixed before the first record is read (papers/adp.md 1.1, 1.2).
  *
  *   rate of step t (from 0)    learning rate / b(t)
  *   noise of step t            noise of step 0 * (b(t) / b(0))^power
@@ -9,9 +9,10 @@
  *
  * Invariants
  *   (1) b is positive, finite and never falls, so noise never falls either.
- *   (2) A run has at most ADP_NOISE_LEVELS_MAX noise multipliers. Longer runs take the
- *       rule rounded down onto as many levels of one ratio. What is run is what is
- *       priced, so rounding moves noise between steps and never changes the charge.
+ *   (2) A run has at most ADP_NOISE_LEVELS_MAX noise multipliers. For longer runs, the
+ *       rule is rounded down to that number of levels of one ratio. The rounded values
+ *       are both run and priced, so rounding moves noise between steps and never
+ *       changes the charge.
  *
  * Threads: pure.
  */
@@ -20,17 +21,18 @@
 
 #include <stdint.h>
 
-/* As many levels as can be calibrated while a request waits. Their ratio is 1.025 for the
- * paper's 1/sqrt(20 + t) over 11760 steps, where it costs 5e-5 of the noise's energy. */
+/* This is the number of levels that can be calibrated while a request waits. Their
+ * ratio is 1.025 for the paper's 1/sqrt(20 + t) over 11760 steps; this rounding costs
+ * 5e-5 of the noise's energy. */
 enum { ADP_NOISE_LEVELS_MAX = 64 };
 
 enum adp_schedule_rule {
     SCHEDULE_CONSTANT,     /* b = 1 */
     SCHEDULE_INVERSE_SQRT, /* b = sqrt(offset + slope (t + 1)) */
-    SCHEDULE_SQRT_DECAY, /* 1/b = final + (initial - final) (1 - sqrt((t + 1) / steps)) */
+    SCHEDULE_SQRT_DECAY, /* 1/b = final + (initial - final) (1 - sqrt((t + 1)/steps)) */
     SCHEDULE_INVERSE,    /* b = t + 1 */
-    SCHEDULE_ADAGRAD_NORM, /* b = sqrt(offset + slope (t + 1)), an envelope that only the
-                        * noise follows: steps are divided as adp_adagrad_norm.h says */
+    SCHEDULE_ADAGRAD_NORM, /* b = sqrt(offset + slope (t + 1)), an envelope that only
+                            * the noise follows: adp_adagrad_norm.h divides the steps */
 };
 
 struct adp_schedule {
@@ -47,8 +49,8 @@ double adp_schedule_divisor(const struct adp_schedule *schedule, uint64_t step);
 /* (b(t) / b(0))^power, at least 1. */
 double adp_schedule_noise_rule(const struct adp_schedule *schedule, uint64_t step);
 
-/* The noise multiplier of step over that of the first step, as it is run: what the rule
- * gives, or a level that is below that by at most the ratio of two levels. */
+/* The noise multiplier of step over that of the first step, as it is run: the rule's
+ * value, or a level below it by at most the ratio of two levels. */
 double adp_schedule_noise_ratio(const struct adp_schedule *schedule, uint64_t step);
 
 /* The first step after step with another noise ratio, or steps if there is none. */

@@ -1,7 +1,7 @@
 #include "engine/dp/algorithms/clipped_sum.h"
 
-/* How many rows of a batch a cell has on average. Where each is a unit the inflation is then
- * 1.1 % (noise.md 2.3). */
+/* The average number of rows of a batch in a cell. If each row is a unit, the inflation
+ * is then 1.1 % (noise.md 2.3). */
 enum { CELL_MEAN = 128 };
 
 enum status clipped_sum_charge(struct mechanism *m, enum mechanism_kind kind,

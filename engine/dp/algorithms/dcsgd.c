@@ -1,18 +1,18 @@
-/* A step releases the clipped sum and, beside it, a noisy histogram of the norms before
- * clipping (release). The histogram is what chooses the clip norm of the next step
- * (dcsgd_clip.h), by the rule of dcsgd_p or of dcsgd_e; then the grid is planned anew
- * for that clip norm (follow). The two algorithms differ in this rule and in the range of
- * the first histogram.
+/* A step releases the clipped sum and, along with it, a noisy histogram of the norms
+ * before clipping (release). The histogram determines the clip norm of the next step
+ * (dcsgd_clip.h), by the rule of dcsgd_p or of dcsgd_e; then the grid is planned again
+ * for that clip norm (follow). The two algorithms differ in this rule and in the range
+ * of the first histogram.
  *
  * One step is one sampled Gaussian (Theorem 2 of the paper). In units of the noise, a
  * record moves the gradient's sum by at most 1 / sigma_T and the histogram of the same
  * batch by 1 / sigma_H; both together by
  *   sqrt(1 / sigma_T^2 + 1 / sigma_H^2) = 1 / sigma.
- * On the integers that are released each has its own grid and its own Delta_Z, and the
- * noise of both is s0. The same holds there with s0 / Delta_Z, which is no less (grid.h),
- * in place of sigma_T and of sigma_H. The clip norm and the range are functions of what
- * earlier steps released. It would charge too little to feed sigma_T to an accountant, or
- * to compose the two releases as if each had its own batch. */
+ * The two releases of integers have their own grids and their own Delta_Z, and both
+ * have noise s0. The same holds for them with s0 / Delta_Z, which is no less (grid.h),
+ * in place of sigma_T and of sigma_H. The clip norm and the range are functions of
+ * earlier releases. To give sigma_T to an accountant, or to compose the two releases as
+ * if each had its own batch, would charge too little. */
 #include "engine/dp/algorithms/dcsgd.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@
 #include "engine/dp/clip.h"
 #include "engine/dp/stepper.h"
 
-/* What both grids plan for beyond sigma_T and sigma_H, so that the joint multiplier is at
- * least sigma however the few operations on them round. */
+/* Both grids plan for this factor more than sigma_T and sigma_H, so that the joint
+ * multiplier is at least sigma however the few operations on them round. */
 static const double split_margin = 1 + 0x1p-44;
 
 struct shown { /* what the last step released */
@@ -33,10 +33,10 @@ struct shown { /* what the last step released */
 
 struct state {
     double rate, divisor;
-    struct grid_spec grid_spec; /* the gradient's; clip_norm follows adaptive */
+    struct grid_spec grid_spec; /* of the gradient; clip_norm follows adaptive */
     struct noise_plan noise;
-    struct grid counts;         /* the histogram's */
-    struct dcsgd_clip adaptive; /* for the step to come */
+    struct grid counts;         /* of the histogram */
+    struct dcsgd_clip adaptive; /* for the next step */
     double share;               /* percentile rule */
     struct clip_error error;    /* squared-error rule */
     struct shown shown;
@@ -46,22 +46,23 @@ struct state {
     {                                                                                  \
         .name = "clip_norm", .kind = PARAMETER_REAL, .low = DCSGD_CLIP_MIN,            \
         .high = DCSGD_CLIP_MAX, .fallback = 1,                                         \
-        .about =                                                                       \
-            "The clip norm of the first step; one that is too small is corrected at "  \
-            "less cost than one that is too large."                                    \
+        .about = "The clip norm of the first step; correcting one that is too small "  \
+                 "costs less than correcting one that is too large."                   \
     }
 #define BINS                                                                           \
     {                                                                                  \
         .name = "bins", .kind = PARAMETER_COUNT, .low = 2, .high = HISTOGRAM_BINS_MAX, \
-        .fallback = 20, .about = "How many bins the histogram of gradient norms has."  \
+        .fallback = 20,                                                                \
+        .about = "The number of bins in the histogram of gradient norms."              \
     }
 #define HISTOGRAM_NOISE                                                                \
     {                                                                                  \
         .name = "histogram_noise", .kind = PARAMETER_REAL, .low = 0.05, .high = 1e6,   \
         .optional = true,                                                              \
         .about =                                                                       \
-            "Standard deviation of each count, more than the noise multiplier. Not "   \
-            "given: 5, or 8 from multiplier 2, or 12 above 3 and at least twice it."   \
+            "The standard deviation of each count, more than the noise multiplier."    \
+            " The default is 5, or 8 from multiplier 2, or 12 above 3 and at least"    \
+            " twice the multiplier."                                                   \
     }
 
 static const struct algorithm_parameter percentile_parameters[] = {
@@ -72,7 +73,7 @@ static const struct algorithm_parameter percentile_parameters[] = {
      .high = 0.99,
      .fallback = 0.5,
      .about =
-         "The share of gradients that the clip norm should leave whole; smaller for "
+         "The share of gradients that the clip norm should not shorten; smaller for "
          "harder tasks, up to 0.9 for easy ones."},
     BINS,
     HISTOGRAM_NOISE,
@@ -82,7 +83,7 @@ static const struct algorithm_parameter percentile_parameters[] = {
      .high = DCSGD_CLIP_MAX,
      .optional = true,
      .about =
-         "Norms that the first histogram tells apart. Not given: twice clip_norm."},
+         "The range of norms in the first histogram. The default is twice clip_norm."},
 };
 
 static const struct algorithm_parameter error_parameters[] = {
@@ -94,9 +95,8 @@ static const struct algorithm_parameter error_parameters[] = {
      .low = DCSGD_CLIP_MIN,
      .high = DCSGD_CLIP_MAX,
      .optional = true,
-     .about =
-         "Norms that the first histogram tells apart. Not given: bins, for bins of "
-         "width 1."},
+     .about = "The range of norms in the first histogram. The default is bins, which "
+              "gives bins of width 1."},
 };
 
 double dcsgd_gradient_noise(double noise_multiplier, double histogram_noise)
@@ -112,7 +112,7 @@ double dcsgd_histogram_noise(double noise_multiplier)
     return noise_multiplier <= 3 ? 8 : fmax(12, 2 * noise_multiplier);
 }
 
-/* A value that the job gave, or what the algorithm chooses. */
+/* The value that the job gave, or else chosen. */
 static double value_or(const struct algorithm_spec *spec, const char *name,
                        double chosen)
 {
@@ -126,7 +126,7 @@ static enum status plan(struct mechanism *m, const struct algorithm_inputs *inpu
     return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
 }
 
-/* Whether the two grids together carry the multiplier that is charged. */
+/* Returns whether the two grids together reach the multiplier that is charged. */
 static bool carries(const struct state *state, double noise_multiplier)
 {
     double gradient = state->noise.grid.multiplier, counts = state->counts.multiplier;
@@ -155,7 +155,8 @@ static enum status plan_grids(struct state *state,
     return ST_OK;
 }
 
-/* Starts what both rules share: all but the first histogram's range. */
+/* Starts the state that both rules share: everything except the range of the first
+ * histogram. */
 static enum status start(struct state *state, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
@@ -202,15 +203,15 @@ static enum status start_error(void *context, const struct algorithm_inputs *inp
     return start(state, inputs, model, error);
 }
 
-/* Plans the grid for the clip norm as it now is. Whether that is possible does not depend
- * on the clip norm, which the rules keep in range. */
+/* Plans the grid for the current clip norm. The plan never fails here: the rules keep
+ * the clip norm in range, and within the range it does not matter. */
 static void follow(struct state *state)
 {
     state->grid_spec.clip_norm = state->adaptive.clip_norm;
     CHECK(clipped_sum_plan(&state->noise, &state->grid_spec, NULL) == ST_OK);
 }
 
-/* Everything up to the choice of the next clip norm. */
+/* The step, without the choice of the next clip norm. */
 static enum status release(struct state *state, struct stepper *stepper,
                            struct error *error)
 {

@@ -1,25 +1,26 @@
 /*
  * dcsgd_clip.h - the next clip norm from a noisy histogram of norms: the two rules of
- * DC-SGD (papers/dcsgd.md 1.4, 1.5, 1.7). They read only what was released, so they are
+ * DC-SGD (papers/dcsgd.md 1.4, 1.5, 1.7). They read only released values, so they are
  * post-processing. C is the clip norm, w the width of a bin.
  *
  *   percentile  the middle of the first bin at which the noisy counts up to it reach a
  *               share of their sum; the range becomes twice that
  *   error       the minimum of  k C^2 + mean of max(norm - C, 0)^2,
- *               k = (sigma_T / B)^2 d, on the grid 0.1 C, 0.2 C, ... 2 C, centred again
- *               while it is at an end; the range doubles or halves with what the
- *               histogram shows
+ *               k = (sigma_T / B)^2 d, on the grid 0.1 C, 0.2 C, ... 2 C, which is
+ *               centred again while the minimum is at an end; the range doubles or
+ *               halves depending on the histogram
  *
- * The error rule as the paper prints it may go to zero for ever, because noise can leave
- * the counts' mean below zero. The hardened rule keeps to [lo, hi], where the minimum of
- * every histogram without negative counts lies, and to 16 sweeps of the grid:
+ * The error rule as printed in the paper may approach zero for ever, because noise can
+ * make the counts' mean negative. The hardened rule uses at most 16 sweeps of the grid
+ * and keeps to [lo, hi], which contains the minimum of every histogram without negative
+ * counts:
  *   lo = (w / 2) / (1 + k),  hi = ((bins - 1/2) w) / (1 + k)
  *
  * Invariants
- *   (1) Both rules end, and leave clip norm and range in [DCSGD_CLIP_MIN,
- *       DCSGD_CLIP_MAX], whatever the counts: at zero one record would decide whether a
+ *   (1) Both rules terminate, and leave clip norm and range in [DCSGD_CLIP_MIN,
+ *       DCSGD_CLIP_MAX] for any counts: at zero, one record would decide whether a
  *       release is finite.
- *   (2) Where the counts' sum is not positive the clip norm stays as it was.
+ *   (2) If the counts' sum is not positive, the clip norm does not change.
  *
  * Threads: pure.
  */
@@ -46,13 +47,13 @@ void dcsgd_clip_percentile(struct dcsgd_clip *adaptive, const double *counts,
 
 struct clip_error {
     double variance; /* k */
-    bool literal;    /* the rule as printed, 64 sweeps at most: for tests of fidelity */
+    bool literal;    /* the rule as printed, at most 64 sweeps: for tests only */
 };
 /* Moves clip norm and range by the error rule; counts as above. */
 void dcsgd_clip_error(struct dcsgd_clip *adaptive, const double *counts,
                       const struct clip_error *error);
 
-/* What the error rule minimises, with k the variance:
+/* The objective that the error rule minimises, with k the variance:
  *   k C^2 + (sum of counts_j max(middle_j - C, 0)^2) / (sum of counts) */
 double dcsgd_clip_objective(const struct dcsgd_clip *adaptive, const double *counts,
                             double variance);

@@ -1,19 +1,18 @@
-/* DiceSGD (Zhang et al. 2024; papers/dicesgd.md): what clipping cuts off is kept and fed
- * back, under one of four sound accountants.
+/* DiceSGD (Zhang et al. 2024; papers/dicesgd.md): the part that clipping cuts off is
+ * kept and fed back, under one of four sound accountants.
  *
  * A step adds to one integer sum the records' gradients clipped at C1 and, before them,
- * the part of the kept error that a ball of radius B C2 holds
- * (stepper_error_feedback). What clipping cut off each gradient, up to C3 where there
- * is one, goes into the error by a second sum (clip_rest). Only the first sum is
- * released, with noise.
+ * the projection of the kept error onto a ball of radius B C2 (stepper_error_feedback).
+ * The part that clipping cut off each gradient, up to C3 if there is one, is added to
+ * the error by a second sum (clip_rest). Only the first sum is released, with noise.
  *
- * The error is raw data that stays hidden, so a step is no release of its own: each of
+ * The error is raw data that stays hidden, so a single step is not a release: each of
  * the four accountants (m2r, m2, m1, m3) bounds the whole path of the run instead, and
- * each asks something of how batches are drawn (check). The paper's own theorem does not
- * hold; its number is shown as paper_claim and is never a charge.
+ * each has conditions on how batches are drawn (check). The paper's own theorem does
+ * not hold; its number is shown as paper_claim and is never a charge.
  *
  * The proofs are about real numbers and the error is integers, so every step rounds it.
- * overhead computes how much more noise these roundings need in all, and plan_grid plans
+ * overhead computes how much additional noise these roundings need, and plan_grid plans
  * it. */
 #include "engine/dp/algorithm.h"
 
@@ -24,7 +23,8 @@
 #include "engine/dp/error_memory.h"
 #include "engine/dp/stepper.h"
 
-/* m3 is a sum over the number of a record's uses; the accountant adds no more terms. */
+/* m3 is a sum over the number of a record's uses; this is the largest number of terms
+ * that the accountant adds. */
 static const uint64_t sampled_steps_max = UINT64_C(1) << 16;
 
 enum accountant {
@@ -39,7 +39,7 @@ enum batches { BATCHES_PARTITION, BATCHES_POISSON };
 struct state {
     struct error_feedback error_feedback;
     enum batches batches;
-    double rate, divisor, radius; /* radius of what comes back, in grid steps */
+    double rate, divisor, radius; /* radius of the error's projection, in grid steps */
     uint64_t step, epoch_steps;
     struct flat_clip clip;
     struct rest_clip rest;
@@ -162,7 +162,7 @@ static uint64_t epoch_steps(const struct algorithm_inputs *inputs)
     return (inputs->records + inputs->batch_size - 1) / inputs->batch_size;
 }
 
-/* What the accountant is told. start takes its norms from the same. */
+/* The parameters for the accountant. start takes its norms from the same function. */
 static struct error_feedback feedback_of(const struct algorithm_inputs *inputs)
 {
     const struct algorithm_spec *spec = inputs->spec;
@@ -181,8 +181,8 @@ static struct error_feedback feedback_of(const struct algorithm_inputs *inputs)
     return feedback;
 }
 
-/* The error is hidden and has no noise, so steps are not releases of their own: the
- * proofs bound the whole path (accountant/mechanisms/error_feedback.h). */
+/* The error is hidden and has no noise, so single steps are not releases: the proofs
+ * bound the whole path (accountant/mechanisms/error_feedback.h). */
 static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
@@ -200,13 +200,13 @@ static enum status plan(struct mechanism *m, const struct algorithm_inputs *inpu
     return ST_OK;
 }
 
-/* The number of steps over which roundings of the kept error add up; they enter the
- * proof as so much more of rest. Let r be error_memory_rounding on either side. A_t and
+/* The number of steps over which roundings of the kept error add up; in the proof they
+ * count as an addition to rest. Let r be error_memory_rounding on either side. A_t and
  * b_t of the proof (3.5) obey
  *   sqrt(A_t^2 + sum b^2) <= n_t h + t r
- * and what is seen is at most b_t + r. That is K h + (t + sqrt t) r in all, or
- * h + (t + sqrt t) r / max(1, K - 1) for a rest. K is the number of periods begun by step
- * t, so t / max(1, K - 1) is at most two periods. */
+ * and the visible part is at most b_t + r. That is K h + (t + sqrt t) r in all, or
+ * h + (t + sqrt t) r / max(1, K - 1) for a rest. K is the number of periods begun by
+ * step t, so t / max(1, K - 1) is at most two periods. */
 static double rounded_steps(const struct state *state,
                             const struct algorithm_inputs *inputs)
 {
@@ -216,9 +216,10 @@ static double rounded_steps(const struct state *state,
     return steps + 2 * sqrt(steps);
 }
 
-/* The grid steps by which noise / sensitivity must exceed what Theorem 1 asks for the
- * first sum. With them the rest (Theorem 1 again) and the error that comes back stay
- * within their shares of the noise too, roundings of the error included. */
+/* The grid steps by which noise / sensitivity must exceed the requirement of Theorem 1
+ * for the first sum. With them, the rest (Theorem 1 again) and the error that is fed
+ * back also stay within their shares of the noise, including the roundings of the
+ * error. */
 static double overhead(const struct state *state, const struct algorithm_inputs *inputs,
                        uint64_t dim)
 {
@@ -245,8 +246,9 @@ static void set_rules(struct state *state, const struct algorithm_spec *spec)
         .clip = state->clip, .whole = whole, .rest = whole - clip_norm};
 }
 
-/* A cell's rest must stay where rounding to the grid is exact, and a batch's rest in 64
- * bits; grid_plan sees to the same for the sum. Under m1 the rest may be anything. */
+/* A cell's rest must stay in the range in which rounding to the grid is exact, and a
+ * batch's rest in 64 bits; grid_plan checks the same for the sum. Under m1 there is no
+ * condition on the rest. */
 static enum status check_rest(const struct state *state,
                               const struct algorithm_inputs *inputs,
                               struct error *error)
@@ -323,7 +325,7 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
     return stepper_descend(stepper, &sum, state->divisor, error);
 }
 
-/* Theorem 3.7 at the least C = B C2 that it allows. Its noise on the mean is sigma1,
+/* Theorem 3.7 at the smallest C = B C2 that it allows. Its noise on the mean is sigma1,
  * which is B sigma1 / C1 on the sum in clip norms. */
 static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
                           double delta)

@@ -3,21 +3,23 @@
  * A step makes one of three releases, as diff2_rounds.h says: of gradients (restart),
  * clipped at C1, or of gradient differences between two points that were released
  * before, clipped at a rate times their distance, over all records or over a client's
- * subset (differ). A restart replaces the estimate of the gradient, a difference
- * carries it on to the new point (diff2_estimate.h), and the estimate moves the
- * parameters (move).
+ * subset (differ). A restart replaces the estimate of the gradient, a difference moves
+ * the estimate to the new point (diff2_estimate.h), and the parameters are updated with
+ * the estimate (move).
  *
- * A difference's noise is in proportion to its clip norm, so its price does not depend on
- * where training went: the mechanism is a list of Gaussians fixed before the first record
- * is read (papers/diff2.md 2.2). Points, distances and the estimate are public.
+ * A difference's noise is proportional to its clip norm, so its price does not depend
+ * on the course of training: the mechanism is a list of Gaussians fixed before the
+ * first record is read (papers/diff2.md 2.2). Points, distances and the estimate are
+ * public.
  *
  * Differences are summed in units of a power of two near the distance
  * (parameter_step.h). The grid is planned once for clip norm 1 and scaled to each
- * round's clip norm (grid_rescale), and the noise is scaled with it: what is run is
- * what was charged.
+ * round's clip norm (grid_rescale), and the noise is scaled with it, so that exactly
+ * what was charged is run.
  *
- * As noise grows with how far the parameters moved, and moves them in turn, it can feed
- * on itself. start refuses learning rates at which it would (check_growth). */
+ * Noise grows with the distance that the parameters moved, and moves them in turn, so
+ * it can amplify itself. start refuses learning rates at which it would
+ * (check_growth). */
 #include "engine/dp/algorithm.h"
 
 #include <float.h>
@@ -31,7 +33,7 @@
 #include "engine/dp/clip.h"
 #include "engine/dp/stepper.h"
 
-/* The range of clip norms that a grid takes (grid_rescale). */
+/* The range of clip norms that grid_rescale accepts. */
 static const double clip_least = 0x1p-40, clip_most = 0x1p60;
 
 struct kind {    /* a kind of difference: over all records, or a client's subset */
@@ -69,8 +71,8 @@ static double divisor_of(const struct diff2_shards *shards)
     return (double)(diff2_shards_least(shards) * shards->clients);
 }
 
-/* A kind without its grid and estimate. Its noise multiplier is that of the plan's run,
- * computed by the same expression. */
+/* A kind without its grid and estimate. Its noise multiplier is that of the run in the
+ * plan, computed by the same expression. */
 static struct kind kind_of(enum diff2_release release,
                            const struct algorithm_inputs *inputs)
 {
@@ -84,7 +86,7 @@ static struct kind kind_of(enum diff2_release release,
         .divisor = local ? (double)diff2_local_batch(inputs) : divisor_of(&shards)};
 }
 
-/* Plans the grid of this kind, for clip norm 1, and makes room for its estimate. */
+/* Plans the grid of this kind, for clip norm 1, and allocates its estimate. */
 static enum status plan_kind(struct state *state, enum diff2_release release,
                              const struct algorithm_inputs *inputs,
                              const struct algorithm_model *model, struct error *error)
@@ -107,11 +109,12 @@ static enum status plan_kind(struct state *state, enum diff2_release release,
     return diff2_estimate_init(&kind->estimate, (size_t)model->parameters, error);
 }
 
-/* The largest learning rate at which this kind of release does not feed on itself. Noise
- * in proportion to how far the parameters moved moves them in turn: over a window of T rounds what
- * noise moved grows by up to exp(T (eta sigma C2)^2 d), where sigma is the multiplier
- * over the divisor (papers/diff2.md 5; Prop. D.2 asks for a quarter in the exponent).
- * Where the exponent passes four, nothing is learnt for the budget. */
+/* The largest learning rate at which the noise of this kind of release does not amplify
+ * itself. Noise is proportional to the distance that the parameters moved, and moves
+ * them in turn: over a window of T rounds, the movement by noise grows by up to exp(T
+ * (eta sigma C2)^2 d), where sigma is the multiplier over the divisor (papers/diff2.md
+ * 5; Prop. D.2 requires a quarter in the exponent). If the exponent exceeds four, the
+ * job would spend its budget without learning anything. */
 static double rate_of_kind(enum diff2_release release, uint64_t window,
                            const struct algorithm_inputs *inputs,
                            const struct algorithm_model *model)
@@ -122,7 +125,8 @@ static double rate_of_kind(enum diff2_release release, uint64_t window,
     return sqrt(exponent_max / ((double)window * (double)model->parameters)) / moved;
 }
 
-/* The largest learning rate at which nothing that the job releases feeds on itself. */
+/* The largest learning rate at which the noise of none of the job's releases amplifies
+ * itself. */
 static double rate_most(const struct algorithm_inputs *inputs,
                         const struct algorithm_model *model)
 {
@@ -152,7 +156,8 @@ static enum status check_growth(const struct algorithm_inputs *inputs,
                         most);
 }
 
-/* The rate is halved and not cut to the largest, so that people read a round number. */
+/* The rate is halved, and not set to the largest allowed one, so that it is a round
+ * number for readers. */
 static double learning_rate(const struct algorithm_inputs *inputs,
                             const struct algorithm_model *model, double usual)
 {
@@ -210,8 +215,8 @@ static void finish(void *context)
     diff2_estimate_fini(&state->local.estimate);
 }
 
-/* Adds the clients' sums, one client after the other: this is what they would send, and
- * what a reduction over machines would add. */
+/* Adds the clients' sums, one client after the other: these are the sums that separate
+ * clients would send, and that a reduction over machines would add. */
 static enum status sum_over_all(const struct state *state, struct stepper *stepper,
                                 const struct batch_sum *like,
                                 const struct flat_clip *clip, struct error *error)
@@ -255,9 +260,9 @@ static enum status restart(struct state *state, struct stepper *stepper,
     return ST_OK;
 }
 
-/* Releases a difference and adds it to the estimate. Where the noise would round to zero
- * beside a clip norm that does not, the clip norm is taken as zero and nothing is
- * released (2.2). A clip norm that is no number is a public fact. */
+/* Releases a difference and adds it to the estimate. If the noise would round to zero
+ * although the clip norm does not, the clip norm is taken as zero and nothing is
+ * released (2.2). It is public whether the clip norm is a number. */
 static enum status differ(struct state *state, struct kind *kind,
                           struct stepper *stepper, struct error *error)
 {
@@ -285,8 +290,9 @@ static enum status differ(struct state *state, struct kind *kind,
     return ST_OK;
 }
 
-/* The estimate moves the parameters, and is marked as the gradient at the point where
- * they were. The local steps of a round begin with the round's estimate. */
+/* Updates the parameters with the estimate, and marks the estimate as the gradient at
+ * the point before the update. The local steps of a round begin with the round's
+ * estimate. */
 static enum status move(struct state *state, struct kind *kind, struct stepper *stepper,
                         struct error *error)
 {
@@ -319,8 +325,8 @@ static enum status step(void *context, struct stepper *stepper, struct error *er
     return move(state, kind, stepper, error);
 }
 
-/* The claim for restarts, by Propositions 4.1 and 5.1, as the job's noise multiplier is
- * theirs. */
+/* The claim for restarts, by Propositions 4.1 and 5.1, because the job's noise
+ * multiplier is that of restarts. */
 static double paper_claim(const struct algorithm_inputs *inputs, double epsilon,
                           double delta)
 {

@@ -1,17 +1,19 @@
 /*
- * diff2_estimate.h - a gradient known from noisy releases alone: its value, and the
- * point at which it has that value. The difference between the gradients at the next
- * point and at this one carries it there (papers/diff2.md 1.2, lines 10 to 12).
+ * diff2_estimate.h - a gradient estimated only from noisy releases: its value, and the
+ * point at which it has that value. Adding the difference between the gradients at the
+ * next point and at this one moves the estimate there (papers/diff2.md 1.2, lines 10 to
+ * 12).
  *
  *   restart   value = release                 at the point now
  *   add       value = value + scale release   from point to the point now
  *   mark      point = the point now; out = value
  *
- * Values are doubles: over the rounds of a window, float32 would lose what differences over
- * small steps add.
+ * Values are doubles: over the rounds of a window, float32 would lose the small
+ * differences that short steps add.
  *
  * Invariants
- *   (1) Only what was released with noise is ever in it, so nothing here is secret.
+ *   (1) An estimate contains only values that were released with noise, so nothing here
+ *       is secret.
  *
  * Threads: one at a time.
  */

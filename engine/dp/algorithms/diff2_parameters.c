@@ -5,8 +5,8 @@
 
 #include "engine/dp/algorithms/full_batch.h"
 
-/* How many restarts a job has that names no interval, and how many local batches make up
- * a client's records. */
+/* The number of restarts of a job that gives no interval, and the number of local
+ * batches that make up a client's records. */
 static const double restarts_usual = 50, batches_usual = 128;
 
 #define CLIP_NORM                                                                      \
@@ -47,7 +47,7 @@ const struct algorithm_parameter diff2_gd_parameters[DIFF2_GD_PARAMETERS] = {
          "C2: times the distance moved it is the clip norm of gradient differences; at "
          "best the smoothness of a record's loss."),
     RESTART_INTERVAL,
-    SPLIT("split", 1.25, "u: restarts take 1 / u of the budget, differences the rest."),
+    SPLIT("split", 1.25, "u: restarts use 1 / u of the budget, differences the rest."),
     CLIENTS,
 };
 
@@ -56,7 +56,7 @@ const struct algorithm_parameter diff2_bvr_parameters[DIFF2_BVR_PARAMETERS] = {
     RATE("difference_clip",
          "C2: times the distance moved it is the clip norm of gradient differences "
          "between rounds."),
-    RATE("local_clip", "C3: the same of local steps."),
+    RATE("local_clip", "C3: the same for local steps."),
     RESTART_INTERVAL,
     {.name = "local_steps",
      .kind = PARAMETER_COUNT,
@@ -73,7 +73,7 @@ const struct algorithm_parameter diff2_bvr_parameters[DIFF2_BVR_PARAMETERS] = {
      .optional = true,
      .about = "b: records of a local step, drawn without replacement, fewer than a "
               "client has. Not given: a hundred-and-twenty-eighth of a client's."},
-    SPLIT("restart_split", 2, "u1: restarts take 1 / u1 of the budget."),
+    SPLIT("restart_split", 2, "u1: restarts use 1 / u1 of the budget."),
     SPLIT("difference_split", 4,
           "u2: differences between rounds take 1 / u2 of the budget, and local steps "
           "what u1 and u2 leave."),

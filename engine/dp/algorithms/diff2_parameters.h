@@ -1,6 +1,6 @@
 /*
- * diff2_parameters.h - what a job asks of DIFF2: its parameters, what follows from
- * those that it does not name, and what is refused.
+ * diff2_parameters.h - the parameters of a DIFF2 job: their defaults, the values
+ * derived from them, and what is refused.
  *
  * Threads: pure.
  */
@@ -20,16 +20,16 @@ extern const struct algorithm_parameter diff2_bvr_parameters[DIFF2_BVR_PARAMETER
 
 struct diff2_shards diff2_shards_of(const struct algorithm_inputs *inputs);
 
-/* Call this only for inputs that diff2_check took. */
+/* Call this only for inputs that diff2_check accepted. */
 struct diff2_rounds diff2_rounds_of(const struct algorithm_inputs *inputs);
 
 /* b, the records of a subset of diff2_bvr_l_sgd. */
 uint64_t diff2_local_batch(const struct algorithm_inputs *inputs);
 
 /*   ST_INVALID  a batch that is not all records, an optimizer that is not sgd at a
- *               constant rate, more clients than records, splits that leave local steps
- *               nothing, or subsets of all that a client has; error->pointer names the
- *               member */
+ *               constant rate, more clients than records, splits that leave no budget
+ *               for local steps, or subsets of all records of a client; error->pointer
+ *               names the member */
 enum status diff2_check(const struct algorithm_inputs *inputs, struct error *error);
 
 #endif

@@ -82,7 +82,7 @@ static const char *release_name(enum diff2_release release)
     return "";
 }
 
-/* Checks the noise multiplier of every kind that the job releases. */
+/* Checks the noise multiplier of every kind of release that the job makes. */
 static enum status check_noise(const struct diff2_rounds *rounds,
                                double noise_multiplier, struct error *error)
 {
@@ -115,7 +115,7 @@ static enum status check_runs(const struct diff2_rounds *rounds, struct error *e
     bool whole = rounds->local_steps == 1;
     uint64_t runs = whole ? diff2_rounds_restarts(rounds) : diff2_rounds_count(rounds);
     if (rounds->interval == 1 && whole)
-        return ST_OK; /* restarts alone are one run */
+        return ST_OK; /* only restarts: they are one run */
     if (runs <= DIFF2_RUNS_MAX / 2)
         return ST_OK;
     return error_set_at(error, ST_INVALID,

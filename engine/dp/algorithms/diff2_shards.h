@@ -1,10 +1,10 @@
 /*
- * diff2_shards.h - the records of each client: contiguous ranges of indices that differ
- * by one record at most. The objective is the mean over clients of the means over their
- * records (papers/diff2.md 0), in which a record has a share of 1 / (P n_p).
+ * diff2_shards.h - the records of each client: contiguous ranges of indices whose
+ * lengths differ by one at most. The objective is the mean over clients of the means
+ * over their records (papers/diff2.md 0), in which a record has the weight 1 / (P n_p).
  *
- * As a sum with the one denominator P n_min, a record of client p has a share of
- * n_min / n_p: at most 1, so that no record reaches further than the clip norm.
+ * In a sum with the common denominator P n_min, a record of client p has the weight
+ * n_min / n_p. It is at most 1, so no record contributes more than the clip norm.
  *
  * Threads: pure.
  */

@@ -1,9 +1,10 @@
 /* Full-batch gradient descent with noise, which takes every record in every step
  * (papers/diff2.md 1.4).
  *
- * Each step releases the sum of all clipped gradients, so nothing is drawn and nothing is
- * amplified: a Gaussian mechanism at the noise multiplier itself. Under replace_one two
- * sums differ by 2 C, which the accountant knows from the relation. */
+ * Each step releases the sum of all clipped gradients. Nothing is sampled, so there is
+ * no amplification: the mechanism is a Gaussian with the job's noise multiplier. Under
+ * replace_one two sums differ by up to 2 C, which the accountant derives from the
+ * relation. */
 #include "engine/dp/algorithm.h"
 
 #include "engine/dp/algorithms/clipped_sum.h"

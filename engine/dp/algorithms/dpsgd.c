@@ -25,9 +25,10 @@ static const struct algorithm_parameter parameters[] = {
      .kind = PARAMETER_CHOICE,
      .choices = clippings,
      .fallback = CLIPPING_FLAT,
-     .about = "flat shortens long gradients to clip_norm; automatic scales every "
-              "gradient to about clip_norm, which then only scales the learning rate; "
-              "per_layer shortens each layer's part to clip_norm / sqrt(layers)."},
+     .about = "flat shortens long gradients to clip_norm. automatic scales every "
+              "gradient to about clip_norm, so that clip_norm only scales the "
+              "learning rate. per_layer shortens each layer's part to clip_norm / "
+              "sqrt(layers)."},
     CLIPPED_SUM_CLIP_NORM,
     {.name = "gamma",
      .kind = PARAMETER_REAL,
@@ -42,15 +43,15 @@ static const struct algorithm_parameter parameters[] = {
 };
 
 /* Each step releases one sum of records that were drawn independently at the same rate,
- * in which no record is longer than the clip norm: a sampled Gaussian. */
+ * in which no record's gradient is longer than the clip norm: a sampled Gaussian. */
 static enum status plan(struct mechanism *m, const struct algorithm_inputs *inputs,
                         struct error *error)
 {
     return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
 }
 
-/* The clip norm of one layer's part. The parts of all layers are at most clip_norm long
- * together. */
+/* The clip norm of one layer's part. The parts of all layers together have a norm of at
+ * most clip_norm. */
 static double layer_clip_norm(double clip_norm, size_t layers)
 {
     return clip_norm / sqrt((double)layers) * (1 - 0x1p-50);

@@ -1,6 +1,6 @@
 /*
- * full_batch.h - what algorithms that take every record in every step have in common: one
- * Gaussian a release, and its price as the paper of DIFF2 has it (papers/diff2.md 2.3).
+ * full_batch.h - the common part of algorithms that take every record in every step:
+ * one Gaussian a release, and its price as in the DIFF2 paper (papers/diff2.md 2.3).
  *
  * Threads: pure.
  */
@@ -9,16 +9,16 @@
 
 #include "engine/dp/algorithm.h"
 
-/* How often a job that names neither epochs nor steps passes over the data. A step moves
- * as far as a step of a small batch does, but a pass has only one. */
+/* The passes over the data of a job that gives neither epochs nor steps. A step moves
+ * as far as a step on a small batch, but a pass has only one step. */
 enum { FULL_BATCH_EPOCHS = 200 };
 
 /*   ST_INVALID  the batch is not all of the records (at /batch_size) */
 enum status full_batch_check(const struct algorithm_inputs *inputs,
                              struct error *error);
 
-/* The noise multiplier, on the sum, with which that many releases spend this share of the
- * Renyi budget, by Proposition 4.1 under replace_one:
+/* The noise multiplier, on the sum, with which the given number of releases spends this
+ * share of the Renyi budget, by Proposition 4.1 under replace_one:
  *   sqrt(4 order releases / (share epsilon)), order = 1 + ceil(2 ln(1/delta) / epsilon)
  * share is in (0, 1]. */
 double full_batch_claim(double epsilon, double delta, double releases, double share);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Algorithms are declared here alone: elsewhere each is a row of the table. */
+/* Only this file declares the algorithms; other files read the table. */
 #define DECLARE(name) extern const struct algorithm name;
 ALGORITHM_TABLE(DECLARE)
 #undef DECLARE

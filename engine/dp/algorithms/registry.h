@@ -1,8 +1,8 @@
 /*
  * registry.h - the table of training algorithms.
  *
- * Adding an algorithm: one new file in this folder with its struct algorithm, one row in
- * ALGORITHM_TABLE, and the schema in openapi.yaml. README.md is the way.
+ * Adding an algorithm: one new file in this folder with its struct algorithm, one row
+ * in ALGORITHM_TABLE, and the schema in openapi.yaml. README.md describes the steps.
  *
  * Threads: constant data.
  */
@@ -11,8 +11,8 @@
 
 #include "engine/dp/algorithm.h"
 
-/* The table, in the order in which it is shown: a row is the name of the algorithm and of
- * its struct. */
+/* The table, in the order in which the API shows it: a row is the name of an algorithm,
+ * which is also the name of its struct. */
 #define ALGORITHM_TABLE(ROW)                                                           \
     ROW(dpsgd)                                                                         \
     ROW(adp)                                                                           \
@@ -27,7 +27,7 @@
 
 extern const struct algorithm *const algorithms[]; /* NULL-ended */
 
-/* NULL if there is none of that name. */
+/* Returns NULL if no algorithm has that name. */
 const struct algorithm *algorithm_find(const char *name);
 
 #endif

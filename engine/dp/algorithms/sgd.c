@@ -5,9 +5,9 @@
 #include "base/check.h"
 #include "engine/dp/stepper.h"
 
-/* Sums on public data are added as integers too, so that threads do not change them. A
- * step of 2^-32 is a gradient's own rounding at 2^-8, and there is room for a sum of
- * 2^31. */
+/* Sums on public data are added as integers too, so that the number of threads does not
+ * change them. A step of 2^-32 is the float32 rounding of a gradient of 2^-8, and there
+ * is room for a sum of 2^31. */
 #define PUBLIC_SCALE 0x1p32
 
 struct state {

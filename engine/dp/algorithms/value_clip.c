@@ -1,17 +1,17 @@
 /* DP-SGD with value clipping (Fang et al. 2023; papers/valueclip.md): a record's clip
- * factor
- * comes from a bound of its gradient norm by its own loss.
+ * factor is computed from a bound of its gradient norm by its own loss.
  *
- * Before a step draws its batch, the bound is aimed at the weights as they now are:
- * their spectral norms, bounded from above, give the shares of the layers (aim;
- * value_clip_bound.h). They are released, so this costs nothing. Each record then has a
- * bound from its own loss and the squares of its layers' inputs, and is clipped by that
- * bound or by its exact norm, whichever is larger (clip).
+ * Before a step draws its batch, the bound is updated for the current weights: upper
+ * bounds of their spectral norms determine the shares of the layers (aim;
+ * value_clip_bound.h). The weights are released, so this costs nothing. Each record
+ * then has a bound from its own loss and the squares of its layers' inputs, and is
+ * clipped by the larger of that bound and its exact norm (clip).
  *
- * The charge is that of dpsgd: all that value clipping could add to the risk is a bound
- * that is none. So the exact norm is enforced besides (papers/valueclip.md 2.4, noise.md
- * 2.4): a clip factor is never more than the exact norm of what is summed allows, and
- * float32's rounding or an error in a bound costs accuracy and never privacy. */
+ * The charge is that of dpsgd. The only additional risk of value clipping would be a
+ * bound that is wrong. So the exact norm is enforced too (papers/valueclip.md 2.4,
+ * noise.md 2.4): a clip factor is never larger than the exact norm of the summed
+ * gradient allows, and float32's rounding or an error in a bound costs accuracy and
+ * never privacy. */
 #include "engine/dp/algorithm.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@
 #include "engine/nn/spectral.h"
 #include "engine/parallel/vector_math.h"
 
-/* Losses and activations come from float32. Their rounding must not bring an exact bound
- * below the norm (papers/valueclip.md 2.3, V9). */
+/* Losses and activations come from float32. Their rounding must not make an exact bound
+ * smaller than the norm (papers/valueclip.md 2.3, V9). */
 static const double bound_slack = 1 + 1e-6;
 
 struct rule {
@@ -37,7 +37,7 @@ struct state {
     double rate, divisor;
     struct rule rule;
     struct noise_plan noise;
-    struct spectral *spectral; /* NULL where no spectral norm is needed */
+    struct spectral *spectral; /* NULL if no spectral norm is needed */
 };
 
 static const char *const bounds[] = {[BOUND_PAPER] = "paper",
@@ -52,14 +52,15 @@ static const struct algorithm_parameter parameters[] = {
      .high = 1e18,
      .fallback = 1,
      .about =
-         "Gradients whose bound is larger are scaled down to it; noise grows with it."},
+         "Gradients whose bound is larger are scaled down to this norm; noise grows "
+         "with it."},
     {.name = "bound",
      .kind = PARAMETER_CHOICE,
      .choices = bounds,
      .fallback = BOUND_FORWARD,
-     .about = "How a record's loss bounds its gradient norm: paper and tight take the "
-              "norm of the record, tight with sharper constants, forward those of all "
-              "layers' inputs and biases."},
+     .about = "The rule that bounds a record's gradient norm by its loss: paper and "
+              "tight use the norm of the record, tight with sharper constants; "
+              "forward uses the norms of all layers' inputs and biases."},
 };
 
 static enum value_clip_bound_kind kind_of(const struct algorithm_inputs *inputs)
@@ -78,7 +79,8 @@ static enum status plan(struct mechanism *m, const struct algorithm_inputs *inpu
     return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
 }
 
-/* The longest smaller side of a weight matrix, as far as the model alone tells. */
+/* The largest shorter side of a weight matrix, as far as the model without its data
+ * determines it. */
 static size_t side_of(const struct model_spec *model)
 {
     size_t side = 1;
@@ -115,7 +117,7 @@ static void finish(void *context)
     spectral_destroy(state->spectral);
 }
 
-/* The weights are released: their norms cost nothing. */
+/* The weights are released, so their norms cost nothing. */
 static void aim(struct state *state, struct stepper *stepper)
 {
     struct value_clip_bound *bound = &state->rule.bound;
@@ -131,8 +133,8 @@ static void aim(struct state *state, struct stepper *stepper)
     value_clip_bound_aim(bound, norms);
 }
 
-/* |a|^2 of one record. The sum takes the padding of the row too, so that what a record
- * gets does not depend on its place. */
+/* |a|^2 of one record. The sum takes the padding of the row too, so that a record's
+ * result does not depend on its place. */
 VECTOR_CLONES
 static double square_of(const struct factors *layer, size_t record)
 {

@@ -5,8 +5,8 @@
 #include "base/check.h"
 #include "engine/nn/layers/registry.h"
 
-/* Whether a layer fits the proofs: it has a weight whose spectral norm bounds it, or stands
- * between such layers and is 1-Lipschitz. */
+/* Returns whether a layer fits the proofs: it has a weight whose spectral norm bounds
+ * it, or it is between such layers and 1-Lipschitz. */
 static bool fits(const struct layer_kind *kind)
 {
     return kind->stretch != STRETCH_UNBOUNDED;
@@ -30,7 +30,7 @@ static bool has_inner_bias(const struct value_clip_bound *bound)
     return false;
 }
 
-/* Checks what the proofs of paper and tight ask of several layers. */
+/* Checks the conditions of paper and tight for several layers. */
 static enum status check_deep(const struct value_clip_bound *bound,
                               const struct model_spec *model, struct error *error)
 {
@@ -112,7 +112,7 @@ void value_clip_bound_aim(struct value_clip_bound *bound, const double *norms)
     }
 }
 
-/* |d loss / d output|, or a bound of it, of a record with this loss. */
+/* |d loss / d output| of a record with this loss, or a bound of it. */
 static double slope(const struct value_clip_bound *bound, double loss)
 {
     bool paper = bound->kind == BOUND_PAPER;

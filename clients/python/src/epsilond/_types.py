@@ -30,7 +30,8 @@ class Nothing(TypedDict):
 
 
 class Target(TypedDict):
-    """Of a regression, not in csv; mapped to [-1, 1], predictions mapped back."""
+    """The target of a regression in formats other than csv; it is mapped to [-1, 1], and
+    predictions are mapped back."""
 
     range: Range
 
@@ -51,7 +52,7 @@ class LibsvmFeatures(TypedDict):
 
 
 class ColumnNumeric(TypedDict):
-    """Clipped to its range and mapped to [-1, 1]."""
+    """A numeric column; its values are clipped to its range and mapped to [-1, 1]."""
 
     name: CellText
     kind: Literal["numeric"]
@@ -60,7 +61,7 @@ class ColumnNumeric(TypedDict):
 
 
 class ColumnCategorical(TypedDict):
-    """One feature a value; another value is an error."""
+    """A categorical column with one feature per value; any other value is an error."""
 
     name: CellText
     kind: Literal["categorical"]
@@ -69,7 +70,7 @@ class ColumnCategorical(TypedDict):
 
 
 class ColumnLabel(TypedDict):
-    """The answer, with its values or, for a regression, with its range. Its default is of the same
+    """The label, with its values or, for a regression, with its range. Its default is of the same
     kind."""
 
     name: CellText
@@ -80,17 +81,17 @@ class ColumnLabel(TypedDict):
 
 
 class ColumnIgnored(TypedDict):
-    """Not read."""
+    """A column that is not read."""
 
     name: CellText
     kind: Literal["ignored"]
 
 
 class ColumnPrivacyId(TypedDict):
-    """Whose each row is: rows with the same text are one person's, and the dataset's promise is
-    made to persons. The texts are compared while the file is imported, and forgotten. No cell may
-    be empty, longer than 256 bytes, other than UTF-8, or hold a character that nobody sees. At most
-    one column, of private data. See `rows_kept`."""
+    """Says which person each row belongs to: rows with the same text belong to one person, and the
+    guarantee of the dataset is made to persons. The texts are compared while the file is imported,
+    and then forgotten. No cell may be empty, longer than 256 bytes, other than UTF-8, or contain an
+    invisible character. At most one column, of private data. See `rows_kept`."""
 
     name: CellText
     kind: Literal["privacy_id"]
@@ -114,8 +115,8 @@ class CaptionPatch(TypedDict):
 
 
 class DatasetRequestArrays(TypedDict):
-    """Files `features` and `labels`. npy: what numpy.save writes (versions 1.0 to 3.0) of u1, i1,
-    i2, i4, i8, f4 or f8, little-endian, in C order. Labels of classes are whole numbers."""
+    """The files `features` and `labels`. npy: what numpy.save writes (versions 1.0 to 3.0) of u1,
+    i1, i2, i4, i8, f4 or f8, little-endian, in C order. Labels of classes are whole numbers."""
 
     id: DatasetId
     format: Literal["idx", "npy"]
@@ -133,8 +134,8 @@ class DatasetRequestArrays(TypedDict):
 
 
 class DatasetRequestCifar(TypedDict):
-    """File `data`: the binary batches, one behind the other. The number of classes of cifar100 says
-    which label is meant: 100 the fine one, 20 the coarse one."""
+    """The file `data`: the binary batches, one after the other. The number of classes of cifar100
+    selects the label: 100 the fine one, 20 the coarse one."""
 
     id: DatasetId
     format: Literal["cifar10", "cifar100"]
@@ -183,7 +184,7 @@ class DatasetRequestCsv(TypedDict):
 
 
 class Dataset(TypedDict):
-    """As declared, every default written in, and what has become of it."""
+    """The declaration with every default filled in, and the current state."""
 
     id: DatasetId
     display_name: DisplayName
@@ -219,8 +220,8 @@ class Dataset(TypedDict):
 
 
 class DatasetSummaryBudget(TypedDict):
-    """Figures of its budget, as in the budget itself; null of public data, and before it is
-    granted."""
+    """Figures of its budget, as in the budget itself; null for public data, and before the budget
+    is granted."""
 
     epsilon: float
     delta: float
@@ -259,7 +260,7 @@ class DatasetSummary(TypedDict):
 
 
 class ImportFailure(TypedDict):
-    """Of FAILED."""
+    """The failure, if the state is FAILED."""
 
     code: Literal["import_failed", "duplicate_content", "disk_full", "internal"]
     detail: str
@@ -349,8 +350,8 @@ class WebhookList(TypedDict):
 
 
 class WebhookMessage(TypedDict):
-    """Thin on purpose: what it is about is to be fetched. A message may come more than once, always
-    under the same `webhook-id`, and not in order."""
+    """It is short on purpose: the client fetches the object itself. A message may come more than
+    once, always under the same `webhook-id`, and messages may come in any order."""
 
     type: WebhookMessageType
     timestamp: str
@@ -379,10 +380,10 @@ class DeliveryList(TypedDict):
 
 
 class Guarantee(TypedDict):
-    """What the people in the data are promised: whatever jobs are chosen, and whatever they are
-    chosen upon, all of them together are (epsilon, delta)-differentially private. It is over all
-    epochs of the budget. With one epoch it is as granted. After a fork of the ledger it also covers
-    every other timeline that is known, whole; it is conditional for ever."""
+    """The guarantee to the people in the data: whatever jobs are chosen, and whatever the choice is
+    based on, all of them together are (epsilon, delta)-differentially private. It covers all epochs
+    of the budget. With one epoch it is as granted. After a fork of the ledger it also covers every
+    other known timeline in full, and is conditional for ever."""
 
     epsilon: float
     delta: float
@@ -398,8 +399,8 @@ class BudgetEpochsItem(TypedDict):
 
 
 class BudgetExposure(TypedDict):
-    """What all epochs together may have told by now, as an epsilon at delta that holds at every
-    moment; never above the guarantee. null where there is one epoch that was never frozen."""
+    """The privacy loss of all epochs together so far, as an epsilon at delta that holds at every
+    moment; never above the guarantee. null if there is one epoch that was never frozen."""
 
     epsilon_spent: float
     epsilon_held: float
@@ -455,10 +456,11 @@ class Budget(TypedDict):
 
 
 class Share(TypedDict):
-    """The budget in shares of its capacity at one order with weight: the one at which most is left,
-    the first in `rooms` of equals. A job fits if it fits at any of them, so that order is the last
-    to be used up, and `left` is the `fraction_remaining`. Unlike epsilons the three add up to 1,
-    but for rounding, which is up of `spent` and `held` and down of `left`."""
+    """The budget in shares of its capacity at one order with weight: the order with the most left;
+    if several have equally much left, the first of them in `rooms`. A job fits if it fits at any of
+    them, so that order is the last to be used up, and `left` is the `fraction_remaining`. Unlike
+    epsilons the three shares add up to 1, except for rounding: `spent` and `held` are rounded up,
+    `left` is rounded down."""
 
     order: float
     spent: float
@@ -485,8 +487,8 @@ class SampledGaussianWork(TypedDict):
 
 
 class GaussianWork(TypedDict):
-    """Gaussian noise on sums over all records. Where batches are shuffled or fixed, a step is one
-    use of each record."""
+    """Gaussian noise on sums over all records. If batches are shuffled or fixed, a step is one use
+    of each record."""
 
     kind: Literal["gaussian"]
     neighbour: Neighbour
@@ -496,8 +498,8 @@ class GaussianWork(TypedDict):
 
 
 class FixedSubsetWork(TypedDict):
-    """Gaussian noise on sums over subsets of a fixed size; a record that is not there has another
-    in its place, so the distance is twice the sensitivity under every relation."""
+    """Gaussian noise on sums over subsets of a fixed size. If a record is absent, another takes its
+    place, so the distance is twice the sensitivity under every relation."""
 
     kind: Literal["fixed_subset"]
     neighbour: Neighbour
@@ -517,7 +519,7 @@ class LaplaceWork(TypedDict):
 
 
 class ZcdpWork(TypedDict):
-    """Steps of which it is known that each is rho-zCDP."""
+    """Steps each of which is known to be rho-zCDP."""
 
     kind: Literal["zcdp"]
     neighbour: Neighbour
@@ -526,7 +528,7 @@ class ZcdpWork(TypedDict):
 
 
 class PureWork(TypedDict):
-    """Steps of which it is known that each has this epsilon at delta 0; charged as randomised
+    """Steps each of which is known to have this epsilon at delta 0; charged as randomised
     response."""
 
     kind: Literal["pure"]
@@ -638,7 +640,7 @@ class LedgerEntry(TypedDict):
 
 
 class LedgerSummary(TypedDict):
-    """An entry for people who look."""
+    """An entry as people read it."""
 
     seq: int
     kind: Literal["GRANT", "RESERVE", "COMMIT"]
@@ -655,7 +657,8 @@ class LedgerSummary(TypedDict):
 
 
 class BudgetHistoryPointsItemExposure(TypedDict):
-    """What all epochs together had told by then, as in the budget; null in the first epoch."""
+    """The privacy loss of all epochs together by then, as in the budget; null in the first
+    epoch."""
 
     epsilon_spent: float
     delta: float
@@ -791,7 +794,7 @@ class LayerConv2d(TypedDict):
 
 
 class LayerMaxPool2d(TypedDict):
-    """Its stride is the kernel's height unless named; padding is at most half the kernel."""
+    """The default of its stride is the kernel's height; padding is at most half the kernel."""
 
     type: Literal["max_pool2d"]
     kernel: Kernel
@@ -806,14 +809,14 @@ class LayerAvgPool2d(TypedDict):
 
 
 class LayerReplicate(TypedDict):
-    """The record's one channel, so many times; first layer, before a conv2d."""
+    """Repeats the record's one channel this many times; only the first layer, before a conv2d."""
 
     type: Literal["replicate"]
     channels: int
 
 
 class LayerCrop(TypedDict):
-    """The middle of the record's image, so many pixels high and wide; first layer."""
+    """The middle of the record's image, this many pixels high and wide; only the first layer."""
 
     type: Literal["crop"]
     size: int
@@ -822,16 +825,16 @@ class LayerCrop(TypedDict):
 class LayerScatter(TypedDict):
     """The scattering transform of two scales and eight directions: fixed wavelets, their moduli and
     a low pass, 81 maps of each channel, a quarter as high and wide. It has no weights and comes
-    before all layers that do, so what it makes of a record is computed once for a whole run. The
-    sides of the image are multiples of 4 in [8, 256]. A group norm behind it normalises each record
-    by itself."""
+    before all layers with weights, so its output for a record is computed once for a whole run. The
+    sides of the image are multiples of 4 in [8, 256]. A group norm after it normalises each record
+    separately."""
 
     type: Literal["scatter"]
     centre: NotRequired[float]
 
 
 class LayerPlain(TypedDict):
-    """A dense layer takes the whole of the record, of a vector and of what was flattened; of any
+    """If its input is a vector, or was flattened, a dense layer takes the whole record; for any
     other image it takes each pixel."""
 
     type: Literal["relu", "tanh", "sigmoid", "softplus", "global_avg_pool", "flatten"]
@@ -843,8 +846,8 @@ class LayerGelu(TypedDict):
 
 
 class LayerGroupNorm(TypedDict):
-    """Normalises a record over groups of its own channels, then scales each channel by weights of
-    its own. Of images, or of vectors as images of one pixel."""
+    """Normalises a record over groups of its own channels, then scales each channel by the layer's
+    weights. Its input is images, or vectors as images of one pixel."""
 
     type: Literal["group_norm"]
     groups: int
@@ -852,8 +855,8 @@ class LayerGroupNorm(TypedDict):
 
 
 class LayerLayerNorm(TypedDict):
-    """Normalises each position of a record by itself over its channels, the last axis, then scales
-    and shifts each channel by weights of its own. Of images, or of vectors as images of one
+    """Normalises each position of a record separately over its channels, the last axis, then scales
+    and shifts each channel by the layer's weights. Its input is images, or vectors as images of one
     pixel."""
 
     type: Literal["layer_norm"]
@@ -861,16 +864,16 @@ class LayerLayerNorm(TypedDict):
 
 
 class LayerDropout(TypedDict):
-    """Each value is dropped with this probability while training, the others are divided by 1 -
-    rate. Masks are secret and drawn anew for every record and step."""
+    """In training each value is dropped with this probability, and the others are divided by 1 -
+    rate. Masks are secret and drawn again for every record and step."""
 
     type: Literal["dropout"]
     rate: float
 
 
 class LayerResidual(TypedDict):
-    """The sum of two branches of the same input, whose ends have one shape; an empty shortcut is
-    the input itself. At most 8 in one another."""
+    """The sum of two branches of the same input, whose outputs have the same shape; an empty
+    shortcut is the input itself. Nested at most 8 deep."""
 
     type: Literal["residual"]
     body: list[Layer]
@@ -878,9 +881,9 @@ class LayerResidual(TypedDict):
 
 
 class Input(TypedDict):
-    """How a record is read as an image, channel by channel: [height, width, channels], or
-    [features] for an image of one pixel. Unless named, the dataset's own shape, which is [channels,
-    height, width] or [height, width]."""
+    """The shape in which a record is read as an image, channel by channel: [height, width,
+    channels], or [features] for an image of one pixel. The default is the dataset's own shape,
+    which is [channels, height, width] or [height, width]."""
 
     shape: list[int]
 
@@ -891,10 +894,10 @@ class ModelPreset(TypedDict):
     32 of 4 x 4, stride 2; relu; max_pool2d 2, stride 1; flatten; dense 32; relu; dense. An image of
     one channel is read as three equal ones: 28,058 parameters. cnn_cifar, on the middle 24 x 24
     pixels of an image: twice conv2d 64 of 5 x 5, padding 2, relu, max_pool2d 2; flatten; twice
-    dense 384, relu; dense. On three channels and ten classes 1,144,138 parameters, all of them
-    trained. resnet18_gn and resnet34_gn: residual networks of 18 and 34 layers on images of any
-    size, with group norms, torchvision's otherwise and by its names: 11,181,642 and 21,289,802
-    parameters on three channels and ten classes."""
+    dense 384, relu; dense. With three channels and ten classes it has 1,144,138 parameters, all of
+    them trained. resnet18_gn and resnet34_gn: residual networks of 18 and 34 layers on images of
+    any size, with group norms; otherwise they equal those of torchvision and use its names. With
+    three channels and ten classes they have 11,181,642 and 21,289,802 parameters."""
 
     preset: Literal["linear", "mlp", "cnn_mnist", "cnn_cifar", "resnet18_gn", "resnet34_gn"]
     hidden: NotRequired[list[int]]
@@ -955,7 +958,7 @@ class AlgorithmDpsgd(TypedDict):
 
 class AlgorithmAdp(TypedDict):
     """The noise of a step grows as the learning rate falls; the job's noise multiplier is that of
-    the first step, at least 0.5. Charged step by step, in at most 64 levels."""
+    the first step, at least 0.5. Each step is charged at its own noise, in at most 64 levels."""
 
     name: Literal["adp"]
     schedule: (
@@ -989,7 +992,8 @@ class AlgorithmDcsgdP(TypedDict):
 
 
 class AlgorithmDcsgdE(TypedDict):
-    """The clip norm of a step has the least expected squared error by the step before."""
+    """The clip norm of a step is the one with the least expected squared error in the step
+    before."""
 
     name: Literal["dcsgd_e"]
     clip_norm: NotRequired[float]
@@ -999,9 +1003,9 @@ class AlgorithmDcsgdE(TypedDict):
 
 
 class AlgorithmValueClip(TypedDict):
-    """A record's weight comes from a bound of its gradient norm by its own loss. For dense models
-    with relu, tanh, sigmoid and softplus; paper and tight for several layers without biases, with
-    relu and tanh and with softmax_cross_entropy only."""
+    """A record's weight comes from a bound of its gradient norm that uses its own loss. For dense
+    models with relu, tanh, sigmoid and softplus. With several layers, paper and tight are only for
+    layers without biases, with relu and tanh and with softmax_cross_entropy."""
 
     name: Literal["value_clip"]
     clip_norm: NotRequired[float]
@@ -1009,8 +1013,8 @@ class AlgorithmValueClip(TypedDict):
 
 
 class AlgorithmDicesgd(TypedDict):
-    """What clipping cuts off is kept in secret and fed back. Experimental: dpsgd usually needs less
-    noise."""
+    """The part of the gradients that clipping cuts off is kept in secret and added again later.
+    Experimental: dpsgd usually needs less noise."""
 
     name: Literal["dicesgd"]
     accountant: NotRequired[Literal["m2r", "m2", "m1", "m3", "paper_claim"]]
@@ -1021,18 +1025,18 @@ class AlgorithmDicesgd(TypedDict):
 
 
 class AlgorithmDpgd(TypedDict):
-    """Every record in every step: batch_size is n, and a job that names neither epochs nor steps
-    takes 200."""
+    """Every step takes every record: batch_size is n, and a job that gives neither epochs nor steps
+    takes 200 steps."""
 
     name: Literal["dpgd"]
     clip_norm: NotRequired[float]
 
 
 class AlgorithmDiff2Gd(TypedDict):
-    """A noisy gradient at every restart_interval-th round, and noisy gradient differences between,
-    with noise in proportion to the distance moved. Every record in every step: batch_size is n.
-    Optimizer sgd at a constant learning rate, without momentum; models of layers that have rules
-    for differences."""
+    """Every restart_interval-th round has a noisy gradient, the rounds between have noisy gradient
+    differences, with noise in proportion to the distance moved. Every step takes every record:
+    batch_size is n. The optimizer is sgd at a constant learning rate, without momentum; all layers
+    of the model must have rules for differences."""
 
     name: Literal["diff2_gd"]
     clip_norm: NotRequired[float]
@@ -1043,9 +1047,9 @@ class AlgorithmDiff2Gd(TypedDict):
 
 
 class AlgorithmDiff2BvrLSgd(TypedDict):
-    """diff2_gd with local steps: a round is one step over all records and local_steps - 1 over
-    small subsets of one client's. The job's steps count both. Charged as fixed-size subsets and
-    Gaussians."""
+    """diff2_gd with local steps: a round is one step over all records and local_steps - 1 steps
+    over small subsets of one client's records. The job's steps count both. Charged as fixed-size
+    subsets and Gaussians."""
 
     name: Literal["diff2_bvr_l_sgd"]
     clip_norm: NotRequired[float]
@@ -1105,13 +1109,13 @@ class AveragingEma(TypedDict):
 
 
 class Augmentation(TypedDict):
-    """Of images, which are records of a shape of [height, width] or [channels, height, width]: in
-    how many views each that is drawn is seen in a step. A view is mirrored left to right as often
-    as not, where flip says so, and moved by up to shift pixels along each side, with zeros where
-    nothing of it is left. A step draws them anew; the mean of their gradients is clipped once, so
-    that they are no part of the price, and take as many times as long. rows_per_person times views
-    is at most 16. Refused by sgd, value_clip, diff2_gd and diff2_bvr_l_sgd, and with cached
-    features."""
+    """For images, which are records of a shape of [height, width] or [channels, height, width]: the
+    number of views of each drawn image in a step. With flip, a view is mirrored left to right with
+    probability one half. A view is also shifted by up to shift pixels along each side, and filled
+    with zeros. Each step draws new views. The mean of the gradients of an image's views is clipped
+    once, so the views do not affect the price, but a step takes that many times as long.
+    rows_per_person times views is at most 16. Refused by sgd, value_clip, diff2_gd and
+    diff2_bvr_l_sgd, and with cached features."""
 
     views: NotRequired[Literal[1, 2, 4, 8, 16]]
     flip: NotRequired[bool]
@@ -1119,7 +1123,7 @@ class Augmentation(TypedDict):
 
 
 class JobPrivacy(TypedDict):
-    """Exactly one of the first three. Required unless the algorithm is not private."""
+    """Exactly one of the first three members. Required unless the algorithm is not private."""
 
     epsilon: NotRequired[float]
     noise_multiplier: NotRequired[float]
@@ -1129,9 +1133,9 @@ class JobPrivacy(TypedDict):
 
 
 class ScalingRequest(TypedDict):
-    """Take numeric columns over ranges that were released, in place of the declared ones: from the
-    quantile of the lowest to that of the highest probability that the statistics have of a column.
-    They are of the same dataset, and have answers. What was released is not charged again."""
+    """Maps numeric columns from ranges that were released, in place of the declared ones: from the
+    quantile of the lowest to that of the highest probability that the statistics have for a column.
+    The statistics are of the same dataset, and have answers. They are not charged again."""
 
     statistics: StatisticsId
 
@@ -1142,7 +1146,8 @@ class ScalingRangesItem(TypedDict):
 
 
 class Scaling(TypedDict):
-    """Over which ranges the model takes numeric columns, from which statistics."""
+    """The ranges from which the model maps numeric columns, and the statistics that they are
+    from."""
 
     statistics: StatisticsId
     reserve: LedgerHead
@@ -1200,7 +1205,7 @@ class StatisticQuantiles(TypedDict):
 
 
 class StatisticsPrivacy(TypedDict):
-    """Exactly one of the first two."""
+    """Exactly one of the first two members."""
 
     epsilon: NotRequired[float]
     noise_multiplier: NotRequired[float]
@@ -1267,14 +1272,14 @@ class AnswerQuantiles(TypedDict):
 
 
 class StatisticsGuaranteeReserve(TypedDict):
-    """The entry that reserved it."""
+    """The entry that reserved the cost."""
 
     seq: int
     hash: Digest
 
 
 class StatisticsGuarantee(TypedDict):
-    """What is charged for all of it together, before and after it ran."""
+    """The charge for all statistics of the request together, before and after the run."""
 
     relation: Relation
     unit: Literal["record", "person"]
@@ -1376,8 +1381,8 @@ QualityResidualsItem = TypedDict(
 
 
 class Quality(TypedDict):
-    """How good the model is on the records held out: one release of counts with Gaussian noise, and
-    what follows from it."""
+    """The quality of the model on the held-out records: one release of counts with Gaussian noise,
+    and the figures computed from it."""
 
     part: PartName
     records: int
@@ -1414,7 +1419,7 @@ class JobProgress(TypedDict):
 
 
 class JobMetrics(TypedDict):
-    """Of public data, or paid for. The view `summary` of a list has no `history` and no
+    """Metrics on public data, or paid for. The view `summary` of a list has no `history` and no
     `released`."""
 
     evaluation: Point | None
@@ -1423,7 +1428,7 @@ class JobMetrics(TypedDict):
 
 
 class JobMeasurement(TypedDict):
-    """Of a job that is evaluated on a holdout."""
+    """Present for a job that is evaluated on a holdout."""
 
     noise_multiplier: float
     ledger_seq: int
@@ -1467,7 +1472,7 @@ class Job(TypedDict):
 
 
 class StateEvent(TypedDict):
-    """A job is in another state, or in another place of the queue."""
+    """The state of a job or its place in the queue has changed."""
 
     id: JobId
     state: JobState
@@ -1476,7 +1481,7 @@ class StateEvent(TypedDict):
 
 
 class ProgressEvent(TypedDict):
-    """A job has come further; the figures are those of the job at the same tick."""
+    """A job has made progress; the figures are those of the job at the same tick."""
 
     id: JobId
     step: int
@@ -1486,20 +1491,20 @@ class ProgressEvent(TypedDict):
 
 
 class ChangeEvent(TypedDict):
-    """Something else of a job has changed, such as what it is called; or it was deleted."""
+    """Something else about a job has changed, such as its name; or the job was deleted."""
 
     id: JobId
 
 
 class EndEvent(TypedDict):
-    """A job has ended; nothing comes behind it."""
+    """A job has ended; no event follows."""
 
     state: JobState
     model: ModelId | None
 
 
 class BudgetEvent(TypedDict):
-    """A job that was submitted, or has ended, changed what is taken of a budget."""
+    """A job that was submitted, or has ended, changed what is spent or held of a budget."""
 
     dataset: DatasetId
     share: Share
@@ -1507,14 +1512,15 @@ class BudgetEvent(TypedDict):
 
 
 class DatasetEvent(TypedDict):
-    """A dataset was registered, or something of it has changed, such as its state or its grant."""
+    """A dataset was registered, or something about it has changed, such as its state or its
+    grant."""
 
     id: DatasetId
     state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
 
 
 class SweepEvent(TypedDict):
-    """A sweep was made, or runs of it are in other states than they were."""
+    """A sweep was created, or the states of its runs have changed."""
 
     id: SweepId
     state: Literal["ACTIVE", "ENDED"]
@@ -1526,7 +1532,7 @@ class ListsEvent(TypedDict):
 
 
 class JobPrivacyState(TypedDict):
-    """What a job asked for, what it may cost and has cost."""
+    """The privacy that a job requested, and what it may cost and has cost."""
 
     relation: Relation
     unit: Unit
@@ -1543,7 +1549,7 @@ class JobPrivacyState(TypedDict):
 
 
 class JobLogEntryReleased(TypedDict):
-    """Of released, as in the job's metrics."""
+    """Only for the event released; it is as in the job's metrics."""
 
     step: int
 
@@ -1570,8 +1576,8 @@ class JobPage(TypedDict):
 
 
 class ShareAsked(TypedDict):
-    """The budget as it is, in shares of its capacity as `GET /v1/datasets/{id}/budget` shows them,
-    and what this job asks of it at the same order."""
+    """The current budget, in shares of its capacity as `GET /v1/datasets/{id}/budget` shows them,
+    and the share that this job would take at the same order."""
 
     order: float
     spent: float
@@ -1590,7 +1596,7 @@ class RoomAsked(TypedDict):
 
 
 class SweepRequestRandom(TypedDict):
-    """Each setting of each run is drawn by itself, from the seed, which is public."""
+    """Each setting of each run is drawn independently, from the seed, which is public."""
 
     count: int
     seed: NotRequired[int]
@@ -1599,9 +1605,9 @@ class SweepRequestRandom(TypedDict):
 
 class SweepRequest(TypedDict):
     """A job, and one of `runs`, `grid` and `random`. A setting is a JSON pointer into the job and
-    its value; objects on its way that are not there are made. A pointer has at most 32 parts, and
-    none of a run's lies in another, as /x/1 lies in /x. The dataset, the evaluation and the caption
-    are the same for all runs."""
+    its value; missing objects on the path are created. A pointer has at most 32 parts, and no
+    pointer of a run is inside another, as /x/1 is inside /x. The dataset, the evaluation, the
+    display name and the tags are the same for all runs."""
 
     job: dict[str, Any]
     runs: NotRequired[list[SweepSettings]]
@@ -1610,14 +1616,14 @@ class SweepRequest(TypedDict):
 
 
 class SweepValues(TypedDict):
-    """One of the values, each as likely."""
+    """One of the values, each equally likely."""
 
     values: list[SweepValue]
 
 
 class SweepSpan(TypedDict):
-    """A number from low to high, uniform, or uniform in its logarithm, which takes low above 0; of
-    four digits, or a whole one, of which there must be any."""
+    """A number from low to high, uniform, or uniform in its logarithm, which needs low above 0. It
+    has four digits, or is whole; if it is whole, the range must contain a whole number."""
 
     low: float
     high: float
@@ -1641,7 +1647,7 @@ class SweepRun(TypedDict):
 
 
 class SweepStates(TypedDict):
-    """How many of its runs are in each state."""
+    """The number of its runs in each state."""
 
     QUEUED: int
     RUNNING: int
@@ -1684,7 +1690,7 @@ class SweepEstimateRunsItem(TypedDict):
 
 
 class SweepEstimate(TypedDict):
-    """The figures of privacy are null on public data."""
+    """The privacy figures are null on public data."""
 
     fits: Literal["yes", "held", "no"]
     epsilon: float | None
@@ -1696,9 +1702,9 @@ class SweepEstimate(TypedDict):
 
 
 class EstimateRanks(TypedDict):
-    """Of a job of several ranks, the share of their time that it would make use of, by a model of
-    work, network and the rank that draws most; null of one rank. It does not pay where that is
-    below a half."""
+    """For a job of several ranks, the share of their time that the job would use, by a model of
+    work, network and the rank that draws most; null for one rank. Below a half, several ranks are
+    not worth it."""
 
     count: int
     efficiency: float
@@ -1715,7 +1721,8 @@ class EstimateMeasurementShare(TypedDict):
 
 
 class EstimateMeasurement(TypedDict):
-    """Of a job that is evaluated on a holdout, what that look would cost the holdout's budget."""
+    """For a job that is evaluated on a holdout: what the measurement would cost the holdout's
+    budget."""
 
     fits: Literal["yes", "held", "no"]
     records: int
@@ -1728,8 +1735,8 @@ class EstimateMeasurement(TypedDict):
 
 
 class EstimateTuning(TypedDict):
-    """Of choosing the best of so many runs with this noise, at the job's delta; null unless `runs`
-    was given. For planning: each run is charged as a job of its own."""
+    """The cost of choosing the best of `runs` jobs with this noise, at the job's delta; null unless
+    `runs` was given. For planning: each run is charged as a separate job."""
 
     runs: int
     epsilon_composed: float | None
@@ -1737,7 +1744,7 @@ class EstimateTuning(TypedDict):
 
 
 class Estimate(TypedDict):
-    """The figures of privacy are null where the algorithm adds no noise."""
+    """The privacy figures are null if the algorithm adds no noise."""
 
     fits: Literal["yes", "held", "no"]
     steps: int
@@ -1764,7 +1771,8 @@ class Estimate(TypedDict):
 
 
 class Mechanism(TypedDict):
-    """What was run and charged, in its canonical form; anybody can price it again."""
+    """The mechanism that was run and charged, in its canonical form, from which the price can be
+    computed again."""
 
     kind: Literal[
         "sampled_gaussian", "gaussian", "fixed_subset", "error_feedback", "filtered_gaussian",
@@ -1787,14 +1795,14 @@ class CertificateAncestorsItem(TypedDict):
 
 
 class CertificateFrozen(TypedDict):
-    """What of it was not trained, and the SHA-256 of these floats as they lie."""
+    """The parameters that were not trained, and the SHA-256 of their floats as they are stored."""
 
     parameters: int
     sha256: Digest
 
 
 class CertificateGuarantee(TypedDict):
-    """Of this model alone; null where nothing was reserved, on public data."""
+    """The guarantee of this model on its own; null if nothing was reserved, on public data."""
 
     relation: Relation
     unit: Unit
@@ -1811,22 +1819,23 @@ class CertificateGuarantee(TypedDict):
 
 
 class CertificateDatasetGuarantee(TypedDict):
-    """Of all jobs on the dataset in all epochs, this one among them, when the model was published;
-    null where nothing was reserved; models published before there was one have none."""
+    """The guarantee of all jobs on the dataset in all epochs, including this one, when the model
+    was published; null if nothing was reserved. It is absent for models published before this
+    member existed."""
 
     guarantee: Guarantee
     epochs: BudgetEpochs
 
 
 class CertificateNoiseHistogram(TypedDict):
-    """The grid of the counts, where the algorithm releases a histogram of each batch."""
+    """The grid of the counts, if the algorithm releases a histogram of each batch."""
 
     bins: int
     scale: float
 
 
 class CertificateNoiseNorm(TypedDict):
-    """The grid of the sum's norm, where the algorithm releases it beside the sum."""
+    """The grid of the sum's norm, if the algorithm releases it in addition to the sum."""
 
     scale: float
 
@@ -1846,7 +1855,7 @@ class CertificateNoiseLocal(TypedDict):
 
 
 class CertificateNoise(TypedDict):
-    """How the noise was made, so that it survives floating point."""
+    """The way in which the noise was made, so that the guarantee holds in floating point."""
 
     sampler: Literal["floored-gaussian/1"]
     clip_norm: float
@@ -1893,7 +1902,7 @@ class Certificate(TypedDict):
 
 
 class ModelMetrics(TypedDict):
-    """Of public data, as its job has them."""
+    """Metrics on public data, as in its job."""
 
     evaluation: Point | None
 
@@ -1913,16 +1922,16 @@ class Model(TypedDict):
 
 
 class KeyPolicyMaxShare(TypedDict):
-    """Of each dataset's capacity, at one of its weighted orders: what jobs of the key's owner have
-    spent within the period, what those that are open hold, and the job that is asked for."""
+    """The largest share of each dataset's capacity, at one of its weighted orders. It counts what
+    jobs of the key's owner have spent within the period, what open jobs hold, and the requested
+    job."""
 
     share: float
     period: str
 
 
 class KeyPolicy(TypedDict):
-    """What each job of this key must keep to, and each estimate; 403 `policy_violation`
-    otherwise."""
+    """The limits of each job and each estimate of this key; 403 `policy_violation` otherwise."""
 
     max_epsilon_per_job: NotRequired[float]
     min_noise_multiplier: NotRequired[float]
@@ -2000,7 +2009,7 @@ class PredictRequest(TypedDict):
     row-major, not scaled. libsvm: all features. csv: the numeric columns as numbers and the
     categorical ones as strings; null is an empty cell. Rows x the larger of features and classes:
     at most 2^25. Rows x the floating-point operations of the model's products for one row: at most
-    2^40, though one row is always taken."""
+    2^40, but a single row is always accepted."""
 
     inputs: list[list[float | str | None]]
 
@@ -2041,7 +2050,7 @@ class SessionRequest(TypedDict):
 
 
 class Session(TypedDict):
-    """Who has made a request."""
+    """The identity of the client that made a request."""
 
     authenticated: bool
     name: str | None
@@ -2054,7 +2063,7 @@ class Session(TypedDict):
 
 
 class StatusJobs(TypedDict):
-    """How many jobs there are in each state."""
+    """The number of jobs in each state."""
 
     QUEUED: int
     RUNNING: int
@@ -2081,7 +2090,7 @@ class Status(TypedDict):
 
 
 class Readiness(TypedDict):
-    """What decides whether the service takes work, and what limits it, a word each."""
+    """The conditions for accepting work, and the limits of the service, one word each."""
 
     status: Literal["ok", "not_ready"]
     ledger: Literal["writable", "unwritable"]
