@@ -7,14 +7,14 @@
 #include "base/check.h"
 #include "engine/rounding/small_floats.h"
 
-struct portion {          /* what one micro-batch of the matrix gave */
+struct portion {          /* the result of one micro-batch of the matrix */
     double loss, squares; /* squares: of the errors of a regression */
     size_t right;
 };
 
 struct evaluator {
     struct evaluator_setup setup;
-    const float *parameters; /* those of the run at hand */
+    const float *parameters; /* of the current run */
     size_t rows, portion_count;
     struct portion *portions;
     uint32_t *indices; /* (records) 0, 1, 2, ... */
@@ -51,7 +51,8 @@ void evaluator_destroy(struct evaluator *evaluator)
     free(evaluator);
 }
 
-/* Leaves what frozen layers made of records [first, first + count) where they would. */
+/* Copies the features of records [first, first + count) to the output of the frozen
+ * layers. */
 static void gather_features(struct feature_rows features, struct workspace *workspace,
                             size_t first, size_t count)
 {

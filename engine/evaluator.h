@@ -1,8 +1,9 @@
 /*
- * evaluator.h - how good a model is on a public dataset. A team takes every record of a
+ * evaluator.h - evaluates a model on a public dataset. A team runs every record of a
  * matrix through the model.
  *
- * The result does not depend on the number of threads: portions are added in their order.
+ * The result does not depend on the number of threads: the partial results are added in
+ * a fixed order.
  *
  * Threads: one caller.
  */
@@ -25,7 +26,7 @@ struct evaluator_setup { /* all borrowed until destroy */
     struct team *team;
     struct stepper *stepper;   /* lends its workspaces */
     const atomic_bool *cancel; /* or NULL */
-    /* of the matrix; rows NULL: they are made each time */
+    /* of the matrix; rows NULL: features are computed each time */
     struct feature_rows features;
 };
 
@@ -36,7 +37,7 @@ void evaluator_destroy(struct evaluator *evaluator); /* NULL is allowed */
 
 struct evaluation {
     double loss;     /* mean over the evaluation matrix, in the model's loss */
-    double accuracy; /* classification: share of right classes; else 0 */
+    double accuracy; /* classification: share of correct classes; else 0 */
     double rmse;     /* regression: in mapped units; else 0 */
 };
 

@@ -17,8 +17,8 @@ struct entry {
 
 struct feature_cache {
     struct feature_cache_limits limits;
-    pthread_mutex_t lock; /* guards all below */
-    struct entry *first;  /* the one that was used last */
+    pthread_mutex_t lock; /* protects everything below */
+    struct entry *first;  /* the most recently used */
     uint64_t size, shown; /* bytes: now, and at the last trim */
     int64_t now_s;        /* of the last trim */
 };
@@ -32,7 +32,7 @@ struct feature_cache *feature_cache_create(const struct feature_cache_limits *li
     return cache;
 }
 
-/* Takes the entry at a place of the list out of it. */
+/* Removes the entry at *at from the list. */
 static struct entry *take_out(struct entry **at)
 {
     struct entry *entry = *at;
@@ -48,7 +48,7 @@ static void drop(struct feature_cache *cache, struct entry **at)
     free(entry);
 }
 
-/* Drops the last ones until at most size bytes are left. */
+/* Removes the least recently used entries until at most size bytes are left. */
 static void shrink(struct feature_cache *cache, uint64_t size)
 {
     while (cache->size > size) {

@@ -1,15 +1,16 @@
 /*
- * feature_cache.h - files of features that stay for a while behind the run that made them,
- * for the next run on the same dataset with the same frozen layers.
+ * feature_cache.h - keeps files of features for a while after the run that computed
+ * them, for the next run on the same dataset with the same frozen layers.
  *
  * Invariants
- *   (1) A file is found by its dataset's id and a digest of all that its bits follow from
- *       (frozen_features.c), never by content: equal records of two datasets share nothing
- *       (privacy.md, Duplicates). Names and digests stay in the process.
- *   (2) All files together take at most so many bytes, and leave as much free on the disk
- *       as they take; a file that nobody has used for so long is let go. Those that were
- *       not used for longest go first.
- *   (3) What is let go stays with the runs that hold it, and no longer.
+ *   (1) A file is found by its dataset's id and a digest of everything that determines
+ *       its bits (frozen_features.c), never by content: equal records of two datasets
+ *       share nothing (privacy.md, Duplicates). Names and digests stay in the process.
+ *   (2) All files together take at most limits.size bytes, and the disk keeps at least
+ *       as much free space as they take. A file that was not used for limits.idle_s is
+ *       removed. The least recently used files are removed first.
+ *   (3) A removed file exists only until the last run that holds a reference to it
+ *       releases it.
  *
  * Threads: any.
  */
@@ -37,21 +38,22 @@ struct feature_name {
 };
 enum { FEATURE_DATASET_SIZE = 256 };
 
-/* The file of that name, held for the caller; NULL: there is none. */
+/* The file of that name, with a new reference for the caller; NULL: there is none. */
 struct feature_file *feature_cache_find(struct feature_cache *cache,
                                         const struct feature_name *name);
 
-/* Keeps a mapped file under the name, where the limits leave room for it, in place of
- * others; the caller goes on holding it. A file that has the name already stays. */
+/* Keeps a mapped file under the name, if the limits allow it, and removes other files
+ * to make room. The caller keeps its own reference. A file that already has the name
+ * stays. */
 void feature_cache_keep(struct feature_cache *cache, const struct feature_name *name,
                         struct feature_file *file);
 
-/* Lets go of all files of a dataset. */
+/* Removes all files of a dataset. */
 void feature_cache_forget(struct feature_cache *cache, const char *dataset);
 
-/* Lets go of what is idle, and of more while files take more than is free on the disk.
- * To be called often; times of use are those of the call before.
- *   now_s      of any clock that never goes back
+/* Removes idle files, and further files while the files take more space than is free on
+ * the disk. Call it often: a use is recorded with the time of the previous call.
+ *   now_s      from any monotonic clock
  *   disk_free  bytes */
 void feature_cache_trim(struct feature_cache *cache, int64_t now_s, uint64_t disk_free);
 

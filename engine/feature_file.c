@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-/* So much of the disk, and as much as the file takes, stays for others. */
+/* This much of the disk, and as much as the file takes, stays free. */
 static const uint64_t disk_left_min = UINT64_C(1) << 30;
 
 struct feature_file {

@@ -1,14 +1,16 @@
 /*
- * feature_file.h - features of the rows of a dataset, in a file that has no name.
+ * feature_file.h - features of the rows of a dataset, in a file without a name.
  *
  *   feature_file_create --> feature_file_write, every row --> feature_file_map
- *                       --> feature_file_rows; held by some, let go by each of them
+ *                       --> feature_file_rows, until the last feature_file_let_go
  *
- * Features are raw data (privacy.md P9). The file lies in the dataset's own folder, of mode
- * 0600, and has no name from its first byte on: nothing can be asked for it, and it is gone
- * when nobody holds it any more, or with the process, however that ends.
+ * Features are raw data (privacy.md P9). The file is in the folder of the datasets, has
+ * mode 0600, and has no name from its first byte on: no request can reach it, and it is
+ * deleted with the last reference to it, or when the process ends, however that
+ * happens.
  *
- * Threads: rows are written by any number at once, before the map; then it is constant.
+ * Threads: any number may write rows concurrently, before feature_file_map; after it,
+ * the file is constant.
  */
 #ifndef ENGINE_FEATURE_FILE_H
 #define ENGINE_FEATURE_FILE_H
@@ -20,16 +22,17 @@
 #include "base/status.h"
 #include "engine/dp/feature_rows.h"
 
-struct feature_file; /* opaque; counted */
+struct feature_file; /* opaque; reference-counted */
 
-/* For records rows of width floats, held by the caller. The disk keeps at least as much
- * free as the file takes, and a gigabyte: the ledger stops where it is full.
- *   ST_NO_MEMORY  the disk has no such room
+/* Creates a file for records rows of width floats, with one reference for the caller.
+ * The disk keeps at least as much free space as the file takes, and a gigabyte, because
+ * the ledger stops when the disk is full.
+ *   ST_NO_MEMORY  the disk has not enough room
  *   ST_IO         the folder cannot be written to */
 enum status feature_file_create(struct feature_file **out, const char *folder,
                                 size_t records, size_t width, struct error *error);
 
-/* False where the disk does not take it. */
+/* Returns false if the disk cannot store the row. */
 bool feature_file_write(const struct feature_file *file, size_t row,
                         const float *features);
 

@@ -1,5 +1,5 @@
-/* Features are made block by block, each by whichever member of the team comes to it, and
- * written at the place of their rows. */
+/* Features are computed block by block. Each member of the team takes the next free
+ * block, and writes it at the place of its rows. */
 #include "engine/frozen_features.h"
 
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static enum status make(struct feature_file **out,
     return status;
 }
 
-/* The name under which they are kept. */
+/* The name of the features in the cache. */
 static struct feature_name name_of(const struct frozen_features_setup *setup)
 {
     struct feature_name name = {.dataset = setup->place.dataset};

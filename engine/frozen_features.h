@@ -1,16 +1,18 @@
 /*
- * frozen_features.h - what the frozen layers below the first trained one make of every row
- * of a matrix, computed once instead of once for each use of a record.
+ * frozen_features.h - the outputs of the frozen layers below the first trained one, for
+ * every row of a matrix, computed once instead of at each use of a record.
  *
- *   matrix --frozen nodes, once--> features --gathered for each batch--> the other nodes
+ *   matrix --frozen nodes, once--> features --gathered for a batch--> the other nodes
  *
- * They are a function of the row and of its index alone, so a run that reads them is, bit
- * for bit, the run that computes them anew each time (noise.md 2.5).
+ * Features depend only on the row and its index, so a run that reads them gives, bit
+ * for bit, the same result as a run that computes them again at each use (noise.md
+ * 2.5).
  *
- * Where there is a cache, a run begins with the features that an earlier one made of the
- * same dataset with the same layers (frozen_prefix.h), and leaves its own.
+ * If there is a cache, a run uses the features that an earlier run computed for the
+ * same dataset with the same layers (frozen_prefix.h), and adds its own features to the
+ * cache.
  *
- * Threads: one caller; the team's threads are its own.
+ * Threads: one caller; it uses the threads of the team.
  */
 #ifndef ENGINE_FROZEN_FEATURES_H
 #define ENGINE_FROZEN_FEATURES_H
@@ -24,10 +26,10 @@
 #include "engine/parallel/team.h"
 #include "engine/train_spec.h"
 
-/* Where features lie. */
+/* The place where features are stored. */
 struct feature_place {
-    const char *folder;          /* the datasets'; NULL: none are kept */
-    struct feature_cache *cache; /* NULL: they live as long as who made them */
+    const char *folder;          /* of the datasets; NULL: features are not stored */
+    struct feature_cache *cache; /* NULL: features exist as long as the run */
     const char *dataset;         /* its id; needed with a cache */
 };
 
@@ -41,12 +43,14 @@ struct frozen_features_setup { /* borrowed for the call */
     const atomic_bool *cancel;
 };
 
-/* Whether the rows of batches, or of an evaluation, may be read from features. */
+/* Return whether the rows of batches, or the rows of an evaluation, may be read from
+ * features. */
 bool frozen_features_serve(const struct frozen_features_setup *setup);
 bool frozen_features_serve_evaluation(const struct frozen_features_setup *setup);
 
-/* The features of every row, held by the caller. *out stays as it is where the disk has no
- * room or cannot be written to: they are made anew each time.
+/* Computes the features of every row, with a reference for the caller. *out is
+ * unchanged if the disk has no room or cannot be written to: features are then computed
+ * at each use.
  *   ST_CANCELLED  the flag was seen */
 enum status frozen_features_make(struct feature_file **out,
                                  const struct frozen_features_setup *setup,

@@ -9,7 +9,8 @@ static void feed_number(struct sha256 *hash, uint64_t number)
     sha256_update(hash, &number, sizeof number);
 }
 
-/* A member that is made of nothing of its own tells in the name of its kind. */
+/* MEMBER_VARIANT has no value of its own: the name of the layer's kind determines
+ * it. */
 static void feed_member(struct sha256 *hash, const struct layer_spec *layer,
                         const struct layer_member *member)
 {

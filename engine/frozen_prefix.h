@@ -1,14 +1,15 @@
 /*
- * frozen_prefix.h - a digest of all that the features of a dataset's rows follow from:
+ * frozen_prefix.h - a digest of everything that determines the features of a dataset's
+ * rows:
  *
- *   layers    that make them, where among their nodes the features are taken, and weights,
+ *   layers    that compute them, the node whose outputs are the features, and weights,
  *             to the bit
- *   rows      which of them are seen, how they are stored, and the ranges over which this
- *             job reads them (rescaling.h)
+ *   rows      which of them are used, how they are stored, and the ranges over which
+ *             this job reads them (rescaling.h)
  *
- * Two runs with equal digests on one dataset make the same features, bit for bit: a
- * record's are the same in every row. The kernels are the process's, and no digest outlives
- * that.
+ * Two runs with equal digests on one dataset compute the same features, bit for bit: a
+ * record's features are the same in every row. The digest does not cover the kernels,
+ * because they are fixed for the process and no digest outlives it.
  *
  * Threads: pure.
  */

@@ -11,17 +11,17 @@
 
 struct measuring {
     const struct holdout_evaluation_setup *setup;
-    size_t units, portions; /* at once, and how often */
-    size_t unit_rows;       /* of a unit: 1 of a record */
-    size_t rows;            /* of units */
+    size_t units, portions; /* units of a portion, and number of portions */
+    size_t unit_rows;       /* of a unit; 1 for records */
+    size_t rows;            /* of a portion */
     struct noise_key noise_key, rows_key;
     size_t counts, outputs;
     int64_t *sums;    /* (members, counts) */
     double *outcomes; /* (members, rows, outputs) */
-    uint8_t *taken;   /* (members, units) how many rows of each are counted */
+    uint8_t *taken;   /* (members, units) number of counted rows of each */
 };
 
-/* What a member works with: its buffers, and the rows of the unit at hand. */
+/* A member's buffers, and the rows of the current unit. */
 struct placed {
     struct workspace *workspace;
     double *outcomes; /* (rows, outputs) */
@@ -36,7 +36,7 @@ static bool cancelled(const struct measuring *measuring)
     return cancel != NULL && atomic_load(cancel);
 }
 
-/* Counts the record that stands in that row of the workspace. */
+/* Counts the record in this row of the workspace. */
 static void count(const struct measuring *measuring, const struct placed *placed,
                   const struct quality_tally *tally, size_t row)
 {
@@ -49,9 +49,9 @@ static void count(const struct measuring *measuring, const struct placed *placed
                             workspace_value(placed->workspace, row));
 }
 
-/* Which rows are read of a unit, in placed->rows; how many of them count. Of a person they
- * are drawn as a step draws them; a record is read once, also where a step would take several
- * views of it. */
+/* Writes the rows that are read of a unit to placed->rows, and returns how many of them
+ * count. For a person, they are drawn as a step draws them; a record is read once, even
+ * if a step would take several views of it. */
 static size_t draw(const struct measuring *measuring, struct placed *placed,
                    uint32_t unit)
 {
@@ -78,8 +78,8 @@ static void gather(const struct measuring *measuring, const struct placed *place
         workspace_values(placed->workspace)[row] = matrix_value(matrix, from);
 }
 
-/* A unit takes as many rows of the workspace whatever it has, and as many are counted: those
- * it lacks weigh nothing. */
+/* Every unit takes the same number of rows of the workspace, and the same number is
+ * counted: rows that it lacks have weight 0. */
 static void measure_portion(const struct measuring *measuring, struct placed *placed,
                             int64_t *sums, size_t portion)
 {
@@ -124,7 +124,7 @@ static void measure_member(void *context, unsigned member)
     explicit_bzero(placed.rows, sizeof placed.rows);
 }
 
-/* Adds the members' counts to those of the first, and lets them out with noise. */
+/* Adds the members' counts to those of the first, and releases them with noise. */
 static void release(const struct measuring *measuring, const struct grid *grid,
                     double *released)
 {
@@ -149,7 +149,7 @@ static void draw_keys(struct measuring *measuring)
     noise_source_close(source);
 }
 
-/* What was counted and predicted is raw data (P9). */
+/* Counts and predictions are raw data (P9). */
 static void wipe(void *memory, size_t size)
 {
     if (memory != NULL)

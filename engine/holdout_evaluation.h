@@ -1,20 +1,20 @@
 /*
- * holdout_evaluation.h - one noisy look at how good a model is, on units that were held
- * out. A team takes each of them through the model, counts what quality_plan.h says,
- * and releases the one vector of counts with noise: nothing else leaves.
+ * holdout_evaluation.h - one noisy measurement of a model's quality, on units that were
+ * held out. A team runs each of them through the model, counts what quality_plan.h
+ * defines, and releases the vector of counts with noise. Nothing else is released.
  *
  *   released[j] = (sum over the units of what each counts in j + noise) / QUALITY_ONE
  *
- * A person counts by as many rows as they have in a step of the model's training, views of
- * rows among them, drawn as it draws them, each for its part of the person. A record is
- * measured as it is. They take as many rows of the workspace whatever
- * they own.
+ * A person counts with the same number of rows as in a step of the model's training,
+ * including views of rows, drawn in the same way; each row counts for its part of the
+ * person. A record is measured as it is. A person takes the same number of rows of the
+ * workspace however many rows they own.
  *
  * Invariants
- *   (1) Where a record stands in a micro-batch depends on its index alone, so what it counts
- *       is a function of the record, its index and the model (noise.md 2.5).
- *   (2) Between the counts and the noise nothing is kept, logged or returned.
- *   (3) Each call draws keys of its own (getrandom), which are zeroed at the end.
+ *   (1) The place of a record in a micro-batch depends only on its index, so its counts
+ *       are a function of the record, its index and the model (noise.md 2.5).
+ *   (2) Counts without noise are not kept, logged or returned.
+ *   (3) Each call draws its own keys (getrandom), which are zeroed at the end.
  *
  * The result does not depend on the number of threads: counts are whole numbers.
  *

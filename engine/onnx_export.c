@@ -12,7 +12,7 @@
 
 struct onnx_export {
     struct safetensors *stored;
-    const struct tensor **tensors; /* of stored, in the order of the network */
+    const struct tensor **tensors; /* in the file, in the order of the network */
     struct onnx_file *file;
 };
 

@@ -1,9 +1,9 @@
 /*
- * onnx_export.h - a published model as a file of ONNX, made while it is read: the graph is
- * in memory, the floats come from the model's own file.
+ * onnx_export.h - a published model as an ONNX file that is generated while it is read:
+ * the graph is in memory, the floats come from the model's own file.
  *
- * It is a function of that file, the model, the schema and the head alone: two exports of
- * one model have the same bytes.
+ * The export depends only on that file, the model, the schema and the head: two exports
+ * of one model have the same bytes.
  *
  * Threads: one at a time on one export.
  */
@@ -19,10 +19,10 @@
 #include "engine/nn/model_spec.h"
 #include "engine/onnx/onnx_file.h"
 
-struct onnx_source { /* borrowed while the export is opened, but for the file */
-    int file_take;   /* the model's safetensors, open to be read */
+struct onnx_source { /* borrowed during onnx_export_open, except the file */
+    int file_take;   /* the model's safetensors, open for reading */
     const struct model_spec *model;
-    const struct schema *schema; /* what it was trained on */
+    const struct schema *schema; /* of the data that it was trained on */
     struct onnx_head head;
 };
 
@@ -30,9 +30,9 @@ struct onnx_export; /* opaque */
 
 /*   ST_INVALID  the model does not compile for the schema, or is longer than
  *               ONNX_FILE_SIZE_MAX
- *   ST_CORRUPT  the file is not safetensors, or has not the tensors of the model
+ *   ST_CORRUPT  the file is not safetensors, or lacks the tensors of the model
  *   ST_IO       it cannot be read
- * The file is closed on failure, and else by onnx_export_close. */
+ * The file is closed on failure; otherwise onnx_export_close closes it. */
 enum status onnx_export_open(struct onnx_export **out, const struct onnx_source *source,
                              struct error *error);
 void onnx_export_close(struct onnx_export *export); /* NULL is allowed */
@@ -40,13 +40,13 @@ void onnx_export_close(struct onnx_export *export); /* NULL is allowed */
 uint64_t onnx_export_size(const struct onnx_export *export); /* bytes */
 size_t onnx_export_held(const struct onnx_export *export);   /* bytes of memory */
 
-/* Puts what comes at position, which is below the size, into to[0..room), room > 0; *read
- * is how much that is, at least a byte.
+/* Copies bytes from position, which must be below the size, to to[0..room), room > 0;
+ * *read is their number, at least one.
  *   ST_IO  the model's file cannot be read */
 enum status onnx_export_read(struct onnx_export *export, uint64_t position, char *to,
                              size_t room, size_t *read, struct error *error);
 
-/* digest = the SHA-256 of all of it, which is read once.
+/* digest = the SHA-256 of the whole export, which is read once.
  *   ST_IO  as above */
 enum status onnx_export_digest(struct onnx_export *export, uint8_t digest[SHA256_SIZE],
                                struct error *error);

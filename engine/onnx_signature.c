@@ -42,7 +42,7 @@ static const char *map_ranges(struct onnx_graph *graph, const char *name,
 
     for (size_t i = 0; i < count; i++)
         width[i] =
-            ranges->high[i] - ranges->low[i]; /* finite: so ranges are declared */
+            ranges->high[i] - ranges->low[i]; /* finite, as ranges are declared */
     const char *low = onnx_doubles(graph, ranges->low, count);
     name = apply(graph, "Max", name, low);
     name = apply(graph, "Min", name, onnx_doubles(graph, ranges->high, count));
@@ -73,7 +73,7 @@ static const char *shaped(struct onnx_graph *graph, const struct schema *schema)
 
 /* ---- columns ---- */
 
-/* What the columns of a schema become, and in which order their features stand. */
+/* The inputs for the columns of a schema, and the order of their features. */
 struct columns {
     size_t numeric, categorical;
     struct ranges ranges; /* (numeric) */
@@ -81,7 +81,7 @@ struct columns {
     bool any_fallback;
     const char **parts; /* the features of the numbers, then of each word */
     size_t part_count;
-    int64_t *order; /* (features) where in the parts each feature is */
+    int64_t *order; /* (features) index of each feature in the parts */
 };
 
 static void take_number(struct columns *columns, const struct column *column)
@@ -121,8 +121,8 @@ static size_t place_of(const struct column *column, const char *value)
     return place;
 }
 
-/* The place of each word among the declared values; of the empty one that of the default,
- * if there is one. */
+/* The index of each word among the declared values; for the empty word, the index of
+ * the default, if there is one. */
 static const char *places(struct onnx_graph *graph, const struct column *column,
                           const char *cells)
 {
@@ -148,7 +148,7 @@ static const char *places(struct onnx_graph *graph, const struct column *column,
     return found;
 }
 
-/* Column number place of the words, one feature for each declared value. */
+/* Converts column number place of the words to one feature for each declared value. */
 static const char *one_hot(struct onnx_graph *graph, const struct column *column,
                            const char *words, size_t place)
 {
@@ -164,7 +164,7 @@ static const char *one_hot(struct onnx_graph *graph, const struct column *column
     const char *features =
         onnx_ml_node(graph, "OneHotEncoder", (struct onnx_inputs){{found}});
     onnx_attribute_ints(graph, "cats_int64s", values, column->value_count);
-    onnx_attribute_int(graph, "zeros", 0); /* another word is an error */
+    onnx_attribute_int(graph, "zeros", 0); /* other words are errors */
     free(values);
     return onnx_reshape(graph, features, flat, 2);
 }
@@ -275,7 +275,7 @@ static void add_classes(struct onnx_graph *graph, const struct schema *schema,
     onnx_graph_output(graph, "class", best, ONNX_INT64, 0);
 }
 
-/* As schema_target. */
+/* The mapped target in the label's unit, as schema_target computes it. */
 static void add_value(struct onnx_graph *graph, const struct schema *schema,
                       const char *z)
 {

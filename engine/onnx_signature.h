@@ -1,23 +1,23 @@
 /*
- * onnx_signature.h - the ends of a model's graph of ONNX: what a client feeds it, which is
- * what predict takes, and what comes out, which is what predict answers. The encoding of a
- * dataset's schema (engine/data/schema.h) stands in the graph.
+ * onnx_signature.h - the inputs and outputs of a model's ONNX graph: the inputs are
+ * what predict takes, and the outputs are what predict answers. The encoding of a
+ * dataset's schema (engine/data/schema.h) is part of the graph.
  *
  *   form      input, all (batch, ...)                what it holds
  *   shaped    inputs   float   cells                 as stored, before the division
- *   indexed   inputs   float, or double where a      every number, absent ones as 0
+ *   indexed   inputs   float, or double if a      every number, absent ones as 0
  *                      range is declared
- *   columns   numbers  double  numeric columns       in declared order; NaN is an empty cell
- *             words    string  categorical columns   likewise; "" is an empty cell
+ *   columns   numbers  double  numeric columns       in order; NaN is an empty cell
+ *             words    string  categorical columns   in order; "" is an empty cell
  *
  *   task            output, (batch, ...)
  *   classification  probabilities  float   classes
- *                   class          int64             the place of the likeliest class
+ *                   class          int64             index of the likeliest class
  *   regression      value          double            in the label's own unit
  *
- * What is mapped from a range is mapped in double, as encode.h does: in float32 a range far
- * from zero would lose digits. A word that is not declared has no class to stand for: the
- * graph fails, as predict refuses it.
+ * Values with a range are mapped in double, as in encode.h: in float32, a range far
+ * from zero would lose digits. A word that is not declared has no encoding: the graph
+ * fails, just as predict refuses such a word.
  *
  * Threads: as the graph.
  */
@@ -28,10 +28,12 @@
 #include "engine/nn/model_spec.h"
 #include "engine/onnx/onnx_graph.h"
 
-/* Gives the graph its inputs, and its value 0 the features that they become. */
+/* Adds the inputs to the graph, and sets its value 0 to the features computed from
+ * them. */
 void onnx_signature_inputs(struct onnx_graph *graph, const struct schema *schema);
 
-/* Gives the graph its outputs, from those of the network: (batch, outputs). */
+/* Adds the outputs to the graph, computed from the network's outputs (batch,
+ * outputs). */
 void onnx_signature_outputs(struct onnx_graph *graph, const struct schema *schema,
                             enum loss loss, const char *outputs);
 

@@ -16,24 +16,25 @@
 
 struct predictor; /* opaque */
 
-/* What a predictor is made of. It is borrowed while the predictor is opened. */
+/* The arguments of predictor_open, which borrows them during the call. */
 struct predictor_source {
     const char *path;                 /* a safetensors file */
-    const struct file_checksum *seal; /* what the file must be; NULL: not checked */
+    const struct file_checksum *seal; /* expected checksum of the file; NULL: not
+                                       * checked */
     const struct model_spec *model;
-    struct data_shape data; /* what the model was trained on */
+    struct data_shape data; /* shape of the data that the model was trained on */
 };
 
 /* Reads the tensors of the model from its file.
  *   ST_INVALID  the model does not compile for the data
  *   ST_IO       cannot be read
- *   ST_CORRUPT  not of that seal, not safetensors, or not the tensors of the model
+ *   ST_CORRUPT  another checksum, not safetensors, or not the tensors of the model
  *   ST_NO_MEMORY  the parameters do not fit */
 enum status predictor_open(struct predictor **out,
                            const struct predictor_source *source, struct error *error);
 void predictor_close(struct predictor *predictor); /* NULL is allowed */
 
-/* How many bytes the predictor holds. */
+/* The bytes of memory that the predictor takes. */
 size_t predictor_size(const struct predictor *predictor);
 
 /* Floating-point operations of one row. The model need not be opened.
@@ -41,19 +42,20 @@ size_t predictor_size(const struct predictor *predictor);
 enum status predictor_flops(double *flops, const struct model_spec *model,
                             struct data_shape data, struct error *error);
 
-/* Rows are answered a block at a time: PREDICTOR_ROWS of them cost as much as one. */
+/* Rows are predicted in blocks: PREDICTOR_ROWS of them cost as much as one. */
 enum { PREDICTOR_ROWS = 64 };
 
 /* (PREDICTOR_ROWS, features) float32, rows *stride floats apart: the caller writes the
- * encoded features of its rows, all of them before each run. */
+ * encoded features of its rows, of all of them before each run. */
 float *predictor_input(struct predictor *predictor, size_t *stride);
 
-/* Answers the first count <= PREDICTOR_ROWS rows of the input.
+/* Predicts the first count <= PREDICTOR_ROWS rows of the input.
  *   outputs  (count, classes), row-major: the classes' probabilities; for a regression
  *            (count): mapped values */
 void predictor_run(struct predictor *predictor, double *outputs, size_t count);
 
-/* The safetensors header of the file at path, as text to be released with free().
+/* The safetensors header of the file at path, as text that the caller releases with
+ * free().
  *   ST_IO, ST_CORRUPT  as predictor_open */
 enum status predictor_header(char **header, const char *path, struct error *error);
 

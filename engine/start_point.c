@@ -4,8 +4,8 @@
 
 #include "engine/parallel/span.h"
 
-/* How a vector is shared out among threads, and what a value costs, counted as in team.h:
- * it is drawn, and its page is touched for the first time. */
+/* The chunks in which a vector is divided among threads, and the cost of a value,
+ * counted as in team.h: it is drawn, and its page is touched for the first time. */
 enum { CHUNK = 1024, VALUE_FLOPS = 100 };
 
 struct drawing {

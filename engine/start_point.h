@@ -1,8 +1,9 @@
 /*
- * start_point.h - the values that a training begins with: from a seed, and from a file of
- * weights where there is one.
+ * start_point.h - the initial values of a training: from a seed, and from a file of
+ * weights if there is one.
  *
- * Threads: the team's draw values, each some of them; the values are the same by any.
+ * Threads: the members of the team each draw a part of the values; the values do not
+ * depend on the number of members.
  */
 #ifndef ENGINE_START_POINT_H
 #define ENGINE_START_POINT_H
@@ -16,13 +17,14 @@
 
 struct start_point {
     uint64_t seed;
-    const struct weights_source *weights; /* NULL: the seed alone */
+    const struct weights_source *weights; /* NULL: only the seed */
 };
 
-/* *values (network_floats) = the start of a training of network, to be freed.
- *   ST_NO_MEMORY      there is no room for it
- *   ST_MODEL_CORRUPT  the file is not there, not what it was, or not of this model; that is
- *                     not damage to anything else
+/* *values (network_floats) = the initial values of a training of network; the caller
+ * frees them.
+ *   ST_NO_MEMORY      there is no room for them
+ *   ST_MODEL_CORRUPT  the file is missing, has changed, or is not of this model;
+ *                     nothing else is damaged
  * *values may have to be freed on failure too. */
 enum status start_point_make(float **values, const struct network *network,
                              const struct start_point *start, struct team *team,

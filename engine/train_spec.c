@@ -62,7 +62,7 @@ static enum status check_class_weights(const struct train_spec *spec,
                         spec->algorithm.algorithm->name);
 }
 
-/* Differences are taken between two points of all that a model has. */
+/* Differences are between two points of all parameters of a model. */
 static enum status check_frozen(const struct train_spec *spec, struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;

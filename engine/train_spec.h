@@ -1,11 +1,12 @@
 /*
- * train_spec.h - all that defines a training run. It holds public values only; the
- * service fills it from a checked request, and the trainer runs exactly this.
+ * train_spec.h - everything that defines a training run. It contains only public
+ * values; the service fills it from a checked request, and the trainer runs exactly
+ * this.
  *
  *   filled in --> train_spec_compile, once --> priced, checked and run (trainer.h)
  *
- * Ownership: a train_spec owns its model and what was compiled of it, and its class
- * weights (train_spec_fini).
+ * Ownership: a train_spec owns its model, the compiled network and its class weights
+ * (train_spec_fini).
  */
 #ifndef ENGINE_TRAIN_SPEC_H
 #define ENGINE_TRAIN_SPEC_H
@@ -22,15 +23,16 @@
 #include "engine/nn/model_spec.h"
 #include "engine/nn/network.h"
 
-/* What the loss of a record of each class is multiplied by; a count of 0 weighs none. */
+/* The factor of the loss for records of each class; a count of 0: no factors. */
 struct class_weights {
     size_t count;
     double *values; /* (count) > 0, owned */
 };
 
-/* Whether what frozen layers make of a record is computed once (frozen_features.h). */
+/* Says if the outputs of frozen layers are computed once for each record
+ * (frozen_features.h). */
 enum feature_use {
-    FEATURES_ANY, /* once, where it can be; it changes no bit of the model */
+    FEATURES_ANY, /* once if possible; this changes no bit of the model */
     FEATURES_CACHED,
     FEATURES_STREAMED
 };
@@ -38,59 +40,62 @@ enum feature_use {
 struct train_spec {
     struct algorithm_spec algorithm;
     struct model_spec model;
-    struct network *network; /* model, compiled; NULL before, and when it was dropped */
+    struct network *network; /* the compiled model; NULL before, and after it was
+                              * dropped */
     struct optimizer_spec optimizer;
     struct averaging_spec averaging;
     struct class_weights class_weights;
     enum feature_use features;
     enum relation relation;
     enum privacy_unit unit; /* of the data that it is trained on */
-    size_t unit_rows; /* the most rows of a person in a step; 1 of a record; 0 is 1 */
-    struct view_spec views; /* that a step takes of each of them; a count of 0: none */
-    uint64_t records;       /* n, public: the units, be they records or persons */
+    size_t unit_rows; /* the most rows of a person in a step; 1 for records; 0 means
+                       * 1 */
+    struct view_spec views; /* views of each row in a step; a count of 0: none */
+    uint64_t records;       /* n, public: the privacy units: records or persons */
     uint64_t batch_size;    /* expected; sampling rate = batch_size / n */
     uint64_t steps;
-    unsigned ranks;          /* processes that take its steps together; 0 is 1 */
-    double noise_multiplier; /* 0 where the algorithm is not private */
+    unsigned ranks;          /* processes that take its steps together; 0 means 1 */
+    double noise_multiplier; /* 0 if the algorithm is not private */
 };
 
 void train_spec_fini(struct train_spec *spec); /* a zeroed one is allowed */
 
-/* How many rows of a micro-batch a unit takes: its rows times their views, at most
- * UNIT_ROWS_MAX and a power of two. */
+/* The number of rows of a micro-batch that a unit takes: its rows times their views, at
+ * most UNIT_ROWS_MAX and a power of two. */
 size_t train_spec_unit_rows(const struct train_spec *spec);
 
 /* spec->network = spec->model for data of this shape and units of train_spec_unit_rows.
- * There must be none yet.
+ * The spec must not have a network yet.
  *   ST_INVALID    the loss does not fit the task ("/model/loss"), or as network_create
  *   ST_NO_MEMORY  an allocation failed */
 enum status train_spec_compile(struct train_spec *spec, struct data_shape data,
                                struct error *error);
 
-/* How many processes take its steps: at least 1. */
+/* The number of processes that take its steps: at least 1. */
 unsigned train_spec_ranks(const struct train_spec *spec);
 
-/* Destroys the compiled model of a run that is over or will never be. */
+/* Destroys the compiled model of a run that has ended or will not start. */
 void train_spec_drop_network(struct train_spec *spec);
 
-/* Whether the algorithm's proof covers what the spec asks of losses, layers, views and
- * features.
- *   ST_INVALID  it does not, or there are no features that a run could share, or that
- *               ranks could: at "/class_weights", "/model/trainable", "/features" or
+/* Checks that the algorithm's proof covers the losses, layers, views and features of
+ * the spec.
+ *   ST_INVALID  it does not, or there are no features that a run, or its ranks, could
+ *               share: at "/class_weights", "/model/trainable", "/features" or
  *               "/augmentation" */
 enum status train_spec_check(const struct train_spec *spec, struct error *error);
 
-/* Whether what the frozen layers make of a record serves a whole run: there are such
- * layers, each use of a record sees it as it is, the algorithm reads nothing that they
- * read, as a bound by the loss does, or differences of two points, and it keeps records in
- * rows that round alike, as none does on public data. */
+/* Returns whether the outputs of the frozen layers for a record can be used during a
+ * whole run. The conditions are: there are frozen layers; each use of a record reads it
+ * without views; the algorithm does not read the inputs of frozen layers (as a bound by
+ * the loss does) or differences of two points; and it keeps records in rows that round
+ * alike (which no algorithm does on public data). */
 bool train_spec_shares_features(const struct train_spec *spec);
 
-/* What the algorithm plans from. The answer borrows spec. */
+/* The inputs of the algorithm's plan. The result borrows spec. */
 struct algorithm_inputs train_spec_inputs(const struct train_spec *spec);
 
-/* *m = the mechanism of spec at spec->noise_multiplier (plan in algorithm.h), on the units
- * of its data. */
+/* *m = the mechanism of spec at spec->noise_multiplier (plan in algorithm.h), on the
+ * units of its data. */
 enum status train_spec_mechanism(struct mechanism *m, const struct train_spec *spec,
                                  struct error *error);
 

@@ -1,11 +1,10 @@
-/* trainer_create builds a run from public values first (build): the algorithm's start plans
- * the grids, and only then come
- * the parameters, the team, the stepper with its buffers and the evaluator. What was built
- * before a failure is taken down by trainer_destroy. A step is the algorithm's own; the
- * trainer gives it its keys and counts it.
+/* trainer_create first uses only public values (build): the algorithm's start plans the
+ * grids. After that it creates the parameters, the team, the stepper with its buffers
+ * and the evaluator. After a failure, trainer_destroy releases what was created. The
+ * algorithm takes a step; the trainer begins it with new keys and counts it.
  *
- * What a request asks beforehand (trainer_cost) goes the same way as far as public values
- * carry it, so that it refuses what trainer_create would. */
+ * trainer_cost, which a request calls beforehand, does the same as far as public values
+ * allow, so that it refuses every spec that trainer_create would refuse. */
 #include "engine/trainer.h"
 
 #include <math.h>
@@ -26,7 +25,7 @@
 #include "engine/rounding/blas.h"
 #include "engine/start_point.h"
 
-/* How many bytes of OpenBLAS's packing buffers a thread touches. */
+/* The bytes of OpenBLAS's packing buffers that a thread touches. */
 static const uint64_t blas_buffer_size = UINT64_C(4) << 20;
 
 struct trainer {
@@ -39,13 +38,14 @@ struct trainer {
     float *parameters;             /* (network_floats) */
     struct team *team;
     struct stepper *stepper;
-    struct feature_file *features, *evaluated; /* NULL: they are made anew each time */
-    struct average *average;     /* NULL where the model is the last point */
-    struct evaluator *evaluator; /* NULL without an evaluation matrix */
+    struct feature_file *features, *evaluated; /* NULL: features are computed at each
+                                                * use */
+    struct average *average;                   /* NULL if the model is the last point */
+    struct evaluator *evaluator;               /* NULL without an evaluation matrix */
 };
 
-/* Fills in the facts of the compiled model, those of differences where algorithm asks for
- * them. */
+/* Fills in the facts about the compiled model, including those about differences if
+ * algorithm needs them. */
 static enum status describe(struct algorithm_model *model,
                             const struct algorithm *algorithm,
                             const struct network *network, struct error *error)
@@ -108,7 +108,7 @@ static void finish(const struct algorithm *algorithm, void *state)
     free(state);
 }
 
-/* Fills in what the setup of a training takes from the algorithm. */
+/* Fills in the members of setup that the algorithm determines. */
 static void set_needs(struct stepper_setup *setup, const struct algorithm *algorithm,
                       const void *state)
 {
@@ -222,7 +222,7 @@ static enum status create_features(struct trainer *trainer,
                                    struct error *error)
 {
     const struct frozen_features_setup setup = features_setup(trainer, options);
-    /* A rank reads its own records alone, and would make the features of all. */
+    /* A rank reads only its own records, but would compute the features of all. */
     if (!frozen_features_serve(&setup) || trainer->group->size > 1)
         return ST_OK;
     enum status status = frozen_features_make(&trainer->features, &setup, error);
@@ -343,8 +343,8 @@ void trainer_destroy(struct trainer *trainer)
 enum status trainer_step(struct trainer *trainer, struct error *error)
 {
     CHECK(trainer->steps_done < trainer->steps);
-    /* A rank that saw the flag alone would leave the others waiting: they agree on it where
-     * their sums do (stepper_sum). */
+    /* If only one rank acted on the flag here, the others would wait for it: the ranks
+     * agree on the flag in stepper_sum. */
     if (trainer->group->size == 1 && trainer->cancel != NULL &&
         atomic_load(trainer->cancel))
         return error_set(error, ST_CANCELLED, "cancelled");
@@ -358,7 +358,7 @@ enum status trainer_step(struct trainer *trainer, struct error *error)
     return ST_OK;
 }
 
-/* The model as it is shown and published: the average, once that has a point. */
+/* The model that is shown and published: the average, once it has a point. */
 static const float *model_of(const struct trainer *trainer)
 {
     const float *point = average_point(trainer->average);
@@ -376,7 +376,7 @@ const float *trainer_model(const struct trainer *trainer, size_t *count)
     return model_of(trainer);
 }
 
-/* The values are those of an average where there is one, which has been taken elsewhere. */
+/* If the spec has an average, values are the average, which was computed elsewhere. */
 void trainer_adopt(struct trainer *trainer, uint64_t steps_done, const float *values)
 {
     CHECK(steps_done >= trainer->steps_done && steps_done <= trainer->steps);

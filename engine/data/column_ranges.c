@@ -43,7 +43,7 @@ static const struct column *find_numeric(const struct schema *schema, const char
     return NULL;
 }
 
-/* Half the width of a range; its width may overflow. */
+/* Returns half the width of a range; the width itself may overflow. */
 static double half_width(double low, double high)
 {
     return high / 2 - low / 2;

@@ -1,9 +1,9 @@
-/* How it works: the digits are gathered into one integer of up to 19 digits and a power of
- * ten (struct decimal), up to eight at a time. Where both are
- * exact doubles, one multiplication or division is rounded once by the processor and is
- * the nearest double (Clinger 1990). Where they fit in 128-bit integers, the product or
- * quotient is taken there and rounded once by round_wide. The rest, which is rare, goes to
- * strtod under a C locale. */
+/* The digits are collected into one integer of up to 19 digits and a power of ten
+ * (struct decimal), up to eight at a time. If both are exact doubles, the processor
+ * rounds one multiplication or division once, and the result is the nearest double
+ * (Clinger 1990). If they fit in 128-bit integers, the product or quotient is computed
+ * there and rounded once by round_wide. All other numbers, which are rare, go to strtod
+ * under a C locale. */
 #include "engine/data/decimal.h"
 
 #include <locale.h>
@@ -18,17 +18,17 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* 10^22 is the last power of ten that a double holds exactly, 5^27 the last of five that
- * fits in 63 bits. */
+/* 10^22 is the last power of ten that a double holds exactly, 5^27 the last of five
+ * that fits in 63 bits. */
 enum {
     POWER_EXACT_MAX = 22,
     POWER_WIDE_MAX = 27,
     DOUBLE_BITS = 53,
     DOUBLE_BIAS = 1023,
-    DIGITS_MAX = 19 /* that fit in 64 bits whatever they are */
+    DIGITS_MAX = 19 /* any number of so few digits fits in 64 bits */
 };
 
-/* A number below this stays inside 64 bits when one more digit is appended. */
+/* A number below this still fits in 64 bits when one more digit is appended. */
 #define DIGITS_ROOM      UINT64_C(1000000000000000000)
 #define DOUBLE_WHOLE_MAX (UINT64_C(1) << DOUBLE_BITS)
 #define EXPONENT_LIMIT   1000000 /* beyond any double, far from overflow */
@@ -78,9 +78,9 @@ static const uint64_t powers_of_five[POWER_WIDE_MAX + 1] = {
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "the first character of a word is its lowest byte");
 
-/* How many digits the eight characters of a word begin with. A byte that is no digit keeps
- * its top bit, or gets it when 0x76 is added; what it carries over can only touch those
- * behind it. */
+/* Returns the number of leading digits in the eight characters of a word. A byte that
+ * is not a digit keeps its top bit, or gets it when 0x76 is added. Its carry can change
+ * only the bytes after it. */
 static unsigned leading_digits(uint64_t word)
 {
     uint64_t values = word ^ 0x3030303030303030;
@@ -88,8 +88,9 @@ static unsigned leading_digits(uint64_t word)
     return others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
 }
 
-/* The number that the first count characters make, which are digits; 0 < count <= 8. They
- * are moved behind zeros, and then joined to pairs, to fours and to all eight. */
+/* Returns the number that the first count characters, which are digits, represent; 0 <
+ * count <= 8. They are shifted so that zeros precede them, and then combined to pairs,
+ * to groups of four and to all eight. */
 static uint64_t number_of(uint64_t word, unsigned count)
 {
     word = (word & 0x0f0f0f0f0f0f0f0f) << (64 - 8 * count);
@@ -98,8 +99,8 @@ static uint64_t number_of(uint64_t word, unsigned count)
     return (word * 10000 + (word >> 32)) & 0xffffffff;
 }
 
-/* Appends the digits at text to digits and returns the place behind them. What does not
- * fit in 64 bits is lost: of up to 19 digits in all nothing is. */
+/* Appends the digits at text to digits and returns the place after them. Digits
+ * overflow 64 bits silently; up to 19 digits in all do not. */
 static inline const char *append_digits(uint64_t *digits, const char *text,
                                         const char *end)
 {
@@ -121,7 +122,7 @@ static inline const char *append_digits(uint64_t *digits, const char *text,
     return text;
 }
 
-/* Reads digits of any number: those that no longer fit are noted as cut. */
+/* Reads any number of digits; if some no longer fit, sets cut. */
 static const char *append_many(struct decimal *decimal, const char *text,
                                const char *end, int64_t place)
 {
@@ -136,8 +137,8 @@ static const char *append_many(struct decimal *decimal, const char *text,
     return text;
 }
 
-/* Reads an exponent and returns the place behind it, or text itself where no whole
- * exponent stands there. */
+/* Reads an exponent and returns the place after it, or text itself if there is no
+ * complete exponent. */
 static const char *read_exponent(struct decimal *decimal, const char *text,
                                  const char *end)
 {
@@ -176,9 +177,10 @@ static double power_of_two(int exponent)
     return power;
 }
 
-/* The double nearest to value x 2^exponent, ties to even; value > 0. The processor rounds
- * once, from the upper 62 bits and one that says whether there is anything below them. The
- * result is far inside the normal range (see scale_wide), so the power of two is exact. */
+/* The double nearest to value x 2^exponent, ties to even; value > 0. The processor
+ * rounds once, from the upper 62 bits and one bit that is set if any lower bit is. The
+ * result is far inside the normal range (see scale_wide), so the power of two is
+ * exact. */
 static double round_wide(wide value, int exponent)
 {
     int drop = width_of(value) - 62;
@@ -192,8 +194,8 @@ static double round_wide(wide value, int exponent)
 }
 
 /* 10^e = 5^e x 2^e. Dividend and divisor are shifted so that the quotient has 62 or 63
- * bits, and that it fits a word; the last one can then say "and something more" without
- * touching the rounding. */
+ * bits and fits in a word. Its last bit can then mean "the remainder is not zero"
+ * without changing the rounding. */
 static double scale_wide(uint64_t digits, int exponent)
 {
     if (exponent >= 0)
@@ -209,7 +211,7 @@ static double scale_wide(uint64_t digits, int exponent)
     return (double)(int64_t)quotient * power_of_two(exponent + divisor_up - up - 62);
 }
 
-/* Reads what is rare: numbers of more than 19 digits, or with a large exponent. */
+/* Reads the rare numbers: of more than 19 digits, or with a large exponent. */
 static double read_slowly(const char *text, size_t size)
 {
     char copy[DECIMAL_SIZE_MAX + 1];
@@ -241,7 +243,8 @@ static double scale_decimal(const struct decimal *decimal, const char *text,
                         : whole * powers_of_ten[exponent];
 }
 
-/* Reads digits, and a point among them, from text on; NULL where there is no digit. */
+/* Reads digits, and an optional point among them, from text on; NULL if there is no
+ * digit. */
 static inline const char *read_digits(struct decimal *decimal, const char *text,
                                       const char *end)
 {
@@ -264,8 +267,8 @@ static inline const char *read_digits(struct decimal *decimal, const char *text,
     return has_point ? append_many(decimal, at + 1, end, -1) : at;
 }
 
-/* Whether a number of one digit stands here, as most values of sparse data are: no character
- * before '.' in ASCII goes on with a number that has begun. */
+/* Returns whether a number of one digit is at text; most values of sparse data are such
+ * numbers. No character before '.' in ASCII continues a number. */
 static inline bool is_digit_alone(const char *text, const char *end)
 {
     return end - text >= 2 && (unsigned char)(text[0] - '0') < 10 &&

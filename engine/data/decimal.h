@@ -1,6 +1,6 @@
 /*
- * decimal.h - reads decimal text as the nearest double, exactly and alike in every
- * locale.
+ * decimal.h - reads decimal text as the nearest double: exactly, and with the same
+ * result in every locale.
  *
  *   [+-] digits [. digits] [e [+-] digits]     at least one digit before the exponent
  *
@@ -9,13 +9,13 @@
 #ifndef ENGINE_DATA_DECIMAL_H
 #define ENGINE_DATA_DECIMAL_H
 
-/* The longest text that is read. A double's exact expansion has at most 1,077
+/* The longest accepted text. A double's exact expansion has at most 1,077
  * characters. */
 enum { DECIMAL_SIZE_MAX = 2048 };
 
-/* Reads the longest number that starts at text, before end; *value is an infinity where
- * it is beyond the doubles. Returns the place behind it, or NULL (value untouched)
- * where there is none. */
+/* Reads the longest number that starts at text, before end; *value is an infinity if
+ * the number is beyond the doubles. Returns the place after the number, or NULL (value
+ * unchanged) if there is none. */
 const char *decimal_read(double *value, const char *text, const char *end);
 
 #endif

@@ -39,7 +39,7 @@ enum status encode_number(double *value, const char *text, size_t size)
     return read_number(value, trim((struct cell){text, size})) ? ST_OK : ST_INVALID;
 }
 
-/* Maps [low, high] to [-1, 1]; what lies outside is clipped. */
+/* Maps [low, high] to [-1, 1]; clips values outside. */
 static float map_range(double value, double low, double high)
 {
     if (value <= low)
@@ -92,7 +92,7 @@ void encoder_fini(struct encoder *encoder)
     *encoder = (struct encoder){0};
 }
 
-/* Drops the blanks and puts the default in the place of nothing. */
+/* Drops the blanks, and replaces an empty cell by the default. */
 static enum status resolve(const struct column *column, struct cell *cell,
                            struct error *error)
 {

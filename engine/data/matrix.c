@@ -12,8 +12,8 @@
 #include "engine/data/matrix_layout.h"
 #include "engine/parallel/vector_math.h"
 
-enum { EXPECTED_MAX = 4096 }; /* bytes of a record; a processor fetches on by itself */
-enum { INTO_SECOND_CACHE = 2 }; /* of three that __builtin_prefetch knows */
+enum { EXPECTED_MAX = 4096 };   /* bytes to prefetch; the processor fetches the rest */
+enum { INTO_SECOND_CACHE = 2 }; /* a locality of __builtin_prefetch, which has 0 to 3 */
 
 size_t element_size(enum element element)
 {
@@ -32,7 +32,8 @@ static bool header_is_sound(const struct matrix_header *header)
            (!u8 || (isfinite(header->scale) && header->scale > 0));
 }
 
-/* Whether starts gives each person a row at least, and no more than there is room for. */
+/* Returns whether starts gives each person at least one row, and no more rows than its
+ * slots. */
 static bool starts_fit(const struct matrix *matrix)
 {
     const uint32_t *starts = matrix->starts;
@@ -44,7 +45,8 @@ static bool starts_fit(const struct matrix *matrix)
            (matrix->slots > 0 || starts[matrix->units] == matrix->records);
 }
 
-/* Reads who has which rows; false where that is no grouping of all of them. */
+/* Reads which rows belong to which person; false if this is not a grouping of all
+ * rows. */
 static bool read_units(struct matrix *matrix, const struct matrix_trailer *trailer,
                        const struct matrix_layout *layout)
 {
@@ -60,7 +62,7 @@ static bool read_units(struct matrix *matrix, const struct matrix_trailer *trail
     return starts_fit(matrix);
 }
 
-/* Reads header and trailer; false unless all that they say agrees with the file's
+/* Reads header and trailer; false unless all their members agree with the file's
  * length. */
 static bool matrix_read(struct matrix *matrix)
 {
@@ -163,7 +165,7 @@ void matrix_select(struct matrix *matrix, const struct division *division,
 }
 
 /* Division by a float32 gives what encode_value gives: rounding the double quotient of
- * two float32 to float32 is rounding it once. */
+ * two float32 to float32 gives the same result as one rounding. */
 VECTOR_CLONES
 static void row_scale(float *restrict out, const uint8_t *restrict row, size_t count,
                       float scale)

@@ -1,4 +1,5 @@
-/* matrix_layout.h - the bytes of matrix.h's file, for its reader and its writer only. */
+/* matrix_layout.h - the bytes of matrix.h's file, for its reader and its writer
+ * only. */
 #ifndef ENGINE_DATA_MATRIX_LAYOUT_H
 #define ENGINE_DATA_MATRIX_LAYOUT_H
 
@@ -22,7 +23,7 @@ struct matrix_trailer {
     char magic[8];
     uint64_t records;
     uint64_t units; /* 0: units are records, and there are no starts */
-    uint64_t slots; /* rows that each unit takes; 0: those that it has */
+    uint64_t slots; /* rows that each unit takes; 0: as many as it has */
     char zeros[32];
 };
 
@@ -41,10 +42,10 @@ struct matrix_layout { /* bytes */
         trailer_at, size;
 };
 
-/* False where the sizes overflow. */
+/* False if the sizes overflow. */
 bool matrix_layout(struct matrix_layout *layout, const struct matrix_extent *extent);
 
-/* Zeros behind a part of size bytes. */
+/* Returns the number of zeros after a part of size bytes. */
 static inline size_t matrix_padding(uint64_t size)
 {
     return (size_t)(-size % MATRIX_ALIGNMENT);

@@ -1,11 +1,11 @@
-/* How it works: rows lie in the file before targets, but come together with them. Rows
- * are gathered in one of two buffers, which is hashed and written when it is full, and may
- * still be read by the two digests (side_digest.h) while the other one fills.
- * Targets wait in an array, and beyond its length in a second file, the spool, which has no
- * name; behind the last row they are copied to the end of the matrix.
- * A shuffled matrix is not written before its last row has come: until then rows go into one
- * shuffle and targets into another (shuffle.h). Both have the same key, so that a row and
- * its target get the same index. */
+/* In the file all rows come before all targets, but callers add a row together with its
+ * target. Rows are collected in one of two buffers. A full buffer is hashed and
+ * written; the two digests (side_digest.h) may still read it while the other buffer
+ * fills. Targets are kept in an array and, beyond its length, in a second file without
+ * a name, the spool. After the last row they are copied to the end of the matrix. A
+ * shuffled matrix is written only when its last row was added; until then rows go into
+ * one shuffle and targets into another (shuffle.h). Both have the same key, so that a
+ * row and its target get the same index. */
 #include "engine/data/matrix_writer.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 enum {
     BUFFER_SIZE = 256 << 10,       /* hashed and written while it is in cache */
-    TARGETS_MAX = BUFFER_SIZE / 4, /* kept in memory before they are spooled */
+    TARGETS_MAX = BUFFER_SIZE / 4, /* targets in memory before they are spooled */
     PATH_SIZE = 4096,
 };
 
@@ -43,10 +43,10 @@ struct matrix_writer {
     size_t row_size;
     uint64_t records; /* rows advanced over */
     char *buffers[2];
-    size_t filling; /* which of them takes the rows that are not written yet */
+    size_t filling; /* index of the buffer that collects rows now */
     size_t buffer_rows, buffered;
 
-    struct matrix_groups groups; /* of persons; else zeroed */
+    struct matrix_groups groups; /* of persons; zeroed if there are none */
 
     bool is_shuffled;
     uint8_t key[STREAM_KEY_SIZE]; /* of the order, until begin */
@@ -105,8 +105,8 @@ static enum status cancelled(struct error *error)
     return error_set(error, ST_CANCELLED, "the import was cancelled");
 }
 
-/* The only way into the file: what is hashed is what is written. The bytes are then still
- * being hashed. */
+/* All bytes of the file pass through this function, so the hashed bytes are the written
+ * bytes. The digests may still read data after it returns. */
 static enum status put_rows(struct matrix_writer *writer, const void *data, size_t size,
                             struct error *error)
 {
@@ -167,7 +167,8 @@ void matrix_writer_close(struct matrix_writer *writer)
         close(writer->spool);
     if (!writer->finished)
         unlink(writer->path);
-    side_digest_destroy(writer->digest); /* before what they may still read */
+    side_digest_destroy(writer->digest); /* before the buffers, which it may still
+                                            read */
     side_digest_destroy(writer->rows_digest);
     shuffle_destroy(writer->rows_shuffle);
     shuffle_destroy(writer->targets_shuffle);
@@ -256,7 +257,8 @@ void *matrix_writer_rows(struct matrix_writer *writer, size_t *count)
     return writer->buffers[writer->filling] + writer->buffered * writer->row_size;
 }
 
-/* Empties the buffer that was filling; what it held may still be hashed. */
+/* Writes the buffer that was filling and switches to the other one; the digests may
+ * still read the written one. */
 static enum status put_buffer(struct matrix_writer *writer, struct error *error)
 {
     const char *buffer = writer->buffers[writer->filling];
@@ -307,7 +309,7 @@ static enum status spool_open(struct matrix_writer *writer, struct error *error)
     return ST_OK;
 }
 
-/* Takes the targets that are in memory out of it. */
+/* Moves the targets in memory to the spool. */
 static enum status spool(struct matrix_writer *writer, struct error *error)
 {
     if (writer->is_shuffled) {
@@ -348,7 +350,7 @@ enum status matrix_writer_value(struct matrix_writer *writer, float value,
     return add_target(writer, bits, error);
 }
 
-/* Writes the rows in their random order, and gives back what they took of the disk. */
+/* Writes the rows in their random order, and frees the disk space of the shuffle. */
 static enum status put_shuffled_rows(struct matrix_writer *writer, struct error *error)
 {
     const void *row = NULL;
@@ -397,8 +399,8 @@ static enum status put_shuffled_targets(struct matrix_writer *writer,
                            : status;
 }
 
-/* The row buffer is empty by now and may hold less than a block: targets go through
- * their own array, the last ones first put at the end of the spool. */
+/* The row buffer is empty by now and may be smaller than a block. So targets are copied
+ * through their own array, after its last targets were appended to the spool. */
 static enum status put_targets(struct matrix_writer *writer, struct error *error)
 {
     if (writer->is_shuffled)

@@ -1,8 +1,8 @@
 /*
- * reader.h - what the format of a dataset's files is: what it is called, what a schema
- * of it declares, which files it has and how they are read. The table of formats is
- * engine/data/readers/reader_registry.h; whatever else depends on a format (parsing a
- * schema, the names of uploads, an import) is derived from its row.
+ * reader.h - defines a format of a dataset's files: its name, the members that a schema
+ * of it declares, its files and the function that reads them. The table of formats is
+ * engine/data/readers/reader_registry.h. All other code that depends on a format
+ * (parsing a schema, the names of uploads, an import) is derived from its row.
  *
  * Threads: constant data.
  */
@@ -15,7 +15,8 @@
 
 #include "base/status.h"
 
-/* What one record is, and with it what a schema declares of it (schema.h). */
+/* The form of a record, which determines the members that a schema declares
+ * (schema.h). */
 enum record_form {
     FORM_SHAPED,  /* an array of a declared shape, of values over a scale */
     FORM_INDEXED, /* a declared count of numbers, which have a range or none */
@@ -31,44 +32,47 @@ enum {
 /* A number of classes that a dataset may declare. */
 struct class_count {
     uint32_t count;
-    /* which labels these are; NULL where there is one count only */
+    /* the labels that this count means; NULL if there is only one count */
     const char *meaning;
 };
 
-struct reading; /* engine/data/readers/reading.h: one import under way */
+struct reading; /* engine/data/readers/reading.h: a running import */
 
 struct reader {
-    const char *name; /* of the format, as schemas give it */
+    const char *name; /* of the format, as in schemas */
     enum record_form form;
     bool is_text; /* files are text in UTF-8 or ASCII, never in UTF-16 */
 
-    /* The names of the files that are uploaded; NULL behind the last one. */
+    /* The names of the uploaded files; NULL after the last one. */
     const char *files[READER_FILES_MAX];
 
-    /* What every file begins with, where that tells it from other files; else NULL. */
+    /* The bytes with which every file begins, if they distinguish it from other files;
+     * else NULL. */
     const char *magic;
 
-    /* What the format says itself of shaped records, so that a schema need not; a shape
-     * of no dimensions leaves all of it to the schema. */
+    /* The shape and scale of shaped records, if the format itself fixes them, so that a
+     * schema does not declare them. A shape without dimensions leaves both to the
+     * schema. */
     size_t shape_count;
     uint32_t shape[READER_SHAPE_MAX];
     double scale;
 
-    /* The numbers of classes among which a schema has to choose, and then regression is
-     * not for this format. None: the schema may declare any. */
+    /* The numbers of classes among which a schema must choose; the format then does not
+     * allow regression. None: the schema may declare any number. */
     struct class_count class_counts[READER_CLASS_COUNTS_MAX];
 
-    /* Opens the files, calls reading_begin once, writes every record with its target, and
-     * checks all of both; the caller opens, finishes and removes the matrix.
-     *   ST_IMPORT_FAILED  the reading says where and why
+    /* Opens the files, calls reading_begin once, writes every record with its target,
+     * and checks all records and targets. The caller opens, finishes and removes the
+     * matrix.
+     *   ST_IMPORT_FAILED  reading->place and reading->error say where and why
      *   ST_CANCELLED, ST_DISK_FULL, ST_IO, ST_NO_MEMORY */
     enum status (*read)(struct reading *reading);
 };
 
-/* How many files are uploaded. */
+/* Returns how many files are uploaded. */
 size_t reader_file_count(const struct reader *reader);
 
-/* Whether a dataset may have so many classes. */
+/* Returns whether a dataset may have this number of classes. */
 bool reader_takes_classes(const struct reader *reader, uint32_t classes);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * rescaling.h - features of stored records over other ranges than the import's: a straight
- * line for each feature, clipped.
+ * rescaling.h - maps features of stored records to ranges other than the import's: a
+ * linear function for each feature, clipped.
  *
  *   out = gain x + offset, clipped to [-1, 1]
  *
- * Which lines (column_ranges.h) is public, and out depends on the record's own x alone: what
- * is proved of records holds of records that are so mapped.
+ * The linear functions (column_ranges.h) are public, and out depends only on the
+ * record's own x. So a proof about records holds for mapped records too.
  *
- * Ownership: a rescaling owns its numbers. Threads: it may be read by any.
+ * Ownership: a rescaling owns its numbers. Threads: any thread may read it.
  */
 #ifndef ENGINE_DATA_RESCALING_H
 #define ENGINE_DATA_RESCALING_H
@@ -19,11 +19,11 @@ struct rescaling { /* zeroed: none */
     float *gain, *offset; /* (features) finite */
 };
 
-/* Every feature in [-1, 1] stays as it is: gains of 1, offsets of 0. */
+/* Sets gains of 1 and offsets of 0, which leave every feature in [-1, 1] unchanged. */
 void rescaling_init(struct rescaling *rescaling, size_t features);
 void rescaling_fini(struct rescaling *rescaling); /* a zeroed one is allowed */
 
-/* row (features) = itself over the other ranges. */
+/* Maps row (features) in place. */
 void rescaling_apply(const struct rescaling *rescaling, float *row);
 
 #endif

@@ -1,19 +1,19 @@
 /*
- * schema.h - what a dataset's owner declares about it: format, task, columns, ranges.
- * All of it is public knowledge (P7); nothing here is learnt from the records. What a
- * schema has to declare depends on the form of its format's records (reader.h).
+ * schema.h - the declaration of a dataset by its owner: format, task, columns, ranges.
+ * All of it is public (P7); nothing here is learnt from the records. The form of the
+ * format's records (reader.h) determines what a schema must declare.
  *
- * How cells become features and a target, the same at import and at predict:
+ * Cells become features and a target in the same way at import and at predict:
  *   shaped       feature = value / scale, with scale rounded to float32
- *   indexed      value, or clipped to [low, high] and mapped to [-1, 1] where a range is
+ *   indexed      value, or clipped to [low, high] and mapped to [-1, 1] if a range is
  *                given; an absent index is 0 before mapping
- *   numeric      clipped to [low, high], mapped to [-1, 1]; its default where the cell
- *                is empty
- *   categorical  one feature per declared value, 1 at the cell's, else 0
- *   label        the place of the value in the declared list, from 0; regression:
+ *   numeric      clipped to [low, high], mapped to [-1, 1]; its default if the cell is
+ *                empty
+ *   categorical  one feature per declared value, 1 for the cell's value, else 0
+ *   label        the index of the value in the declared list, from 0; regression:
  *                clipped to [low, high] and mapped to [-1, 1], predictions mapped back
- *   privacy_id   no feature: rows with the same text are one person's (persons.h). Where
- *                there are no columns the texts come in a file of their own (id_file.h)
+ *   privacy_id   no feature: rows with the same text are one person's (persons.h). In a
+ *                format without columns the ids are in a separate file (id_file.h)
  *
  * Ownership: a schema owns its columns and strings; schema_fini releases them.
  */
@@ -43,7 +43,7 @@ struct column {
     double low, high;   /* numeric, and the label of a regression; low < high */
     size_t value_count; /* categorical, and the label of a classification */
     char **values;
-    char *fallback; /* stands for an empty cell, or NULL: an empty cell is an error */
+    char *fallback; /* replaces an empty cell; NULL: an empty cell is an error */
 };
 
 struct schema {
@@ -64,74 +64,77 @@ struct schema {
     /* FORM_INDEXED */
     uint32_t feature_count;
     bool has_range;
-    double low, high; /* the range of features, where has_range */
+    double low, high; /* the range of features, if has_range */
     double *labels;   /* (classes) in class order; NULL: 0..classes-1 */
 
     /* All forms but FORM_COLUMNS; a regression needs the range. */
     bool has_target_range;
     double target_low, target_high;
-    bool has_id_file; /* SCHEMA_ID_FILE says whose each record is */
+    bool has_id_file; /* SCHEMA_ID_FILE says to which person each record belongs */
 
-    /* All forms, where the unit is the person. */
-    uint32_t rows_kept; /* of a person, by an import; 0: MATRIX_SLOTS_MAX */
+    /* All forms, if the unit is the person. */
+    uint32_t rows_kept; /* rows that an import keeps per person; 0: MATRIX_SLOTS_MAX */
 };
 
 void schema_fini(struct schema *schema); /* a zeroed one is allowed */
 
-/* How many features one encoded record has. */
+/* Returns how many features one encoded record has. */
 uint32_t schema_features(const struct schema *schema);
 
-struct data_shape {    /* what a model has to fit */
+struct data_shape {    /* the sizes that a model must fit */
     uint32_t features; /* in one encoded record */
     uint32_t classes;  /* 0 for regression */
 };
 struct data_shape schema_shape(const struct schema *schema);
 
-/* How many cells one record has as a client sends it to predict: its features, or for csv
+/* Returns how many cells a record has in a predict request: its features, or for csv
  * the columns that are numeric or categorical. */
 uint32_t schema_cells(const struct schema *schema);
 
-/* The declared text of a class: a csv or libsvm label, or its number. */
+/* Writes the declared text of a class: a csv or libsvm label, or its number. */
 void schema_class_name(const struct schema *schema, uint32_t class_index, char *text,
                        size_t size);
 
-/* The names of the files that are uploaded: those of the format, and behind them that of
- * ids, where there is one. */
+/* The names of the uploaded files: those of the format, then that of the ids, if there
+ * is one. */
 #define SCHEMA_ID_FILE "privacy_id"
 enum { SCHEMA_FILES_MAX = READER_FILES_MAX + 1 };
 size_t schema_file_count(const struct schema *schema);
 const char *schema_file_name(const struct schema *schema, size_t index);
 bool schema_has_file(const struct schema *schema, const char *name);
 
-/* Whether a record is a cell for each declared column. */
+/* Returns whether a record has a cell for each declared column. */
 bool schema_has_columns(const struct schema *schema);
 
-/* How many features a numeric or categorical column makes: 1, or one for each value. */
+/* Returns the number of features of a numeric or categorical column: 1, or one for each
+ * value. */
 uint32_t schema_column_features(const struct column *column);
 
-/* The privacy unit of a dataset of this schema: persons where a column or a file says whose
- * each row is, else records. Whoever has to know asks this, and nothing else. */
+/* Returns the privacy unit of a dataset of this schema: the person if a column or a
+ * file says to whom each row belongs, else the record. This function is the only source
+ * of that fact. */
 enum privacy_unit schema_unit(const struct schema *schema);
 
-/* How many rows an import keeps of a person, at most, a power of two; everybody takes the room
- * of as many. */
+/* Returns how many rows an import keeps per person at most, a power of two. Every
+ * person takes the room of that many rows. */
 uint32_t schema_rows_kept(const struct schema *schema);
 
-/* The label column, or NULL where there are no columns. */
+/* Returns the label column, or NULL if there are no columns. */
 const struct column *schema_label(const struct schema *schema);
 
-/* The declared range of a regression's target; false where none is declared. */
+/* Reads the declared range of a regression's target; false if none is declared. */
 bool schema_target_range(const struct schema *schema, double *low, double *high);
 
-/* The target of a regression in the label's own unit. */
+/* Returns the target of a regression in the label's own unit. */
 double schema_target(const struct schema *schema, double mapped);
 
-/* Half the range of a regression's target, which maps to 1; 1 of a classification. */
+/* Returns half the range of a regression's target, which maps to 1; returns 1 for a
+ * classification. */
 double schema_half_range(const struct schema *schema);
 
-/* Whether a and b have the same format, task, classes (texts or numbers), and features in
- * the same encoding, names included. Ignored columns, those of ids, the header and
- * defaults may differ. */
+/* Returns whether a and b have the same format, task, classes (texts or numbers), and
+ * features in the same encoding, including names. Ignored columns, id columns, the
+ * header and defaults may differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 
 const char *task_name(enum task task); /* classification regression */

@@ -1,13 +1,14 @@
-/* How it works (Rao 1961, Sandelius 1962): each item goes to one of 256 buckets, chosen
- * uniformly and independently. Then each bucket is put into a uniformly random order by
- * itself (Fisher and Yates), and the buckets follow each other. All orders of n items are
- * equally likely, because the buckets are the first digit of independent random numbers by
- * which the items are sorted, and ties are broken uniformly.
+/* The algorithm (Rao 1961, Sandelius 1962): each item goes to one of 256 buckets,
+ * chosen uniformly and independently. Then each bucket is separately put into a
+ * uniformly random order (Fisher and Yates), and the buckets are concatenated. All
+ * orders of n items are equally likely, because the buckets are the first digit of
+ * independent random numbers by which the items are sorted, and ties are broken
+ * uniformly.
  *
- * The bucket of an item needs no n, and a bucket is read when all items are there. Each
- * bucket collects a chunk of items in memory, which goes to the end of one file when it is
- * full. So the file is written from front to back, and a bucket is read chunk by chunk: no
- * item is sought by itself, whatever the size of the file. */
+ * Choosing the bucket of an item does not need n, and buckets are read after all items
+ * were added. Each bucket collects a chunk of items in memory, which is appended to one
+ * file when it is full. So the file is written sequentially, and a bucket is read chunk
+ * by chunk. There is no seek per item, however large the file is. */
 #include "engine/data/shuffle.h"
 
 #include <errno.h>
@@ -27,16 +28,18 @@
 enum {
     BUCKETS = 256,         /* a byte of the stream chooses one */
     CHUNK_SIZE = 16 << 10, /* bytes of a chunk, unless an item is longer */
-    WORDS = 1 << 10,       /* drawn at once; whole blocks */
+    WORDS = 1 << 10,       /* words drawn at a time; whole blocks */
     PATH_SIZE = 4096,
     CHUNKS_FIRST = 4,
 };
 
-/* The nonces of the stream: one for the buckets of all items, one for each bucket's order. */
+/* The nonces of the stream: one for the buckets of all items, one for each bucket's
+ * order. */
 enum { NONCE_BUCKETS, NONCE_FIRST_ORDER };
 
 struct bucket {
-    /* (items_a_chunk) those that are in no file yet; NULL: none ever were */
+    /* (items_a_chunk) the items that are not in the file yet; NULL: the bucket never
+     * had items */
     char *held;
     size_t held_count;
     uint32_t *chunks; /* (chunk_count) their places in the file, in chunks */
@@ -65,7 +68,7 @@ struct shuffle {
     size_t map_size;
     bool is_reading;
     size_t reading;  /* the bucket that is being read */
-    uint32_t *order; /* (left) the items of that bucket that are still to come */
+    uint32_t *order; /* (left) the items of that bucket that are not read yet */
     size_t left, order_size;
 };
 
@@ -102,7 +105,8 @@ static uint32_t draw(struct shuffle *shuffle)
     return draws->words[draws->at++];
 }
 
-/* A uniform number below bound, which is > 0: Lemire 2019, with rejection, so exactly. */
+/* Returns an exactly uniform number below bound, which is > 0, by the method of Lemire
+ * 2019 with rejection. */
 static uint32_t draw_below(struct shuffle *shuffle, uint32_t bound)
 {
     uint32_t refused = -bound % bound; /* 2^32 mod bound */
@@ -113,7 +117,7 @@ static uint32_t draw_below(struct shuffle *shuffle, uint32_t bound)
     }
 }
 
-/* The bucket of the next item. */
+/* Draws the bucket of the next item. */
 static size_t draw_bucket(struct shuffle *shuffle)
 {
     size_t byte = shuffle->count % sizeof shuffle->choices;
@@ -124,7 +128,7 @@ static size_t draw_bucket(struct shuffle *shuffle)
     return shuffle->choices[byte];
 }
 
-/* --- items on their way in --- */
+/* --- adding items --- */
 
 struct shuffle *shuffle_create(const struct shuffle_spec *spec)
 {
@@ -197,7 +201,7 @@ static enum status append(struct shuffle *shuffle, const char *chunk,
     return status;
 }
 
-/* Writes a full chunk of the bucket behind all others. */
+/* Appends a full chunk of the bucket to the file. */
 static enum status write_chunk(struct shuffle *shuffle, struct bucket *bucket,
                                const char *chunk, struct error *error)
 {
@@ -245,7 +249,7 @@ enum status shuffle_add(struct shuffle *shuffle, const void *items, size_t count
     return status;
 }
 
-/* --- items on their way out --- */
+/* --- reading items in random order --- */
 
 static enum status file_map(struct shuffle *shuffle, struct error *error)
 {
@@ -260,7 +264,7 @@ static enum status file_map(struct shuffle *shuffle, struct error *error)
     return ST_OK;
 }
 
-/* Has the kernel read the chunks of a bucket before they are needed. */
+/* Makes the kernel read the chunks of a bucket before they are needed. */
 static void expect_bucket(const struct shuffle *shuffle, const struct bucket *bucket)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -282,7 +286,7 @@ static enum status order_bucket(struct shuffle *shuffle, struct error *error)
     if (shuffle->order == NULL)
         return no_memory(error);
     begin_draws(shuffle, NONCE_FIRST_ORDER + shuffle->reading);
-    for (uint32_t i = 0; i < count; i++) { /* each item to a place among those before */
+    for (uint32_t i = 0; i < count; i++) { /* to a random place among those before */
         uint32_t place = draw_below(shuffle, i + 1);
         shuffle->order[i] = shuffle->order[place];
         shuffle->order[place] = i;

@@ -1,5 +1,5 @@
-/* One part is under way at most: whoever adds the next waits until it is hashed. Small
- * parts are hashed at once. */
+/* At most one part is being hashed: a call that adds the next part waits for it. The
+ * caller's thread hashes small parts itself. */
 #include "engine/data/side_digest.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-/* Smaller parts are hashed before a thread would have heard of them. */
+/* Hashing a smaller part takes less time than waking a thread. */
 enum { SMALL = 16 << 10 };
 
 struct side_digest {
@@ -18,7 +18,7 @@ struct side_digest {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* Guarded by lock. */
-    const void *data; /* the part under way; NULL: all that was added is hashed */
+    const void *data; /* the part being hashed; NULL: all added bytes are hashed */
     size_t size;
     bool ended;
 };
@@ -33,7 +33,7 @@ struct side_digest *side_digest_create(void)
     return digest;
 }
 
-/* The lock is held; it is dropped while the part is hashed. */
+/* The caller holds the lock; it is released while the part is hashed. */
 static void hash_part(struct side_digest *digest)
 {
     pthread_mutex_unlock(&digest->lock);

@@ -11,7 +11,7 @@ struct word {
 
 struct string_index {
     size_t count;
-    struct word words[]; /* shorter ones first, then by their bytes */
+    struct word words[]; /* sorted by length, then by bytes */
 };
 
 static int word_compare(const void *a, const void *b)

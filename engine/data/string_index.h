@@ -1,9 +1,9 @@
 /*
- * string_index.h - finds the place of a text in a list of declared texts, in
+ * string_index.h - finds the index of a text in a list of declared texts, in
  * logarithmic time.
  *
- * Ownership: the texts stay the caller's and must outlive the lexicon.
- * Threads: a lexicon may be searched by any thread.
+ * Ownership: the caller keeps the texts, which must outlive the string_index.
+ * Threads: any thread may search it.
  */
 #ifndef ENGINE_DATA_STRING_INDEX_H
 #define ENGINE_DATA_STRING_INDEX_H
@@ -15,11 +15,11 @@ struct string_index; /* opaque */
 
 #define STRING_INDEX_ABSENT UINT32_MAX
 
-/* NULL where memory is short. */
+/* Returns NULL if there is no memory. */
 struct string_index *string_index_create(char *const *texts, size_t count);
 void string_index_destroy(struct string_index *lexicon); /* NULL is allowed */
 
-/* The place of text[0..size) in the list, from 0, or STRING_INDEX_ABSENT. */
+/* Returns the index of text[0..size) in the list, from 0, or STRING_INDEX_ABSENT. */
 uint32_t string_index_find(const struct string_index *lexicon, const char *text,
                            size_t size);
 

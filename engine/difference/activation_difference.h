@@ -1,7 +1,8 @@
 /*
- * activation_difference.h - elementwise layers at two parameter points: the difference
- * of what they give, over a scale s, from that of what they take (network.md 5.1). Small
- * differences keep their digits, as nothing is subtracted; count is a multiple of 16.
+ * activation_difference.h - elementwise layers at two parameter points: computes the
+ * difference of a layer's outputs, over a scale s, from the difference of its inputs
+ * (network.md 5.1). Small differences keep their digits because no nearly equal values
+ * are subtracted; count is a multiple of 16.
  *
  * A prime marks the previous point: y' = f(z'), y = f(z), z = z' + s dz, y = y' + s dy;
  * b is the gradient at y, and b = b' + s db.
@@ -17,13 +18,14 @@
  *   gelu and   dz times the mean of f'               db f'(z) + b' dz times the mean
  *   gelu_tanh  over [z', z]                          of f'' over [z', z]
  *
- * A mean is taken by three points of Gauss and Legendre where |s dz| < 1/4; where the
- * step is longer, the values at both points are subtracted.
+ * If |s dz| < 1/4, the means are computed by Gauss-Legendre quadrature with three
+ * points. If the step is longer, the values at both points are subtracted.
  *
- * A NaN among the arguments of an element that is not off at both points stays a NaN.
+ * If an argument of an element is NaN, the result is NaN, unless the element is off at
+ * both points.
  *
- * Each rule is in its layer's own file (engine/nn/layers); here is what several of them
- * are made of.
+ * Each rule is in its layer's own file (engine/nn/layers). This header has the parts
+ * that several of them share.
  *
  * Threads: pure functions of their arguments.
  */
@@ -41,7 +43,7 @@ struct float_pair { /* a value at the previous point, and its difference over s 
 
 struct activation_pairs {
     struct float_pair b;
-    struct float_pair at; /* y, or z where the activation reads_input */
+    struct float_pair at; /* y; or z if the activation reads_input */
 };
 
 /* scale is s, a power of two in [2^-100, 2^100]. */
@@ -49,8 +51,8 @@ struct activation_rule { /* all NULL: the activation has none */
     /* dy may be z->difference. */
     void (*forward)(float *dy, const struct float_pair *z, float scale, size_t count);
 
-    /* below = the difference of the gradients at z, from that of the gradients at y;
-     * below may be b.difference. */
+    /* below = the difference of the gradients at z, computed from the difference of the
+     * gradients at y; below may be b.difference. */
     void (*backward)(float *below, const struct activation_pairs *pairs, float scale,
                      size_t count);
 };
@@ -59,7 +61,7 @@ struct activation_rule { /* all NULL: the activation has none */
 #define ACTIVATION_INLINE static inline __attribute__((always_inline))
 
 /* sigmoid(z + d) - sigmoid z = +-(1 - e^-|d|) sigmoid(+-(z + d)) sigmoid(-+z), upper
- * signs for d > 0: no exponential that overflows makes more than a zero. */
+ * signs for d > 0: if an exponential overflows, the result is zero. */
 ACTIVATION_INLINE float sigmoid_rise(float z, float d)
 {
     float sign = d < 0.0F ? -1.0F : 1.0F;
@@ -74,19 +76,19 @@ struct curve {
 };
 typedef struct curve curve_of(float z);
 
-/* How much a function changes from z to z + step. Up to reach a rule is used that keeps
- * the digits of small steps, beyond it another one. */
+/* The change of a function from z to z + step. For steps up to reach, near is used,
+ * which keeps the digits of small steps; for longer steps, far is used. */
 typedef float change_of(float z, float step);
 struct change {
     change_of *near, *far;
     float reach;
-    curve_of *curve; /* f, where it is the slope that changes; else NULL */
+    curve_of *curve; /* f, if the change is that of its slope; else NULL */
 };
 
 enum { ACTIVATION_LANES = 16 };
 
-/* out (ACTIVATION_LANES) = the changes. Far steps are few, so only the others are worth a vector. A
- * NaN is far. */
+/* out (ACTIVATION_LANES) = the changes. Far steps are few, so only near steps are
+ * computed in vectors. A NaN counts as far. */
 ACTIVATION_INLINE void take_changes(const struct change *change, float *out,
                                     const struct float_pair *z, float scale)
 {

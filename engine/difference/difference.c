@@ -1,12 +1,14 @@
 /* A pass over differences walks the network forward and backward at the previous point
- * (node_walk.h), and runs beside each node the rule of its kind (layer.h,
- * difference_rule), which carries the difference through it. Forward, the difference of a
- * value follows from that of the values before it and from the step of the parameters;
- * backward, that of a gradient from those of the gradients behind it. The losses'
- * differences (loss_difference.h) stand between the two.
+ * (node_walk.h), and runs, with each node, the rule of its kind (layer.h,
+ * difference_rule), which propagates the difference through it. Forward, the difference
+ * of a value is computed from the differences of the values before it and from the step
+ * of the parameters; backward, the difference of a gradient from the differences of the
+ * gradients after it. The losses' differences (loss_difference.h) are computed between
+ * the two.
  *
- * Values that a node overwrites are read by its rule first: see layer.h for the order.
- * Nodes before the first parameter do not move, and have no differences. */
+ * If a node overwrites values that its rule needs, the rule reads them first: see
+ * layer.h for the order. Values before the first parameter do not change, and have no
+ * differences. */
 #include "engine/difference/difference.h"
 
 #include <string.h>
@@ -17,14 +19,14 @@
 #include "engine/nn/node_walk.h"
 #include "engine/parallel/vector_math.h"
 
-/* kappa: how large a record's spread may be beside its clip norm. Two terms whose norms
- * add up to more than twice that of their sum are rare, and kappa multiplies what
- * rounding adds to the noise. */
+/* kappa: how large a record's spread may be, relative to its clip norm. Two terms whose
+ * norms add up to more than twice the norm of their sum are rare, and kappa multiplies
+ * the noise that is added for rounding. */
 static const double spread_of_two_terms = 2.0;
 
-/* Whether a layer with one row a record stands on another, so that its sum has two terms
- * a record. Layers that store per-example gradients do not count: such a gradient is one
- * term. */
+/* Returns whether a layer with one row a record follows another layer, so that its sum
+ * has two terms a record. Layers that store per-example gradients do not count, because
+ * such a gradient is one term. */
 static bool is_stacked(const struct network *network)
 {
     for (size_t l = 0; l < network->layer_count; l++)
@@ -44,7 +46,7 @@ uint32_t network_difference_terms(const struct network *network)
     return is_stacked(network) ? 2 : 1;
 }
 
-/* What to call a node that has no rule, or NULL if it has one. */
+/* The name of a node that has no rule, or NULL if it has one. */
 static const char *without_rule(const struct node *node)
 {
     const struct difference_rule *rule = node->kind->difference;

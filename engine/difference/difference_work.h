@@ -1,11 +1,11 @@
 /*
- * difference_work.h - a node at work on a value's activations and gradients at the
- * previous point and on their differences to the new one: what the functions of a
- * difference_rule (engine/nn/layer.h) are given.
+ * difference_work.h - the argument of the functions of a difference_rule
+ * (engine/nn/layer.h): a node, with its values' activations and gradients at the
+ * previous point and their differences to the new one.
  *
- * A prime marks the previous point; da, db, dz are differences over s. What a rule reads
- * at the previous point is overwritten by ordinary nodes, so the order matters: layer.h
- * says when a rule goes before its node and when behind it.
+ * A prime marks the previous point; da, db, dz are differences over s. Ordinary nodes
+ * overwrite values of the previous point that a rule reads, so the order matters:
+ * layer.h says which rules run before their node and which run after it.
  *
  * Threads: as workspace.h.
  */
@@ -24,7 +24,7 @@ struct difference_work {
 /* Sets of gathered weights besides those of the previous point. */
 enum { NEW_WEIGHTS = 1, WEIGHT_STEPS = 2 };
 
-/* a' and da; da is nothing where no parameter lies before the value. */
+/* a' and da; da is empty if no parameter lies before the value. */
 static inline struct row_pair activation_pair(const struct node_work *work,
                                               size_t value)
 {
@@ -34,7 +34,7 @@ static inline struct row_pair activation_pair(const struct node_work *work,
     return pair;
 }
 
-/* b' and db, of a value that has a gradient. */
+/* b' and db of a value that has a gradient. */
 static inline struct row_pair gradient_pair(const struct node_work *work, size_t value)
 {
     return (struct row_pair){
@@ -42,8 +42,8 @@ static inline struct row_pair gradient_pair(const struct node_work *work, size_t
         .difference = part(work, work->workspace->gradient_differences, value)};
 }
 
-/* b = b' + s db, in place of b'. A layer with a weight needs b', db and, for its sums, the
- * b of the new point. Once its own backward is done nobody reads b' any more. */
+/* b = b' + s db, in place of b'. A layer with a weight needs b', db and, for its sums,
+ * the b of the new point. Once its own backward is done, b' is not read any more. */
 void difference_advance(const struct difference_work *work, const struct row_pair *b);
 
 #endif

@@ -39,8 +39,8 @@ small_step(const struct softmax_row *row, double share)
             (float)((double)row->db[j] * share * (lanes_expm1(rise(row, j)) - mean));
 }
 
-/* Computes p and p' one by one, in double: after a step of 1 no digits that matter are
- * lost when they are subtracted. */
+/* Computes p and p' separately, in double: for steps larger than 1, subtracting them
+ * loses no significant digits. */
 static inline __attribute__((always_inline)) void
 large_step(const struct softmax_row *row, double share)
 {
@@ -58,7 +58,7 @@ large_step(const struct softmax_row *row, double share)
     }
 }
 
-/* In between, db holds e^(z'_j - z'_top). */
+/* During the computation, db holds e^(z'_j - z'_top). */
 static inline __attribute__((always_inline)) void softmax_row(struct softmax_row *row)
 {
     double sum = 0.0, largest = 0.0;
@@ -112,8 +112,8 @@ static double cut_at(double delta, double over)
     return over > delta ? delta : over < -delta ? -delta : over;
 }
 
-/* Replaces step by the step of the residual once that is cut at delta; z is the residual
- * before. */
+/* Replaces step by the step of the residual after both residuals are clipped to delta;
+ * z is the previous residual. */
 static void huber_difference(double delta, double *step, const double *z, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

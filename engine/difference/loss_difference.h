@@ -4,14 +4,16 @@
  * target.
  *
  *   softmax cross-entropy  (p - p') / s, by p_j - p'_j = p'_j (e_j - m) / (1 + m) with
- *                          e_j = e^(s x_j) - 1, x_j = dz_j - dz_top, m = sum of p'_j e_j
+ *                          e_j = e^(s x_j) - 1, x_j = dz_j - dz_top,
+ *                          m = sum of p'_j e_j
  *   logistic               (sigmoid(z' + s dz) - sigmoid(z')) / s
  *   squared                dz
  *   huber                  dz within delta at both points, else between the two cuts
  *
  * A prime marks the previous point. No digits are lost near certainty: top is the class
- * that was likeliest there, and its share is never taken from 1. A NaN gives a NaN; an
- * infinite step of a logistic or huber loss gives the finite value that it leads to.
+ * that was likeliest at the previous point, and its probability is never subtracted
+ * from 1. A NaN gives a NaN; an infinite step of a logistic or huber loss gives the
+ * finite value that it leads to.
  *
  * Threads: pure functions of their arguments.
  */
@@ -26,8 +28,8 @@
 struct loss_pairs {
     struct rows z, dz; /* outputs at the previous point, and their difference over s */
     struct rows db;    /* written, whole rows */
-    size_t width;      /* outputs of a record; 1 but for softmax */
-    const float *values; /* (z.count) targets, which huber alone reads */
+    size_t width;      /* outputs of a record; 1 except for softmax */
+    const float *values; /* (z.count) targets, read only by huber */
     double huber_delta;
     double scale;    /* s */
     double *scratch; /* (2 z.count) */

@@ -1,6 +1,6 @@
 /*
- * parameter_step.h - two points in the space of the parameters and the step between them, in
- * units of a power of two near its length.
+ * parameter_step.h - two points in parameter space and the step between them, in units
+ * of a power of two near its length.
  *
  *   D = (theta - theta') / s,   s = 2^k nearest to |theta - theta'| by ratio
  *
@@ -8,7 +8,8 @@
  * however little the parameters have moved. Both points are released iterates: length
  * and scale are public.
  *
- * Threads: parameter_step_set belongs to one thread; what is set may be read by many.
+ * Threads: parameter_step_set belongs to one thread; after that, many threads may read
+ * the step.
  * Ownership: a step borrows both points until the next parameter_step_set.
  */
 #ifndef ENGINE_DIFFERENCE_PARAMETER_STEP_H
@@ -29,14 +30,14 @@ void parameter_step_destroy(struct parameter_step *step); /* NULL is allowed */
 /* Bytes that parameter_step_create would take. */
 size_t parameter_step_size(size_t count);
 
-/* The step is from then on that from previous (count), theta', to parameters (count),
+/* From then on, the step leads from previous (count), theta', to parameters (count),
  * theta. */
 void parameter_step_set(struct parameter_step *step, const float *parameters,
                         const float *previous);
 
-/* |theta - theta'|, in double: 0 if nothing moved, and not finite if a parameter is not.
- * Nobody can train from a point that is not finite; what a caller does about it shows
- * nothing private. */
+/* |theta - theta'|, in double: 0 if nothing moved, and not finite if a parameter is not
+ * finite. No training can continue from a point that is not finite; the caller's
+ * reaction reveals nothing private. */
 double parameter_step_length(const struct parameter_step *step);
 
 /* s: a power of two in [2^-100, 2^100], 1 if the length is 0 or not finite. */

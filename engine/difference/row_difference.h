@@ -1,13 +1,13 @@
 /*
  * row_difference.h - the weight layer with one row a record (rows.h) at two parameter
- * points: differences over a scale s go forward and backward by the product rule, and
- * the difference of a record's gradients has two terms (network.md 5.1).
+ * points: differences over a scale s are propagated forward and backward by the product
+ * rule, and the difference of a record's gradients has two terms (network.md 5.1).
  *
  *   dz = da W^T + a' D^T + dc      below = db W + b' D      D = (W - W') / s
  *   (g - g') / s = b x da + db x a',   and db for the bias
  *
- * Where da is zero, as in a layer that reads the record itself, the first term of each
- * is left out.
+ * If da is zero, as in a layer that reads the record itself, the first term of each is
+ * omitted.
  *
  * Threads: pure functions of their arguments.
  */
@@ -32,8 +32,8 @@ void row_difference_backward(const struct row_layer *layer,
                              const struct row_points *points, struct rows below,
                              const struct row_pair *b);
 
-/* Writes for each record nu_up^2 of weight and bias, with room for rounding w b and w db,
- * and M_up^2, where M = |b||da| + |db||a'| (noise.md 2.4). Both are infinite where a
+/* Writes for each record nu_up^2 of weight and bias, with room for rounding w b and w
+ * db, and M_up^2, where M = |b||da| + |db||a'| (noise.md 2.4). Both are infinite if a
  * factor is not finite or beyond 2^64.
  *   squares, spreads  (rows) as many as factors->a.at has
  *   scratch           (2 rows) */

@@ -9,8 +9,8 @@
 #include "engine/parallel/vector_math.h"
 
 enum {
-    CHUNK = 16384,   /* floats: members do not write to one cache line */
-    MOVE_FLOPS = 10, /* of a float, as team.h counts: memory bounds it */
+    CHUNK = 16384,   /* floats: members do not share cache lines */
+    MOVE_FLOPS = 10, /* of a float, as team.h counts: memory-bound */
 };
 
 struct average {
@@ -50,7 +50,8 @@ size_t average_size(const struct averaging_spec *spec, size_t floats)
     return spec->kind == AVERAGING_NONE ? 0 : floats * sizeof(float);
 }
 
-/* How many steps before the first that counts. The tail has one step at least. */
+/* The number of steps before the first that is averaged. The tail has at least one
+ * step. */
 static uint64_t skipped(const struct averaging_spec *spec, uint64_t steps)
 {
     if (spec->kind != AVERAGING_TAIL)
@@ -88,7 +89,7 @@ void average_destroy(struct average *average)
     free(average);
 }
 
-/* The weight of the point after step; that of the first that counts is 1. */
+/* The weight of the point after step; the first averaged point has weight 1. */
 static double weight_of(const struct average *average, uint64_t step)
 {
     uint64_t count = step - average->first + 1;

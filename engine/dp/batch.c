@@ -92,7 +92,7 @@ size_t batch_share(const struct batch *batch, unsigned k, unsigned n)
 {
     size_t target = batch->count / n * k + batch->count % n * k / n;
     size_t p = 0;
-    /* A piece belongs to the share in which its middle lies. */
+    /* A piece belongs to the share that contains its middle. */
     while (p < batch->piece_count &&
            batch->pieces[p].first + batch->pieces[p].count / 2 < target)
         p++;

@@ -1,7 +1,7 @@
 /*
- * batch_split.h - into how many pieces a stepper cuts a batch, and how long they are:
- * cells of a grid, or on public data pieces of an even length (batch.h). All of it
- * follows from the setup's public numbers.
+ * batch_split.h - how many pieces a stepper cuts a batch into, and how long they are:
+ * cells of a grid, or on public data pieces of an even length (batch.h). All results
+ * follow from the setup's public numbers.
  *
  * Threads: pure.
  */
@@ -13,11 +13,12 @@
 
 #include "engine/dp/stepper_setup.h"
 
-/* How many records' sum on public data is one product: enough for a fast one, and few
- * enough that each of two threads gets some of a batch of 256, or of fewer images. */
+/* The records of a piece on public data, whose sum is one product: enough to make the
+ * product fast, and few enough that each of two threads gets a part of a batch of 256,
+ * or of fewer images. */
 size_t batch_split_even_rows(const struct stepper_setup *setup);
 
-/* The most pieces that a batch of that many records is cut into: by the grid with the
+/* The most pieces that a batch of the given records is cut into: by the grid with the
  * most cells, or evenly on public data. */
 size_t batch_split_count_max(const struct stepper_setup *setup, uint64_t records);
 

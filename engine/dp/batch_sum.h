@@ -1,7 +1,7 @@
 /*
- * batch_sum.h - what one sum over a batch is of: how each record is clipped, where sums are
- * rounded to, and what comes with the gradients. A stepper takes it; all its threads read
- * it.
+ * batch_sum.h - the description of one sum over a batch: how each record is clipped,
+ * the grid that sums are rounded to, and what is computed along with the gradients. It
+ * is passed to a stepper, all of whose threads read it.
  */
 #ifndef ENGINE_DP_BATCH_SUM_H
 #define ENGINE_DP_BATCH_SUM_H
@@ -14,18 +14,19 @@
 #include "engine/noise/grid.h"
 
 struct batch_sum {
-    const struct grid *grid; /* where sums are rounded to, and the cells */
-    clip_rule *clip;         /* NULL, on public data alone: every record counts whole */
+    const struct grid *grid; /* the grid that sums are rounded to, with its cells */
+    clip_rule *clip;         /* NULL (public data only): every record counts fully */
     const void *clip_context;
-    /* clip is asked layer by layer, with that layer's norms and spreads, for the
-     * factors of that layer's part. There is no clip_rest then. */
+    /* clip is called once for each layer, with that layer's norms and spreads, and
+     * returns the factors of that layer's part. clip_rest must be NULL then. */
     bool by_layer;
-    /* The sum is of records' gradients less those at the step's previous point, over its
-     * scale (engine/difference/difference.h), and the norms of these. NULL: it is of
-     * gradients. This needs clip. */
+    /* If set, the sum and the norms are those of the differences between records'
+     * gradients and their gradients at the step's previous point, over the step's scale
+     * (engine/difference/difference.h). NULL: they are those of gradients. This needs
+     * clip. */
     const struct parameter_step *parameter_step;
-    /* Counts the batch's records by their norms before clipping, a record that is not
-     * finite as one of norm 0; or NULL. This needs clip. */
+    /* Counts the batch's records by their norms before clipping; a record that is not
+     * finite counts with norm 0. Or NULL. This needs clip. */
     const struct histogram *histogram;
     /* Multiplies the clipped gradients once more and adds them to the error memory; or
      * NULL. This needs clip, and a stepper that uses_error_memory. */

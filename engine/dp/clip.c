@@ -5,12 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The room that a clip factor leaves: rounding w b to float32 may lengthen a vector by
- * 2^-24, and norms are known to 2^-24 (noise.md 2.4, proof). */
+/* The margin of a clip factor: rounding w b to float32 may lengthen a vector by 2^-24,
+ * and norms are accurate to 2^-24 (noise.md 2.4, proof). */
 static const double clip_margin = 1 - 0x1p-22;
 
-/* Rounds a value that is not negative. It does not branch, as half of all values round
- * up, at random. */
+/* Rounds a non-negative value. It has no branch, because half of all values round up,
+ * at random. */
 static inline float toward_zero(double value)
 {
     float rounded = (float)value;
@@ -56,7 +56,7 @@ void clip_shared(float *clip_factors, const struct measures *measures,
             toward_zero(clip_margin * shared->share * (double)clip_factors[i]);
 }
 
-/* The share of a gradient that has at most length limit, by its norm and its spread. */
+/* The factor that shortens a gradient to length limit, by its norm and its spread. */
 static double budget_share_of(double limit, double norm, double spread, double kappa)
 {
     return fmin(limit / norm, kappa * limit / spread);

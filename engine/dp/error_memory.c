@@ -77,7 +77,7 @@ void error_memory_feedback(int64_t *sum, int64_t *memory, size_t count, double s
 }
 
 /* The norm has a relative error of 2^-51, the share and the product 2^-53 each; rint
- * moves a coordinate by half a step. No norm in the box passes 2^52 sqrt(dim). */
+ * moves a coordinate by at most 1/2 step. No norm in the box exceeds 2^52 sqrt(dim). */
 double error_memory_rounding(size_t dim, double radius)
 {
     double root = nextafter(sqrt((double)dim), HUGE_VAL);

@@ -1,5 +1,5 @@
 /*
- * feature_rows.h - what the frozen layers of a model have made of each row of the data
+ * feature_rows.h - the outputs of a model's frozen layers for each row of the data
  * (engine/frozen_features.h).
  */
 #ifndef ENGINE_DP_FEATURE_ROWS_H
@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 struct feature_rows {
-    const float *rows; /* (rows of the data, width); NULL: it is made anew each time */
+    const float *rows; /* (rows of the data, width); NULL: features are computed at each
+                        * use */
     size_t width;
 };
 

@@ -1,6 +1,6 @@
 /*
- * histogram.h - how many records have a norm in each of a few bins of [0, range): what
- * DC-SGD learns of a batch, through noise (papers/dcsgd.md 1.3).
+ * histogram.h - the number of records with a norm in each of a few bins of [0, range).
+ * DC-SGD releases it with noise (papers/dcsgd.md 1.3).
  *
  *   bin j = [j w, (j + 1) w), the last one [(bins - 1) w, infinity); w = range / bins
  *
@@ -20,7 +20,7 @@ struct histogram { /* public: fixed before the batch is drawn */
     double range;  /* > 0, finite */
 };
 
-/* The bin of a norm; infinity and NaN are in the last one. */
+/* The bin of a norm; infinity and NaN belong to the last one. */
 size_t histogram_bin(const struct histogram *histogram, double norm);
 
 double histogram_width(const struct histogram *histogram);

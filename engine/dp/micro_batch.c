@@ -1,22 +1,22 @@
-/* A micro-batch goes one round after another until its share of the pieces is done
+/* A micro-batch repeats these steps until its share of the pieces is done
  * (micro_batch_run):
  *
- *   fill           puts whole pieces into the micro-batch, one behind the other. A
- *                  person takes as many rows as the network's units have, whatever they
- *                  own: those that are left hold zeros, and weigh nothing. Views of a
- *                  record are such rows as well
- *   differentiate  runs forward, loss and backward over all rows, or takes the
+ *   fill           puts whole pieces into the micro-batch, one after the other. A
+ *                  person takes the number of rows of the network's units, however many
+ *                  rows they own: the remaining rows hold zeros, and have weight 0.
+ *                  Views of a record take such rows too
+ *   differentiate  runs forward, loss and backward over all rows, or computes the
  *                  differences
- *   clip           measures each record and asks the clip rule for its clip factor; on
+ *   clip           measures each record and calls the clip rule for its clip factor; on
  *                  public data there is no rule, and nothing is measured
  *   add_sums       for each tile of the parameters and each piece: one product into a
  *                  block that stays in cache, rounded and added to the shared sum under
  *                  the tile's lock
- *   clip_rest_of   and add_sums once more, where a sum keeps what clipping cuts off
+ *   clip_rest_of   and add_sums again, if a sum keeps what clipping cuts off
  *
- * A piece is a cell of the grid, or on public data an even length, and is summed as a
- * whole. Only a cell of more than M records, which happens once in 2^128, is taken in
- * parts. */
+ * A piece is a cell of the grid, or on public data a piece of even length, and is
+ * summed as a whole. Only a cell of more than M records, which has probability 2^-128,
+ * is divided. */
 #include "engine/dp/micro_batch.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@
 
 enum {
     CAPACITY_MIN = 624, /* rows: four cells of mean 128 fit */
-    AHEAD = 4,          /* records whose bytes are on their way while one is gathered */
+    AHEAD = 4,          /* records that are prefetched while one is gathered */
     ALIGNMENT = 64
 };
 
@@ -41,19 +41,20 @@ struct micro_batch {
     struct stream *stream; /* of the draws of persons' rows */
     struct workspace *workspace;
     size_t capacity;
-    float *seen;         /* (features) a row before a view of it is made, or NULL */
-    float *weights;      /* (capacity) what a row's loss weighs in its unit's */
+    float *seen;         /* (features) a row from which a view is computed, or NULL */
+    float *weights;      /* (capacity) weight of a row's loss in that of its unit */
     float *block;        /* (network_tile_floats_max) one tile's product */
     float *clip_factors; /* (capacity) */
-    double *squares;     /* (capacity) each record's, taken as it was gathered, or 0 */
-    uint32_t *indices;   /* (capacity) by which dropout knows the record in each row */
+    double *squares;     /* (capacity) each record's, computed when it was gathered, or
+                          * 0 */
+    uint32_t *indices;   /* (capacity) the index of each row's record, for dropout */
     struct row_range *ranges; /* (capacity) the rows of each piece of the micro-batch */
     size_t range_count;
     size_t filled; /* rows of the micro-batch */
 };
 
-/* Weights are packed once for all rows of dense layers, but more than once for the positions
- * of one cell of images. */
+/* For dense layers, weights are packed once for all rows, so more rows are better. For
+ * images, weights are packed more than once even for the positions of one cell. */
 size_t micro_batch_capacity(const struct network *network, size_t cell_units_max)
 {
     size_t cell = cell_units_max * network_unit_rows(network);
@@ -163,16 +164,17 @@ struct workspace *micro_batch_workspace(struct micro_batch *micro_batch)
     return micro_batch->workspace;
 }
 
-/* Whether squares of the records, as they are read, serve the norms of a sum. */
+/* Returns whether the norms of a sum use the squares of the records, which are computed
+ * when the records are read. */
 static bool squares_serve(const struct batch_sum *sum)
 {
     return sum->clip != NULL && sum->parameter_step == NULL;
 }
 
-/* Copies the features of one row of the matrix into a row, or a view of them. Its square is
- * taken at once, while the row is near and the processor divides the next one's. Where the
- * frozen layers have made something of it, that is copied, and no layer reads the row
- * itself. */
+/* Copies the features of one row of the matrix into a row, or a view of them. Its
+ * square is computed at once, while the row is in cache and the processor divides the
+ * values of the next one. If there are features from the frozen layers, they are
+ * copied, and no layer reads the row itself. */
 static void gather_features(struct micro_batch *micro_batch, const struct task *task,
                             const struct row_view *sight, size_t row)
 {
@@ -222,8 +224,9 @@ static void clear_row(struct micro_batch *micro_batch, const struct task *task,
     workspace_values(micro_batch->workspace)[row] = 0;
 }
 
-/* Puts a unit into its rows. Each of the k that it has weighs 1/k, so that its gradient is
- * that of their mean loss; those it lacks hold zeros, which are read as rows are. */
+/* Copies a unit into its rows. Each of its k rows has weight 1/k, so that the unit's
+ * gradient is that of their mean loss. The remaining rows hold zeros, which are read
+ * like rows. */
 static void gather(struct micro_batch *micro_batch, const struct task *task,
                    uint32_t unit, size_t first)
 {
@@ -244,14 +247,14 @@ static void gather(struct micro_batch *micro_batch, const struct task *task,
         hash_zero(&sights, sizeof sights);
 }
 
-/* Says that a unit will be gathered soon. */
+/* Prefetches a unit that will be gathered soon. */
 static void expect(const struct task *task, uint32_t unit)
 {
     if (task->features.rows == NULL)
         matrix_expect(task->data, matrix_unit(task->data, unit).first);
 }
 
-/* Puts a piece behind what the micro-batch holds, or answers false if it has no room. */
+/* Appends a piece to the micro-batch, or returns false if there is no room. */
 static bool add_piece(struct micro_batch *micro_batch, const struct task *task,
                       struct piece piece)
 {
@@ -272,7 +275,7 @@ static bool add_piece(struct micro_batch *micro_batch, const struct task *task,
 
 struct cursor {
     size_t next, end; /* pieces */
-    size_t taken;     /* how many records of the next piece were taken already */
+    size_t taken;     /* records of the next piece that are already done */
 };
 
 static void fill(struct micro_batch *micro_batch, const struct task *task,
@@ -289,8 +292,7 @@ static void fill(struct micro_batch *micro_batch, const struct task *task,
             continue;
         if (micro_batch->range_count > 0)
             return;
-        /* A cell of more than M records, which happens once in 2^128, is taken in
-         * parts. */
+        /* A cell of more than M records, which has probability 2^-128, is divided. */
         do
             piece.count /= 2;
         while (!add_piece(micro_batch, task, piece));
@@ -413,5 +415,5 @@ void micro_batch_run(struct micro_batch *micro_batch, const struct task *task,
                      task->reduction->error_memory);
     }
     workspace_drop(micro_batch->workspace,
-                   (struct drop){0}); /* evaluation drops nothing */
+                   (struct drop){0}); /* no dropout in an evaluation */
 }

@@ -1,7 +1,7 @@
 /*
- * micro_batch.h - one thread's part of a step's sum. It takes pieces of the batch through
- * the model, as many at a time as there is room for in its workspace, clips the records
- * and adds their sums to the common one.
+ * micro_batch.h - one thread's part of a step's sum. It runs pieces of the batch
+ * through the model, as many at a time as its workspace has room for, clips the records
+ * and adds their sums to the shared sum.
  *
  * Threads: a struct micro_batch belongs to one thread at a time; a struct reduction is
  * locked tile by tile, and integers add to the same in any order.
@@ -25,34 +25,35 @@
 
 struct micro_batch; /* opaque */
 
-struct task { /* what one sum is of; all threads read it */
+struct task { /* the inputs of one sum; all threads read it */
     const struct network *network;
     const struct matrix *data;
     struct feature_rows features;
     const float *parameters;
     const struct batch *batch;
     const struct batch_sum *sum;
-    const uint8_t *drop_key; /* this step's (workspace_drop) */
-    const uint8_t *rows_key; /* and that of unit_rows.h, where units are persons */
-    const struct view_spec *views; /* of each row; NULL: it is seen as it is */
-    const uint8_t *views_key;      /* this step's, where there are views */
+    const uint8_t *drop_key;       /* this step's (workspace_drop) */
+    const uint8_t *rows_key;       /* and that of unit_rows.h, if units are persons */
+    const struct view_spec *views; /* of each row; NULL: rows are used as they are */
+    const uint8_t *views_key;      /* this step's, if there are views */
     const double *class_weights;   /* (workspace_weigh_classes); NULL: none */
     struct reduction *reduction;
     const atomic_bool *cancel; /* or NULL */
 };
 
-/* The rows of a micro-batch: room for the largest cell and, where rows are short, for more
- * than one.
+/* The rows of a micro-batch: room for the largest cell and, if rows are short, for more
+ * than one cell.
  *   cell_units_max  M */
 size_t micro_batch_capacity(const struct network *network, size_t cell_units_max);
 
-/* How many pieces of that many units a micro-batch usually has room for; at least 1. */
+/* The number of pieces, of the given number of units each, that a micro-batch usually
+ * has room for; at least 1. */
 size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records);
 
 struct micro_batch_room {
     size_t capacity; /* rows of a micro-batch (micro_batch_capacity) */
     bool two_points; /* for sums of differences too */
-    bool has_views;  /* rows are seen in views (views.h) */
+    bool has_views;  /* rows are replaced by views (views.h) */
 };
 
 /*   ST_NO_MEMORY  an allocation failed */
@@ -64,7 +65,7 @@ size_t micro_batch_size(const struct network *network,
                         struct micro_batch_room room); /* bytes */
 
 /* Adds the sums of pieces [first, end), starting with the tile of its own share, so
- * that threads meet at locks as seldom as may be. Stops between micro-batches once
+ * that threads rarely wait for each other's locks. Stops between micro-batches once
  * *cancel is set. */
 struct micro_batch_share {
     size_t first, end; /* pieces */
@@ -73,7 +74,7 @@ struct micro_batch_share {
 void micro_batch_run(struct micro_batch *micro_batch, const struct task *task,
                      struct micro_batch_share share);
 
-/* The workspace, for work that is not about gradients (evaluation). */
+/* The workspace, for work without gradients (evaluation). */
 struct workspace *micro_batch_workspace(struct micro_batch *micro_batch);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * noise_plan.h - the grids on which what an algorithm releases gets its noise (grid.h).
- * The first is that of the clipped sum; the others have names.
+ * noise_plan.h - the grids on which noise is added to the releases of an algorithm
+ * (grid.h). The first is the grid of the clipped sum; the others have names.
  *
- * A row gives its plan to the trainer, which makes room for the cells of every grid, and
- * to the certificate, which shows each named grid as a member of that name (privacy.md
- * P10). So an algorithm that releases a quantity of its own names its grid here, and no
- * other file has to know of it.
+ * The trainer reads an algorithm's plan to allocate the cells of every grid, and the
+ * certificate shows each named grid as a member of that name (privacy.md P10). So an
+ * algorithm that releases another quantity names its grid here, and no other file needs
+ * to know about it.
  *
  * Threads: plain values.
  */
@@ -20,7 +20,8 @@ enum { NOISE_GRIDS_MAX = 4 }; /* no algorithm here has more than two */
 
 struct noise_grid {
     const char *name; /* a constant, and the member's name in the certificate */
-    size_t bins;      /* how many counts it is the grid of; 0: it is that of a sum */
+    size_t bins;      /* the number of counts on this grid; 0: it is the grid of a
+                       * sum */
     struct grid grid;
 };
 
@@ -31,8 +32,7 @@ struct noise_plan {
     size_t named_count;
 };
 
-/* Puts grid at the end of the plan's named grids, or in the place of the one that has its
- * name. */
+/* Appends grid to the plan's named grids, or replaces the grid of the same name. */
 void noise_plan_set(struct noise_plan *plan, const struct noise_grid *grid);
 
 #endif

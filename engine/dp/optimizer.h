@@ -1,14 +1,14 @@
 /*
- * optimizer.h - what moves the parameters, given a gradient that has been paid for:
+ * optimizer.h - updates the parameters, given a released gradient: this is
  * post-processing, so it costs no privacy.
  *
  *   sgd   v = momentum v + g;  p -= rate v
  *   adam  m = beta1 m + (1 - beta1) g;  s = beta2 s + (1 - beta2) g^2;
  *         p -= rate (m / (1 - beta1^t)) / (sqrt(s / (1 - beta2^t)) + epsilon)
  *
- * p are the parameters, g the gradient, and t counts steps from 1. Before either, weight
- * decay takes its share of every parameter, apart from the moments (Loshchilov & Hutter
- * 2019, 1711.05101):
+ * p are the parameters, g the gradient, and t counts steps from 1. Before either
+ * update, weight decay shrinks every parameter, decoupled from the moments (Loshchilov
+ * & Hutter 2019, 1711.05101):
  *
  *   p = (1 - rate weight_decay) p
  *
@@ -21,7 +21,7 @@
  *
  * with x = (t - W) / (T - 1 - W), so that the last step has learning_rate_final.
  *
- * Threads: ranges that do not overlap may be applied at once.
+ * Threads: spans that do not overlap may be updated concurrently.
  */
 #ifndef ENGINE_DP_OPTIMIZER_H
 #define ENGINE_DP_OPTIMIZER_H
@@ -37,7 +37,8 @@
 const char *rate_schedule_name(enum rate_schedule schedule); /* linear cosine */
 bool rate_schedule_parse(enum rate_schedule *schedule, const char *text);
 
-/* Sets the rate of one that names no last rate: a line stays level, a cosine ends at 0. */
+/* Sets the rate, and the last rate for a job that gives none: a linear schedule stays
+ * constant, a cosine ends at 0. */
 void optimizer_spec_set_rate(struct optimizer_spec *spec, double learning_rate);
 
 struct optimizer; /* the spec and its state, opaque */
@@ -53,9 +54,9 @@ size_t optimizer_size(const struct optimizer_spec *spec, size_t dim);
 /* The rate of step, counted from 0. */
 double optimizer_rate(const struct optimizer *optimizer, uint64_t step);
 
-/* Moves parameters[span] by gradient, whose first value is of coordinate span.first, for
- * step, counted from 0. Every step must be applied once to every span, in order. False if a
- * parameter is no longer finite. */
+/* Updates parameters[span] with gradient, whose first value belongs to coordinate
+ * span.first, for step, counted from 0. Every step must be applied once to every span,
+ * in order. Returns false if a parameter is no longer finite. */
 bool optimizer_apply(struct optimizer *optimizer, float *parameters,
                      const float *gradient, struct span span, uint64_t step);
 

@@ -29,7 +29,7 @@ enum rate_schedule { RATE_LINEAR, RATE_COSINE };
 struct optimizer_spec {
     enum optimizer_kind kind;
     double learning_rate;         /* > 0 */
-    double learning_rate_final;   /* that of the last step */
+    double learning_rate_final;   /* the rate of the last step */
     double momentum;              /* sgd: [0, 1) */
     double beta1, beta2, epsilon; /* adam */
     enum rate_schedule schedule;

@@ -40,7 +40,7 @@ static struct noise_address address_of(struct release *release)
     return (struct noise_address){release->key, release->query++};
 }
 
-/* What all members do to their spans of a sum. */
+/* The work that all members do on their spans of a sum. */
 struct release_work {
     struct release *release;
     struct reduction *reduction;
@@ -49,18 +49,19 @@ struct release_work {
     double unit;                   /* of a public sum */
 };
 
-/* A member's part of what this process releases. */
+/* A member's part of the slice that this process releases. */
 static struct span part_of(const struct release_work *work, unsigned member)
 {
     return span_part(work->reduction->slice, member, team_size(work->release->team),
                      NOISE_CHUNK);
 }
 
-/* What a coordinate costs, counted as in team.h; noise is more than any use of it. */
+/* The cost of a coordinate, counted as in team.h; noise costs more than any use of the
+ * gradient. */
 enum { NOISE_FLOPS = 100, AVERAGE_FLOPS = 20 };
 
-/* Coordinates that are released and used before the next ones are: what they take of the
- * vectors stays in the second cache meanwhile. */
+/* The number of coordinates that are released and used at a time: their parts of the
+ * vectors stay in the second-level cache. */
 enum { AT_ONCE = 16 * NOISE_CHUNK };
 
 static void run_on_spans(struct release *release,

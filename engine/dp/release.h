@@ -1,20 +1,21 @@
 /*
- * release.h - the way out of a step. What is summed over private records leaves through
- * these functions alone, each of which adds the noise of its own query to it (noise.h);
- * sums of public data leave without.
+ * release.h - the releases of a step. Sums over private records leave only through
+ * these functions, each of which adds the noise of its own query (noise.h); sums of
+ * public data leave without noise.
  *
  *   sum, counts, norm of the sum  -->  + noise  -->  gradient, numbers
  *
- * What several processes have summed meets first (group.h). Each adds noise of its own to
- * its own slice of the sum, and nobody has the whole of it before that.
+ * The sums of several processes are combined first (group.h). Each process adds its own
+ * noise to its own slice of the sum; before that, no process has the whole sum.
  *
  * Invariants
- *   (1) No (key, query) serves two releases: every step has its own key, every release in
- *       it the next query.
+ *   (1) No (key, query) is used for two releases: every step has its own key, and every
+ *       release in it takes the next query.
  *   (2) A sum and counts that were released are zero afterwards.
- *   (3) Threads change no bit: a member releases whole chunks of noise (noise.h).
+ *   (3) The number of threads changes no bit: a member of the team releases whole
+ *       chunks of noise (noise.h).
  *
- * Threads: one caller; the team's threads are its own.
+ * Threads: one caller; it uses the threads of the team.
  */
 #ifndef ENGINE_DP_RELEASE_H
 #define ENGINE_DP_RELEASE_H
@@ -31,47 +32,49 @@
 struct release {
     struct team *team;
     const struct noise_key *key; /* this step's */
-    uint64_t query;              /* of the step's next release */
+    uint64_t query;              /* number of the step's next release */
     struct noise **noises;       /* (team size) */
-    float *gradient;             /* (dim) as it was released last, if it was kept */
+    float *gradient;             /* (dim) the last release, if it was kept */
 };
 
-/* key is where each step's key will stand; it and team are borrowed until fini.
- *   ST_NO_MEMORY  no room for dim floats; fini is still to be called */
+/* key points to where each step's key will be stored; key and team are borrowed until
+ * fini.
+ *   ST_NO_MEMORY  no room for dim floats; fini must still be called */
 enum status release_init(struct release *release, struct team *team,
                          const struct noise_key *key, size_t dim, struct error *error);
 void release_fini(struct release *release); /* a zeroed one is allowed */
 
-/* Begins a step, whose key stands where it was said. */
+/* Begins a step, whose key is already stored at release->key. */
 void release_begin_step(struct release *release);
 
-/* What is done with a stretch of the gradient as soon as it is out, on the thread that
- * released it, several at a time: gradient[0] is of coordinate span.first, and gone when run
- * returns. The stretches make up the slice of this process. */
+/* A function that is called with a part of the gradient as soon as it is released, on
+ * the thread that released it, possibly on several threads at a time. gradient[0]
+ * belongs to coordinate span.first, and gradient is valid only until run returns. The
+ * parts make up the slice of this process. */
 struct release_use {
     void (*run)(void *context, const float *gradient, struct span span);
     void *context;
 };
 
 /* gradient = (sum + noise) / divisor (noise_release), in the slice of this process.
- *   use  NULL: the gradient is kept. Else it is used stretch by stretch and not kept; what
- *        stands in its slice is of no meaning then */
+ *   use  NULL: the gradient is kept. Otherwise use is called part by part and the
+ *        gradient is not kept; release->gradient is then undefined in the slice */
 void release_sum(struct release *release, struct reduction *reduction,
                  const struct grid *grid, double divisor,
                  const struct release_use *use);
 
-/* out[j] = counts[j] + noise, j in [0, bins): all processes get what the group's rank 0
- * draws.
+/* out[j] = counts[j] + noise, j in [0, bins): all processes get the values that the
+ * group's rank 0 drew.
  *   grid  planned by grid_plan_counts */
 void release_counts(struct release *release, struct reduction *reduction, size_t bins,
                     const struct grid *grid, double *out);
 
-/* Returns the norm of the sum, plus noise, in the sum's unit: to all processes what the
- * group's rank 0 draws. The sum stays. */
+/* Returns the norm of the sum, plus noise, in the sum's unit: all processes get the
+ * value that the group's rank 0 drew. The sum stays. */
 double release_norm(struct release *release, struct reduction *reduction,
                     const struct norm_grid *norm);
 
-/* gradient = sum / divisor: of public data alone, which the caller checks. */
+/* gradient = sum / divisor: only for public data, which the caller checks. */
 void release_average(struct release *release, struct reduction *reduction,
                      const struct grid *grid, double divisor);
 

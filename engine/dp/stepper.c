@@ -1,11 +1,11 @@
-/* A stepper holds together what a step is made of: its keys (step_seeds.h), the batch,
- * the team's micro-batches, the reduction in which their sums meet (reduction.h), the
- * way out (release.h) and the optimizer.
+/* A stepper combines the parts of a step: its keys (step_seeds.h), the batch, the
+ * team's micro-batches, the reduction that adds up their sums (reduction.h), the
+ * release (release.h) and the optimizer.
  *
- * stepper_sum cuts the batch into pieces and deals them out in shares of about a
- * micro-batch. Each member of the team takes the next share that nobody has taken and
- * runs it through its micro-batch (micro_batch.h), which adds to the reduction. A
- * cancelled sum is zeroed. */
+ * stepper_sum cuts the batch into pieces and divides them into shares of about a
+ * micro-batch. Each member of the team takes the next free share and runs it through
+ * its micro-batch (micro_batch.h), which adds to the reduction. A cancelled sum is
+ * zeroed. */
 #include "engine/dp/stepper.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct micro_batch_room room_of(const struct stepper_setup *setup)
 uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads)
 {
     uint64_t dim = network_parameters(setup->network);
-    uint64_t batch = 2 * setup->batch_size; /* hardly any batch is larger */
+    uint64_t batch = 2 * setup->batch_size; /* a larger batch is very rare */
     uint64_t kept = setup->uses_error_memory
                         ? dim * sizeof(int64_t) + setup->records * sizeof(uint32_t)
                         : 0;
@@ -82,7 +82,7 @@ enum status stepper_create(struct stepper **out, const struct stepper_setup *set
     CHECK(setup->records == matrix_units(setup->data));
     CHECK(!setup->is_public || network_unit_rows(setup->network) == 1);
     CHECK(setup->views.count == 0 || (!setup->is_public && !setup->uses_differences));
-    /* By these numbers dropout knows the rows of a micro-batch. */
+    /* Dropout identifies the rows of a micro-batch by these numbers. */
     CHECK(setup->records <= UINT32_MAX / network_unit_rows(setup->network));
     stepper->setup = *setup;
     stepper->setup.group = setup->group != NULL ? setup->group : &group_alone;
@@ -218,15 +218,16 @@ const struct parameter_step *stepper_move_from(struct stepper *stepper,
 struct sum_work {
     struct stepper *stepper;
     struct task task;
-    unsigned shares;  /* how many the batch has, each about a micro-batch */
-    atomic_uint next; /* the first share that nobody has taken */
-    /* Whether floats below the normal range are zeros. Not of gradient differences: of two
-     * terms the smaller may vanish, which makes their difference longer (noise.md 2.4). */
+    unsigned shares;  /* of the batch, each about a micro-batch */
+    atomic_uint next; /* the first free share */
+    /* True if floats below the normal range are read as zeros. This is not done for
+     * gradient differences: if the smaller of two terms vanished, their difference
+     * would become longer (noise.md 2.4). */
     bool drops_small;
 };
 
-/* The number of shares is a multiple of the members, so that they end together; a member
- * that is held up takes fewer. */
+/* The number of shares is a multiple of the number of members, so that they finish
+ * together; a delayed member takes fewer. */
 static unsigned share_count(const struct stepper *stepper)
 {
     const struct batch *batch = &stepper->batch;
@@ -237,8 +238,8 @@ static unsigned share_count(const struct stepper *stepper)
     return size * (unsigned)((pieces + at_once - 1) / at_once);
 }
 
-/* How many members can have some of a sum, by public numbers: which cells are empty is for
- * nobody to see. */
+/* The number of members that can get a part of a sum, by public numbers: the number of
+ * empty cells must not be visible. */
 static size_t share_limit(const struct stepper *stepper, const struct batch_sum *sum)
 {
     return stepper->setup.noise != NULL ? (size_t)sum->grid->cells
@@ -265,7 +266,7 @@ static void sum_member(void *context, unsigned member)
     small_floats_restore(before);
 }
 
-/* What a batch of the expected size costs: the realised size is for nobody to see. */
+/* The cost of a batch of the expected size: the realised size must not be visible. */
 static double sum_flops(const struct stepper_setup *setup)
 {
     size_t views = setup->views.count > 0 ? setup->views.count : 1;
@@ -319,15 +320,15 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
     return error_set(error, ST_CANCELLED, "cancelled");
 }
 
-/* A member's part of the parameters that this rank moves, and of everything else that has
- * their length. */
+/* A member's part of the parameters that this rank updates, and of all vectors of the
+ * same length. */
 static struct span part_of(const struct stepper *stepper, unsigned member)
 {
     return span_part(stepper->reduction.slice, member, team_size(stepper->setup.team),
                      NOISE_CHUNK);
 }
 
-/* What a coordinate costs, counted as in team.h, where memory bounds all three. */
+/* The cost of a coordinate, counted as in team.h; all three are memory-bound. */
 enum { MEASURE_FLOPS = 10, FEEDBACK_FLOPS = 40, UPDATE_FLOPS = 20 };
 
 static void run_on_spans(struct stepper *stepper,
@@ -404,7 +405,7 @@ double stepper_release_norm(struct stepper *stepper, const struct norm_grid *nor
 
 void stepper_average(struct stepper *stepper, const struct grid *grid, double divisor)
 {
-    CHECK(stepper->setup.is_public); /* nothing else goes without noise */
+    CHECK(stepper->setup.is_public); /* only public sums have no noise */
     release_average(&stepper->release, &stepper->reduction, grid, divisor);
 }
 
@@ -413,7 +414,7 @@ float *stepper_gradient(struct stepper *stepper)
     return stepper->release.gradient;
 }
 
-/* The squares are added in one order whatever the threads. */
+/* The squares are added in the same order with any number of threads. */
 double stepper_gradient_square(struct stepper *stepper)
 {
     float *gradient = stepper->release.gradient;
@@ -437,7 +438,7 @@ void stepper_gradient_scale(struct stepper *stepper, double factor)
         gradient[j] = (float)((double)gradient[j] * factor);
 }
 
-/* gradient is that of span. */
+/* Updates the parameters of span; gradient begins at span.first. */
 static void move(void *context, const float *gradient, struct span span)
 {
     struct stepper *stepper = context;
@@ -453,7 +454,8 @@ static void move_member(void *context, unsigned member)
     move(stepper, stepper->release.gradient + span.first, span);
 }
 
-/* What a step says when all parameters have been moved. */
+/* Completes an update: fails if a parameter of any rank is not finite; otherwise
+ * gathers the parameters of all ranks. */
 static enum status moved(struct stepper *stepper, struct error *error)
 {
     const struct stepper_setup *setup = &stepper->setup;

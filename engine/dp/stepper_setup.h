@@ -1,5 +1,5 @@
 /*
- * stepper_setup.h - what a stepper is made from.
+ * stepper_setup.h - the arguments of stepper_create.
  */
 #ifndef ENGINE_DP_STEPPER_SETUP_H
 #define ENGINE_DP_STEPPER_SETUP_H
@@ -21,16 +21,16 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     const struct network *network;
     const struct matrix *data;
     struct team *team;
-    const struct group *group; /* NULL: alone */
-    float *parameters;         /* (network_parameters) moved by stepper_update */
+    const struct group *group; /* NULL: a group of one */
+    float *parameters;         /* (network_parameters) updated by stepper_update */
     const struct optimizer_spec *optimizer;
     const double *class_weights; /* (classes) see workspace_weigh_classes; NULL: none */
     uint64_t steps;
     uint64_t records;       /* n, the units of data (matrix_units) */
     uint64_t batch_size;    /* expected */
-    struct view_spec views; /* that a step takes of each row; a count of 0: none */
+    struct view_spec views; /* views of each row in a step; a count of 0: none */
     bool is_public;         /* stepper_average is allowed, and noise is NULL */
-    const struct noise_plan *noise; /* its grids say how large cells grow */
+    const struct noise_plan *noise; /* its grids determine how large cells can be */
     bool uses_error_memory; /* stepper_error_feedback and stepper_deal are used */
     bool uses_differences;  /* stepper_move_from is used */
     bool uses_subsets;      /* stepper_draw_subset is used */

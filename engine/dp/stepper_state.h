@@ -1,6 +1,6 @@
 /*
- * stepper_state.h - what a stepper holds; for stepper.c and its test alone. Whoever
- * includes it could take a sum out without its noise.
+ * stepper_state.h - the members of a stepper; only for stepper.c and its test. A file
+ * that includes this header could read a sum without its noise.
  */
 #ifndef ENGINE_DP_STEPPER_STATE_H
 #define ENGINE_DP_STEPPER_STATE_H
@@ -21,21 +21,22 @@
 struct stepper {
     struct stepper_setup setup;
     size_t dim;
-    struct feature_rows features; /* of the data; no rows: none were made */
+    struct feature_rows features; /* of the data; NULL rows: none were computed */
     uint64_t step;
     size_t bins; /* the bins of the last sum's histogram */
     struct step_seeds keys;
     struct sampler *sampler;
-    struct partition partition;      /* where the setup uses an error memory */
-    struct fixed_size_subset subset; /* where it uses subsets */
+    struct partition partition;      /* if the setup uses an error memory */
+    struct fixed_size_subset subset; /* if it uses subsets */
     struct batch batch;
-    struct parameter_step *parameter_step; /* where it uses differences */
+    struct parameter_step *parameter_step; /* if it uses differences */
     struct micro_batch **micro_batches;    /* (team size) */
     struct reduction reduction;            /* the step's sum */
     struct error_memory_squares *squares;  /* (team size) each member's part */
     struct release release;
     struct optimizer *optimizer;
-    atomic_bool diverged; /* a parameter that this step has moved is not finite */
+    atomic_bool diverged; /* this step has updated a parameter to a value that is not
+                           * finite */
 };
 
 #endif

@@ -42,8 +42,8 @@ struct norm_squares norm_squares_of(const int64_t *sum, size_t count)
     return squares;
 }
 
-/* The limbs may each be larger than 32 bits hold, but for the highest, which then says that
- * the whole is beyond any limit. */
+/* Each limb may exceed 32 bits. If the highest limb is too large, the sum is beyond any
+ * limit. */
 static double length_of(const struct norm_squares *squares)
 {
     wide total = 0;

@@ -17,9 +17,9 @@ static bool holds(const uint32_t *rows, size_t count, uint32_t row)
     return false;
 }
 
-/* Floyd's draw of count of the first of numbers: each subset is as likely as any other, but
- * for the 2^-32 by which a word has no whole number of shares. It takes the same time
- * whatever is drawn. */
+/* Floyd's draw of count of the numbers below of: all subsets are equally likely, except
+ * for a deviation of 2^-32, because the range need not divide the number of values of a
+ * word. The time does not depend on the numbers drawn. */
 static void draw_subset(uint32_t *rows, uint32_t of, size_t count,
                         const uint32_t *words)
 {

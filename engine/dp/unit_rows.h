@@ -1,11 +1,12 @@
 /*
- * unit_rows.h - which rows of the matrix a step reads of a unit that is in its batch.
+ * unit_rows.h - which rows of the matrix a step reads for a unit in its batch.
  *
- * It is all rows of a person where they are at most count, else count of them, a uniform
- * subset from a stream keyed by the step and addressed by the person's index. The answer
- * depends on the person's own number of rows and on the key alone, not on who else is
- * there (noise.md E2). What is drawn and how many rows are read does not depend on that
- * number: whoever has fewer is read with the zeros behind their rows (privacy.md P6).
+ * If a person has at most count rows, a step reads all of them. Otherwise it reads
+ * count of them: a uniform subset from a stream that is keyed by the step and addressed
+ * by the person's index. The subset depends only on the person's own number of rows and
+ * on the key, not on other persons (noise.md E2). How many words are drawn and how many
+ * rows are read does not depend on that number: for a person with fewer rows, the zeros
+ * after their rows are read too (privacy.md P6).
  *
  * Threads: a struct stream belongs to one thread at a time.
  */
@@ -19,14 +20,14 @@
 #include "engine/data/matrix.h"
 
 struct unit_draw {
-    const uint8_t *key; /* (STREAM_KEY_SIZE) this step's, for nothing else */
+    const uint8_t *key; /* (STREAM_KEY_SIZE) this step's, used for nothing else */
     size_t count;       /* the most rows of a unit, in [1, UNIT_ROWS_MAX] */
 };
 
-/* rows (draw.count) = the rows of unit, each once. Returns how many they are, at least 1.
- * Behind them stand rows of the unit's room that hold zeros, or, where it has no such room,
- * its first row again: they are to be read as well, and to count nothing. The matrix has
- * persons. */
+/* rows (draw.count) = the rows of unit, each once. Returns their number, at least 1.
+ * After them come rows of the unit's reserved space, which hold zeros, or, if it has no
+ * such space, its first row again: the caller reads them as well but gives them no
+ * weight. The matrix must have persons. */
 size_t unit_rows_draw(uint32_t *rows, const struct matrix *matrix, uint32_t unit,
                       struct unit_draw draw, struct stream *stream);
 

@@ -1,14 +1,15 @@
-/* A product is cut into tiles, which a kernel holds in registers. y is read by panels of
- * PANEL_COLUMNS columns: a stretch of a panel's terms is packed, so that it lies in a cache
- * of the first level, and goes past all rows; the next stretch goes on with the chains where
- * they stand in z, and a float that is stored and read again is the same. A stretch is some
- * whole runs, or a part of a long one.
+/* A product is cut into tiles, which a kernel holds in registers. y is read in panels
+ * of PANEL_COLUMNS columns. A stretch of a panel's terms is packed, so that it fits
+ * into the first-level cache, and is multiplied with all rows. The next stretch
+ * continues the chains from their values in z: a float that is stored and read again
+ * does not change. A stretch is a number of whole runs, or a part of a long run.
  *
- * The rows of a tile lie along one of the three directions in which rows go: the last, or
- * the longest where the last is short. Directions of which one goes on where another ends
- * are taken as one.
+ * The rows of a tile are along one of the three directions of rows: the last, or the
+ * longest if the last is short. If one direction continues where another ends, the two
+ * are merged.
  *
- * How a product is cut depends on its shape, and no output's bits depend on that. */
+ * The division of a product depends only on its shape, and does not affect the bits of
+ * outputs. */
 #include "engine/gemm/direct_conv.h"
 
 #include <stdbool.h>
@@ -18,16 +19,16 @@
 
 enum {
     STRETCH_TERMS = 256, /* 32 KiB of a panel */
-    ROWS_ENOUGH = 8,     /* of a tile: as many chains as keep a processor busy */
+    ROWS_ENOUGH = 8,     /* of a tile: enough chains to keep a processor busy */
     DIRECTIONS = 3,
     CACHE_LINE = 64
 };
 
-/* Terms [term, term + terms) of each of the runs [first, first + runs) that follow one
- * another in outer run `outer`. */
+/* Terms [term, term + terms) of each of the adjacent runs [first, first + runs) in
+ * outer run `outer`. */
 struct stretch {
     size_t outer, first, runs, term, terms;
-    bool begins; /* chains begin with it */
+    bool begins; /* it is the first of the chains */
 };
 
 /* A panel's columns. */
@@ -43,8 +44,8 @@ static const float *y_of(const struct direct_conv *slide, const struct stretch *
     return slide->y + steps;
 }
 
-/* The next panel's part of each row is asked for while this one is copied: rows are far
- * apart, and no processor guesses where the next one lies. */
+/* Prefetches the next panel's part of each row while this one is copied: rows are far
+ * apart, and processors do not predict the address of the next one. */
 static void copy_rows(float *panel, struct product_source from, bool goes_on)
 {
     for (size_t t = 0; t < from.rows; t++, from.at += from.stride) {
@@ -82,7 +83,8 @@ static void pack(float *panel, const struct gemm_kernel *kernel,
     }
 }
 
-/* Multiplies tiles that differ by where they begin in the first two directions. */
+/* Multiplies all tiles that differ only in their position in the first two
+ * directions. */
 static void multiply_all(const struct gemm_kernel *kernel,
                          const struct direct_conv *slide, struct product_tile tile)
 {
@@ -99,7 +101,7 @@ static void multiply_all(const struct gemm_kernel *kernel,
         }
 }
 
-/* Goes on with the chains of a panel's columns by a stretch of their terms. */
+/* Continues the chains of a panel's columns with a stretch of their terms. */
 static void multiply_panel(const struct gemm_kernel *kernel,
                            const struct direct_conv *slide,
                            const struct stretch *stretch, struct columns columns,
@@ -135,7 +137,7 @@ static void multiply_panel(const struct gemm_kernel *kernel,
         }
 }
 
-/* After the first stretch chains go on where they stand. */
+/* After the first stretch, chains continue from their values in z. */
 static struct direct_conv going_on(const struct direct_conv *slide)
 {
     struct direct_conv next = *slide;
@@ -160,7 +162,7 @@ static void multiply_stretch(const struct gemm_kernel *kernel,
     }
 }
 
-/* Makes the outer direction part of the inner one where it goes on with that. */
+/* Merges the outer direction into the inner one if it continues where that ends. */
 static void join(struct direct_conv_rows *outer, struct direct_conv_rows *inner)
 {
     const size_t count = outer->count * inner->count;
@@ -175,7 +177,7 @@ static void join(struct direct_conv_rows *outer, struct direct_conv_rows *inner)
     *outer = (struct direct_conv_rows){.count = 1};
 }
 
-/* The last direction is that of a tile's rows. */
+/* Makes the direction of a tile's rows the last one. */
 static void arrange_rows(struct direct_conv_rows rows[DIRECTIONS])
 {
     join(&rows[1], &rows[2]);
@@ -189,7 +191,7 @@ static void arrange_rows(struct direct_conv_rows rows[DIRECTIONS])
     }
 }
 
-/* The last runs are those of a stretch. */
+/* Makes the runs of a stretch the last ones. */
 static void arrange_runs(struct direct_conv_runs runs[2])
 {
     if (runs[1].count == 1) {
@@ -199,7 +201,7 @@ static void arrange_runs(struct direct_conv_runs runs[2])
     }
 }
 
-/* Goes over the stretches of all terms, of which there are some. */
+/* Multiplies the stretches of all terms; there must be at least one term. */
 static void multiply_stretches(const struct gemm_kernel *kernel,
                                const struct direct_conv *slide, float *panel)
 {

@@ -1,5 +1,6 @@
 /*
- * even_split.h - all of something cut into shares that differ by one at most.
+ * even_split.h - divides a number of items into shares whose sizes differ by one at
+ * most.
  *
  * Threads: pure functions.
  */
@@ -8,13 +9,13 @@
 
 #include <stddef.h>
 
-/* How many shares, of at most so many each, all takes. */
+/* The number of shares of at most most items each that all items need. */
 static inline size_t even_split_of(size_t all, size_t most)
 {
     return (all + most - 1) / most;
 }
 
-/* Where a share begins. */
+/* The first item of the share index. */
 static inline size_t even_split_begin(size_t all, size_t shares, size_t index)
 {
     return all / shares * index + (index < all % shares ? index : all % shares);

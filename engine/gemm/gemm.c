@@ -1,5 +1,6 @@
-/* Products by rows of x are slides of one run (direct_conv.h). Where a product is by
- * columns, the terms are a cell's records and few: both matrices are read in place. */
+/* Products by rows of x are a direct_conv with one run (direct_conv.h). In products by
+ * columns, the terms are a cell's records and few, so both matrices are read in
+ * place. */
 #include "engine/gemm/gemm.h"
 
 #include "engine/gemm/direct_conv.h"
@@ -72,7 +73,8 @@ void gemm_columns_by_columns(const struct gemm_kernel *kernel,
         }
 }
 
-/* Columns by columns: those of y that a tile reads stay near while all rows go by. */
+/* The outer loop is over columns, so that the columns of y that a tile reads stay in
+ * cache for all rows. */
 void gemm_sum_of_units(const struct gemm_kernel *kernel, const struct gemm *product,
                        struct gemm_runs runs)
 {

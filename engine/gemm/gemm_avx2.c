@@ -1,4 +1,5 @@
-/* As gemm_avx512.c, with half as many registers of half the width. */
+/* The same method as in gemm_avx512.c, with half as many registers of half the
+ * width. */
 #include "engine/gemm/gemm_avx2.h"
 
 #if PRODUCT_HAS_AVX2
@@ -42,7 +43,7 @@ TILE_TARGET TILE_INLINE void begin(__m256 chains[][VECTORS],
                 : _mm256_maskload_ps(start + i * tile->start_row + v * LANES, lanes[v]);
 }
 
-/* Goes on with the chains by the tile's runs, from x and y on. */
+/* Continues the chains with the tile's runs, which begin at x and y. */
 TILE_TARGET TILE_INLINE void add_runs(__m256 chains[][VECTORS],
                                       const struct product_tile *tile, const float *x,
                                       const float *y, const size_t rows)
@@ -79,7 +80,7 @@ TILE_TARGET TILE_INLINE void end(__m256 chains[][VECTORS],
                             chains[i][v]);
 }
 
-/* rows is a constant wherever this is called. */
+/* rows is a constant at every call. */
 TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
                                            const size_t rows)
 {
@@ -101,8 +102,9 @@ TILE_TARGET static void multiply(const struct product_tile *tile)
     }
 }
 
-/* A unit's chains stand in registers, the sums of all in memory, which is met once a unit:
- * with half of the registers each, the chains would be too few to keep a processor busy. */
+/* A unit's chains are in registers, and the sums over units in memory, which is
+ * accessed once a unit: if each had half of the registers, the chains would be too few
+ * to keep a processor busy. */
 TILE_TARGET TILE_INLINE void add_units_rows(const struct product_tile *tile,
                                             struct product_units units,
                                             const size_t rows)
@@ -143,7 +145,8 @@ TILE_TARGET static void add_units(const struct product_tile *tile,
     }
 }
 
-/* Eight rows of eight floats, in registers, become as many columns of the panel. */
+/* Transposes eight rows of eight floats, in registers, to eight columns of the
+ * panel. */
 TILE_TARGET TILE_INLINE void transpose_square(float *panel, const float *from,
                                               size_t stride)
 {
@@ -173,7 +176,7 @@ TILE_TARGET TILE_INLINE void transpose_square(float *panel, const float *from,
     }
 }
 
-/* What no square of eight covers. */
+/* Transposes the columns that no square of eight covers. */
 static void transpose_edge(float *panel, struct product_source from, size_t first)
 {
     for (size_t r = 0; r < from.rows; r++)

@@ -1,5 +1,5 @@
 /*
- * gemm_avx2.h - a product's tiles by AVX2 and FMA: six rows of sixteen columns.
+ * gemm_avx2.h - the tiles of a product, with AVX2 and FMA: six rows of sixteen columns.
  *
  * Threads: as gemm_kernel.h.
  */
@@ -12,7 +12,7 @@
 #define PRODUCT_HAS_AVX2 1
 extern const struct gemm_kernel gemm_avx2;
 
-/* Its transpose, which other kernels use as well. */
+/* The transpose function of this kernel, which other kernels use too. */
 void gemm_avx2_transpose(float *panel, struct product_source from);
 #else
 #define PRODUCT_HAS_AVX2 0

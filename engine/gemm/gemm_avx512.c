@@ -1,7 +1,7 @@
-/* A tile's chains are held in registers from its first term to its last. For that every
- * loop over rows and vectors must be unrolled, so there is a function for each number of
- * rows, made of one by constants: an accumulator that is indexed by a variable would live
- * in memory. */
+/* A tile's chains are in registers from its first term to its last. Therefore every
+ * loop over rows and vectors must be unrolled, and there is a function for each number
+ * of rows, generated from one inline function with constant arguments: an accumulator
+ * that is indexed by a variable would be in memory. */
 #include "engine/gemm/gemm_avx512.h"
 
 #if PRODUCT_HAS_AVX512
@@ -28,8 +28,8 @@ TILE_INLINE __mmask16 lanes_of(size_t columns, size_t first)
     return (__mmask16)(left < LANES ? (1U << left) - 1 : 0xffffU);
 }
 
-/* Asks for the lines that will be written, which nothing has read: they arrive while the
- * terms go by. */
+/* Prefetches the lines that will be written and were not read: they arrive while the
+ * terms are added. */
 TILE_TARGET TILE_INLINE void prefetch_rows(const struct product_tile *tile,
                                            const size_t rows, const size_t vectors)
 {
@@ -58,7 +58,7 @@ TILE_TARGET TILE_INLINE void begin(__m512 chains[][VECTORS],
         prefetch_rows(tile, rows, vectors);
 }
 
-/* Goes on with the chains by the tile's runs, from x and y on. */
+/* Continues the chains with the tile's runs, which begin at x and y. */
 TILE_TARGET TILE_INLINE void add_runs(__m512 chains[][VECTORS],
                                       const struct product_tile *tile, const float *x,
                                       const float *y, const size_t rows,
@@ -99,7 +99,7 @@ TILE_TARGET TILE_INLINE void end(__m512 chains[][VECTORS],
                               chains[i][v]);
 }
 
-/* rows and vectors are constants wherever this is called. */
+/* rows and vectors are constants at every call. */
 TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
                                            const size_t rows, const size_t vectors)
 {
@@ -109,7 +109,8 @@ TILE_TARGET TILE_INLINE void multiply_rows(const struct product_tile *tile,
     end(chains, tile, rows, vectors);
 }
 
-/* A unit's chains and the sums of all stand in registers, half of them each. */
+/* A unit's chains and the sums over units are in registers, half of the registers
+ * each. */
 TILE_TARGET TILE_INLINE void add_units_rows(const struct product_tile *tile,
                                             struct product_units units,
                                             const size_t rows, const size_t vectors)
@@ -137,7 +138,7 @@ TILE_TARGET TILE_INLINE void add_units_rows(const struct product_tile *tile,
     end(sums, tile, rows, vectors);
 }
 
-/* One vector where the columns fit into it. */
+/* One vector if the columns fit into it. */
 #define TILE_OF(rows)                                                                  \
     TILE_TARGET static void multiply_##rows(const struct product_tile *tile)           \
     {                                                                                  \

@@ -1,5 +1,5 @@
 /*
- * gemm_avx512.h - a product's tiles by AVX-512: fourteen rows of 32 columns.
+ * gemm_avx512.h - the tiles of a product, with AVX-512: fourteen rows of 32 columns.
  *
  * Threads: as gemm_kernel.h.
  */

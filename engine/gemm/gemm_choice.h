@@ -1,5 +1,5 @@
 /*
- * gemm_choice.h - the kernels of this program, and the one that this processor runs.
+ * gemm_choice.h - the compiled kernels, and the one that runs on this processor.
  *
  * Threads: pure functions of their arguments and of the processor.
  */
@@ -11,8 +11,8 @@
 /* The fastest kernel that this processor can run. */
 const struct gemm_kernel *gemm_choice_best(void);
 
-/* The kernels of this program, the fastest first; NULL behind the last. This processor may
- * lack what one of them needs. */
+/* The compiled kernels, the fastest first; NULL after the last. This processor may lack
+ * the instructions of some of them. */
 const struct gemm_kernel *gemm_choice_at(size_t index);
 
 #endif

@@ -9,7 +9,7 @@ static bool available(void)
 
 enum { ROWS = 4 };
 
-/* Goes on with the chains of row i, one a column, from the given run on. */
+/* Continues the chains of row i, one for each column, from run first on. */
 static void add_runs(float *chains, const struct product_tile *tile, size_t i,
                      size_t first)
 {
@@ -22,7 +22,7 @@ static void add_runs(float *chains, const struct product_tile *tile, size_t i,
     }
 }
 
-/* A row of z stands in chains while the terms go by. */
+/* A row of z is in chains while the terms are added. */
 static void multiply(const struct product_tile *tile)
 {
     for (size_t i = 0; i < tile->rows; i++) {

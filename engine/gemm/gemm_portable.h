@@ -1,7 +1,7 @@
 /*
- * gemm_portable.h - a product's tiles by fmaf, for any processor: what the other
- * kernels are measured by. Where the processor has no instruction for it (x86 before
- * 2013) fmaf is a function of the library, and slow.
+ * gemm_portable.h - the tiles of a product, with fmaf, for any processor. It is the
+ * reference for the other kernels. If the processor has no such instruction (x86 before
+ * 2013), fmaf is a library function, and slow.
  *
  * Threads: as gemm_kernel.h.
  */

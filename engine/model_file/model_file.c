@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Turns each row of the tensor from (rows, columns) to (columns, rows). */
+/* Transposes each row of the tensor from (rows, columns) to (columns, rows). */
 static void turn(const struct tensor *tensor, float *to, const float *from, size_t rows)
 {
     size_t row = tensor->count / (size_t)tensor->shape[0], columns = row / rows;
@@ -20,7 +20,7 @@ static bool is_turned(const struct tensor *tensor)
     return tensor->taps > 1;
 }
 
-/* A copy of the parameters as the file has them, to be freed; or NULL. */
+/* A copy of the parameters in the file's order, which the caller frees; or NULL. */
 static float *turned_parameters(const struct network *network, const float *parameters)
 {
     size_t count = network_floats(network);
@@ -140,7 +140,7 @@ enum status model_file_read(const char *path, const struct file_checksum *seal,
     return status;
 }
 
-/* ---- what a training begins with ---- */
+/* ---- initial weights of a training ---- */
 
 static const char start_pointer[] = "/model/weights";
 

@@ -53,7 +53,7 @@ static void render_metadata(FILE *out, const struct safetensors_content *content
     fputc('}', out);
 }
 
-/* Returns where the tensor ends. */
+/* Returns the end of the tensor. */
 static uint64_t render_tensor(FILE *out, const struct tensor *tensor, uint64_t begin)
 {
     uint64_t end = begin + tensor->count * sizeof(float);
@@ -67,7 +67,7 @@ static uint64_t render_tensor(FILE *out, const struct tensor *tensor, uint64_t b
     return end;
 }
 
-/* The length and the padded header, to be released with free(). */
+/* The length and the padded header; the caller releases it with free(). */
 static char *render_header(const struct safetensors_content *content,
                            const struct tensor *const *order, size_t *size)
 {
@@ -301,8 +301,8 @@ static float of_half(uint16_t half)
     return (half & 0x8000) != 0 ? -size : size;
 }
 
-/* to holds the halves in its second half, and is filled from its beginning: what is
- * written never overtakes what is read. */
+/* to has the 16-bit values in its second half, and is filled from its beginning: writes
+ * never overtake reads. */
 static void widen(float *to, size_t count, enum tensor_dtype dtype)
 {
     const char *halves = (const char *)to + count * sizeof(uint16_t);
@@ -336,7 +336,7 @@ enum status safetensors_read_bytes(const struct safetensors *file,
     return ST_OK;
 }
 
-/* A value is not finite where all bits of its exponent are set. */
+/* A value is not finite if all bits of its exponent are set. */
 static bool words_are_finite(const char *bytes, size_t size, enum tensor_dtype dtype)
 {
     const uint32_t single = 0x7F800000;

@@ -6,8 +6,9 @@
  *   JSON header, padded with blanks to a multiple of 8
  *   tensors in C order, little-endian, in the order of their names, without gaps
  *
- * The writer writes F32. The reader takes F16 and BF16 too, and makes floats of them. It
- * refuses what the format forbids: duplicate names, gaps, overlaps, a shape that does not fill its bytes, bytes that belong to nobody.
+ * The writer writes F32. The reader takes F16 and BF16 too, and converts them to
+ * floats. It refuses everything that the format forbids: duplicate names, gaps,
+ * overlaps, a shape that does not match its bytes, bytes that belong to no tensor.
  *
  * Threads: an open file may be read by one thread at a time; the rest is pure.
  */
@@ -31,15 +32,15 @@ struct metadata_list {            /* {0}: none */
 };
 
 struct safetensors_content {
-    const struct tensor *tensors; /* distinct names; each lies at parameters + offset */
+    const struct tensor *tensors; /* distinct names; each is at parameters + offset */
     size_t tensor_count;
     const float *parameters;
     struct metadata_list metadata;
 };
 
-/* Writes content to a file of mode 0600 at path, replacing what was there. It is not
+/* Writes content to a file of mode 0600 at path, replacing an existing file. It is not
  * synced.
- *   ST_IO  the file cannot be written; what was written is removed */
+ *   ST_IO  the file cannot be written; the partial file is removed */
 enum status safetensors_write(const char *path,
                               const struct safetensors_content *content,
                               struct file_checksum *seal, struct error *error);
@@ -51,34 +52,35 @@ struct safetensors; /* an open file, opaque */
  *   ST_CORRUPT  not a safetensors file of F32, F16 or BF16 tensors */
 enum status safetensors_open(struct safetensors **out, const char *path,
                              struct error *error);
-/* The same of an open file, which is closed on failure too. */
+/* The same for an open file, which is closed on failure too. */
 enum status safetensors_take(struct safetensors **out, int file_take,
                              struct error *error);
 void safetensors_close(struct safetensors *file); /* NULL is allowed */
 
-/* Whether the open file has this seal (file_checksum_check). */
+/* Checks that the open file has this checksum (file_checksum_check). */
 enum status safetensors_check(const struct safetensors *file,
                               const struct file_checksum *seal, struct error *error);
 
 /* The header's JSON text without its padding, ended by 0. */
 const char *safetensors_header(const struct safetensors *file);
 
-/* Tensors in the order of their bytes; count in values. */
+/* Tensors in the order of their bytes; tensor->count is in values. */
 size_t safetensors_tensor_count(const struct safetensors *file);
 const struct tensor *safetensors_tensor(const struct safetensors *file, size_t index);
 
-/* to (tensor->count) = the values of tensor, one of the file's own, as floats: exactly.
+/* to (tensor->count) = the values of tensor, which must be one of the file's, converted
+ * to floats exactly.
  *   ST_IO  cannot be read */
 enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
                              float *to, struct error *error);
 
-/* Whether every value of the tensor is finite.
+/* Checks that every value of the tensor is finite.
  *   ST_INVALID  one is not; the error names the tensor
  *   ST_IO       cannot be read */
 enum status safetensors_check_finite(struct safetensors *file,
                                      const struct tensor *tensor, struct error *error);
 
-/* to (size) = bytes of the tensor from offset on, which it has.
+/* to (size) = bytes of the tensor from offset on, which must exist.
  *   ST_IO  cannot be read */
 enum status safetensors_read_bytes(const struct safetensors *file,
                                    const struct tensor *tensor, uint64_t offset,

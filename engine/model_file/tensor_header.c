@@ -1,6 +1,7 @@
-/* The header is parsed by jansson, which refuses bad UTF-8, escapes of half a character
- * and names that are repeated. What the format forbids besides is refused here: is_plain
- * looks at the text, read_tensor at each description, and check_cover at all of them. */
+/* The header is parsed by jansson, which refuses invalid UTF-8, escapes of lone
+ * surrogates and repeated names. Everything else that the format forbids is refused
+ * here: is_plain checks the text, read_tensor each description, and check_cover all of
+ * them together. */
 #include "engine/model_file/tensor_header.h"
 
 #include <stdbool.h>
@@ -38,8 +39,9 @@ static bool fail(struct reader *reader, const char *wrong)
     return false;
 }
 
-/* Whether nothing stands outside of strings but objects, lists and plain digits: a number
- * with a sign, a fraction or an exponent is none, even where its value is whole. */
+/* Returns whether the text outside of strings has only objects, lists and plain digits:
+ * a number with a sign, a fraction or an exponent is refused, even if its value is an
+ * integer. */
 static bool is_plain(const char *text, size_t size)
 {
     static const char outside[] = "{}[],: \t\n\r0123456789";
@@ -56,7 +58,7 @@ static bool is_plain(const char *text, size_t size)
     return true;
 }
 
-/* Reads [N, ...] into counts, which has room for most of them. */
+/* Reads [N, ...] into counts, which has room for most numbers. */
 static bool read_counts(struct reader *reader, const json_t *list, uint64_t *counts,
                         size_t most, size_t *count)
 {
@@ -191,7 +193,8 @@ static bool read_header(struct reader *reader, json_t *root, uint64_t data_size)
     return check_cover(reader, data_size);
 }
 
-/* The header as an object, or NULL: text begins with it, and blanks alone follow it. */
+/* The header as an object, or NULL: text must begin with it, followed only by
+ * blanks. */
 static json_t *parse(const char *text, size_t size)
 {
     while (size > 0 && text[size - 1] == ' ')

@@ -1,8 +1,8 @@
-/* All floats of a workspace lie in one buffer. Each size is a function of the network, the
- * number of rows and whether there are two points (struct extent), and is written once:
- * buffers_floats adds the sizes up, for buffers_size and for the allocation alike, and
- * place hands out the parts in the same order. Values that share their activations, as the
- * two ends of a fork do, share a buffer. */
+/* All floats of a workspace lie in one buffer. Each size depends on the network, the
+ * number of rows and whether there are two points (struct extent), and is computed in
+ * one function. buffers_floats adds the sizes up, for both buffers_size and the
+ * allocation, and place assigns the parts in the same order. Values that share their
+ * activations, as the two ends of a fork do, share a buffer. */
 #include "engine/nn/buffers.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { ALIGNMENT = 64 };
 
-/* The floats that a layer holds besides its values. */
+/* The floats that a layer has in addition to its values. */
 struct layer_floats {
     size_t per_example, clip_factors, gathered;
 };
@@ -46,8 +46,8 @@ static struct extent extent_of(const struct workspace *workspace)
     return (struct extent){workspace->network, workspace->rows, workspace->two_points};
 }
 
-/* How many buffers a value has of its own: activations and gradient, and the differences
- * of both. */
+/* Returns how many buffers a value has that it does not share: activations and
+ * gradient, and the differences of both. */
 static size_t value_sets(struct extent extent, size_t index)
 {
     const struct value *value = &extent.network->values[index];

@@ -1,12 +1,12 @@
 /*
- * buffers.h - what a workspace holds, and its memory; for the files of the workspace, the
- * walks over its nodes and the layers alone.
+ * buffers.h - the content of a workspace, and its memory. Only the files of the
+ * workspace, the passes over its nodes and the layers include it.
  *
  *   of each value     activations, gradients    (rows, stride)  and at two points the
  *                                               differences of both
- *   of each node      taps                      (rows, stride)  where its kind leaves them
- *   of each layer     per_example, clip_factors                 where gradients are formed
- *   with a weight     gathered                                  where weights are gathered
+ *   of each node      taps                      (rows, stride)  if its kind leaves them
+ *   of each layer     per_example, clip_factors                 if gradients are formed
+ *   with a weight     gathered                                  if weights are gathered
  *   of each record    its target, loss, norms and spreads
  *
  * Threads: as workspace.h.
@@ -25,25 +25,27 @@
 struct workspace {
     const struct network *network;
     size_t rows, count; /* count: records of the last forward */
-    /* Whether the per-example gradients that measure forms were formed since then. */
+    /* True once the per-example gradients that measure forms were formed after the last
+     * forward. */
     bool has_per_example;
     struct drop drop;
-    struct stream *drop_stream; /* NULL where no node draws */
+    struct stream *drop_stream; /* NULL if no node draws */
     bool two_points;            /* made for differences */
     bool holds_differences;     /* the last pass was workspace_difference */
 
-    /* (value_count), each (rows, stride); gradients are NULL where no parameter lies before
-     * the value. */
+    /* (value_count), each (rows, stride); gradients are NULL if no parameter lies
+     * before the value. */
     float **activations, **gradients;
-    /* (value_count), in units of the scale of a step; NULL where a value has no gradient,
+    /* (value_count), in units of the scale of a step. NULL if a value has no gradient,
      * and in a workspace of one point. */
     float **differences, **gradient_differences;
-    /* (node_count), where a kind leaves_taps; at two points those of the new one behind
-     * those of the previous one. */
+    /* (node_count), used if a kind leaves_taps. At two points the taps of the new point
+     * follow those of the previous point. */
     int32_t **taps;
     float **per_example;  /* (layer_count), each (rows, per_example_stride), or NULL */
     float **clip_factors; /* (layer_count), each (rows), or NULL */
-    /* (layer_count), weights as nodes meet them, or NULL; at two points three sets. */
+    /* (layer_count), weights in the order in which nodes read them, or NULL; at two
+     * points three sets. */
     float **gathered;
 
     uint32_t *classes;                   /* (rows) */
@@ -56,25 +58,26 @@ struct workspace {
     int32_t *tap_buffer;                 /* owns the memory of all taps */
 };
 
-/* All that decides how much memory a workspace takes. */
+/* Everything that determines how much memory a workspace takes. */
 struct extent {
     const struct network *network;
     size_t rows;
     bool two_points;
 };
 
-/* Bytes of a workspace of that extent. */
+/* Returns the bytes of a workspace of that extent. */
 size_t buffers_size(struct extent extent);
 
-/* Makes all buffers, zero, of a zeroed workspace that has its network, rows and points.
- * False: there is no memory; what was made is buffers_free's to release. */
+/* Allocates all buffers, filled with zeros. The workspace is zeroed except for its
+ * network, rows and two_points. False: there is no memory; buffers_free then releases
+ * the buffers that were allocated. */
 bool buffers_allocate(struct workspace *workspace);
 
-/* Overwrites what is private, and releases all buffers. */
+/* Overwrites private data, and releases all buffers. */
 void buffers_free(struct workspace *workspace);
 
-/* The rows that passes run over: those of the last forward's records, and zeros up to a
- * multiple of ROWS_STEP. */
+/* Returns the number of rows that passes run over: the records of the last forward,
+ * rounded up by rows of zeros to a multiple of ROWS_STEP. */
 static inline size_t active_rows(const struct workspace *workspace)
 {
     return (workspace->count + ROWS_STEP - 1) / ROWS_STEP * ROWS_STEP;
@@ -109,14 +112,15 @@ static inline struct rows per_example_of(const struct workspace *workspace,
                          .count = active_rows(workspace)};
 }
 
-/* How many floats lie between two sets of gathered weights of a layer; 0: it has none. */
+/* Returns the distance in floats between two sets of gathered weights of a layer; 0: it
+ * has none. */
 static inline size_t gathered_stride(const struct weight_layer *layer)
 {
     return layer->kind->gathered != NULL ? rows_stride(layer->kind->gathered(layer))
                                          : 0;
 }
 
-/* A set of gathered weights, or NULL where they are used as they lie. */
+/* A set of gathered weights, or NULL if the layer reads its weights in place. */
 static inline float *gathered_of(const struct workspace *workspace, size_t layer,
                                  size_t set)
 {

@@ -41,7 +41,7 @@ size_t builder_value(struct builder *builder, size_t width, bool has_gradient)
     return network->value_count++;
 }
 
-/* Appends a node that reads the value at hand. */
+/* Appends a node that reads the current value. */
 static struct node *append(struct builder *builder, const struct node_kind *kind)
 {
     struct network *network = builder->network;
@@ -58,7 +58,7 @@ static struct node *append(struct builder *builder, const struct node_kind *kind
     return node;
 }
 
-/* What was chosen for the next weight layer. */
+/* Returns the choice for the next weight layer. */
 static struct layer_choice next_choice(const struct builder *builder)
 {
     if (builder->choices == NULL)

@@ -1,6 +1,6 @@
 /*
- * builder.h - the steps in which a network is built from a model; for graph.c and the
- * layers (layer.h).
+ * builder.h - the steps in which a network is built from a model, for graph_build.c and
+ * the layers (layer.h).
  *
  * Threads: a struct builder belongs to one thread.
  */
@@ -16,81 +16,82 @@
 
 enum { POINTER_SIZE = 160 };
 
-/* Where building stands: a value, and how it is read. */
+/* The current state of building: the current value, and how the next layer reads it. */
 struct view {
     size_t value;
     struct image image; /* 0 x 0 x 0: a plain vector */
-    size_t copies;      /* how many of each channel the next layer reads */
-    bool interleaved;   /* channels lie last */
-    bool flat;          /* read as a vector though it is an image */
+    size_t copies;      /* how many copies of each channel the next layer reads */
+    bool interleaved;   /* channels come last */
+    bool flat;          /* the next layer reads the image as a vector */
 };
 
 size_t view_pixels(const struct view *view); /* 0 of a plain vector */
 bool view_is_image(const struct view *view); /* of more than one pixel, not flat */
 
-/* Whether a vector's columns are an image's, pixel by pixel: files and users count them
- * channel by channel. */
+/* Returns whether a vector's columns are an image's, pixel by pixel. Files and users
+ * have them channel by channel. */
 bool view_is_flat_image(const struct view *view);
 
 struct builder {
     struct network *network;
     const struct model_spec *model;
     struct view view;
-    char name[TENSOR_NAME_SIZE - 8]; /* the layer at hand: "3", "3.body.0" */
+    char name[TENSOR_NAME_SIZE - 8]; /* the current layer: "3", "3.body.0" */
     char pointer[POINTER_SIZE];      /* "/model/layers/3", "/model/layers/3/body/0" */
     size_t index;                    /* its place in the model's list */
-    unsigned depth;                  /* residuals it is in */
+    unsigned depth;                  /* number of residuals around it */
     const struct layer_choices *choices; /* NULL: every layer is trainable */
     struct error *error;
 };
 
-/* Returns ST_INVALID, with the pointer to a member of the layer at hand ("/kernel", or ""
- * for the layer itself), or to "/model" if the layers are a preset's. */
+/* Returns ST_INVALID, with the pointer to a member of the current layer ("/kernel", or
+ * "" for the layer itself), or to "/model" if the layers are a preset's. */
 enum status builder_refuse(const struct builder *builder, const char *member,
                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-size_t builder_width(const struct builder *builder); /* the value at hand's */
+size_t builder_width(const struct builder *builder); /* of the current value */
 
 /* Appends a value and returns its number. */
 size_t builder_value(struct builder *builder, size_t width, bool has_gradient);
 
-/* Appends a node from the value at hand to a new one of width, which is then at hand. Its
- * plan is zero. */
+/* Appends a node that reads the current value and writes a new value of width, which
+ * becomes the current value. The node's plan is zero. */
 struct node *builder_node(struct builder *builder, const struct node_kind *kind,
                           size_t width);
 
-/* Appends the weight layer of a node with parameters, with one row a record; the caller
- * fills in what else it is.
+/* Appends the weight layer of a node with parameters, with one row per record. The
+ * caller fills in the other members.
  *   rows        in the node's plan
  *   row_floats  floats in a row of its weight */
 struct weight_layer *builder_weights(struct builder *builder, struct node *node,
                                      const struct row_layer *rows, size_t row_floats);
 
-/* Whether the value at hand may be overwritten: a weight layer goes backward without its
- * own output. */
+/* Returns whether the current value may be overwritten, which is so after a weight
+ * layer: its backward does not read its own output. */
 bool builder_may_overwrite(const struct builder *builder);
 
-/* Appends a node from the value at hand to itself where that may be overwritten, else to
- * a new value of its width. */
+/* Appends a node that overwrites the current value if that is allowed; else it writes
+ * to a new value of the same width. */
 struct node *builder_node_over(struct builder *builder, const struct node_kind *kind);
 
-/* Records come channel by channel; from here on the value at hand has channels last
- * (channels_last.h). builder_crop takes the middle of the image besides, size x size
- * of it. */
+/* Records come channel by channel. builder_interleave makes the current value channels
+ * last (channels_last.h). builder_crop does the same and keeps only the middle size x
+ * size pixels of the image. */
 void builder_interleave(struct builder *builder);
 void builder_crop(struct builder *builder, size_t size);
 
-/* Adds a tensor of the layer at hand, "weight" or "bias", and takes its place down. */
+/* Adds a tensor of the current layer, "weight" or "bias", and writes its offset to
+ * *offset. */
 void builder_tensor(struct builder *builder, size_t *offset, const char *part,
                     struct tensor tensor);
 
-/* Adds the tensors of a layer of rows->outputs and takes their places down in rows. */
+/* Adds the tensors of a layer of rows->outputs and writes their offsets to rows. */
 void builder_parameters(struct builder *builder, struct row_layer *rows,
                         struct tensor weight, bool bias);
 
-/* Checks that so many more parameters fit; or that a layer's weights, row_floats a row,
- * fit with its bias. */
+/* Check that `more` parameters still fit, or that a layer's weights, row_floats per
+ * row, and its bias still fit. */
 enum status builder_check_parameters(const struct builder *builder, uint64_t more);
 enum status builder_check_weights(const struct builder *builder,
                                   const struct layer_spec *spec, size_t row_floats);
@@ -98,12 +99,12 @@ enum status builder_check_weights(const struct builder *builder,
 enum status builder_check_out(const struct builder *builder, uint32_t out);
 enum status builder_check_width(const struct builder *builder, size_t width);
 
-/* Builds entries [first, first + count) of the model's list, which are whole layers. The
- * name and the pointer of the builder are those of the list; a failure leaves the pointer
- * at the layer at fault. */
+/* Builds entries [first, first + count) of the model's list, which are whole layers.
+ * The name and the pointer of the builder are those of the list; on failure the pointer
+ * names the faulty layer. */
 enum status builder_list(struct builder *builder, size_t first, size_t count);
 
-/* The same for a branch of the layer at hand, as "body". */
+/* Builds a branch of the current layer, such as "body", in the same way. */
 enum status builder_branch(struct builder *builder, const char *branch, size_t first,
                            size_t count);
 

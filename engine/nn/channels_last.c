@@ -28,7 +28,7 @@ static void forward(const struct node_work *work)
                           from.data + i * from.stride);
 }
 
-/* Images are channels first there anyway. */
+/* ONNX images are channels first, so only the crop needs an operator. */
 static void onnx(const struct translation *t)
 {
     const struct channels_last *plan = t->node->plan;
@@ -48,7 +48,7 @@ static void onnx(const struct translation *t)
     onnx_give(t->graph, t->node->to, name, translation_image(crop));
 }
 
-static const struct difference_rule still; /* a record does not move */
+static const struct difference_rule still; /* a record is the same at both points */
 
 const struct node_kind channels_last_node = {.plan_size = sizeof(struct channels_last),
                                              .forward = forward,

@@ -41,7 +41,7 @@ size_t conv_window_taps(const struct conv_window *window)
     return window->kernel_height * window->kernel_width;
 }
 
-/* How many pixels of an axis a frame has. */
+/* Returns how many pixels a frame has along an axis. */
 static size_t extent(ptrdiff_t start, size_t positions, size_t stride, size_t reach)
 {
     size_t first = start > 0 ? (size_t)start : 0;
@@ -97,7 +97,8 @@ static bool tap_meets(struct axis axis, size_t tap)
     return false;
 }
 
-/* The taps [*first, *first + returned) that remain; one remains where none meets. */
+/* Returns the number of taps that remain, from *first on. If no tap meets the image,
+ * one remains. */
 static size_t trim_axis(struct axis axis, size_t *first)
 {
     size_t end = axis.taps;
@@ -122,8 +123,8 @@ struct tap conv_window_trim(struct conv_window *window)
     return first;
 }
 
-/* How many positions one pixel may be read at. No two of them are congruent modulo the
- * lag after which taps meet the strides again. */
+/* Returns a bound of the number of positions that read one pixel. No two of these
+ * positions are congruent modulo the lag after which taps meet the strides again. */
 static size_t overlap_axis(struct axis axis)
 {
     size_t by_reach = (reach(axis.taps, axis.dilation) - 1) / axis.stride + 1;
@@ -177,8 +178,8 @@ struct run {
     size_t first, end;
 };
 
-/* The least number of taps that cover a distance. Dividing would cost as much as copying
- * a run. */
+/* Returns the least number of taps that cover a distance. It avoids a division, which
+ * would cost as much as copying a run. */
 static ptrdiff_t taps_over(struct axis axis, ptrdiff_t distance)
 {
     ptrdiff_t dilation = (ptrdiff_t)axis.dilation;
@@ -196,8 +197,8 @@ static struct run inside(struct axis axis, ptrdiff_t start)
     return (struct run){(size_t)first, (size_t)end};
 }
 
-/* Runs are short and of one length per layer: fixed-size pieces become register moves,
- * where a call of memcpy or memset would cost more than the run. */
+/* Runs are short and of one length per layer: the compiler turns fixed-size pieces into
+ * register moves, while a call of memcpy or memset would cost more than the run. */
 static inline void copy_floats(float *to, const float *from, size_t count)
 {
     for (; count >= 16; to += 16, from += 16, count -= 16)
@@ -247,7 +248,7 @@ static void unfold_run(const struct conv_window *window, float *out,
     clear_floats(out + run.end * channels, (window->kernel_width - run.end) * channels);
 }
 
-/* Copies kernel rows that lie wholly in the image, line_floats apart there. */
+/* Copies kernel rows that lie wholly in the image, where they are line_floats apart. */
 static inline void copy_lines(float *out, const float *pixels, size_t lines,
                               size_t line_floats, size_t run_floats)
 {
@@ -315,7 +316,7 @@ static void unfold(const struct conv_window *window, float *row, const float *im
 
 enum { FRAME_FLOATS = 2048 }; /* on the stack: a 34 x 34 image of one channel fits */
 
-/* pixels: those that the first position begins with. */
+/* pixels: the pixel of the first tap at position 0. */
 static inline void copy_positions(const struct conv_window *window, struct rows out,
                                   const float *pixels, size_t line, size_t first)
 {
@@ -325,7 +326,7 @@ static inline void copy_positions(const struct conv_window *window, struct rows 
     for (size_t t = 0; t < out.count; t++) {
         const float *from = pixels + y * stride * line + x * stride * channels;
         float *to = out.data + t * out.stride;
-        /* A length that the compiler knows becomes register moves. */
+        /* With a constant length the copy compiles to register moves. */
         if (run_floats == 8)
             copy_lines(to, from, window->kernel_height, line, 8);
         else
@@ -342,8 +343,8 @@ static void unfold_frame(const struct conv_window *window, struct rows out,
     copy_positions(window, out, pixels, line, first);
 }
 
-/* In a frame every position's taps are runs of one length. A large image has little border
- * beside it. */
+/* In a frame the taps of every position are runs of one length. A large image has
+ * little border, so it is unfolded without a frame. */
 void conv_window_unfold(const struct conv_window *window, struct rows out,
                         const float *image, size_t first)
 {

@@ -1,6 +1,6 @@
 /*
- * conv_window.h - a window of taps that slides over an image: what a convolution and a
- * pool read at each position (network.md 4.1).
+ * conv_window.h - a window of taps that slides over an image. A convolution and a pool
+ * read it at each position (network.md 4.1).
  *
  * An image is (height, width, channels), a row's channels side by side. Position (y, x)
  * of the output reads, for each tap (ky, kx), the image's pixel
@@ -22,7 +22,7 @@ struct conv_window {
     struct image image;
     size_t kernel_height, kernel_width; /* taps */
     size_t stride, dilation;
-    ptrdiff_t top, left; /* the first tap at the first position: minus the padding */
+    ptrdiff_t top, left; /* of the first tap at the first position: minus the padding */
     size_t out_height, out_width;
 };
 
@@ -37,27 +37,29 @@ bool conv_window_fit(struct conv_window *window, struct image image,
 size_t conv_window_positions(const struct conv_window *window);
 size_t conv_window_taps(const struct conv_window *window);
 
-/* Leaves out the outer rows and columns of taps that never meet the image, whatever the
- * position, and returns the first tap that stays. */
+/* Removes the outer rows and columns of taps that lie outside the image at every
+ * position, and returns the first remaining tap. */
 struct tap {
     size_t y, x;
 };
 struct tap conv_window_trim(struct conv_window *window);
 
-/* The image, and zeros as far as the window goes; and where the first tap of the first
- * position lies in it, floats from its beginning. */
+/* conv_window_frame returns the image with zeros around it as far as the window
+ * reaches. conv_window_first returns the offset in floats, in that frame, of the first
+ * tap at the first position. */
 struct zero_padding conv_window_frame(const struct conv_window *window);
 size_t conv_window_first(const struct conv_window *window,
                          const struct zero_padding *frame);
 
-/* The most positions at which one pixel is read. */
+/* Returns an upper bound of the number of positions that read one pixel. */
 size_t conv_window_overlap(const struct conv_window *window);
 
-/* Backward, of one axis: the pixels [phase], [phase + stride], ... are read by the same taps.
- * Pixel phase + m stride is read
+/* For backward, along one axis: the pixels phase, phase + stride, ... are read by the
+ * same taps. Pixel phase + m stride is read
  *   at position m + first             by tap last_tap,
- *   at position m + first + step      by tap last_tap - tap_step, and so on, `taps` of them,
- * where the positions lie in the output. phase is less than the stride. */
+ *   at position m + first + step      by tap last_tap - tap_step, and so on, `taps` of
+ *                                     them,
+ * as far as these positions lie in the output. phase is less than the stride. */
 struct conv_window_phase {
     size_t pixels, taps, last_tap, tap_step, step;
     ptrdiff_t first;
@@ -68,7 +70,7 @@ struct conv_window_phase conv_window_phase_across(const struct conv_window *wind
                                                   size_t phase);
 
 /* Row t of out = the taps of position first + t, (taps, channels), for out.count
- * positions. What lies beyond the taps in a row is left alone. */
+ * positions. Floats after the taps in a row are not written. */
 void conv_window_unfold(const struct conv_window *window, struct rows out,
                         const float *image, size_t first);
 

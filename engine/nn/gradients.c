@@ -1,12 +1,13 @@
-/* The gradients of the records of a workspace: their norms (workspace_measure), the clip
- * factors that shorten them (workspace_scale), and sums over records, tile by tile
- * (workspace_sum). Each goes over the weight layers and asks the kind of each
- * (weight_kind in layer.h) for its part.
+/* The gradients of the records of a workspace: their norms (workspace_measure), the
+ * clip factors that shorten them (workspace_scale), and sums over records, tile by tile
+ * (workspace_sum). Each function iterates over the weight layers and calls the
+ * functions of their kinds (weight_kind in layer.h).
  *
- * workspace_measure adds up the squares that the layers give, takes roots rounded up, and
- * refuses a unit that has anything not finite: it is erased from every layer, so that
- * whatever its factor is, it adds nothing. A layer gives the squares of a unit at its first
- * row; its other rows get the same roots, and with them the same clip factor. */
+ * workspace_measure adds up the squares that the layers report, takes their roots
+ * rounded up, and refuses a unit that has a value that is not finite. A refused unit is
+ * erased from every layer, so that it adds nothing to a sum at any clip factor. A layer
+ * reports the squares of a unit at the unit's first row; workspace_measure copies the
+ * roots to the other rows, which therefore get the same clip factor. */
 #include "engine/nn/workspace.h"
 
 #include <math.h>
@@ -23,8 +24,8 @@ static struct record_squares squares_of(const struct workspace *workspace, size_
         .spreads = workspace->layer_spreads + layer * workspace->rows};
 }
 
-/* Replaces the square at a unit's first row by its root, rounded up, in all of its rows.
- * Sums of at most 2^26 exact squares err by less than 2^-26 of themselves. */
+/* Replaces the square at a unit's first row by its root, rounded up, in all of its
+ * rows. A sum of at most 2^26 exact squares has a relative error below 2^-26. */
 static void take_root(double *squares, struct row_range unit, bool refused)
 {
     double root = refused ? 0.0 : (1.0 + 0x1p-24) * sqrt(squares[unit.first]);
@@ -158,8 +159,8 @@ void workspace_weigh(struct workspace *workspace, const float *weights)
     scale_rows(b, weights, workspace->count);
 }
 
-/* Rounded to nearest, a product below the normal range could be longer by a half. In double
- * it is exact. */
+/* Rounding to nearest could increase a product below the normal range, by up to half a
+ * unit in its last place. The product is exact in double. */
 static float product_toward_zero(float a, float b)
 {
     double exact = (double)a * (double)b;
@@ -202,7 +203,7 @@ void workspace_sum(const struct workspace *workspace, size_t tile,
     weights_of(&work)->kind->sum(&work, piece, range, block);
 }
 
-/* How many entries workspace_factors has for one layer. */
+/* Returns how many entries workspace_factors has for one layer. */
 static size_t factor_count(const struct weight_work *work)
 {
     const struct weight_layer *layer = weights_of(work);
@@ -251,7 +252,8 @@ static struct factors row_factors(const struct weight_work *work)
                             .bias = of->rows->bias};
 }
 
-/* What the products of a frozen layer read and wrote, for whoever compares rows. */
+/* Returns the input and the output (or its gradient) of a frozen layer's products, for
+ * callers that compare rows. */
 static struct factors frozen_factors(const struct weight_work *work)
 {
     const struct workspace *workspace = work->workspace;
@@ -270,7 +272,7 @@ static struct factors frozen_factors(const struct weight_work *work)
                             .bias = of->rows->bias};
 }
 
-/* The second term: the same places, without a bias. */
+/* Returns the second term, which has the same tensor offsets, but no bias. */
 static struct factors second_factors(const struct weight_work *work)
 {
     struct row_factors pairs = pairs_of(work);

@@ -1,10 +1,10 @@
-/* graph_build goes through the model's list of layers once and has each append the nodes
- * that it consists of (layer.h, build). The builder (builder.h) carries what the next
- * layer meets: the value at hand, how it is read (as an image or a vector, channels first
- * or last, each channel so many times), and the names by which errors and tensors call
- * the layer. A layer that only changes how a value is read adds no node.
+/* graph_build goes through the model's list of layers once and calls each layer's build
+ * (layer.h), which appends the layer's nodes. The builder (builder.h) holds the input
+ * of the next layer: the current value, how it is read (as an image or a vector,
+ * channels first or last, each channel a number of times), and the names of the layer
+ * in errors and tensors. A layer that only changes how a value is read adds no node.
  *
- * Every refusal names the member of the request that is at fault. */
+ * Every refusal names the faulty member of the request. */
 #include "engine/nn/graph_build.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static enum status allocate(struct network *network, size_t count, struct error 
     return ST_OK;
 }
 
-/* Nothing is summed of a frozen layer, so nothing is formed of it either. */
+/* No gradients of a frozen layer are summed, so none are formed. */
 static void forget_gradients(struct weight_layer *layer)
 {
     layer->per_example = PER_EXAMPLE_NEVER;

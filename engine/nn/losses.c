@@ -16,8 +16,8 @@ static size_t greatest(const float *z, size_t width)
     return best;
 }
 
-/* b = e^(z - z_top), but 0 at top and past width. Returns the sum. The loop takes the
- * whole padded row. */
+/* b = e^(z - z_top), but 0 at top and past width. Returns the sum of b. The loop runs
+ * over the whole padded row. */
 static inline __attribute__((always_inline)) double
 exponentials(float *b, const float *z, size_t stride, size_t width, size_t top)
 {
@@ -38,8 +38,8 @@ exponentials(float *b, const float *z, size_t stride, size_t width, size_t top)
 }
 
 /* With e_j = e^(z_j - z_top): lse - z_y = (z_top - z_y) + log1p(sum of e_j, j != top).
- * At y = top, b_y is minus the sum of the others, which keeps its digits near
- * certainty. */
+ * At y = top, b_y is computed as minus the sum of the other entries of b, which keeps
+ * its precision when the probability of y is near 1. */
 VECTOR_CLONES
 static void softmax_rows(const struct loss_batch *batch)
 {
@@ -67,7 +67,7 @@ static void add_log1p(double *losses, const double *rest, size_t count)
         losses[i] += lanes_log1p(rest[i]);
 }
 
-/* losses = log(1 + e^s), and slopes = sigmoid(s) in place of s. */
+/* losses = log(1 + e^s); slopes, which holds s, becomes sigmoid(s). */
 VECTOR_CLONES
 static void softplus(double *losses, double *slopes, size_t count)
 {
@@ -106,7 +106,7 @@ static void squared_rows(const struct loss_batch *batch)
     }
 }
 
-/* A residual that is not finite keeps a loss that is not. */
+/* If a residual is not finite, neither is its loss. */
 static void huber_rows(const struct loss_batch *batch)
 {
     const double delta = batch->huber_delta;

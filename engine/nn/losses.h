@@ -9,8 +9,8 @@
  *   huber                  as squared up to delta, then  z - y, at most delta long
  *                          delta (|z - y| - delta / 2)
  *
- * lse(z) is log(sum of e^z_j). Nothing overflows for any finite z; a z that is not finite
- * gives a loss or a b that is not.
+ * lse(z) is log(sum of e^z_j). Nothing overflows for any finite z. If z is not finite,
+ * the loss or b is not finite either.
  *
  * Threads: pure functions of their arguments.
  */
@@ -25,7 +25,7 @@
 
 struct loss_batch {
     struct rows z, b;        /* outputs, and their gradients: written, whole rows */
-    size_t width;            /* outputs of a record; 1 but for softmax */
+    size_t width;            /* outputs of a record; 1 except for softmax */
     const uint32_t *classes; /* (z.count) all below width; for logistic, below 2 */
     const float *values;     /* (z.count) targets of squared and huber */
     double huber_delta;

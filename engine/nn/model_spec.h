@@ -35,22 +35,23 @@ enum {
     MODEL_NESTING_MAX = 8, /* residuals inside residuals */
     MODEL_KERNEL_MAX = 64,
     MODEL_STRIDE_MAX = 4096,     /* paddings and dilations too */
-    MODEL_POSITIONS_MAX = 16384, /* for a convolution or pool in one record */
-    MODEL_WIDTH_MAX = 1 << 26, /* outputs of a layer: norms are sums of at most so many
-                                    squares (noise.md 2.4) */
-    MODEL_SIDE_MAX = 1 << 20,  /* of an image */
+    MODEL_POSITIONS_MAX = 16384, /* of a convolution or pool in one record */
+    MODEL_WIDTH_MAX = 1 << 26,   /* outputs of a layer: norms are sums of at most this
+                                    many squares (noise.md 2.4) */
+    MODEL_SIDE_MAX = 1 << 20,    /* of an image */
     LAYER_NAME_SIZE = 24
 };
 #define MODEL_PARAMETERS_MAX INT32_MAX
 
-/* What may be taken off the numbers of a record; squares of what is left are finite. */
+/* Limit of the centre that is subtracted from the numbers of a record, so that the
+ * squares of the differences are finite. */
 #define MODEL_CENTRE_MAX 1e6
 
-/* A record that has one value everywhere must not overflow: 1 / sqrt(epsilon) is
- * finite. */
+/* 1 / sqrt(epsilon) is finite, so that a record in which all values are equal does not
+ * overflow. */
 #define MODEL_NORM_EPSILON_MIN 1e-12
 
-struct layer_spec { /* which members a layer has is said by its kind */
+struct layer_spec { /* the layer's kind says which members it has */
     const struct layer_kind *kind;
     uint32_t out; /* dense: outputs; conv2d, replicate: channels; crop: the side */
     bool bias;
@@ -59,22 +60,25 @@ struct layer_spec { /* which members a layer has is said by its kind */
     uint32_t groups;                    /* of a norm: divides the channels */
     double epsilon;                     /* of a norm: added to the variance */
     double rate;                        /* of dropout: in [0, 1) */
-    double centre;           /* of scatter: taken off every number of the record */
-    uint32_t body, shortcut; /* residual: entries of the list that follow this one and
-                                are its body's, then its shortcut's, nested ones
-                                counted; an empty branch hands on what it is given */
-    char public_name[LAYER_NAME_SIZE]; /* what others call it: its tensors' names begin
-                                          so; "": they begin with its place */
+    double centre;           /* of scatter: subtracted from every number of the
+                                record */
+    uint32_t body, shortcut; /* residual: number of entries after this one in the list
+                                that belong to its body, and then to its shortcut,
+                                including nested ones. The output of an empty branch is
+                                its input */
+    char public_name[LAYER_NAME_SIZE]; /* its name in other software, with which its
+                                          tensors' names begin; "": they begin with its
+                                          place */
 };
 
-/* A record as an image; its features lie channel by channel, as in PyTorch. All three are
- * 0 where it is a plain vector. */
+/* A record as an image; its features lie channel by channel, as in PyTorch. All three
+ * are 0 if the record is a plain vector. */
 struct model_input {
     uint32_t height, width, channels;
 };
 
 struct model_spec {
-    enum preset preset; /* how it was asked for; the layers are always filled in */
+    enum preset preset; /* the preset of the request; the layers are always filled in */
     size_t hidden_count;
     uint32_t hidden[MODEL_HIDDEN_MAX];   /* mlp's */
     const struct layer_kind *activation; /* mlp's */
@@ -84,28 +88,29 @@ struct model_spec {
     size_t layer_count;        /* at any depth */
     struct layer_spec *layers; /* (layer_count) */
     enum loss loss;
-    double huber_delta; /* huber's: > 0, where the loss turns straight */
+    double huber_delta; /* huber's: > 0, the distance from which on the loss is
+                           linear */
     uint64_t init_seed;
-    /* where its weights begin, and which of them are trained */
+    /* its initial weights, and which of them are trained */
     struct model_start start;
 };
 
 void model_spec_fini(struct model_spec *model); /* a zeroed one is allowed */
 void model_spec_copy(struct model_spec *to, const struct model_spec *from);
 
-/* How many outputs the last layer must have for the model's loss on a dataset of classes
- * (0: regression): classes for softmax cross-entropy, else 1. It is 0 where the loss does
- * not fit the task, that is, logistic without two classes, squared or huber with classes,
- * and softmax without. */
+/* Returns how many outputs the last layer must have for the model's loss on a dataset
+ * of `classes` classes (0: regression): classes for softmax cross-entropy, else 1.
+ * Returns 0 if the loss does not fit the task: logistic without exactly two classes,
+ * squared or huber with classes, softmax with fewer than two classes. */
 uint32_t model_spec_outputs(const struct model_spec *model, uint32_t classes);
 
-/* Makes room for count layers, all zero, in place of those that model has. */
+/* Replaces the model's layers by count zeroed ones. */
 void model_spec_set_layers(struct model_spec *model, size_t count);
 
-/* How many entries of the list a layer takes: 1, and those of its branches. */
+/* Returns how many entries of the list a layer takes: 1, and those of its branches. */
 size_t layer_spec_extent(const struct layer_spec *layer);
 
-/* Whether a layer reads its record as an image: only then input matters. */
+/* Returns whether a layer reads its record as an image. Only then is input used. */
 bool model_spec_reads_image(const struct model_spec *model);
 
 /* The names are: softmax_cross_entropy logistic squared huber */

@@ -1,6 +1,7 @@
-/* network_create has the graph built (graph_build.c) and cuts the flat vector of parameters into
- * tiles, the pieces in which gradients are summed: whole output rows of one weight, or a
- * piece of one bias. The rest of the file answers questions from what was built. */
+/* network_create builds the graph (graph_build.c) and divides the flat vector of
+ * parameters into tiles, the pieces in which gradients are summed. A tile is a number
+ * of whole output rows of one weight, or a piece of one bias. The other functions
+ * return facts about a built network. */
 #include "engine/nn/network.h"
 
 #include <math.h>
@@ -13,10 +14,10 @@
 #include "base/random.h"
 #include "engine/nn/graph_build.h"
 
-/* A block of a megabyte is still in cache when it is quantised, and a product that is as
- * large as that repays the packing of its operands. Where nothing is packed, in dense layers,
- * a block leaves room beside it for its integers, which all cells of a micro-batch add to
- * (README.md). */
+/* A block of one megabyte is still in cache when it is quantised, and a product of that
+ * size makes packing its operands worthwhile. Dense layers pack nothing; their blocks
+ * are smaller, so that the cache also holds the block's integers, to which all cells of
+ * a micro-batch add (README.md). */
 enum { TILE_FLOATS = 262144, DENSE_TILE_FLOATS = 32768, TILE_ROWS_STEP = 16 };
 
 void network_destroy(struct network *network)
@@ -37,7 +38,7 @@ void network_destroy(struct network *network)
     free(network);
 }
 
-/* With one row a record. */
+/* Returns whether the layer has one row per record. */
 static bool is_dense(const struct weight_layer *layer)
 {
     return layer->kind->has_factors && !layer->kind->has_positions;
@@ -101,7 +102,8 @@ static enum status make_tiles(struct network *network, struct error *error)
     return ST_OK;
 }
 
-/* Whether no node from count on reads a value that was made before it, but for the last. */
+/* Returns whether the nodes from count on read, of the values that the first count
+ * nodes made, only the last. */
 static bool can_cut(const struct network *network, const size_t *made_by, size_t count)
 {
     size_t last = network->nodes[count - 1].to;
@@ -116,7 +118,7 @@ static bool can_cut(const struct network *network, const size_t *made_by, size_t
     return network->output == last || made_by[network->output] >= count;
 }
 
-/* The node after which each value is there; 0 for the record, which no node makes. */
+/* made_by[v] = the node that makes value v; 0 for the record, which no node makes. */
 static void find_makers(const struct network *network, size_t *made_by)
 {
     for (size_t i = network->node_count; i-- > 0;) {
@@ -128,7 +130,8 @@ static void find_makers(const struct network *network, size_t *made_by)
     made_by[0] = 0;
 }
 
-/* Finds how many of the first nodes are frozen, drop nothing, and hand on one value. */
+/* Returns how many leading nodes are frozen, drop nothing, and pass only one value on
+ * to later nodes. */
 static size_t count_frozen_nodes(const struct network *network)
 {
     size_t count = 0, *made_by = calloc(network->value_count, sizeof *made_by);
@@ -177,7 +180,7 @@ bool network_drops_frozen(const struct network *network)
     return false;
 }
 
-/* What a network is compiled for, beside its model. */
+/* The arguments of compiling a network, other than its model. */
 struct demand {
     struct network_shape shape;
     size_t unit_rows;
@@ -223,8 +226,9 @@ static size_t layer_floats(const struct network *network, size_t layer)
     return tensors.weight->count + (tensors.bias != NULL ? tensors.bias->count : 0);
 }
 
-/* Builds the network once more, with the layers frozen that the model's start says: only
- * one that is built has names to say it by. */
+/* Builds the network a second time, with the layers frozen that the model's start
+ * names. The start names layers by their tensors, and only a built network has tensor
+ * names. */
 static enum status create_again(struct network **out, const struct model_spec *model,
                                 const struct network *first, struct error *error)
 {
@@ -423,10 +427,11 @@ uint32_t network_predictions(const struct network *network)
     return network->loss == LOSS_LOGISTIC ? 2 : network->shape.outputs;
 }
 
-/* How many words of the stream become weights at a time: a multiple of a block's. */
+/* The number of words of the stream that are converted to weights at a time: a multiple
+ * of the words in a block. */
 enum { INIT_WORDS = 1024 };
 
-/* out[j] = uniform in (-bound, bound), by word j behind from, for j of the span. */
+/* out[j] = uniform in (-bound, bound), from word j after from, for j in the span. */
 static void init_uniform(struct stream *stream, struct stream_position from, float *out,
                          struct span span, double bound)
 {
@@ -445,7 +450,8 @@ static void init_uniform(struct stream *stream, struct stream_position from, flo
     }
 }
 
-/* What of a tensor is in the span, counted from the tensor's first. */
+/* Returns the part of a tensor that is in the span, counted from the tensor's first
+ * float. */
 static struct span part_of_tensor(const struct tensor *tensor, struct span span)
 {
     size_t end = span.first + span.count, last = tensor->offset + tensor->count;

@@ -1,5 +1,5 @@
-/* Forward goes over the nodes in their order, backward in the opposite one, and each calls
- * the functions of the node's kind (layer.h) with the rows at hand. Between the two the
+/* Forward iterates over the nodes in order, backward in reverse order. Each calls the
+ * functions of the node's kind (layer.h) with the current rows. Between the two the
  * loss writes the gradient at the outputs. */
 #include "engine/nn/node_walk.h"
 

@@ -1,9 +1,9 @@
 /*
- * node_walk.h - what walks over the nodes of a network share: those of workspace.h at one
- * point, and those of engine/difference at two.
+ * node_walk.h - functions that all passes over the nodes of a network share: the passes
+ * of workspace.h at one point, and those of engine/difference at two points.
  *
- * A walk goes over all rows node by node or, where images make rows long, over all nodes
- * stretch by stretch of rows, so that a stretch stays near.
+ * A pass either runs each node over all rows or, if images make rows long, runs all
+ * nodes over a few rows at a time, so that these rows stay in cache.
  *
  * Threads: as workspace.h.
  */
@@ -12,19 +12,20 @@
 
 #include "engine/nn/node_work.h"
 
-/* Takes count records from the input, and zeroes the rows beyond them. */
+/* Begins a pass over the count records of the input, and zeroes the rows after them. */
 void node_walk_start(struct workspace *workspace, size_t count);
 
-/* The rows that the next go over the nodes takes, the first from a zeroed range; false after
- * the last. */
+/* Advances range to the next rows of the pass; a zeroed range gives the first rows.
+ * False after the last. */
 bool node_walk_next(const struct workspace *workspace, struct row_range *range);
 
-/* Gathers the weights of every layer that needs it: set 0, or 1 and 2 of two points. */
+/* Gathers the weights of every layer that needs it into a set: 0 at one point, 1 and 2
+ * for two points. */
 void node_walk_gather(const struct workspace *workspace, const float *parameters,
                       size_t set);
 
-/* What a node does on its way forward and back (layer.h); back only where its output has a
- * gradient. */
+/* Run the node's forward and backward (layer.h). Call node_backward only if the node's
+ * output has a gradient. */
 void node_forward(const struct node_work *work);
 void node_backward(const struct node_work *work);
 

@@ -1,6 +1,6 @@
 /*
- * node_work.h - a node of the network at work on some rows of a workspace: what its
- * functions (layer.h) are given, and where its values lie.
+ * node_work.h - the argument of a node's functions (layer.h): a node, some rows of a
+ * workspace, and access to the node's values in these rows.
  *
  * Threads: as workspace.h.
  */
@@ -34,13 +34,14 @@ static inline size_t width_of(const struct node_work *work, size_t value)
     return work->workspace->network->values[value].width;
 }
 
-/* Whether a parameter lies before a value, so that a gradient goes back to it. */
+/* Returns whether a parameter lies before a value, so that backward computes the
+ * value's gradient. */
 static inline bool has_gradient(const struct node_work *work, size_t value)
 {
     return work->workspace->network->values[value].has_gradient;
 }
 
-/* The rows of a value that are at work, in one of the workspace's sets of buffers. */
+/* The current rows of a value in one of the workspace's sets of buffers. */
 static inline struct rows part(const struct node_work *work, float *const *buffers,
                                size_t value)
 {
@@ -57,21 +58,21 @@ static inline struct rows gradients_of(const struct node_work *work, size_t valu
     return part(work, work->workspace->gradients, value);
 }
 
-/* The per-example gradients of the node's weight layer, of the rows at work. */
+/* The per-example gradients of the node's weight layer in the current rows. */
 static inline struct rows per_example_at(const struct node_work *work)
 {
     return cut(per_example_of(work->workspace, node_of(work)->layer), work->range);
 }
 
-/* Where the taps of the rows at work stand, of a kind of node that leaves_taps. */
+/* The taps of the current rows, for a kind of node that leaves_taps. */
 static inline int32_t *taps_of(const struct node_work *work)
 {
     size_t stride = work->workspace->network->values[node_of(work)->to].stride;
     return work->workspace->taps[work->node] + work->range.first * stride;
 }
 
-/* Gives the per-example gradients of the rows at work a clip factor of one each: they have
- * just been formed. */
+/* Sets the clip factors of the current rows to one. Call it when their per-example
+ * gradients have just been formed. */
 static inline void reset_clip_factors(const struct node_work *work)
 {
     float *factors = work->workspace->clip_factors[node_of(work)->layer];

@@ -7,7 +7,7 @@
 enum {
     TOGETHER = 4,
     COLUMNS = 4096
-}; /* a piece of the block stays in the first cache */
+}; /* a piece of the block stays in the first-level cache */
 
 VECTOR_CLONES
 static void add_four(float *restrict block, const float *from, size_t stride,

@@ -1,9 +1,9 @@
 /*
- * per_example_gradients.h - gradients that lie formed, one row a record, each with a clip
- * factor beside it, and their sum, which has one term a record (network.md 0, fact 3).
+ * per_example_gradients.h - gradients stored in full, one row per record, each with its
+ * clip factor, and their sum, which has one term per record (network.md 0, fact 3).
  *
  * A record's contribution is its clip factor times its stored floats, exactly; scaling
- * touches the factor alone.
+ * changes only the factor.
  *
  * Threads: pure functions of their arguments.
  */
@@ -17,8 +17,9 @@ struct per_example_gradients {
     const float *clip_factors; /* (rows.count) */
 };
 
-/* block (span.count) = the sum of clip factor x row, over columns [row, row + count) of each
- * row. A term is rounded once as a product, and there are rows.count - 1 additions. */
+/* block (span.count) = the sum of clip factor x row, over columns [row, row + count) of
+ * each row. Each term has one rounding as a product, and there are rows.count - 1
+ * additions. */
 void per_example_gradients_sum(const struct per_example_gradients *gradients,
                                struct row_span span, float *block);
 

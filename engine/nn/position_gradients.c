@@ -1,18 +1,19 @@
-/* A record's gradient here is b^T a, with a the T rows unfolded from its image and b the
- * gradients at its T outputs. The three forms of positions.h differ in how its norm is
- * found:
+/* A record's gradient here is b^T a, with a the T rows unfolded from its image and b
+ * the gradients at its T outputs. The three forms of positions.h differ in how its norm
+ * is found:
  *
  *   GRAM         |b^T a|^2 = sum over pairs of rows of (a_t.a_s)(b_t.b_s), in double
- *                (gram_square): T x T products, and the matrix itself is never made
- *   EXPLICIT     the matrix is made in scratch, measured, and thrown away
- *   PER_EXAMPLE  the matrix is made where it is stored, and measured there
+ *                (gram_square): T x T products; the matrix itself is never computed
+ *   EXPLICIT     the matrix is computed in scratch, measured, and discarded
+ *   PER_EXAMPLE  the matrix is computed in per_example, stored and measured there
  *                (per_example_square)
  *
- * What is summed is the matrix in float32, a chain over the positions, times a clip factor:
- * the stored one (position_gradients_sum_per_example), or the same chains again, over the
- * unfolded rows of several records at a time (position_gradients_sum). So the norm of the
- * first form is rounded up by all that a matrix may be away from the exact one (gram_error,
- * matrix_error), and those of the others are of the very matrix. With copies of a channel
+ * A sum adds the float32 matrix, whose entries are chains over the positions, times a
+ * clip factor. It reads the stored matrix (position_gradients_sum_per_example), or
+ * computes the same chains again over the unfolded rows of several records at a time
+ * (position_gradients_sum). So GRAM increases its norm by a bound of the distance
+ * between the float32 matrix and the exact one (gram_error, matrix_error), while the
+ * other two forms measure the float32 matrix itself. With copies of a channel
  * (replicate) the norm is that of one copy times sqrt(copies). */
 #include "engine/nn/position_gradients.h"
 
@@ -26,11 +27,12 @@
 #include "engine/parallel/vector_math.h"
 
 enum {
-    SYRK_LEAST = 64, /* so many rows, or more, are faster by half of their products */
+    SYRK_LEAST = 64, /* from this many rows on it is faster to compute half of the
+                        products */
     SUM_ROWS = 256   /* rows unfolded at a time */
 };
 
-/* Up to so long a spread no chain of a matrix leaves the range of float32. */
+/* If the spread is at most this, no chain of a matrix leaves the range of float32. */
 static const double SPREAD_MAX = 0x1p126;
 
 static size_t image_floats(const struct image *image)
@@ -112,8 +114,8 @@ static struct rows record_of(struct rows rows, size_t record)
     return (struct rows){rows.data + record * rows.stride, rows.stride, 1};
 }
 
-/* For one record, to (span.count, d) = rows of b^T a, or that added to it: chains over the
- * positions. */
+/* For one record, to (span.count, d) = the span's rows of b^T a, or to += these rows if
+ * adds. Each entry is a chain over the positions. */
 static void add_gradient(const struct position_layer *layer, struct row_span span,
                          float *to, bool adds, const struct position_rows *rows,
                          float *scratch)
@@ -139,7 +141,7 @@ static void add_gradient(const struct position_layer *layer, struct row_span spa
     }
 }
 
-/* The same for a unit's records together. */
+/* Does the same for all records of a unit together. */
 static void gradient(const struct position_layer *layer, struct row_span span,
                      float *to, bool adds, const struct position_rows *rows,
                      float *scratch)
@@ -163,7 +165,8 @@ static void widen(double *restrict to, size_t stride, struct rows from, size_t w
             to[t * stride + j] = (double)from.data[t * from.stride + j];
 }
 
-/* Writes at least the upper triangle of to (count, count): the products of rows. */
+/* Writes the products of all pairs of rows to at least the upper triangle of to (count,
+ * count). */
 static void row_products(double *to, const double *rows, size_t count, size_t width)
 {
     if (count < SYRK_LEAST)
@@ -219,8 +222,9 @@ static double gram_error(const struct position_layer *layer)
     return roundings(terms, 0x1p-53) + t * t * 0x1p-52;
 }
 
-/* How far the float32 matrix may be from b^T a, whose spread is at most M: T roundings of
- * each term, and below the normal range all that is written as zero (small_floats.h). */
+/* Returns a bound of the distance between the float32 matrix and b^T a, whose spread is
+ * at most M: T roundings of each term, and everything below the normal range, which is
+ * written as zero (small_floats.h). */
 static double matrix_error(const struct position_layer *layer, double spread)
 {
     double t = (double)positions_of_unit(layer);
@@ -228,8 +232,9 @@ static double matrix_error(const struct position_layer *layer, double spread)
     return roundings(t, 0x1p-24) * spread + t * sqrt(floats) * 0x1p-126;
 }
 
-/* The square of the norm of the matrix in float32, of which a cell's sum makes the rows
- * again, or an upper bound of it. Its entries are no longer than M, so none overflows. */
+/* Returns the square of the norm of the float32 matrix, or an upper bound of it. A
+ * cell's sum computes the rows of this matrix again. The absolute value of an entry is
+ * at most M, so none overflows. */
 static double matrix_square(const struct position_layer *layer,
                             const struct position_rows *rows, double spread,
                             float *scratch)
@@ -287,7 +292,7 @@ double position_gradients_measure(const struct position_layer *layer,
         position_gradients_weight(layer, per_example, rows, scratch);
         return per_example_square(layer, per_example);
     }
-    /* By Cauchy and Schwarz M = sum_t |a_t||b_t| <= |a||b|. */
+    /* By Cauchy-Schwarz, M = sum_t |a_t||b_t| <= |a||b|. */
     double spread = sqrt(a_square) * sqrt(b_square);
     return (double)layer->copies * matrix_square(layer, rows, spread, scratch) +
            bias_square;
@@ -320,23 +325,25 @@ double position_gradients_measure_pair(const struct position_layer *layer,
     return square <= NORM_SQUARE_MAX ? square : (double)INFINITY;
 }
 
-/* A stride that is no power of two: rows that are so far apart share lines of a cache. */
+/* A stride that is not a power of two: rows a power of two apart would compete for the
+ * same cache lines. */
 static size_t unfolded_stride(const struct position_layer *layer)
 {
     return rows_stride(layer->rows.inputs) + 16;
 }
 
-/* How many units' rows are unfolded at a time; 0: not even those of one. */
+/* Returns how many units have their rows unfolded at a time; 0 if one unit already has
+ * too many rows. */
 static size_t units_together(const struct position_layer *layer)
 {
     return SUM_ROWS / positions_of_unit(layer);
 }
 
-struct sum_scratch { /* where a sum works */
+struct sum_scratch { /* memory of a sum */
     float *sum;      /* (outputs, d) before it is scattered, or NULL */
-    float *matrix;   /* (outputs, d) of one unit, where units are long */
+    float *matrix;   /* (outputs, d) of one unit, if units are long */
     float *unfolded;
-    size_t floats; /* how many all of it takes */
+    size_t floats; /* floats of all of it */
 };
 
 static struct sum_scratch divide(const struct position_layer *layer, size_t outputs,
@@ -407,7 +414,7 @@ static void add_weighed(float *restrict sum, const float *restrict matrix, float
         sum[j] = fmaf(weight, matrix[j], sum[j]);
 }
 
-/* Units of more rows than are unfolded at a time are made one by one. */
+/* Units with more rows than are unfolded at a time are computed one by one. */
 static void add_long(const struct position_layer *layer, struct row_span span,
                      float *sum, const struct weighed_positions *all,
                      const struct sum_scratch *s)
@@ -458,7 +465,8 @@ void position_gradients_sum_per_example(const struct position_layer *layer,
                               block);
     if (positions_gathered(layer) == 0)
         return;
-    /* The last row goes first, as a row grows only over those behind it. */
+    /* The last row comes first: a row grows over the rows after it, so these are done
+     * by then. */
     for (size_t o = span.count; o-- > 0;) {
         memcpy(scratch, block + o * d, d * sizeof *scratch);
         positions_scatter(layer, block + o * row_floats, scratch);

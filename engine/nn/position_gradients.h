@@ -2,16 +2,17 @@
  * position_gradients.h - the norms of records' gradients in a layer with positions, and
  * the sums of these gradients (network.md 2, noise.md 2.4).
  *
- * A record's gradient of the bias is formed and stored in every form of positions.h, that
- * of the weight if the form is PER_EXAMPLE. What is stored is itself the factor that a sum
- * reads, as if the layer had one row a record: its norm is that of the stored floats, and
- * its products have as many terms as the cell has records.
+ * A record's gradient of the bias is formed and stored in every form of positions.h.
+ * The gradient of the weight is stored only if the form is PER_EXAMPLE. A sum reads a
+ * stored gradient as it would read a factor of a layer with one row per record: the
+ * norm is that of the stored floats, and a product has one term per record of the cell.
  *
  * Invariants
- *   (1) A measure bounds from above the norm of the matrix in float32 that a sum takes of a
- *       record, and of its bias.
- *   (2) A sum is one chain of fused multiply-adds over units, clip factor by matrix, or over
- *       stored gradients one of products and additions: one term a unit.
+ *   (1) A measure is an upper bound of the norm of the float32 matrix, and of the bias
+ *       gradient, that a sum adds for a record.
+ *   (2) A sum over units is one chain of fused multiply-adds of clip factor and matrix;
+ *       over stored gradients it is one chain of products and additions. Either has one
+ *       term per unit.
  *
  * Threads: pure functions of their arguments; scratch is the caller's, 64-byte aligned.
  */
@@ -23,16 +24,18 @@
 #include "engine/nn/per_example_gradients.h"
 #include "engine/nn/positions.h"
 
-/* How many floats of each record's gradient are stored: the gradient of the bias and, if
- * the form is PER_EXAMPLE, (outputs, d) behind it. */
+/* Returns how many floats of each record's gradient are stored: the gradient of the
+ * bias and, if the form is PER_EXAMPLE, then the (outputs, d) of the weight. */
 size_t position_gradients_floats(const struct position_layer *layer);
 
-/* per_example = the sum over the positions of b, for each record; nothing without a bias. */
+/* per_example = the sum over the positions of b, for each record; nothing without a
+ * bias. */
 void position_gradients_bias(const struct position_layer *layer,
                              struct rows per_example, struct rows b);
 
-/* Row 0 of per_example, the stored gradients of a unit's records = the sum of all its
- * rows, and these = 0. The rest of row 0 is then what position_gradients_measure fills in. */
+/* per_example holds the stored gradients of a unit's records. Sets the bias gradient in
+ * row 0 to the sum over all rows, and the other rows to 0. position_gradients_measure
+ * later fills in the rest of row 0. */
 void position_gradients_gather(const struct position_layer *layer,
                                struct rows per_example);
 
@@ -40,11 +43,11 @@ struct position_rows { /* the factors of some records' gradients */
     struct rows a, b;
 };
 
-/* The square of an upper bound of the norm of one unit's gradient, that is of one record's or
- * several whose gradient is one, weight and bias; fills in the rest of per_example if the
- * form is PER_EXAMPLE. What is stored of the bias is the unit's
- * (position_gradients_gather). Infinite, or no number, where a factor is not finite or
- * beyond 2^64, or the gradient leaves the range of float32.
+/* Returns the square of an upper bound of the norm of one unit's gradient, weight and
+ * bias. The unit is one record, or several whose gradients are added to one. Fills in
+ * the rest of per_example if the form is PER_EXAMPLE. The stored bias gradient is that
+ * of the unit (position_gradients_gather). The result is infinite or NaN if a factor is
+ * not finite or is beyond 2^64, or if the gradient leaves the range of float32.
  *   rows     (unit_rows of the layer)
  *   scratch  (position_gradients_scratch) */
 size_t position_gradients_scratch(const struct position_layer *layer);
@@ -56,20 +59,21 @@ double position_gradients_measure(const struct position_layer *layer,
 void position_gradients_weight(const struct position_layer *layer, float *per_example,
                                const struct position_rows *rows, float *scratch);
 
-/* Measures a record's (g - g') / s = db x a' + b x da in the same way; da is zero where
- * its data is NULL. The form is PER_EXAMPLE, and the bias gradient that is stored is that
- * of db. */
+/* Measures a record's (g - g') / s = db x a' + b x da in the same way; da is zero if
+ * its data is NULL. The form is PER_EXAMPLE, and the stored bias gradient is that of
+ * db. */
 double position_gradients_measure_pair(const struct position_layer *layer,
                                        const struct row_factors *factors,
                                        float *per_example, float *scratch);
 
 /* block (span.count, positions_row_floats) = rows [row, row + count) of the tensor's
- * gradient, the sum over units of clip factor x gradient, each made again as it was measured
- * or read where it is stored.
+ * gradient, the sum over units of clip factor x gradient. Each gradient is computed
+ * again exactly as it was measured, or is read from per_example if it is stored.
  *   scratch  (position_gradients_sum_scratch of span.count outputs) */
 struct weighed_positions {
     struct position_rows rows;
-    const float *clip_factors; /* (rows of a); the first of a unit's counts */
+    const float *clip_factors; /* (rows of a); only the factor of a unit's first row is
+                                  used */
 };
 size_t position_gradients_sum_scratch(const struct position_layer *layer,
                                       size_t outputs);

@@ -6,19 +6,21 @@
 #include "engine/gemm/gemm_choice.h"
 #include "engine/nn/zero_padding.h"
 
-/* Gram is the faster form up to these r = T (d + p) / (p d), as its products are in
- * double; the limit on T bounds its scratch (README.md). */
+/* GRAM is the faster form if r = T (d + p) / (p d) is at most these limits; the limits
+ * are low because GRAM's products are in double. The limit on T bounds its scratch
+ * (README.md). */
 static const double gram_short = 0.45, gram_long = 0.75;
 enum { GRAM_SHORT = 64, GRAM_LONGEST = 256 };
 
-/* A gradient is stored where it has up to so many times the floats that its layer stores
- * anyway. It takes the place of a product in double, and needs neither spread nor more
- * terms than records (README.md). */
+/* A gradient is stored if it has at most this many times the floats that its layer
+ * stores in any case. Storing it replaces a product in double; the norm then needs no
+ * spread, and a sum has no more terms than records (README.md). */
 static const double per_example_ratio = 3.0;
 
 enum {
-    ROWS_WANTED = 4096,      /* of a slide: they repay packing the weights */
-    FRAMES_FLOATS = 1 << 18, /* of a slide's images: they stay in a cache */
+    ROWS_WANTED = 4096,      /* rows of one direct_conv: enough to make packing the
+                                weights worthwhile */
+    FRAMES_FLOATS = 1 << 18, /* of its images: few enough to stay in a cache */
     CHUNK_LEAST = 256,       /* positions unfolded at a time, */
     CHUNK_FLOATS = 1 << 19   /* and floats */
 };
@@ -38,8 +40,8 @@ static size_t image_floats(const struct position_layer *layer)
     return pixels(layer) * layer->window.image.channels;
 }
 
-/* Whether the unfolded rows are the image itself, and can be read up to a multiple of 16
- * columns there. */
+/* Returns whether the unfolded rows are the image itself, and can be read up to a
+ * multiple of 16 columns there. */
 static bool is_plain(const struct position_layer *layer)
 {
     const struct conv_window *window = &layer->window;
@@ -84,7 +86,7 @@ size_t positions_row_floats(const struct position_layer *layer)
     return layer->kernel_height * layer->kernel_width * tensor_channels(layer);
 }
 
-/* How many positions are unfolded at a time. */
+/* Returns how many positions are unfolded at a time. */
 static size_t chunk_of(const struct position_layer *layer)
 {
     size_t most = CHUNK_FLOATS / rows_stride(layer->rows.inputs) / 16 * 16;
@@ -103,7 +105,7 @@ size_t positions_gathered(const struct position_layer *layer)
     return all == layer->rows.inputs ? 0 : layer->rows.outputs * layer->rows.inputs;
 }
 
-/* Where the tap at (ky, kx) of the window stands in a row of the tensor. */
+/* Returns the offset of the window's tap (ky, kx) in a row of the tensor. */
 static size_t tap_offset(const struct position_layer *layer, size_t ky, size_t kx)
 {
     return ((layer->first.y + ky) * layer->kernel_width + layer->first.x + kx) *
@@ -197,7 +199,7 @@ static void widen_axis(size_t *before, size_t *size, struct conv_window_phase ph
         *size = (size_t)end;
 }
 
-/* What forward reads: the lines of the image, and zeros beside them. */
+/* Forward reads the lines of the image, with zeros left and right of them. */
 static struct zero_padding forward_frame(const struct position_layer *layer)
 {
     struct zero_padding frame = conv_window_frame(&layer->window);
@@ -206,7 +208,8 @@ static struct zero_padding forward_frame(const struct position_layer *layer)
     return frame;
 }
 
-/* What backward reads: the gradients at the outputs, and zeros beside their lines. */
+/* Backward reads the gradients at the outputs, with zeros left and right of their
+ * lines. */
 static struct zero_padding backward_frame(const struct position_layer *layer)
 {
     const struct conv_window *w = &layer->window;
@@ -219,7 +222,7 @@ static struct zero_padding backward_frame(const struct position_layer *layer)
     return frame;
 }
 
-/* How many records a slide takes, of which each has so many rows. */
+/* Returns how many records one direct_conv takes if each has `rows` rows. */
 static size_t records_at_once(const struct zero_padding *frame, size_t rows)
 {
     size_t floats = zero_padding_floats(frame), wanted = (ROWS_WANTED - 1) / rows + 1;
@@ -252,7 +255,7 @@ static struct rows positions_of(const struct position_layer *layer, struct rows 
     return positions_outputs(layer, z, all);
 }
 
-/* The rows [first, first + count) of rows, or as many as there are. */
+/* The rows [first, first + count) of rows, or fewer if rows has fewer. */
 static struct rows rows_from(struct rows rows, size_t first, size_t count)
 {
     size_t left = rows.count - first;
@@ -261,7 +264,7 @@ static struct rows rows_from(struct rows rows, size_t first, size_t count)
     return rows;
 }
 
-/* A run is a line of taps, or one tap where they lie apart. */
+/* A run is a line of taps, or one tap if the dilation separates them. */
 static void forward_runs(struct direct_conv *slide, const struct conv_window *window,
                          size_t line)
 {
@@ -276,14 +279,14 @@ static void forward_runs(struct direct_conv *slide, const struct conv_window *wi
     slide->terms = apart ? channels : taps * channels;
 }
 
-/* Which lines of images the taps of an output line read: tap k of line l reads
- * first + l advance + k step, of so many lines. */
+/* The lines of an image that the taps of an output line read: tap k of output line l
+ * reads image line first + l advance + k step. The image has `lines` lines. */
 struct reading {
     ptrdiff_t first;
     size_t advance, step, lines;
 };
 
-struct met { /* taps [first, first + count) of a line read lines that there are */
+struct met { /* taps [first, first + count) of a line read lines within the image */
     size_t first, count;
 };
 
@@ -301,10 +304,11 @@ static struct met taps_met(const struct reading *reading, size_t line, size_t ta
     return met;
 }
 
-/* Multiplies the output lines rows[1], stretch by stretch of those whose taps runs[0] are
- * met alike: nothing is multiplied by lines above and below an image.
+/* Multiplies the output lines rows[1] in groups of consecutive lines that read lines of
+ * the image with the same taps of runs[0]. So no products are computed for lines above
+ * and below an image.
  *   slide       x is the first line of the images, y the first tap's
- *   line_floats  from a line of them to the next */
+ *   line_floats  floats from a line of the images to the next */
 static void multiply_lines(const struct direct_conv *slide,
                            const struct reading *reading, size_t line_floats)
 {
@@ -373,7 +377,8 @@ void positions_forward(const struct position_pass *pass, struct rows z, struct r
                  pass->layer->rows.outputs);
 }
 
-/* The pixels that the same taps read, a stride apart in both directions. */
+/* Computes the gradients of the pixels that the same taps read, which lie a stride
+ * apart in both directions. */
 static void backward_phase(const struct position_pass *pass,
                            const struct zero_padding *frame, struct rows da,
                            struct rows b, const size_t phase[2])

@@ -8,7 +8,7 @@
 #include "engine/gemm/gemm_choice.h"
 #include "engine/parallel/vector_math.h"
 
-enum { HALF_STEP = 16 }; /* floats: halves of a row are whole vectors */
+enum { HALF_STEP = 16 }; /* floats: each half of a row is whole vectors */
 
 VECTOR_CLONES
 void rows_add(struct rows z, const float *bias, size_t width)
@@ -20,7 +20,8 @@ void rows_add(struct rows z, const float *bias, size_t width)
     }
 }
 
-/* Two sums are taken at a time, as one alone would wait for itself. */
+/* Two sums run at a time, because each addition of a single sum would wait for the one
+ * before it. */
 VECTOR_CLONES
 double floats_square(const float *x, size_t count)
 {
@@ -109,8 +110,9 @@ void row_layer_add_backward(const struct row_layer *layer, const float *paramete
     gemm_rows_by_columns(gemm_choice_best(), &product);
 }
 
-/* Squares of floats are exact in double; the padding of a row is zero. Two rows are taken
- * at a time, as one alone would wait for its own sum. */
+/* Squares of floats are exact in double; the padding of a row is zero. Two rows are
+ * processed at a time, because each addition of a single sum would wait for the one
+ * before it. */
 VECTOR_CLONES
 void rows_square(double *squares, struct rows x)
 {

@@ -1,14 +1,15 @@
 /*
- * rows.h - the weight layer that all others are made of (network.md 0, fact 1):
+ * rows.h - the weight layer from which all others are built (network.md 0, fact 1):
  *
- *   forward    z = a W^T + c            rows a (inputs) go in, rows z (outputs) come out
+ *   forward    z = a W^T + c            rows a (inputs) go in, rows z (outputs) come
+ *                                       out
  *   backward   da = b W                 rows b (outputs) are the gradients at z
- *   gradient   the sum of b_t x a_t     over the rows t of one record; the bias's is that
- *                                       of b_t
+ *   gradient   the sum of b_t x a_t     over the rows t of one record; the bias's is
+ *                                       that of b_t
  *
  * W is (outputs, inputs) row-major, c is (outputs); both lie in the flat vector. All of
- * these are gemm.h's products, c being where forward starts: what a row gets depends on
- * that row and the parameters alone (noise.md 2.5).
+ * these are products of gemm.h; the sum of forward starts with c. The result for a row
+ * depends only on that row and the parameters (noise.md 2.5).
  *
  * Threads: pure functions of their arguments.
  */
@@ -23,8 +24,8 @@ struct row_layer {
     size_t weight, bias; /* offsets in the flat vector; no bias: SIZE_MAX */
 };
 
-/* The rows of a micro-batch that one sum takes: [first, first + count), count <= what
- * forward was given. */
+/* The rows of a micro-batch that one sum adds: [first, first + count), which are
+ * records of the last forward. */
 struct row_range {
     size_t first, count;
 };
@@ -34,14 +35,14 @@ struct rows { /* a matrix; a layer uses its first inputs or outputs columns */
     size_t stride, count;
 };
 
-/* Values at one of two parameter points, and their difference over a scale s, whose data is
- * NULL where it is zero. */
+/* Values at one of two parameter points, and the difference between the points divided
+ * by a scale s. The data of difference is NULL if it is zero. */
 struct row_pair {
     struct rows at, difference;
 };
 
-/* What a sum of differences reads: a at the previous point, b at the new one. b.at is not
- * read where a.difference is zero. */
+/* The factors of a sum of differences: a at the previous point, b at the new point.
+ * b.at is not read if a.difference is zero. */
 struct row_factors {
     struct row_pair a, b;
 };
@@ -49,25 +50,26 @@ struct row_factors {
 /* z += bias, width columns of each row. */
 void rows_add(struct rows z, const float *bias, size_t width);
 
-/* The square of 2^64: a record with a factor or a gradient longer than that is refused
- * (noise.md 2.4). */
+/* The square of 2^64: a record with a factor or a gradient of a larger norm than 2^64
+ * is refused (noise.md 2.4). */
 #define NORM_SQUARE_MAX 0x1p128
 
 /* The sum of squares in double, in which squares of floats are exact. */
 double floats_square(const float *x, size_t count);
 
-/* Passes run over a multiple of so many rows. */
+/* Passes run over a multiple of this many rows. */
 enum { ROWS_STEP = 16 };
 
-/* How many floats lie from one row of width to the next: rows start on 64-byte
- * boundaries. */
+/* Returns the distance in floats from one row of width to the next. Rows start on
+ * 64-byte boundaries. */
 static inline size_t rows_stride(size_t width)
 {
     return (width + 15) / 16 * 16;
 }
 
-/* The same, but never a multiple of 4 KiB: rows that lie so far apart would meet in a few
- * lines of the first cache, and push each other out of it. */
+/* Returns the same distance, but never a multiple of 4 KiB: rows at such a distance
+ * would compete for the same few lines of the first-level cache and evict each
+ * other. */
 static inline size_t rows_spread_stride(size_t width)
 {
     size_t stride = rows_stride(width);
@@ -84,7 +86,7 @@ void row_layer_forward(const struct row_layer *layer, const float *parameters,
 void row_layer_backward(const struct row_layer *layer, const float *parameters,
                         struct rows da, struct rows b);
 
-/* z += a W^T and da += b W: the same products once more, without the bias. */
+/* z += a W^T and da += b W, without the bias. */
 void row_layer_add_forward(const struct row_layer *layer, const float *parameters,
                            struct rows z, struct rows a);
 void row_layer_add_backward(const struct row_layer *layer, const float *parameters,
@@ -101,13 +103,13 @@ struct row_squares {
 
 /* Adds the square of each record's gradient norm, one row a record, in double:
  *   (|a|^2 + 1) |b|^2    with a bias, else |a|^2 |b|^2
- * or infinity where |a| or |b| is not finite or beyond 2^64 (noise.md 2.4).
+ * or infinity if |a| or |b| is not finite or beyond 2^64 (noise.md 2.4).
  *   squares  (of.count) accumulated into */
 void row_layer_measure(const struct row_layer *layer, double *squares,
                        struct row_squares of);
 
-/* block (count, inputs) = rows [row, row + count) of b^T a: one float32 product; zeros of
- * no rows. a can be read up to its stride. */
+/* block (count, inputs) = rows [row, row + count) of b^T a: one float32 product; zeros
+ * if a and b have no rows. a can be read up to its stride. */
 struct row_span {
     size_t row, count;
 };

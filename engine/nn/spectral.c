@@ -62,7 +62,7 @@ static double loose_bound(const float *w, struct weight_shape shape)
             column += fabs((double)w[i * shape.columns + j]);
         column_most = fmax(column_most, column);
     }
-    if (!isfinite(squares)) /* fmin and fmax would pass over a NaN */
+    if (!isfinite(squares)) /* fmin and fmax would ignore a NaN */
         return (double)INFINITY;
     return fmin(sqrt(squares), sqrt(row_most * column_most)) * slack;
 }
@@ -74,7 +74,7 @@ static double entry(const float *w, struct weight_shape shape, size_t i, size_t 
     return (double)(wide ? w[i * shape.columns + k] : w[k * shape.columns + i]);
 }
 
-/* gram (r, r) = W W^T, or W^T W where that is smaller. */
+/* gram (r, r) = W W^T, or W^T W if that is smaller. */
 static void fill_gram(struct spectral *spectral, const float *w,
                       struct weight_shape shape)
 {
@@ -106,8 +106,8 @@ static void divide(double *matrix, size_t count, double by)
         matrix[i] /= by;
 }
 
-/* tr(G^e)^(1/e) >= the largest eigenvalue of G, which is |W|^2; e = 2^7. Every square is
- * divided by its trace, whose logarithm is kept. */
+/* tr(G^e)^(1/e) >= the largest eigenvalue of G, which is |W|^2; e = 2^7. Every square
+ * is divided by its trace; log_sum collects the logarithms of the traces. */
 static double trace_power(struct spectral *spectral, size_t r)
 {
     double *m = spectral->gram, *next = spectral->square;

@@ -1,13 +1,15 @@
 /*
- * spectral.h - upper bounds of the spectral norm of a weight matrix, proved to be bounds
- * (papers/valueclip.md 1.10). Power iteration would not do: it gives lower estimates.
+ * spectral.h - upper bounds of the spectral norm of a weight matrix, proved to be
+ * bounds (papers/valueclip.md 1.10). Power iteration would not do: it gives lower
+ * estimates.
  *
- *   N = tr((W W^T)^(2^7))^(2^-8)          where the smaller side is at most `side`; it is
- *                                         too large by a factor of at most side^(2^-8),
+ *   N = tr((W W^T)^(2^7))^(2^-8)          if the smaller side is at most `side`; too
+ *                                         large by a factor of at most side^(2^-8),
  *                                         2.75 % at 1024
  *   N = min(|W|_F, sqrt(|W|_1 |W|_inf))   otherwise
  *
- * Each is multiplied by 1 + 1e-9, which is far more than double rounds on the way.
+ * Each is multiplied by 1 + 1e-9, which covers far more than the rounding errors in
+ * double.
  *
  * Threads: a struct spectral belongs to one thread at a time.
  */
@@ -27,7 +29,7 @@ struct spectral; /* scratch, opaque */
 enum status spectral_create(struct spectral **out, size_t side, struct error *error);
 void spectral_destroy(struct spectral *spectral); /* NULL is allowed */
 
-/* An upper bound of |W|_2 of the (rows, columns) matrix w; infinite where an entry is not
+/* An upper bound of |W|_2 of the (rows, columns) matrix w; infinite if an entry is not
  * finite. */
 struct weight_shape {
     size_t rows, columns;

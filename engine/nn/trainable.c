@@ -32,7 +32,7 @@ void model_start_fini(struct model_start *start)
     *start = (struct model_start){0};
 }
 
-/* Where a list of patterns stands in a request. */
+/* A list of patterns and its place in a request. */
 struct list {
     const struct name_patterns *patterns;
     const char *pointer;
@@ -52,8 +52,8 @@ struct layers {
     size_t count;
 };
 
-/* Marks in matched (count) the layers whose tensors match a pattern: all of a layer's or
- * none. */
+/* Marks in matched (count) the layers whose tensors match a pattern: all of a layer's
+ * or none. */
 static enum status match(bool *matched, struct layers layers, const struct list *list,
                          struct error *error)
 {

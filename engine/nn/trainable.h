@@ -1,13 +1,13 @@
 /*
- * trainable.h - which layers of a model are trained and which keep the weights that they
- * start with, by the names of their tensors.
+ * trainable.h - which layers of a model are trained and which keep the weights that
+ * they start with, by the names of their tensors.
  *
  *   all             every layer
  *   head            the last layer with parameters
- *   only, except    those whose tensors match one of the patterns, or none of them
+ *   only, except    layers whose tensors match one of the patterns, or none of them
  *
- * A pattern is matched against the whole of a tensor's name, "0.weight": * stands for any
- * run of characters, ? for one, [abc] for one of these (fnmatch).
+ * A pattern is matched against the whole of a tensor's name, "0.weight": * matches any
+ * run of characters, ? any one character, [abc] one of these (fnmatch).
  *
  * Threads: pure.
  * Ownership: a struct model_start owns its patterns (model_start_fini).
@@ -30,14 +30,15 @@ struct name_patterns {
     char (*texts)[TENSOR_NAME_SIZE]; /* (count) owned */
 };
 
-/* Where a model starts: from its init_seed, or from a file of weights that is public or was
- * released; and what of it is trained. */
+/* The initial weights of a model, which come from its init_seed or from a file of
+ * weights that is public or was released, and the layers that are trained. */
 struct model_start {
-    char weights[WEIGHTS_ID_SIZE]; /* the file's id; "": none, all is from init_seed */
+    char weights[WEIGHTS_ID_SIZE]; /* the file's id; "": none, all weights come from
+                                      init_seed */
     enum trainable_kind trainable;
     struct name_patterns named; /* of only and except */
-    /* Layers that begin anew from init_seed whatever the file has of them; all of their
-     * tensors match, and they are trained. */
+    /* Layers that start from init_seed even if the file has their weights. A pattern of
+     * fresh matches all of a layer's tensors or none, and fresh layers are trained. */
     bool fresh_head;
     struct name_patterns fresh;
 };
@@ -45,26 +46,28 @@ struct model_start {
 void model_start_fini(struct model_start *start); /* a zeroed one is allowed */
 void model_start_copy(struct model_start *to, const struct model_start *from);
 
-/* What is asked of a layer with parameters. */
+/* The request for one layer with parameters. */
 struct layer_choice {
     bool frozen, fresh;
 };
 
-/* The same of all of a network's, in their order, before it is built. */
+/* The requests for all layers with parameters of a network, in their order, before it
+ * is built. */
 struct layer_choices {
     const struct layer_choice *layers;
-    size_t frozen_first; /* where frozen floats begin: how many are trained */
+    size_t frozen_first; /* offset of the frozen floats: the number of trained floats */
 };
 
-/* What the tensors of a layer are called; bias is NULL where it has none. */
+/* The names of a layer's tensors; bias is NULL if the layer has none. */
 struct layer_names {
     const char *weight, *bias;
 };
 
 /* Fills in the choice of each layer.
  *   choices, names  (layers) in the order of the model
- *   ST_INVALID  a pattern matches nothing, or a part of a layer's tensors; everything is
- *               frozen; a fresh layer is frozen; error->pointer names the member */
+ *   ST_INVALID  a pattern matches nothing, or only some of a layer's tensors;
+ *               everything is frozen; or a fresh layer is frozen. error->pointer names
+ *               the member */
 enum status trainable_choose(struct layer_choice *choices,
                              const struct layer_names *names, size_t layers,
                              const struct model_start *start, struct error *error);

@@ -1,6 +1,6 @@
 /*
- * weight_work.h - the gradients of records in one weight layer at work: what the functions
- * of struct weight_kind (layer.h) are given, and where a and b lie.
+ * weight_work.h - the argument of the functions of struct weight_kind (layer.h): one
+ * weight layer of a workspace, and access to its a, b and per-example gradients.
  *
  * Threads: as workspace.h.
  */
@@ -24,14 +24,14 @@ static inline const struct weight_layer *weights_of(const struct weight_work *wo
     return &work->workspace->network->layers[work->layer];
 }
 
-/* a: what the layer read. */
+/* a: the layer's input. */
 static inline struct rows layer_inputs(const struct weight_work *work)
 {
     return rows_of(work->workspace->activations, work->workspace,
                    weights_of(work)->from);
 }
 
-/* b: the gradients at what it wrote. */
+/* b: the gradients at the layer's output. */
 static inline struct rows layer_gradients(const struct weight_work *work)
 {
     return rows_of(work->workspace->gradients, work->workspace, weights_of(work)->to);
@@ -42,8 +42,8 @@ static inline struct rows row_at(struct rows rows, size_t index)
     return cut(rows, (struct row_range){.first = index, .count = 1});
 }
 
-/* Whether the layer's input differs between the two points of the last pass. A record
- * then has two terms. */
+/* Returns whether the layer's input differs between the two points of the last pass. A
+ * record then has two terms. */
 static inline bool has_two_terms(const struct weight_work *work)
 {
     const struct workspace *workspace = work->workspace;
@@ -51,7 +51,7 @@ static inline bool has_two_terms(const struct weight_work *work)
            workspace->network->values[weights_of(work)->from].has_gradient;
 }
 
-/* The factors that a pass over differences left. */
+/* The factors that the last pass over differences stored. */
 static inline struct row_factors pairs_of(const struct weight_work *work)
 {
     const struct workspace *workspace = work->workspace;
@@ -86,7 +86,7 @@ per_example_rows(const struct weight_work *work, struct row_range range)
         .clip_factors = workspace->clip_factors[work->layer] + range.first};
 }
 
-/* Whether sums of the layer's weight read its per-example gradients. */
+/* Returns whether sums of the layer's weight read its per-example gradients. */
 static inline bool sums_per_example(const struct weight_work *work)
 {
     enum per_example formed = weights_of(work)->per_example;

@@ -1,7 +1,7 @@
-/* This file makes and destroys a workspace, and answers what the model says of a record
- * (predict, value, class). What goes over its nodes is in node_walk.c (forward, loss,
- * backward), gradients.c (measure, scale, sum) and engine/difference (two points); its
- * memory is buffers.c's. */
+/* This file creates and destroys a workspace, and computes predictions (predict, value,
+ * class). The passes over its nodes are in node_walk.c (forward, loss, backward),
+ * gradients.c (measure, scale, sum) and engine/difference (two points). buffers.c
+ * allocates its memory. */
 #include "engine/nn/workspace.h"
 
 #include <math.h>

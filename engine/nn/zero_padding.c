@@ -21,7 +21,7 @@ size_t zero_padding_floats(const struct zero_padding *frame)
                : rows_spread_stride(frame->height * zero_padding_line(frame));
 }
 
-/* How many of an axis's pixels a frame holds, before which it has zeros. */
+/* Returns how many pixels of an axis a frame holds after its `before` zeros. */
 static size_t pixels_held(size_t pixels, size_t frame, size_t before)
 {
     size_t room = frame > before ? frame - before : 0;

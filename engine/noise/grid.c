@@ -1,13 +1,13 @@
 /* The file has two halves. The first plans a grid (grid_plan): it cuts the records into
  * cells by index, bounds how many of a batch's records one cell holds (M, by Chernoff),
- * bounds from that how far rounding moves a cell's sum (eta, rho), and chooses the scale
- * G that leaves room for all of it under the noise. check_plan then computes the
- * sensitivity once more from the rounded numbers, and refuses what does not fit.
- * Roundings go toward more noise.
+ * derives a bound of how far rounding moves a cell's sum (eta, rho), and chooses the
+ * scale G such that the noise covers all of it. check_plan then computes the
+ * sensitivity again from the rounded numbers, and refuses a plan that does not fit. All
+ * roundings are toward more noise.
  *
  * The second half adds a float32 block to integers (grid_add). Blocks whose values are
- * within the bounds of a plan, which is nearly all, take a loop without a clamp; others
- * take one that clamps and reads a NaN as 0. Both give the same integers. */
+ * within the bounds of a plan, which are nearly all, use a loop without a clamp; others
+ * use one that clamps and reads a NaN as 0. Both give the same integers. */
 #include "engine/noise/grid.h"
 
 #include <float.h>
@@ -20,8 +20,8 @@
 
 #define FLOAT_ROUNDOFF 0x1p-24            /* u */
 #define GRID_SLACK     0x1p-36            /* conversions and underflow, in Theorem 1 */
-#define CELL_EXCESS    88.722839111672999 /* 128 ln 2: chance that a cell passes M */
-#define STEPS_MAX      0x1p50             /* one rounded value is at most that long */
+#define CELL_EXCESS    88.722839111672999 /* 128 ln 2: for P(a cell exceeds M) */
+#define STEPS_MAX      0x1p50             /* one rounded value is at most this */
 
 enum {
     CELL_ROWS_LIMIT = 1 << 15,
@@ -30,17 +30,17 @@ enum {
     AT_ONCE = 4096 /* coordinates: they stay in the first-level cache */
 };
 
-/* Whether a cell with mean mu holds more than m records with probability at most
- * 2^-128: Chernoff, P(Bin >= m) <= e^-mu (e mu / m)^m. */
+/* Returns whether a cell with mean mu holds more than m records with probability at
+ * most 2^-128: Chernoff, P(Bin >= m) <= e^-mu (e mu / m)^m. */
 static bool rarely_passed(double m, double mu)
 {
     return m > mu && -mu + m - m * log(m / mu) <= -CELL_EXCESS;
 }
 
-/* The smallest m for which rarely_passed is true, or most where none below it is. */
+/* The smallest m for which rarely_passed is true, or most if there is none below it. */
 static uint64_t cell_bound(double mu, uint64_t most)
 {
-    uint64_t low = 0, high = most; /* low is passed too often */
+    uint64_t low = 0, high = most; /* low is exceeded too often */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
         if (rarely_passed((double)middle, mu))
@@ -167,7 +167,7 @@ enum status grid_plan_counts(struct grid *out, const struct count_grid_spec *spe
     if (!(sigma >= 0x1p-10 && sigma <= 0x1p26))
         return error_set(error, ST_INVALID,
                          "the histogram's noise must be in [2^-10, 2^26]");
-    /* Rounded down beyond doubt: G sigma <= s0. */
+    /* Rounded down with certainty: G sigma <= s0. */
     double scale = floor(nextafter(GRID_NOISE_STDDEV / sigma * (1 - 0x1p-52), 0));
     if (scale * (2 * spec->batch + 1024) + 0x1p41 > 0x1p62)
         return error_set(error, ST_INVALID,
@@ -188,7 +188,7 @@ uint64_t grid_cell_start(const struct grid *grid, uint64_t cell)
 }
 
 /* Adding 1.5 2^52 to a double below 2^51 leaves rint of it in the low bits, ties to
- * even, whatever the instruction set. */
+ * even, with any instruction set. */
 static const double shift = 0x1.8p52;
 
 static inline uint64_t shifted_steps(double steps)
@@ -215,8 +215,8 @@ static void add_any(double scale, int64_t *sum, const float *block, size_t count
         sum[j] = (int64_t)((uint64_t)sum[j] + to_grid(block[j], scale));
 }
 
-/* The same for values that need no clamp, as all do that keep to the plan's bounds, in a
- * third of the time. */
+/* The same, in a third of the time, for values that need no clamp: all values within
+ * the plan's bounds. */
 VECTOR_CLONES
 static void add_bounded(double scale, int64_t *sum, const float *block, size_t count)
 {
@@ -231,8 +231,8 @@ static uint32_t magnitude_bits(float value)
     return bits & UINT32_C(0x7fffffff);
 }
 
-/* The largest magnitude, as bits: these are in order of the magnitudes, with infinity and
- * then NaN above all. */
+/* The largest magnitude, as bits: they have the order of the magnitudes, with infinity
+ * and then NaN above all others. */
 VECTOR_CLONES
 static uint32_t largest_bits(const float *block, size_t count)
 {

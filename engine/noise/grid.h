@@ -6,19 +6,21 @@
  *   sigma (G C (1 + eta) + rho sqrt(d)) <= s0
  *
  * gamma_n is n u / (1 - n u) with u = 2^-24, the relative error of n roundings to
- * float32. The other letters stand beside their members below.
+ * float32. The other letters are explained at their members below.
  *
- * A record has one term in a sum, and kappa is 1. Differences of gradients have float_terms
- * of them, as difference.h says: b = float_terms M, and M_j adds up their norms.
+ * For gradients, a record has one term in a sum, and kappa is 1. For differences of
+ * gradients, it has float_terms terms, as difference.h says: b = float_terms M, and M_j
+ * adds up their norms.
  *
  * The records are cut by index into cells; each cell's sum is one float32 product,
  * rounded onto the grid and added in integers. So a record changes the rounding of its
  * own cell only, and the bound above (Theorem 1) does not grow with the batch.
  *
  * Invariants
- *   (1) The noise multiplier on the integers is at least the one asked for: what is
- *       charged is never less than what is run.
- *   (2) Nothing here reads a record: all of it is known before the first one is read.
+ *   (1) The noise multiplier on the integers is at least the requested one: the charge
+ *       is never below the cost of what is run.
+ *   (2) Nothing here reads a record: the whole plan is known before the first record is
+ *       read.
  *
  * Threads: pure; a struct grid is constant once planned.
  */
@@ -41,7 +43,7 @@ struct grid_spec {
     uint32_t cell_mean;      /* expected records of a batch in a cell; 128 by default */
     uint32_t terms_max;      /* b: terms of one float32 product; 0: the whole cell's */
     uint32_t float_terms;    /* terms of a record in a sum; 0 and 1: one */
-    double spread;           /* kappa: 1 where every sum has one term a record */
+    double spread;           /* kappa: 1 if every sum has one term a record */
 };
 
 struct grid {
@@ -51,24 +53,25 @@ struct grid {
     double inflation;      /* eta */
     uint64_t records, dim; /* n, d */
     uint64_t cells;
-    uint32_t cell_rows_max; /* M: passed with probability <= 2^-128 a cell and step */
+    uint32_t cell_rows_max; /* M: exceeded with probability <= 2^-128 a cell and step */
     uint32_t terms_max;     /* b */
-    uint32_t roundings;     /* rho: products a cell needs */
+    uint32_t roundings;     /* rho: number of products a cell needs */
 };
 
-/*   ST_INVALID  a spec that noise.md 1 refuses; *out is untouched */
+/*   ST_INVALID  a spec that noise.md 1 refuses; *out is unchanged */
 enum status grid_plan(struct grid *out, const struct grid_spec *spec,
                       struct error *error);
 
-/* *out = whole with the clip norm clip_norm, where whole was planned for clip norm 1:
+/* *out = whole with the clip norm clip_norm; whole must have been planned for clip norm
+ * 1:
  *   G' = G / clip_norm, rounded down
- * Cells and multiplier stay as they are: G' clip_norm <= G, and of the plan's bounds all
- * but the clip norm's own range are about that product and the records. clip_norm must be
- * in [2^-40, 2^60]. */
+ * Cells and multiplier stay unchanged: G' clip_norm <= G, and all of the plan's bounds,
+ * except for the clip norm's own range, depend only on that product and the records.
+ * clip_norm must be in [2^-40, 2^60]. */
 void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm);
 
-/* A plan for counts of records, where each record adds one to at most one counter. As G
- * is a whole number nothing is rounded, and Delta_Z = G.
+/* A plan for counts of records, in which each record adds one to at most one counter.
+ * As G is an integer, nothing is rounded, and Delta_Z = G.
  *   counts  counters
  *   batch   expected records
  *   ST_INVALID  noise_multiplier is not in [2^-10, 2^26], or too small for the batch */

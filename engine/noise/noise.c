@@ -1,7 +1,7 @@
-/* A release goes over its vector a chunk of 2,048 coordinates at a time: the sampler fills
- * its candidates with that chunk's noise (noise_chunk.h), which is added to the integers,
- * and what comes out is divided by the grid's scale and the divisor. The chunk is wiped
- * before the call returns. */
+/* A release processes its vector in chunks of 2,048 coordinates: the sampler fills its
+ * candidates with that chunk's noise (noise_chunk.h), the noise is added to the
+ * integers, and the result is divided by the grid's scale and the divisor. The chunk is
+ * wiped before the call returns. */
 #include "engine/noise/noise.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "engine/parallel/vector_math.h"
 
-/* Charges are for this deviation (grid.h): a build that draws with another must not
+/* Charges assume this deviation (grid.h): a build that draws with another must not
  * compile. */
 _Static_assert(INT64_C(1) << NOISE_STDDEV_BITS == (int64_t)GRID_NOISE_STDDEV,
                "noise is of the grid's standard deviation, 2^36 steps");

@@ -1,18 +1,20 @@
 /*
- * noise.h - the noise of every private release, and the one function that lets anything
- * out (noise.md; privacy.md P4).
+ * noise.h - the noise of every private release, and the only functions that release
+ * anything (noise.md; privacy.md P4).
  *
  * A release is a sum of integers on a public grid (grid.h) plus, in each coordinate, an
  * independent X = floor(N(0, s0^2)), s0 = 2^36 grid steps. As
  *   z + floor(N) = floor(z + N)    for an integer z,
  * a release is a function of the continuous Gaussian mechanism on z, and every bound
- * proved for that one holds. X is within total variation 2^-145 of its law.
+ * proved for that mechanism holds. X is within total variation 2^-145 of its law.
  *
  * Invariants
- *   (1) X is a pure function of (key, query, coordinate): threads, splits and processors
- *       do not change it.
- *   (2) One (key, query) serves one sum. Two would give their exact difference away.
- *   (3) Nothing that was drawn is left in memory after a call, except in the outputs.
+ *   (1) X is a pure function of (key, query, coordinate): threads, splits and
+ *       processors do not affect it.
+ *   (2) One (key, query) is used for one sum. Two sums with the same noise would reveal
+ *       their exact difference.
+ *   (3) After a call, no random value that it drew is left in memory, except in the
+ *       outputs.
  *
  * Threads: a struct noise belongs to one thread at a time; give each thread its own.
  */
@@ -54,7 +56,7 @@ void noise_release(struct noise *noise, float *out, const int64_t *sum,
                    struct span span, const struct noise_release *release);
 
 /* out[j] = (G counts[j] + X_j + 1/2) / (G divisor), j in [0, count)
- * G is a whole number (grid_plan_counts). */
+ * G is an integer (grid_plan_counts). */
 void noise_release_counts(struct noise *noise, double *out, const int64_t *counts,
                           size_t count, const struct noise_release *release);
 

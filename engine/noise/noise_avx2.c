@@ -1,5 +1,5 @@
-/* As noise_avx512.c, with registers of half the width and without IFMA: the product of U and
- * w is put together from products of their halves. */
+/* The same method as in noise_avx512.c, with registers of half the width and without
+ * IFMA: the product of U and w is computed from products of their halves. */
 #include "engine/noise/noise_avx2.h"
 
 #if NOISE_HAS_AVX2
@@ -19,7 +19,7 @@ static bool avx2_available(void)
     return __builtin_cpu_supports("avx2");
 }
 
-struct places_of_4 { /* where the lanes read in an array of 64-bit words */
+struct places_of_4 { /* the lanes' indices in an array of 64-bit words */
     size_t at[AVX2_LANES];
 };
 
@@ -43,8 +43,8 @@ AVX2_INLINE struct places_of_4 layers_of_4(const uint64_t *words,
     return layers;
 }
 
-/* The product of the low 52 bits of a word and the low 40 bits of an entry. With U = a +
- * 2^32 b and w = c + 2^32 d it is a c + 2^32 (a d + b c) + 2^64 b d. */
+/* The product of the low 52 bits of a word and the low 40 bits of an entry. With U = a
+ * + 2^32 b and w = c + 2^32 d it is a c + 2^32 (a d + b c) + 2^64 b d. */
 struct product_of_4 {
     __m256i high; /* product >> 52 */
     __m256i low;  /* product mod 2^52 */
@@ -90,13 +90,13 @@ AVX2_INLINE unsigned propose_4(const uint64_t *entries, const uint64_t *words,
     return ~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(accepted)) & 0xf;
 }
 
-/* For each set of flagged lanes, these in ascending order. */
+/* For each set of flagged lanes, the lanes in ascending order. */
 static const uint32_t lanes_in_front[16][AVX2_LANES] = {
     {0}, {0},    {1},    {0, 1},    {2},    {0, 2},    {1, 2},    {0, 1, 2},
     {3}, {0, 3}, {1, 3}, {0, 1, 3}, {2, 3}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2, 3}};
 
-/* All four lanes are stored behind the list; those that are flagged stand in front, and
- * the next vector overwrites the rest. */
+/* All four lanes are stored at the end of the list, the flagged ones first; the next
+ * vector overwrites the others. */
 AVX2_TARGET
 static unsigned avx2_propose(const struct noise_lanes *lanes, unsigned *count)
 {
@@ -135,7 +135,8 @@ AVX2_INLINE __m256d gaussian_4(__m256d x)
     return _mm256_mul_pd(e, _mm256_castsi256_pd(bits));
 }
 
-/* The doubles of integers below 2^52, which are behind 2^52 the low bits of a double. */
+/* Converts integers below 2^52 to doubles: in 2^52 + n, the low bits of the double are
+ * n. */
 AVX2_INLINE __m256d doubles_of_4(__m256i integers)
 {
     const __m256d base = _mm256_set1_pd(0x1p52);

@@ -1,5 +1,5 @@
 /*
- * noise_avx2.h - a chunk's arithmetic by AVX2: four trials a vector.
+ * noise_avx2.h - the arithmetic of a chunk with AVX2: four trials a vector.
  *
  * Threads: as noise_kernel.h.
  */

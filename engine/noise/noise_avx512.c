@@ -1,7 +1,8 @@
-/* Fused multiply-add of 52-bit integers (IFMA) reads the low 52 bits of its operands, so
- * trial words and table entries go in as they are, and gives the floor and the fraction of
- * w U in one instruction each. Nothing branches on what was drawn. The functions are
- * compiled for these instructions alone and run only where the processor has them all. */
+/* Fused multiply-add of 52-bit integers (IFMA) reads the low 52 bits of its operands,
+ * so trial words and table entries are used unchanged, and computes the floor and the
+ * fraction of w U in one instruction each. No branch depends on random values. The
+ * functions are compiled for these instructions and run only if the processor has them
+ * all. */
 #include "engine/noise/noise_avx512.h"
 
 #if NOISE_HAS_AVX512
@@ -9,9 +10,10 @@
 #include <immintrin.h>
 #include <stddef.h>
 
-/* The thread sanitizer leaves them alone: it would ask of every vector that is spilled to
- * the stack who else has it. The arrays that they read and write are a chunk's own, and
- * noise_chunk.c, which it does watch, touches the same ones before and after. */
+/* The thread sanitizer is disabled for them: it would check every vector that is
+ * spilled to the stack. The arrays that they read and write belong to a chunk, and
+ * noise_chunk.c, which the sanitizer does check, accesses the same arrays before and
+ * after. */
 #define AVX512_TARGET                                                                  \
     __attribute__((target("avx512f,avx512dq,avx512vl,avx512ifma"),                     \
                    no_sanitize("thread")))
@@ -26,12 +28,12 @@ static bool avx512_available(void)
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512ifma");
 }
 
-struct places_of_8 { /* where the lanes read in an array of 64-bit words */
+struct places_of_8 { /* the lanes' indices in an array of 64-bit words */
     size_t at[AVX512_LANES];
 };
 
-/* from[at + offset] of each lane. Eight loads of a word each take less time than the
- * instruction that gathers eight. */
+/* from[at + offset] of each lane. Eight loads of one word are faster than the gather
+ * instruction. */
 AVX512_INLINE __m512d pick_8(const void *from, const struct places_of_8 *places,
                              size_t offset)
 {
@@ -75,8 +77,8 @@ AVX512_INLINE __mmask8 propose_8(const uint64_t *entries, const uint64_t *words,
     return (__mmask8)(edge | _mm512_cmpge_epu64_mask(low, carry));
 }
 
-/* Two vectors at a time. All sixteen lanes are stored behind the list; those that are
- * flagged stand in front, and what comes next overwrites the rest. */
+/* Processes two vectors at a time. All sixteen lanes are stored at the end of the list,
+ * the flagged ones first; the next store overwrites the others. */
 AVX512_TARGET
 static unsigned avx512_propose(const struct noise_lanes *lanes, unsigned *count)
 {

@@ -1,5 +1,6 @@
 /*
- * noise_avx512.h - a chunk's arithmetic by AVX-512 (F, DQ, VL, IFMA): eight trials a vector.
+ * noise_avx512.h - the arithmetic of a chunk with AVX-512 (F, DQ, VL, IFMA): eight
+ * trials a vector.
  *
  * Threads: as noise_kernel.h.
  */

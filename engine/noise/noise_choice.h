@@ -10,8 +10,8 @@
 
 #include "engine/noise/noise_kernel.h"
 
-/* The kernels that were compiled, the best first; NULL behind the last one. The last does
- * nothing, which leaves all of it to the portable loops of noise_chunk.c. */
+/* The compiled kernels, the best first; NULL after the last one. The last kernel does
+ * nothing, so that the portable loops of noise_chunk.c do all the work. */
 const struct noise_kernel *noise_choice_at(size_t index);
 
 /* The first of them that this processor can run. */

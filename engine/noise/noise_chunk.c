@@ -1,25 +1,26 @@
-/* Each sample is one accepted trial of a ziggurat. The area under the Gaussian is covered
- * by 256 layers (noise_table.h); a trial is a random point of a random layer, and counts
- * where the point lies under the curve. noise_chunk.h says what r, U, V and theta are; D
- * is how far the curve is above the point.
+/* Each sample is one accepted trial of a ziggurat. The area under the Gaussian is
+ * covered by 256 layers (noise_table.h); a trial is a random point of a random layer,
+ * and is accepted if the point lies under the curve. noise_chunk.h defines r, U, V and
+ * theta; D is the height of the curve above the point.
  *
- * A chunk is drawn array by array and not trial by trial, for the sake of the
- * first invariant of noise_chunk.h:
+ * A chunk is drawn array by array and not trial by trial, because of the first
+ * invariant of noise_chunk.h:
  *
- *   propose           computes every trial's floor, and flags the few that the fast test
- *                     cannot accept
- *   pad_flagged       fills the list of flagged trials with dummies up to a fixed number
- *   decide_flagged    decides each of the list in double (decide); where that is not
- *                     beyond doubt, in integers (noise_exact.h)
+ *   propose           computes every trial's floor, and flags the few that the fast
+ *                     test cannot accept
+ *   pad_flagged       fills the list of flagged trials with dummies up to a fixed
+ *                     number
+ *   decide_flagged    decides each trial of the list in double (decide) or, if that is
+ *                     not certain, in integers (noise_exact.h)
  *   settle            writes the refined floors back and lists the rejected places
- *   replace_rejected  fills these from the extra trials, and once those are used up from
- *                     private blocks (extend), which hardly ever happens
+ *   replace_rejected  fills these from the extra trials and, when those are used up,
+ *                     which is very rare, from private blocks (extend)
  *
- * Where the processor can, a kernel (noise_kernel.h) does the arithmetic of propose and of
- * decide_flagged for all but the last few, with the same outcome.
+ * If the processor supports it, a kernel (noise_kernel.h) does the arithmetic of
+ * propose and of decide_flagged for all but the last few trials, with the same results.
  *
- * Private blocks of the stream serve what is rare: flagged trials beyond the words set
- * aside for them, exact decisions, and extensions. */
+ * Private blocks of the stream are used in rare cases: for flagged trials beyond the
+ * words reserved for them, exact decisions, and extensions. */
 #include "engine/noise/noise_chunk.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ const struct noise_layout noise_layout = {
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "the key stream is read as little-endian words");
 
-struct draw { /* what the functions that go over one chunk share */
+struct draw { /* the arguments shared by the functions that draw one chunk */
     struct noise_chunk *chunk;
     struct stream *stream;
     const struct noise_position *position;
@@ -67,8 +68,8 @@ static uint64_t sign_of(uint64_t word)
 }
 
 /* Computes every trial's floor with its sign, and lists in flagged the trials that the
- * fast test cannot accept: those near the layer's edge, and those whose floor later bits
- * of U could raise. */
+ * fast test cannot accept: those near the layer's edge, and those whose floor later
+ * bits of U could raise. */
 static void propose(const struct draw *draw)
 {
     const uint64_t carry = ((UINT64_C(1) << 52) - (UINT64_C(1) << 40)) << 12;
@@ -89,7 +90,7 @@ static void propose(const struct draw *draw)
 }
 
 /* Fills the unused places among the first layout->flags with trials 0, 16, 32, ..., so
- * that the number of decisions does not tell how many were needed. */
+ * that the number of decisions does not reveal how many were needed. */
 static void pad_flagged(struct draw *draw)
 {
     struct noise_chunk *chunk = draw->chunk;
@@ -120,7 +121,7 @@ static struct noise_trial flagged_trial(const struct draw *draw, unsigned k)
 /* E(x) = exp(-x^2 / 2) for x in [0, 14], to 2^-50. It calls no library function. */
 static inline double gaussian(double x)
 {
-    const double shift = 0x1.8p52; /* adding it rounds to a whole number */
+    const double shift = 0x1.8p52; /* adding it rounds to an integer */
     double t = -0.5 * x * x;
     double rounded = t * 1.4426950408889634 + shift;
     double n = rounded - shift;
@@ -174,8 +175,8 @@ static bool decide_exact(const struct draw *draw, unsigned j,
     return noise_exact(&draw->chunk->table, trial, &digits, magnitude);
 }
 
-/* Whether a double has settled the decision. It takes fabs and not two comparisons, as a
- * branch on the sign of D would be a branch on acceptance. */
+/* Returns whether the decision in double is certain. It uses fabs and not two
+ * comparisons, because a branch on the sign of D would be a branch on acceptance. */
 static inline bool certain(double gap, uint64_t fraction, double margin)
 {
     return (fabs(gap) > margin) & (fraction != NOISE_WIDTH_MASK);
@@ -200,8 +201,8 @@ static void decide_flagged(const struct draw *draw)
 }
 
 /* Stores the refined floors and lists the rejected places. *extra has one bit for each
- * extra trial and keeps those of the trials that still stand. A dummy stores what is
- * there already and rejects nothing. */
+ * extra trial; the bits of rejected trials are cleared. A dummy stores the value that
+ * is already there and rejects nothing. */
 static void settle(const struct draw *draw, uint64_t *extra)
 {
     struct noise_chunk *chunk = draw->chunk;

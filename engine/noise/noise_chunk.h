@@ -1,11 +1,11 @@
 /*
- * noise_chunk.h - 2,048 samples of floor(N(0, 2^72)) from one stretch of key stream:
- * the sampler proper (noise.md 4.2 to 4.6), below the interface of noise.h.
+ * noise_chunk.h - 2,048 samples of floor(N(0, 2^72)) from one range of the key stream:
+ * the sampler itself (noise.md 4.2 to 4.6), below the interface of noise.h.
  *
  * A chunk has NOISE_CHUNK_BLOCKS blocks of the stream to itself. From the first of them
  * on it reads these words of 64 bits, one after the other:
  *
- *   how many        what each is
+ *   number          each word
  *   trials          r_j, the j-th trial: bits 0-51 U, 52-59 the layer, 63 the sign
  *   flags           V of the k-th flagged trial
  *   flags           theta of the k-th flagged trial
@@ -15,15 +15,16 @@
  *   words 0, 1, 2   r, V and theta, of trials and ranks beyond the words above
  *   words 3 to 6    the further digits of U and of V that an exact decision reads
  *
- * A trial is flagged when its first word alone does not decide whether it is accepted, or
- * what its floor is; V is then its height in the layer, and theta the next bits of U.
+ * A trial is flagged if its first word does not suffice to decide whether it is
+ * accepted, or what its floor is; V is then its height in the layer, and theta the next
+ * bits of U.
  *
  * Invariants
- *   (1) The number of decisions is the same whatever their outcomes, and nothing branches
- *       on one: time shows how many trials were rejected, never which values were
- *       accepted.
- *   (2) Outputs do not depend on how floating point rounds: what a double cannot decide
- *       beyond doubt is decided in integers.
+ *   (1) The number of decisions does not depend on their outcomes, and no branch
+ *       depends on an outcome: the time reveals how many trials were rejected, never
+ *       which values were accepted.
+ *   (2) Outputs do not depend on how floating point rounds: a decision that doubles
+ *       cannot make with certainty is made in integers.
  *
  * Threads: a struct noise_chunk belongs to one thread at a time.
  */
@@ -39,18 +40,19 @@
 
 enum {
     NOISE_CHUNK = 2048, /* samples */
-    NOISE_EXTRAS = 64,  /* trials beyond them, to stand in for rejected ones */
-    NOISE_FLAGS = 96,   /* decisions always taken */
+    NOISE_EXTRAS = 64,  /* further trials, which replace rejected ones */
+    NOISE_FLAGS = 96,   /* number of decisions, always all made */
     NOISE_TRIALS = NOISE_CHUNK + NOISE_EXTRAS,
     NOISE_WORDS = NOISE_TRIALS + 2 * NOISE_FLAGS,
     NOISE_CHUNK_BLOCKS = 1 << 16 /* counters of a chunk in the stream */
 };
 
-/* What tests vary to reach the rare paths; production uses noise_layout alone. */
+/* The settings that tests vary to reach the rare paths; production uses only
+ * noise_layout. */
 struct noise_layout {
     unsigned extras; /* <= NOISE_EXTRAS */
     unsigned flags;  /* <= NOISE_FLAGS */
-    double margin;   /* where |D| = |f(x) - y| is no more, noise_exact decides */
+    double margin;   /* if |D| = |f(x) - y| is at most this, noise_exact decides */
     const struct noise_kernel *kernel; /* NULL: the best that the processor can run */
 };
 extern const struct noise_layout noise_layout;
@@ -69,7 +71,7 @@ struct noise_chunk {
     double gap[NOISE_TRIALS];            /* D of each decision: f(x) - y */
     uint64_t fraction[NOISE_TRIALS];     /* s of each decision: bits below the floor */
     uint64_t magnitude[NOISE_TRIALS];    /* m of each decision: floor(x) */
-    uint64_t own[STREAM_BLOCK_SIZE / 8]; /* the private block last read */
+    uint64_t own[STREAM_BLOCK_SIZE / 8]; /* the last private block that was read */
     unsigned flagged_count, rejected_count;
 };
 
@@ -78,7 +80,7 @@ void noise_chunk_draw(struct noise_chunk *chunk, struct stream *stream,
                       const struct noise_position *position,
                       const struct noise_layout *layout);
 
-/* Overwrites all that was drawn; the table stays. */
+/* Overwrites all random values that were drawn; the table stays. */
 void noise_chunk_wipe(struct noise_chunk *chunk);
 
 #endif

@@ -1,14 +1,14 @@
-/* All numbers here are fixed-point: 192 bits behind the point, and what is before it.
- * One decision is
+/* All numbers here are fixed-point: 192 bits after the point, and the integer part. One
+ * decision is
  *
- *   position             x = w U exactly: 52 bits of U from the trial, 52 from theta and
- *                        128 more digits, times the layer's width
+ *   position             x = w U exactly: 52 bits of U from the trial, 52 from theta
+ *                        and 128 more digits, times the layer's width
  *   divide_by_deviation  x / s0, cut to 192 bits
  *   exponential          f = exp(-(x / s0)^2 / 2): the argument modulo ln 2, a Taylor
  *                        series by Horner's rule, and a shift for the power of two
  *   less                 y < f, with y = Y + h V from the layer's base and height
  *
- * It takes far longer than a decision in double, and few trials need it. */
+ * It takes much longer than a decision in double, but few trials need it. */
 #include "engine/noise/noise_exact.h"
 
 #include <string.h>
@@ -142,7 +142,7 @@ static void position(uint64_t x[5], const struct noise_trial *trial,
     x[4] = carry;
 }
 
-/* ratio = x / s0, with 192 fraction bits of the 232: what is below them is left out. */
+/* ratio = x / s0, with 192 fraction bits of the 232: the lower bits are dropped. */
 static void divide_by_deviation(struct fixed *ratio, const uint64_t x[5])
 {
     enum { CUT = 232 + NOISE_STDDEV_BITS - 192, LIMBS = CUT / 64, BITS = CUT % 64 };

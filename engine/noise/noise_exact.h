@@ -1,6 +1,6 @@
 /*
- * noise_exact.h - decides one trial of the ziggurat in integers alone: the answer to
- * the few trials that a double cannot decide (noise.md 4.4, `exact`).
+ * noise_exact.h - decides one trial of the ziggurat in integer arithmetic, for the few
+ * trials that a double cannot decide (noise.md 4.4, `exact`).
  *
  * Threads: pure.
  */
@@ -22,8 +22,8 @@ struct noise_digits { /* the next 128 bits of U and of V */
     uint64_t u_high, u_low, v_high, v_low;
 };
 
-/* Whether y = Y_i + h_i V lies under f at x = w_i U (noise_table.h); *magnitude =
- * floor(x). The error of either side is below 2^-180. */
+/* Returns whether y = Y_i + h_i V lies under f at x = w_i U (noise_table.h); *magnitude
+ * = floor(x). The error of each side of the comparison is below 2^-180. */
 bool noise_exact(const struct noise_table *table, const struct noise_trial *trial,
                  const struct noise_digits *digits, uint64_t *magnitude);
 

@@ -1,11 +1,11 @@
 /*
- * noise_key.h - who owns the secret: one source a job attempt, one key a step.
+ * noise_key.h - the secret keys of noise: one source a job attempt, one key a step.
  *
- * A source is a ratchet, which turns once a step and cannot be turned back:
+ * A source is a ratchet, which advances once a step and cannot be reversed:
  *   64 bytes = ChaCha20(state, nonce 2^64 - 1, block 0)
- * of which the first 32 are the step's key, the last 32 the next state. No key serves two
- * steps, and old noise cannot be computed again from a later image of memory. A forked
- * child must not use a source.
+ * of which the first 32 are the step's key, the last 32 the next state. No key is used
+ * for two steps, and earlier noise cannot be computed from a later image of memory. A
+ * forked child must not use a source.
  *
  * Threads: one at a time.
  */
@@ -22,7 +22,8 @@ struct noise_key {
 
 struct noise_source;
 
-/* seed is where the ratchet starts, for tests; NULL stands for 32 bytes of getrandom. */
+/* seed is the first state of the ratchet, for tests; NULL means 32 bytes of
+ * getrandom. */
 struct noise_source *noise_source_open(const struct noise_key *seed);
 void noise_source_close(struct noise_source *source); /* zeroes; NULL is allowed */
 

@@ -1,6 +1,6 @@
 /*
  * noise_table.h - the constant table of the ziggurat (noise.md 4.1): one shape,
- * standard deviation 2^36 grid steps, 256 layers, for every job there is.
+ * standard deviation 2^36 grid steps, 256 layers, for all jobs.
  *
  * With f(x) = exp(-x^2 / 2 s0^2), s0 = 2^36, layer i is the rectangle of width w_i and
  * height h_i above Y_i; all 256 have the same area.
@@ -12,7 +12,7 @@
  *   T4  f(w_(i+1) - 1) >= Y_(i+1)        the fast acceptance is certain
  *   T5  w_i h_i is the same for all i, to a relative 2^-180
  *
- * Threads: a table is constant once made.
+ * Threads: a table is constant once initialised.
  */
 #ifndef ENGINE_NOISE_NOISE_TABLE_H
 #define ENGINE_NOISE_NOISE_TABLE_H
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #ifndef NOISE_STDDEV_BITS
-#define NOISE_STDDEV_BITS 36 /* a test draws with 10, where integers can be counted */
+#define NOISE_STDDEV_BITS 36 /* a test uses 10, with which integers can be counted */
 #endif
 
 enum { NOISE_LAYERS = 256, NOISE_LIMBS = 3, NOISE_FAST_SHIFT = NOISE_STDDEV_BITS - 10 };
@@ -39,7 +39,7 @@ struct noise_table {
     struct noise_strip strip[NOISE_LAYERS];
     uint64_t base[NOISE_LAYERS]
                  [NOISE_LIMBS]; /* Y_i, 192-bit fraction, low limb first */
-    uint64_t height[NOISE_LAYERS][NOISE_LIMBS]; /* h_i, likewise */
+    uint64_t height[NOISE_LAYERS][NOISE_LIMBS]; /* h_i, in the same form */
 };
 
 /* The 256 widths, w_0 first. */

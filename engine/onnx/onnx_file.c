@@ -7,14 +7,15 @@
 #include "base/check.h"
 #include "engine/onnx/onnx_messages.h"
 
-/* What is written: the IR that knows opset 17 (onnx.ai, versioning). */
+/* The versions that are written: the IR version that has opset 17 (onnx.ai,
+ * versioning). */
 enum { IR_VERSION = 8, OPSET = 17, ML_OPSET = 3 };
 
 struct part {
     uint64_t start; /* in the file */
     size_t size;
-    size_t text;   /* where it begins in the text */
-    size_t tensor; /* a stored one, whose floats it is; or tensor_count: text */
+    size_t text;   /* its start in the text */
+    size_t tensor; /* the stored tensor of these floats; or tensor_count: text */
 };
 
 struct onnx_file {
@@ -55,7 +56,7 @@ static void add_property(Onnx__ModelProto *model, const struct onnx_property *pr
     model->metadata_props[model->n_metadata_props - 1] = entry;
 }
 
-/* The graph's message is lent to the model. */
+/* The model borrows the graph's message. */
 static Onnx__ModelProto *model_around(const struct onnx_graph *graph,
                                       const struct onnx_head *head)
 {
@@ -77,9 +78,10 @@ static Onnx__ModelProto *model_around(const struct onnx_graph *graph,
 
 /* ---- the file's parts ---- */
 
-/* What protobuf-c packs into. It hands data on without a look at it. */
+/* The buffer that protobuf-c packs into. protobuf-c passes data on without reading
+ * it. */
 struct sink {
-    ProtobufCBuffer base; /* first: protobuf-c knows it alone */
+    ProtobufCBuffer base; /* first: protobuf-c knows only this member */
     const struct onnx_graph *graph;
     struct onnx_file *file;
 };

@@ -1,11 +1,11 @@
 /*
- * onnx_file.h - a graph as the bytes of a file, but for the floats of stored tensors: who
- * reads the file gets them from where they are stored, and never has all of them in
- * memory.
+ * onnx_file.h - a graph as the bytes of a file, without the floats of stored tensors: a
+ * reader of the file takes them from where they are stored, and never has all of them
+ * in memory.
  *
  *   | text | floats of tensor 3 | text | floats of tensor 0 | text |
  *
- * Threads: once created a file is constant.
+ * Threads: a file is constant once created.
  */
 #ifndef ENGINE_ONNX_ONNX_FILE_H
 #define ENGINE_ONNX_ONNX_FILE_H
@@ -23,7 +23,7 @@ struct onnx_property { /* an entry of metadata_props, UTF-8 */
     const char *key, *value;
 };
 
-struct onnx_head {                          /* what a file says beside the graph */
+struct onnx_head {                          /* the file without the graph */
     const char *version;                    /* of the program */
     const struct onnx_property *properties; /* distinct keys */
     size_t property_count;
@@ -32,22 +32,22 @@ struct onnx_head {                          /* what a file says beside the graph
 struct onnx_file; /* opaque */
 
 /*   ST_INVALID  the file would be longer than ONNX_FILE_SIZE_MAX
- * The graph is destroyed in any case. */
+ * The graph is destroyed, on failure too. */
 enum status onnx_file_create(struct onnx_file **out, struct onnx_graph *graph_take,
                              const struct onnx_head *head, struct error *error);
 void onnx_file_destroy(struct onnx_file *file); /* NULL is allowed */
 
-uint64_t onnx_file_size(const struct onnx_file *file); /* bytes, those stored too */
+uint64_t onnx_file_size(const struct onnx_file *file); /* bytes, with stored ones */
 size_t onnx_file_held(const struct onnx_file *file);   /* bytes of memory */
 
 struct onnx_piece {
-    const char *bytes; /* (size), or NULL: floats of a stored tensor, */
-    size_t tensor;     /* which is this one, */
-    uint64_t offset;   /* from this byte of its floats on */
+    const char *bytes; /* (size), or NULL: the piece is floats of a stored tensor */
+    size_t tensor;     /* the stored tensor */
+    uint64_t offset;   /* the first byte of its floats */
     size_t size;       /* > 0 */
 };
 
-/* What stands at position, which is below the size, up to the end of its piece. */
+/* The bytes from position, which must be below the size, to the end of its piece. */
 struct onnx_piece onnx_file_piece(const struct onnx_file *file, uint64_t position);
 
 #endif

@@ -11,12 +11,12 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "constants are written as they lie");
 
-struct named_value { /* by its name in the graph */
+struct named_value { /* a value's name in the graph */
     const char *name;
     struct onnx_image image;
 };
 
-static const char batch[] = "batch"; /* what the first dimension is called */
+static const char batch[] = "batch"; /* name of the first dimension */
 
 void *onnx_list_grow(void *list_take, size_t *count, size_t size)
 {
@@ -43,7 +43,7 @@ static void *fresh(size_t size)
     return memory;
 }
 
-/* data (size) = a copy, which may be of nothing. */
+/* A copy of data (size), which may be empty. */
 static ProtobufCBinaryData bytes_of(const void *data, size_t size)
 {
     ProtobufCBinaryData bytes = {.len = size, .data = fresh(size + 1)};
@@ -89,8 +89,8 @@ void onnx_graph_destroy(struct onnx_graph *graph)
 
 /* ---- nodes ---- */
 
-/* A name that nothing else has: those of stored tensors, inputs and outputs are no letter
- * and a number. */
+/* A unique name: the names of stored tensors, inputs and outputs do not have the form
+ * of a letter and a number. */
 static char *fresh_name(struct onnx_graph *graph, char letter)
 {
     char text[32];
@@ -380,7 +380,8 @@ const char *onnx_graph_input(struct onnx_graph *graph, const char *name,
     return message->input[message->n_input - 1]->name;
 }
 
-/* An output is called as a node calls it, so a node gives it its name. */
+/* The name of an output must be the name of a node's output, so a node is added that
+ * has this name. */
 void onnx_graph_output(struct onnx_graph *graph, const char *name, const char *from,
                        enum onnx_type type, size_t width)
 {

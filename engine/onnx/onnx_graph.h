@@ -1,18 +1,18 @@
 /*
- * onnx_graph.h - a graph of ONNX while it is written: its nodes, its constants, and what
- * goes in and out. It knows no network; who does is engine/nn/translation.h.
+ * onnx_graph.h - an ONNX graph under construction: its nodes, constants, inputs and
+ * outputs. It does not depend on networks; engine/nn/translation.h translates them.
  *
  *   onnx_graph_create --> nodes, constants, inputs, outputs --> onnx_file_create, which
- *                                                               takes it
+ *                                                               takes ownership
  *
- * A name is text by which nodes find what others make; those that a function answers are
- * good as long as the graph. Operators and their attributes are those of opset 17, and of
- * ai.onnx.ml's opset 3 (onnx.ai, operators).
+ * A name is the text by which a node refers to the output of another. Names that a
+ * function returns are valid as long as the graph. Operators and their attributes are
+ * those of opset 17, and of ai.onnx.ml's opset 3 (onnx.ai, operators).
  *
- * Values are rows of a batch whose size nobody knows before it runs. A value is a vector,
- * (batch, width), or an image, (batch, channels, height, width), and always channel by
- * channel; so an image and its vector are the same floats in the same order, and each is
- * had from the other by a shape alone.
+ * Values are rows of a batch whose size is unknown until the graph runs. A value is a
+ * vector, (batch, width), or an image, (batch, channels, height, width), always channel
+ * by channel. So an image and its vector are the same floats in the same order, and a
+ * reshape converts one into the other.
  *
  * Threads: a graph belongs to one thread.
  */
@@ -24,7 +24,8 @@
 
 struct onnx_graph; /* opaque */
 
-/* A graph of a network that has so many values and stored tensors. */
+/* Creates a graph of a network that has value_count values and tensor_count stored
+ * tensors. */
 struct onnx_graph *onnx_graph_create(size_t value_count, size_t tensor_count);
 void onnx_graph_destroy(struct onnx_graph *graph); /* NULL is allowed */
 
@@ -32,17 +33,17 @@ void onnx_graph_destroy(struct onnx_graph *graph); /* NULL is allowed */
 
 enum { ONNX_INPUTS_MAX = 3, ONNX_DIMENSIONS_MAX = 4 };
 
-struct onnx_inputs { /* names; NULL behind the last */
+struct onnx_inputs { /* names; NULL after the last */
     const char *names[ONNX_INPUTS_MAX];
 };
 
-/* Appends a node with one output, and answers the output's name. */
+/* Appends a node with one output, and returns the output's name. */
 const char *onnx_node(struct onnx_graph *graph, const char *op_type,
                       struct onnx_inputs inputs);
-/* The same of an operator of ai.onnx.ml. */
+/* The same for an operator of ai.onnx.ml. */
 const char *onnx_ml_node(struct onnx_graph *graph, const char *op_type,
                          struct onnx_inputs inputs);
-/* The same of an operator that takes any number of inputs. */
+/* The same for an operator that takes any number of inputs. */
 const char *onnx_node_of_many(struct onnx_graph *graph, const char *op_type,
                               const char *const *inputs, size_t count);
 
@@ -56,13 +57,13 @@ void onnx_attribute_strings(struct onnx_graph *graph, const char *name,
 
 /* ---- constants ---- */
 
-/* Vectors of count numbers, or numbers where count is 0 and values holds one; answer the
- * name. */
+/* Add a constant vector of count numbers, or a scalar if count is 0 and values holds
+ * one number; return the name. */
 const char *onnx_floats(struct onnx_graph *graph, const float *values, size_t count);
 const char *onnx_doubles(struct onnx_graph *graph, const double *values, size_t count);
 const char *onnx_int64s(struct onnx_graph *graph, const int64_t *values, size_t count);
 
-/* count ones, or zeros, of float32. */
+/* A constant of count equal float32 values (ones or zeros). */
 const char *onnx_repeated(struct onnx_graph *graph, float value, size_t count);
 
 struct onnx_dimensions {
@@ -70,8 +71,8 @@ struct onnx_dimensions {
     uint64_t sizes[ONNX_DIMENSIONS_MAX];
 };
 
-/* Tensor number place of those that are stored elsewhere, as float32 of these dimensions;
- * answers name, which is copied. Call it at most once for each. */
+/* Adds tensor number place of those that are stored elsewhere, as float32 of these
+ * dimensions; returns name, which is copied. Call it at most once for each tensor. */
 const char *onnx_stored(struct onnx_graph *graph, size_t place, const char *name,
                         struct onnx_dimensions dimensions);
 
@@ -82,23 +83,23 @@ struct onnx_image { /* all 0: a vector */
 };
 static const struct onnx_image onnx_vector = {0, 0, 0};
 
-/* The name of a value, as it was given last; or as an image, or a vector, which are as
- * many floats. */
+/* The current name of a value; onnx_value_as returns it reshaped to an image or a
+ * vector of the same number of floats. */
 const char *onnx_value(const struct onnx_graph *graph, size_t value);
 const char *onnx_value_as(struct onnx_graph *graph, size_t value,
                           struct onnx_image image);
 
-/* What shape a value has. */
+/* The shape of a value. */
 struct onnx_image onnx_value_image(const struct onnx_graph *graph, size_t value);
 
-/* What name is, as an image or a vector; or of any shape, in which 0 is a dimension that
- * stays and -1 whatever is left. */
+/* Reshape name: to an image or a vector; or to any shape, in which 0 keeps a dimension
+ * and -1 is the remainder. Return the new name. */
 const char *onnx_shaped(struct onnx_graph *graph, const char *name,
                         struct onnx_image image);
 const char *onnx_reshape(struct onnx_graph *graph, const char *name,
                          const int64_t *shape, size_t rank);
 
-/* From now on the value is what name is, an image or (all 0) a vector. */
+/* Sets the value to name, which is an image or (all 0) a vector. */
 void onnx_give(struct onnx_graph *graph, size_t value, const char *name,
                struct onnx_image image);
 
@@ -110,15 +111,17 @@ void onnx_give_like(struct onnx_graph *graph, size_t value, const char *name,
 
 enum onnx_type { ONNX_FLOAT = 1, ONNX_INT64 = 7, ONNX_STRING = 8, ONNX_DOUBLE = 11 };
 
-/* The graph takes an input (batch, width) of a type. Answers name, which is copied. */
+/* Adds an input (batch, width) of this type to the graph. Returns name, which is
+ * copied. */
 const char *onnx_graph_input(struct onnx_graph *graph, const char *name,
                              enum onnx_type type, size_t width);
 
-/* The graph gives what from is as (batch, width), or as (batch) where width is 0. */
+/* Adds an output called name, with the value of from, as (batch, width), or as (batch)
+ * if width is 0. */
 void onnx_graph_output(struct onnx_graph *graph, const char *name, const char *from,
                        enum onnx_type type, size_t width);
 
-/* value as another type. */
+/* Converts name to another type, and returns the new name. */
 const char *onnx_cast(struct onnx_graph *graph, const char *name, enum onnx_type type);
 
 #endif

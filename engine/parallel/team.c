@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 
-/* How often a thread looks at a counter before it sleeps on it. That takes about 20
- * microseconds, the time that sleeping and waking cost. */
+/* The number of times that a thread reads a counter before it sleeps until the counter
+ * changes. This takes about 20 microseconds, the cost of sleeping and waking. */
 enum { SPINS = 4000 };
 
 struct worker {
@@ -21,11 +21,11 @@ struct team {
     unsigned size, started; /* started: threads besides the caller */
     struct worker *members;
     struct team_work work; /* the current piece */
-    uint64_t wakes;        /* pieces that others had a part in */
+    uint64_t wakes;        /* pieces in which other members took part */
     atomic_uint piece;     /* grows by one with each piece */
     atomic_uint pending;   /* members that have not finished it */
     atomic_bool stopping;
-    pthread_mutex_t lock; /* held to sleep and to wake, guards nothing else */
+    pthread_mutex_t lock; /* held to sleep and to wake, protects nothing else */
     pthread_cond_t wake, done;
 };
 

@@ -1,10 +1,11 @@
 /*
- * team.h - a few threads that do one piece of work at a time, together.
+ * team.h - a team of threads that work together on one piece of work at a time.
  *
- * The caller is member 0; the others wait between pieces, a few microseconds awake and
- * then asleep. A piece that is not worth waking them for the caller does alone: on a busy
- * machine whoever is woken may not run for milliseconds, and the caller waits for them.
- * The work cannot fail: a failure is written into its context.
+ * The caller is member 0. The others wait between pieces: they spin for about 20
+ * microseconds and then sleep. If a piece is too small to wake them, the caller does it
+ * by itself: on a busy machine a woken thread may not run for milliseconds, and the
+ * caller would have to wait for it. The work function cannot fail: it writes a failure
+ * into its context.
  *
  * Threads: team_run is called by one thread at a time.
  */
@@ -27,27 +28,29 @@ void team_destroy(struct team *team); /* NULL is allowed; joins the threads */
 
 unsigned team_size(const struct team *team);
 
-/* Less than so many floating-point operations the caller does alone. They take one core
- * some 15 microseconds, which is what it takes to wake a thread that sleeps and to wait
- * for it, where nobody else has the other core. */
+/* The caller does pieces with fewer floating-point operations than this by itself. They
+ * take one core about 15 microseconds, which is the time to wake a sleeping thread and
+ * to wait for it, if the other core is idle. */
 enum { TEAM_FLOPS_MIN = 300000 };
 
 struct team_work { /* one piece */
     void (*run)(void *context, unsigned member);
     void *context;
-    /* How many members can have some of it, and what all of it takes, about: as many
-     * operations as products would do in that time. Both are of public numbers, as the
-     * time of a piece tells them. */
+    /* The number of members that can get a part of the piece, and the approximate time
+     * of the whole piece, as the number of operations that products would do in that
+     * time. Both must be computed from public numbers, because the time of a piece
+     * reveals them. */
     size_t shares;
     double flops;
 };
 
 /* Calls run(context, member) once for each member in [0, size), and returns when every
- * call has: all at once, or one after the other on the caller's thread. The members see
- * what was written before the call, and the caller sees what they wrote. */
+ * call has returned. The calls run concurrently, or one after the other on the caller's
+ * thread. The members see what was written before the call, and the caller sees what
+ * they wrote. */
 void team_run(struct team *team, const struct team_work *work);
 
-/* How many pieces others were woken for, or kept from falling asleep. */
+/* The number of pieces for which other members were woken, or kept awake. */
 uint64_t team_wakes(const struct team *team);
 
 #endif

@@ -1,16 +1,15 @@
 /*
- * vector_math.h - libm's functions under names whose loops gcc turns into calls of
- * libmvec, where VECTOR_LOOP asks for it: 0.2 ns an element against 1.5 to 14
+ * vector_math.h - libm's functions under names for which gcc can vectorise loops marked
+ * by VECTOR_LOOP, with calls of libmvec: 0.2 ns an element against 1.5 to 14
  * (network.md 6). Other compilers and sanitized builds call the scalar functions.
  *
- *   VECTOR_LOOP      the rounds of the loop that follows are independent
- *   VECTOR_SUM(...)  they are independent, and add to these sums in any order
+ *   VECTOR_LOOP      the iterations of the loop that follows are independent
+ *   VECTOR_SUM(...)  they are independent, and may add to these sums in any order
  *   VECTOR_CLONES    the function is compiled for wider registers too, and the
  *                    processor decides which one runs
  *
  * The widths differ in the last bits, the lanes of one width do not: loops run over
- * whole padded rows, so that what a row gets does not depend on its place (noise.md
- * 2.5).
+ * whole padded rows, so that a row's results do not depend on its place (noise.md 2.5).
  */
 #ifndef ENGINE_PARALLEL_VECTOR_MATH_H
 #define ENGINE_PARALLEL_VECTOR_MATH_H

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-/* Rounds to the nearest, so that at most 1 becomes at most weight. */
+/* Rounds to nearest, so that a share of at most 1 becomes at most weight. */
 static int64_t units(double share, int64_t weight)
 {
     return llrint(share * (double)weight);

@@ -24,7 +24,7 @@ static struct quality_interval accuracy(const struct counted *counted)
     return quality_share_of(hits, (double)counted->plan->records);
 }
 
-/* F1 grows with J. */
+/* F1 increases with J. */
 static struct quality_interval f1_of(struct quality_interval j)
 {
     j.value = 2 * j.value / (1 + j.value);
@@ -51,7 +51,7 @@ static struct quality_of_class of_class(const struct counted *counted, size_t k)
                                      .f1 = f1_of(quality_share(hits, both))};
 }
 
-/* The scores of one event, or of the other. */
+/* The bins of scores with the event, or without it. */
 static const double *scores(const struct counted *counted, bool event)
 {
     size_t classes = counted->plan->classes;
@@ -66,7 +66,7 @@ static double sum_of(const double *bins)
     return sum;
 }
 
-/* What noise and sampling of a bin add to the variance, where the area moves by gradient
+/* The variance that noise and sampling of a bin add, if the area changes by gradient
  * for each count. */
 static double moved(const struct counted *counted, double count, double gradient)
 {

@@ -1,21 +1,22 @@
 /*
- * quality_figures.h - how good a model is, from the noisy vector of quality_plan.h and
- * public numbers alone: whatever is computed here costs nothing more. Each figure has a
- * 95 % interval that covers both the noise and that the records held out are a sample.
+ * quality_figures.h - quality figures of a model, computed only from the noisy vector
+ * of quality_plan.h and public numbers, so they cost no further budget. Each figure has
+ * a 95 % interval that accounts for the noise and for the held-out records being a
+ * sample.
  *
  *   accuracy     correct / records, correct the sum of the confusion's diagonal
  *   of a class   precision TP / (TP + FP), recall TP / (TP + FN), and F1, which is
  *                2 J / (1 + J) with J = TP / (TP + FP + FN)
- *   auc          of two classes: the area under the ROC curve of the binned scores, ties
- *                within a bin count half; deviation by the delta method over bins
+ *   auc          of two classes: the area under the ROC curve of the binned scores,
+ *                ties within a bin count half; deviation by the delta method over bins
  *                (DeLong 1988), each bin's noise added
- *   calibration  of each bin the share of the event among its records
- *   rmse         sqrt(E c^2 / records), E the noisy sum of clipped squares. A square is in
- *                [0, c^2], so the variance of a mean m c^2 is at most m (1 - m) c^4
- *                (Bhatia and Davis 2000), which is what is taken
+ *   calibration  for each bin, the share of records with the event
+ *   rmse         sqrt(E c^2 / records), E the noisy sum of clipped squares. A square is
+ *                in [0, c^2], so the variance of a mean m c^2 is at most m (1 - m) c^4
+ *                (Bhatia and Davis 2000), and this bound is used
  *   r_squared    1 - mse / variance of y, by the delta method with the same bound
  *
- * What the noise leaves undecided is not known, and says so.
+ * A figure that the noise does not allow to determine is marked as not known.
  *
  * Threads: pure.
  */
@@ -30,7 +31,7 @@ struct quality_of_class {
 };
 
 struct quality_bin { /* of scores */
-    double count;    /* noisy, and maybe negative */
+    double count;    /* noisy, may be negative */
     struct quality_interval share;
 };
 

@@ -13,9 +13,9 @@ static double within(double value, double low, double high)
     return fmin(fmax(value, low), high);
 }
 
-/* The p of [0, 1] at which the quadratic is not positive, and value. Where no p is, noise
- * has pushed the share out of [0, 1]; then the noise's reach alone is taken, which is at
- * least as wide as what is missing. */
+/* The p in [0, 1] at which the quadratic is not positive, and value. If there is no
+ * such p, noise has pushed the share out of [0, 1]. Then the interval of the noise is
+ * used by itself, which is at least as wide as the missing one. */
 static struct quality_interval solve(struct quadratic q, double value, double deviation)
 {
     struct quality_interval interval = {true, within(value, 0, 1), 0, 1};

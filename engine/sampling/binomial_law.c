@@ -1,6 +1,6 @@
-/* Numbers are fixed-point: FRACTION limbs of 64 bits behind the point and one before it,
- * low limb first. Every operation cuts what is below the last limb, so a number is never
- * above what it stands for; sampling.md 2 adds up by how much it may be below. */
+/* Numbers are fixed-point: FRACTION limbs of 64 bits after the point and one before it,
+ * low limb first. Every operation drops the bits below the last limb, so a number is
+ * never above its exact value; sampling.md 2 bounds the total error. */
 #include "engine/sampling/binomial_law.h"
 
 #include <stdbool.h>
@@ -67,7 +67,8 @@ static struct number square(const struct number *a)
     return out;
 }
 
-/* A block of that many coins has at least two heads on average, and less than four. */
+/* With this number of coins, a block has at least two heads on average, and less than
+ * four. */
 static unsigned bits_for(uint64_t threshold)
 {
     unsigned bits = 2 + (unsigned)__builtin_clzll(threshold);

@@ -1,13 +1,14 @@
 /*
- * binomial_law.h - how many of a block's records are drawn: the law of the number of
- * heads among 2^block_bits coins that fall heads with chance threshold / 2^64, in integers
- * (sampling.md 2).
+ * binomial_law.h - how many records of a block are drawn: the distribution of the
+ * number of heads among 2^block_bits coins that show heads with probability threshold /
+ * 2^64, in integers (sampling.md 2).
  *
  *   below[j] = floor(2^192 P^_j),  P(X <= j) - 2^-191 < P^_j <= P(X <= j)
  *
- * A block has so many coins that 2 to 4 heads are expected, or 2^32.
+ * The number of coins of a block is chosen so that 2 to 4 heads are expected, or it is
+ * 2^32.
  *
- * Threads: a law is constant once made.
+ * Threads: a law is constant once initialised.
  */
 #ifndef ENGINE_SAMPLING_BINOMIAL_LAW_H
 #define ENGINE_SAMPLING_BINOMIAL_LAW_H
@@ -16,7 +17,7 @@
 
 enum {
     BINOMIAL_LIMBS = 3, /* of 64 bits, high first */
-    BINOMIAL_MAX = 72,  /* more heads have chance 2^-204 */
+    BINOMIAL_MAX = 72,  /* more heads have probability 2^-204 */
     BINOMIAL_BITS_MAX = 32
 };
 
@@ -31,8 +32,8 @@ struct binomial_law {
 /* 0 < threshold <= BINOMIAL_THRESHOLD_MAX */
 void binomial_law_init(struct binomial_law *law, uint64_t threshold);
 
-/* The number of heads, in [0, BINOMIAL_MAX], that the fraction draw stands for: the least
- * j with draw < below[j]. */
+/* Maps the fraction draw to a number of heads, in [0, BINOMIAL_MAX]: the least j with
+ * draw < below[j]. */
 unsigned binomial_law_count(const struct binomial_law *law,
                             const uint64_t draw[BINOMIAL_LIMBS]);
 

@@ -6,14 +6,14 @@
 #include "base/hash.h"
 #include "engine/sampling/word_stream.h"
 
-enum { GROUP_COUNTERS_BITS = 20 }; /* counters of a group in the stream, as a power */
+enum { GROUP_COUNTERS_BITS = 20 }; /* log2 of a group's counters in the stream */
 
-struct walk { /* over the blocks of one group */
+struct walk { /* iterates over the blocks of one group */
     struct block_draw *draw;
     struct stream *stream;
     const struct noise_key *key;
-    uint64_t counter; /* of the words that are read next */
-    size_t next;      /* the next word to be used */
+    uint64_t counter; /* of the next words to read */
+    size_t next;      /* the next word to use */
     uint32_t *indices;
     size_t drawn;
     struct block_range range;
@@ -35,7 +35,8 @@ static uint64_t next_word(struct walk *walk)
     return walk->draw->words[walk->next++];
 }
 
-/* Puts the place among those that are taken, which ascend; false where it is one. */
+/* Inserts the place into the taken ones, which are ascending; returns false if it is
+ * already taken. */
 static bool take_place(struct block_draw *draw, size_t taken, uint64_t place)
 {
     size_t at = taken;
@@ -48,7 +49,8 @@ static bool take_place(struct block_draw *draw, size_t taken, uint64_t place)
     return true;
 }
 
-/* Any heads of the block's coins, each set of as many with the same chance. */
+/* Draws which of the block's coins show heads: all sets of that size have the same
+ * probability. */
 static void draw_places(struct walk *walk, uint64_t heads)
 {
     unsigned bits = walk->draw->law.block_bits;
@@ -67,7 +69,7 @@ static void draw_block(struct walk *walk, uint64_t block, uint64_t heads)
     }
 }
 
-/* Draws from the group's blocks, the last of which the range may leave out. */
+/* Draws from the group's blocks, without those after the range. */
 static void draw_group(struct walk *walk, uint64_t group)
 {
     struct block_draw *draw = walk->draw;

@@ -1,12 +1,13 @@
 /*
- * block_draw.h - Poisson batches at small rates: how many of a block's records are drawn
- * (binomial_law.h), and then which of them, so that the cost follows the batch and not the
- * records (sampling.md 2).
+ * block_draw.h - Poisson batches at small rates: draws how many records of a block are
+ * in the batch (binomial_law.h), and then which, so that the cost is proportional to
+ * the batch and not to the number of records (sampling.md 2).
  *
- * A group is BLOCK_DRAW_GROUP blocks that follow each other. It has the key stream of
- * nonce NONCE_BLOCK_DRAW from counter 2^20 g on to itself, and reads it word by word: three
- * for each of its blocks, which say how many, and then one for each try of a place, block
- * by block. A try whose place is taken is made again.
+ * A group is BLOCK_DRAW_GROUP adjacent blocks. Group g exclusively uses the key stream
+ * of nonce NONCE_BLOCK_DRAW from counter 2^20 g on, and reads it word by word: three
+ * words for each of its blocks, which determine the number of records, and then one
+ * word for each try of a place, block by block. A try whose place is already taken is
+ * repeated.
  *
  * Threads: a struct block_draw belongs to one thread at a time.
  */
@@ -25,14 +26,14 @@ enum { BLOCK_DRAW_GROUP = 64, BLOCK_DRAW_WORDS = 512 };
 struct block_draw {
     struct binomial_law law;
     uint64_t words[BLOCK_DRAW_WORDS]; /* read at once, from counter on */
-    uint64_t heads[BLOCK_DRAW_GROUP]; /* how many are drawn of each block */
-    uint64_t places[BINOMIAL_MAX];    /* those of one block, ascending */
+    uint64_t heads[BLOCK_DRAW_GROUP]; /* number of records drawn from each block */
+    uint64_t places[BINOMIAL_MAX];    /* the places of one block, ascending */
 };
 
-/* Writes the indices that are drawn from [first, end), each with chance threshold / 2^64,
- * in ascending order, and returns how many there are. What is drawn of a range does not
- * depend on the range. draw is zeroed before its first use; no more of indices than is
- * drawn is touched.
+/* Writes the indices that are drawn from [first, end), each with probability threshold
+ * / 2^64, in ascending order, and returns their number. Whether an index is drawn does
+ * not depend on the range. The caller zeroes draw before its first use. Only the
+ * returned number of indices is written.
  *   threshold  in [1, BINOMIAL_THRESHOLD_MAX] */
 struct block_range {
     uint32_t first, end;
@@ -41,7 +42,7 @@ size_t block_draw_range(struct block_draw *draw, struct stream *stream,
                         uint32_t *indices, struct block_range range, uint64_t threshold,
                         const struct noise_key *key);
 
-/* Overwrites all that was drawn; the law stays. */
+/* Overwrites everything that was drawn; the law stays. */
 void block_draw_wipe(struct block_draw *draw);
 
 #endif

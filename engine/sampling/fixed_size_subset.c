@@ -50,7 +50,7 @@ void fixed_size_subset_fini(struct fixed_size_subset *subset)
     *subset = (struct fixed_size_subset){0};
 }
 
-/* Lets place join the subset; false if it had joined already. */
+/* Adds place to the subset; returns false if it was already there. */
 static bool join(struct fixed_size_subset *subset, size_t place)
 {
     uint64_t bit = UINT64_C(1) << place % WORD_BITS;

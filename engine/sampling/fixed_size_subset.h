@@ -1,20 +1,21 @@
 /*
  * fixed_size_subset.h - draws a uniform subset of a fixed size, without replacement.
- * This is what a mechanism of fixed subsets is priced for (papers/diff2.md 1.6;
- * accountant/mechanisms/fixed_subset_rdp.h).
+ * This is the sampling that a mechanism of fixed subsets is priced for (papers/diff2.md
+ * 1.6; accountant/mechanisms/fixed_subset_rdp.h).
  *
- * It is Floyd's way to draw b of n records:
+ * It uses Floyd's algorithm to draw b of n records:
  *
  *   for j = n - b, n - b + 1, ..., n - 1:
  *       draw t uniformly from [0, j]
- *       t joins the subset, or j does where t has joined already
+ *       add t to the subset, or j if t is already in it
  *
  * Every subset of b records has exactly the same probability, because each draw is
- * exactly uniform: what would favour some numbers is drawn again.
+ * exactly uniform: words that would favour some numbers are rejected and drawn again.
  *
  * Invariants
  *   (1) A subset is exactly size different records, in ascending order.
- *   (2) Who was drawn is raw data: a draw erases it before it returns, except its output.
+ *   (2) Which records were drawn is raw data: a draw erases it before it returns,
+ *       except its output.
  *
  * Threads: one at a time.
  */

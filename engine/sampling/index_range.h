@@ -1,5 +1,5 @@
 /*
- * index_range.h - records whose indices follow each other.
+ * index_range.h - a range of adjacent record indices.
  */
 #ifndef ENGINE_SAMPLING_INDEX_RANGE_H
 #define ENGINE_SAMPLING_INDEX_RANGE_H

@@ -1,13 +1,14 @@
 /*
- * partition.h - deals every record to exactly one of an epoch's batches: the records in a
- * random order, cut into batches that differ by one record at most (papers/dicesgd.md
- * A7).
+ * partition.h - assigns every record to exactly one of an epoch's batches: the records
+ * in a random order, cut into batches whose sizes differ by one at most
+ * (papers/dicesgd.md A7).
  *
  * Invariants
- *   (1) No record is in two batches of a deal. This caps how often a record takes part.
- *   (2) Which record is where is raw data: fini zeroes it (privacy.md P9).
- * Only one proof depends on the order being uniform: the bound on how full a cell gets,
- * which holds for draws without replacement too (Hoeffding 1963, section 6).
+ *   (1) No record is in two batches of a deal. This limits how often a record takes
+ *       part.
+ *   (2) The batch of each record is raw data: fini zeroes it (privacy.md P9).
+ * Only one proof depends on the order being uniform: the bound on the number of records
+ * in a cell, which holds for draws without replacement too (Hoeffding 1963, section 6).
  *
  * Threads: one at a time.
  */
@@ -21,7 +22,7 @@
 #include "engine/noise/noise_key.h"
 
 struct partition {
-    uint32_t *batch_of; /* (records) the batch that each was dealt to */
+    uint32_t *batch_of; /* (records) the batch of each record */
     size_t records;
 };
 
@@ -30,12 +31,12 @@ enum status partition_init(struct partition *partition, size_t records,
                            struct error *error);
 void partition_fini(struct partition *partition); /* a zeroed one is allowed */
 
-/* Deals all records anew to batches [0, batches), 0 < batches <= records: a pure function
- * of (key, records, batches). */
+/* Assigns all records again to batches [0, batches), 0 < batches <= records: a pure
+ * function of (key, records, batches). */
 void partition_deal(struct partition *partition, size_t batches,
                     const struct noise_key *key);
 
-/* Writes the records of batch in ascending order and returns how many there are.
+/* Writes the records of batch in ascending order and returns their number.
  *   indices  room for records */
 size_t partition_take(const struct partition *partition, uint32_t *indices,
                       size_t batch);

@@ -1,7 +1,8 @@
-/* At small rates block_draw.h does it all. At others the records are taken in parts of 2^14 indices. A part's bytes are read from the key
- * stream at once, and every index whose byte is below the threshold's first byte is in.
- * Where the two are equal, 56 further bits of a second stream decide (settle_tie); these
- * are drawn a few at a time, for a tie happens once in 256 indices. */
+/* At small rates, block_draw.h draws the batch. At other rates, the records are
+ * processed in parts of 2^14 indices. A part's bytes are read from the key stream at
+ * once, and every index whose byte is below the threshold's first byte is in the batch.
+ * If the two are equal, 56 further bits of a second stream decide (settle_tie); these
+ * are drawn a few at a time, because a tie happens once in 256 indices. */
 #include "engine/sampling/poisson.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 
 enum {
     PART = POISSON_PART,  /* indices whose bytes are drawn at once */
-    TIES = 64,            /* words drawn at once for bytes that settle nothing */
+    TIES = 64,            /* words drawn at once for ties */
     TIE_BLOCKS = PART / 8 /* counters of a part in the stream of ties */
 };
 
@@ -30,7 +31,7 @@ struct draw {
     struct poisson *poisson;
     const struct noise_key *key;
     uint64_t part;
-    uint8_t edge;   /* top byte of the threshold: below it a byte is in */
+    uint8_t edge;   /* top byte of the threshold: a smaller byte is in */
     uint64_t below; /* the threshold's other 56 bits */
 };
 
@@ -54,7 +55,8 @@ void poisson_destroy(struct poisson *poisson)
     free(poisson);
 }
 
-/* Whether the 56 further bits of an index whose byte is the edge are below. */
+/* Returns whether the 56 further bits are below the threshold's, for an index whose
+ * byte equals edge. */
 static bool settle_tie(const struct draw *draw)
 {
     struct poisson *poisson = draw->poisson;
@@ -67,7 +69,8 @@ static bool settle_tie(const struct draw *draw)
     return poisson->ties[poisson->tie_next++ % TIES] >> 8 < draw->below;
 }
 
-/* Whether one of eight bytes is at most edge, edge < 127: then no carry crosses bytes. */
+/* Returns whether one of eight bytes is at most edge. edge < 127, so that no carry
+ * crosses bytes. */
 static bool one_is_low(uint64_t word, uint8_t edge)
 {
     const uint64_t ones = UINT64_MAX / 255;

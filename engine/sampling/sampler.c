@@ -11,7 +11,7 @@ enum { COIN_FLOPS = 16 }; /* of a record, as team.h counts: a byte of key stream
 struct sampler {
     struct team *team;
     struct poisson **poissons; /* (team size) */
-    size_t *counts;            /* (team size) what each has drawn */
+    size_t *counts;            /* (team size) number of indices that each has drawn */
 };
 
 struct sampler *sampler_create(struct team *team)
@@ -79,7 +79,8 @@ static void draw_member(void *context, unsigned member)
                                     range, draw->rate, draw->key);
 }
 
-/* Leaves out those before first, which were drawn because a part is drawn from its start. */
+/* Removes the indices before first, which were drawn because a part is always drawn
+ * from its start. */
 static size_t leave_out(uint32_t *indices, size_t drawn, size_t first)
 {
     size_t before = 0;

@@ -1,8 +1,9 @@
 /*
- * sampler.h - the Poisson batch of a step, drawn by a team. Each member draws a share of
- * the records, and the batch is the same whoever draws what (poisson.h).
+ * sampler.h - the Poisson batch of a step, drawn by a team. Each member draws from a
+ * share of the records; the batch does not depend on the division into shares
+ * (poisson.h).
  *
- * Threads: one at a time, the one that runs the team.
+ * Threads: one at a time, the thread that runs the team.
  */
 #ifndef ENGINE_SAMPLING_SAMPLER_H
 #define ENGINE_SAMPLING_SAMPLER_H
@@ -17,9 +18,9 @@ struct sampler; /* opaque */
 struct sampler *sampler_create(struct team *team);
 void sampler_destroy(struct sampler *sampler); /* NULL is allowed; zeroes */
 
-/* Draws what poisson_draw draws of the indices in range, bit for bit. Up to POISSON_PART
- * indices more, and one for each member, may be touched beyond what is drawn; what is
- * touched there is zeroed.
+/* Draws the part of poisson_draw's batch that lies in range, bit for bit. Up to
+ * POISSON_PART indices, and one for each member, may be written after the drawn ones;
+ * they are zeroed afterwards.
  *   indices  room for all records */
 size_t sampler_draw(struct sampler *sampler, uint32_t *indices,
                     struct index_range range, double rate, const struct noise_key *key);

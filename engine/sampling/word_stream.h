@@ -1,9 +1,9 @@
 /*
- * word_stream.h - the words of a key's stream, one after the other: what a shuffle and a
- * draw of a fixed size are made of.
+ * word_stream.h - the words of a key's stream, one after the other, for a shuffle and
+ * for a draw of a fixed size.
  *
- * Every use of a sampling key has a nonce of its own, so that none sees another's words:
- * 0 and 1 are poisson.h's.
+ * Every use of a sampling key has its own nonce, so that no use reads another's words:
+ * poisson.h has 0 and 1.
  *
  * Threads: one at a time.
  */
@@ -29,11 +29,11 @@ struct word_stream {
     const struct noise_key *key;
     enum word_stream_nonce nonce;
     uint64_t words[WORD_STREAM_WORDS]; /* read at once, from block - 32 on */
-    uint64_t block;                    /* the next to be read */
-    size_t next;                       /* the next of words to be given out */
+    uint64_t block;                    /* the next to read */
+    size_t next;                       /* the next of words to return */
 };
 
-/* key must stay as it is until the stream is closed. */
+/* key must not change until the stream is closed. */
 void word_stream_open(struct word_stream *words, const struct noise_key *key,
                       enum word_stream_nonce nonce);
 void word_stream_close(struct word_stream *words); /* zeroes */

@@ -32,7 +32,7 @@ static struct range range_of(const struct axis *axis)
     return (struct range){low / 2 + high / 2, high / 2 - low / 2};
 }
 
-/* What the sum of n numbers may be off by, at z deviations of its noise. */
+/* The error bound of the sum of n numbers, at z deviations of its noise. */
 static double error_of(const struct measurement *measurement, double z)
 {
     return z * measurement->deviation +
@@ -88,9 +88,9 @@ struct interval interval_of_number(const struct measurement *measurement,
 struct cumulated {
     const double *edges; /* (bins + 1) */
     size_t bins;
-    double *below; /* (bins + 1) guess of the records below each edge, never falling */
-    double *deviation; /* (bins + 1) of the guess before it was made so */
-    double *guess;     /* (bins + 1) as it was */
+    double *below;     /* (bins + 1) records below each edge, non-decreasing */
+    double *deviation; /* (bins + 1) of guess */
+    double *guess;     /* (bins + 1) the estimate before it was made non-decreasing */
 };
 
 static void cumulate(struct cumulated *of, const struct measurement *measurement,
@@ -111,7 +111,7 @@ static void cumulate(struct cumulated *of, const struct measurement *measurement
     of->below[of->bins] = n;
 }
 
-/* The place where the guess first reaches wanted, straight between two edges. */
+/* The place where the estimate first reaches wanted, linear between two edges. */
 static double place_of(const struct cumulated *of, double wanted)
 {
     size_t j = 1;

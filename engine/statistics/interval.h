@@ -1,10 +1,10 @@
 /*
- * interval.h - what a measurement says of the records: each value with an interval that
- * holds the records' own value with probability 95 % at least, over the noise. All of it
- * is computed from what was released, and so is post-processing.
+ * interval.h - the results of a measurement: each value with an interval that contains
+ * the records' true value with probability at least 95 %, over the noise. Everything is
+ * computed from released numbers, and so is post-processing.
  *
  * With s the deviation of a count's noise, n the public number of units, [a, b] the
- * range, c its centre, h = (b - a)/2, z = 1.96, and r what was released:
+ * range, c its centre, h = (b - a)/2, z = 1.96, and r the released number:
  *
  *   count     r                        +- z s
  *   sum       n c + h r                +- h (z s + n / 2 G)
@@ -13,17 +13,18 @@
  *             with m and e each in an interval of 97.5 %, so in both at once with 95 %
  *   quantile  of F_j, the records below edge j, see below
  *
- * n / 2 G is what rounding unit by unit may add up to; it is next to nothing. Sum,
- * mean, variance and quantiles are of the numbers as they are stored, clipped to [a, b];
- * the variance divides by n.
+ * n / 2 G bounds the sum of the units' rounding errors; it is negligible. Sum, mean,
+ * variance and quantiles are computed from the numbers as they are stored, clipped to
+ * [a, b]; the variance divides by n.
  *
- * Of B noisy bins, which true ones add up to n, the best guess of F_j is their sum up to j
- * plus j/B of what n exceeds the sum of all by; its error is Gaussian of deviation
- * s sqrt(j (B - j) / B). The quantile of p lies in the first bin j* with F_j* >= p n.
- * Its interval goes from the lower edge of the first j that is not below p n by more than
- * z deviations, to the upper edge of the bin behind the last j that is not above p n by
- * more: it misses the quantile only where the guess at j*, or at j* - 1, is off by more
- * than z deviations to one side, 2.5 % each.
+ * There are B noisy bins, and the true counts add up to n. The best estimate of F_j is
+ * the sum of the bins up to j, plus j/B of the difference between n and the sum of all
+ * bins; its error is Gaussian of deviation s sqrt(j (B - j) / B). The quantile of p is
+ * in the first bin j* with F_j* >= p n. Its interval goes from the lower edge of the
+ * first j that is not below p n by more than z deviations, to the upper edge of the bin
+ * after the last j that is not above p n by more: it misses the quantile only if the
+ * estimate at j*, or at j* - 1, is off by more than z deviations to one side, with
+ * probability 2.5 % each.
  *
  * Threads: pure.
  */

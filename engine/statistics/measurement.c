@@ -7,13 +7,14 @@
 #include "base/hash.h"
 #include "engine/noise/noise.h"
 
-enum { UNITS_AT_ONCE = 65536 }; /* between two looks at the cancel flag */
+enum { UNITS_AT_ONCE = 65536 }; /* between two reads of the cancel flag */
 
 /* --- the plan --- */
 
-/* The square of how far apart neighbours are in a statistic, in units of G^2. A unit adds 1
- * to counts, all together, and by its exchange takes 1 from others; it moves a number by at
- * most 1 from nothing, and by at most 2 from another number. */
+/* The squared distance of neighbours in a statistic, in units of G^2. A unit adds 1 in
+ * total to the counts, and an exchange also subtracts 1 from other counts; it changes a
+ * number by at most 1 compared with an absent unit, and by at most 2 compared with
+ * another unit. */
 static double energy_of(const struct statistic *statistic, enum relation relation)
 {
     bool exchanged = relation == RELATION_REPLACE_ONE;
@@ -32,17 +33,17 @@ enum status measurement_plan(struct measurement *measurement,
                              const struct statistics *statistics,
                              const struct measurement_terms *terms, struct error *error)
 {
-    double energy = 0; /* exact: whole numbers */
+    double energy = 0; /* exact: integers */
     for (size_t i = 0; i < statistics->count; i++)
         energy += energy_of(&statistics->items[i], terms->relation);
     double distance = nextafter(sqrt(energy), INFINITY);
-    /* Rounded down beyond doubt: sigma G D <= s0. */
+    /* Rounded down with certainty: sigma G D <= s0. */
     double scale =
         floor(GRID_NOISE_STDDEV / (terms->noise_multiplier * distance) * (1 - 0x1p-40));
     if (!(scale >= 1))
         return error_set(error, ST_INVALID,
                          "so much noise has no grid of whole numbers");
-    /* No sum of n units passes int64. */
+    /* No sum of n units exceeds int64. */
     if (scale * (double)terms->units + 0x1p41 > 0x1p62)
         return error_set(error, ST_INVALID, "the noise is too little for so many %ss",
                          privacy_unit_name(terms->unit));
@@ -78,14 +79,14 @@ static double number_of(const struct axis *axis, const struct matrix *matrix,
     return t >= 1 ? 1 : t > -1 ? t : -1; /* no NaN gets through */
 }
 
-/* t in [-1, 1] as whole grid steps: |steps| <= G, because G is a whole number. */
+/* t in [-1, 1] in integer grid steps: |steps| <= G, because G is an integer. */
 static int64_t steps_of(double t, double scale)
 {
     return (int64_t)rint(t * scale);
 }
 
-/* What row k of m adds to its bin: their shares are whole and add up to G. Behind them lie
- * rows that add nothing. */
+/* The share that row k of m adds to its bin: the shares are integers and add up to G.
+ * Rows from m on add nothing. */
 static int64_t budget_share_of(double scale, uint32_t k, uint32_t m)
 {
     int64_t whole = (int64_t)scale;
@@ -110,7 +111,8 @@ static struct means means_of(const struct axis *axis, const struct matrix *matri
     return (struct means){sum.t / rows.count, sum.square / rows.count};
 }
 
-/* Reads all of the unit's room, so that it takes as long whatever rows there are. */
+/* Reads the unit's whole room, so that the time does not depend on its number of
+ * rows. */
 static void add_unit(const struct statistic *statistic, const struct matrix *matrix,
                      struct matrix_unit rows, double scale, int64_t *slots)
 {
@@ -160,10 +162,10 @@ static enum status add_all(const struct measurement *measurement,
     return ST_OK;
 }
 
-/* --- the way out --- */
+/* --- release --- */
 
-/* released = (sums + noise) / G. Each stretch of NOISE_CHUNK slots is a query of its own
- * under the one key, which serves this vector alone. */
+/* released = (sums + noise) / G. Each NOISE_CHUNK slots are one query under the one
+ * key, which is used only for this vector. */
 static void release(const struct measurement *measurement, const int64_t *sums,
                     const struct noise_key *seed, double *released)
 {

@@ -1,32 +1,35 @@
 /*
  * measurement.h - the joint release of a list of statistics: one pass over the records
- * adds up one vector of integers, which leaves with one Gaussian noise.
+ * adds up one vector of integers, which is released with one Gaussian noise.
  *
- * A unit, a record or a person, adds to the slots of a statistic, in units of G grid steps:
+ * A unit, a record or a person, adds to the slots of a statistic, in units of G grid
+ * steps:
  *
  *   histogram, quantiles, table   1 to the slot of its bin, or pair of bins
- *   sum, mean                     t = its number, clipped to [a, b] and mapped to [-1, 1]
+ *   sum, mean                     t = its number, clipped to [a, b], mapped to [-1, 1]
  *   variance                      t, and 2 t^2 - 1
  *
- * each rounded to an integer unit by unit, so that sums are exact. A person's rows count as
- * one together: each adds its share of 1 to its bin, and a number is the mean of theirs. The
- * centre of the range is 0: a unit that contributes nothing counts as one at the centre, and
- * n, which divides, is the public number of units. In the same units neighbours' vectors are at most so far apart, for
- * each statistic:
+ * each rounded to an integer unit by unit, so that sums are exact. A person's rows
+ * together count as one: each row adds its share of 1 to its bin, and a number is the
+ * mean over the rows. The centre of the range is 0: a unit that contributes nothing
+ * counts like one at the centre, and the divisor n is the public number of units. For
+ * each statistic, the vectors of neighbouring datasets have at most this distance, in
+ * the same units:
  *
  *                  zero_out   replace_one
  *   a histogram       1         sqrt 2       (a unit leaves its bins for others)
  *   a number          1           2
  *   a variance      sqrt 2     2 sqrt 2
  *
- * and all of them together G D, D = the root of the sum of the squares. What is run is a
- * MECHANISM_JOINT_RELEASE, whose noise multiplier sigma is the deviation of the noise over
- * that distance. It is kept where sigma G D <= s0, the deviation in grid steps:
+ * The distance of the whole vector is G D, where D is the root of the sum of the
+ * squares. The mechanism is a MECHANISM_JOINT_RELEASE, whose noise multiplier sigma is
+ * the deviation of the noise over that distance. It is satisfied if sigma G D <= s0,
+ * the deviation in grid steps:
  *
  *   G = floor(s0 / (sigma D))
  *
- * Quantiles come of disjoint bins that were noised, then added up: had the cumulated
- * counts been noised, B of them would have had sensitivity sqrt B.
+ * Quantiles are computed from disjoint bins, to which noise is added before they are
+ * cumulated: with noise on B cumulated counts, the sensitivity would be sqrt B.
  *
  * Source: accounting.md 1.12; noise.md 3, Theorem 2. Threads: pure, one caller a run.
  */
@@ -43,11 +46,11 @@
 #include "engine/noise/noise_key.h"
 #include "engine/statistics/statistic.h"
 
-struct measurement { /* public: planned before a record is read */
+struct measurement { /* public: planned before any record is read */
     size_t slots;
     uint64_t units;   /* n */
     double distance;  /* D, rounded up */
-    double scale;     /* G, a whole number */
+    double scale;     /* G, an integer */
     double deviation; /* of the noise of a count, in units: s0 / G */
 };
 
@@ -58,22 +61,23 @@ struct measurement_terms {
     uint64_t units;          /* n */
 };
 
-/*   ST_INVALID  the noise is too little for so many units, or too much for a grid step
- *               of its own */
+/*   ST_INVALID  too little noise for this number of units, or too much noise for a grid
+ *               step */
 enum status measurement_plan(struct measurement *measurement,
                              const struct statistics *statistics,
                              const struct measurement_terms *terms,
                              struct error *error);
 
-/* The mechanism that a measurement at these terms is. */
+/* The mechanism of a measurement with these terms. */
 void measurement_mechanism(struct mechanism *m, const struct measurement_terms *terms);
 
-/* released[j] = (the sum of slot j + noise) / G, j in [0, slots). Nothing else leaves.
+/* released[j] = (the sum of slot j + noise) / G, j in [0, slots). Nothing else is
+ * released.
  *   matrix  of measurement->units units
  *   seed    of the noise, for tests; NULL: 32 bytes of getrandom
- *   cancel  looked at as the pass goes on
- *   ST_CANCELLED  released is untouched, and no noise was drawn
- *   ST_NO_MEMORY  likewise */
+ *   cancel  read during the pass
+ *   ST_CANCELLED  released is unchanged, and no noise was drawn
+ *   ST_NO_MEMORY  the same */
 enum status measurement_run(const struct measurement *measurement,
                             const struct statistics *statistics,
                             const struct matrix *matrix, const struct noise_key *seed,

@@ -137,7 +137,7 @@ static bool make_cuts(struct axis *axis)
     return apart && stored_column_map(&axis->stored, axis->edges[axis->bins]) > before;
 }
 
-/* The member of a request that says how the axis is cut. */
+/* The member of a request that defines how the axis is cut. */
 static const char *cut_member(enum statistic_kind kind)
 {
     bool is_range =

@@ -1,6 +1,6 @@
 /*
- * statistic.h - what is asked of the columns of a dataset: a list of statistics, each on
- * one column or, of a table, on two.
+ * statistic.h - a request for statistics of a dataset: a list of statistics, each on
+ * one column or, for a table, on two.
  *
  *   histogram   how many records lie in each bin
  *   table       how many lie in each pair of bins of two columns
@@ -8,11 +8,12 @@
  *   quantiles   of a column's numbers, from a histogram of them
  *
  * A bin is a declared value of the column, or [e_j, e_(j+1)) between two edges of its
- * numbers; the first and the last bin take what lies beyond them, so that every record is
- * in exactly one bin. The declared values and the edges are public, and all bins are
- * shown, empty ones too.
+ * numbers; the first and the last bin also take the numbers beyond them, so that every
+ * record is in exactly one bin. The declared values and the edges are public, and all
+ * bins are shown, empty ones too.
  *
- *   parsed (api/requests/statistics_request.h) --> statistics_resolve --> measured (measurement.h)
+ *   parsed (api/requests/statistics_request.h) --> statistics_resolve
+ *                                              --> measured (measurement.h)
  *
  * Ownership: a list owns its texts and numbers; statistics_fini releases them.
  * Threads: plain values.
@@ -37,22 +38,23 @@ enum statistic_kind {
 };
 enum { STATISTIC_KINDS = STATISTIC_QUANTILES + 1 };
 
-/* "histogram", "table", ...; false, kind untouched, where text names none. */
+/* "histogram", "table", ...; statistic_kind_parse returns false and leaves kind
+ * unchanged if text is no name. */
 const char *statistic_kind_name(enum statistic_kind kind);
 bool statistic_kind_parse(enum statistic_kind *kind, const char *text);
 
 enum {
     STATISTIC_AXES_MAX = 2,
     STATISTIC_SLOTS_MAX = 16384,   /* numbers that one request releases */
-    STATISTIC_QUANTILE_BINS = 128, /* where none are named */
+    STATISTIC_QUANTILE_BINS = 128, /* if none are given */
 };
 
-struct axis {     /* a column, and how its values are cut into bins */
-    char *column; /* its name */
-    size_t bins;  /* 0: not named, until it is resolved */
-    double
-        *edges;  /* (bins + 1) increasing; of a sum, mean or variance the one bin's are
-                    * its range; NULL: bins of equal width, or the declared values */
+struct axis {      /* a column, and how its values are cut into bins */
+    char *column;  /* its name */
+    size_t bins;   /* 0: not given, until it is resolved */
+    double *edges; /* (bins + 1) increasing; a sum, mean or variance has one bin, whose
+                    * edges are its range; NULL: bins of equal width, or the declared
+                    * values */
     float *cuts; /* resolved: (bins - 1), the inner edges as they are stored; NULL: bins
                     * are values */
     struct stored_column stored; /* resolved */
@@ -60,7 +62,7 @@ struct axis {     /* a column, and how its values are cut into bins */
 
 struct statistic {
     enum statistic_kind kind;
-    size_t axis_count; /* 2 of a table, else 1 */
+    size_t axis_count; /* 2 for a table, else 1 */
     struct axis axes[STATISTIC_AXES_MAX];
     size_t probability_count;
     double *probabilities; /* of quantiles, each in (0, 1) */
@@ -73,18 +75,19 @@ struct statistics {
 
 void statistics_fini(struct statistics *statistics); /* a zeroed one is allowed */
 
-/* Finds the columns in the schema and cuts them into bins: edges that were not named are
- * of equal width over the declared range, and a range that was not named is that. On
- * ST_OK a list may be resolved again, and is as it was.
- *   ST_INVALID  no such column, or not one of numbers (of values) where these are asked
- *               for; edges beyond the declared range, or too near to be told apart; more
+/* Finds the columns in the schema and cuts them into bins: edges that were not given
+ * divide the declared range evenly, and a range that was not given is the declared
+ * range. On ST_OK a list may be resolved again, with the same result.
+ *   ST_INVALID  no such column, or not one of numbers (or values) if the statistic
+ *               needs these; edges beyond the declared range, or too close to
+ *               distinguish; more
  *               than STATISTIC_SLOTS_MAX numbers in all. error->pointer says where,
  *               "/statistics/2/bins" */
 enum status statistics_resolve(struct statistics *statistics,
                                const struct schema *schema, struct error *error);
 
-/* How many numbers a resolved statistic releases: bins, pairs of bins, 1 of a sum or a
- * mean, 2 of a variance. */
+/* The number of numbers that a resolved statistic releases: bins, pairs of bins, 1 for
+ * a sum or a mean, 2 for a variance. */
 size_t statistic_slots(const struct statistic *statistic);
 size_t statistics_slots(const struct statistics *statistics);
 

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "engine/data/encode.h"
 
-/* The name that the label has where there are no columns. */
+/* The name of the label in formats without columns. */
 static const char label_name[] = "label";
 
 static void place_label(struct stored_column *stored, const struct schema *schema)
@@ -104,9 +104,9 @@ float stored_column_number(const struct stored_column *stored,
                                          : row_of(matrix, record)[stored->first];
 }
 
-/* The first feature that is 1. An import leaves exactly one; whatever else a file held,
- * the answer is a declared value and depends on this record alone. All are looked at, so
- * that it takes as long whichever it is. */
+/* The first feature that is 1. An import writes exactly one. Even for a file with other
+ * values, the result is a declared value and depends only on this record. All features
+ * are read, so that the time does not depend on the value. */
 static uint32_t hot_feature(const float *features, uint32_t count)
 {
     uint32_t place = count - 1;

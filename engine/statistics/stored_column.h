@@ -1,17 +1,18 @@
 /*
- * stored_column.h - where the stored matrix keeps a column of the dataset, and which of
- * its values can be read back from there.
+ * stored_column.h - where the stored matrix has a column of the dataset, and which of
+ * its values can be read from there.
  *
- *   csv numeric       one feature, clipped to the declared range and mapped to [-1, 1] in
- *                     float32: the value is known to 2^-24 of the range
+ *   csv numeric       one feature, clipped to the declared range and mapped to [-1, 1]
+ *                     in float32: the value is known to 2^-24 of the range
  *   csv categorical   one feature for each declared value: exact
- *   csv label         of a classification: the class, exact; of a regression: the mapped
- *                     target, as a numeric column
- *   "label"           the label of every other format, likewise
- *   csv ignored, privacy_id   not stored: no statistic of it
+ *   csv label         classification: the class, exact; regression: the mapped target,
+ *                     like a numeric column
+ *   "label"           the label of every other format, in the same way
+ *   csv ignored, privacy_id   not stored: no statistics
  *
- * Features of formats without columns (pixels, indices) have no names, and are no columns
- * here. An empty cell was imported as the column's default, and is one with it.
+ * Features of formats without columns (pixels, indices) have no names, and are not
+ * columns here. An empty cell was imported as the column's default, and cannot be
+ * distinguished from it.
  *
  * Threads: pure.
  */
@@ -46,18 +47,19 @@ enum status stored_column_find(struct stored_column *stored,
                                const struct schema *schema, const char *name,
                                struct error *error);
 
-/* Whether it holds numbers, which have a range. */
+/* Returns whether the column holds numbers, which have a range. */
 bool stored_column_is_number(const struct stored_column *stored);
 
-/* A number of the column's own unit as it is stored: the import's own mapping, which never
- * falls as the number grows. */
+/* Maps a number in the column's own unit to its stored form, with the mapping of the
+ * import, which is non-decreasing. */
 float stored_column_map(const struct stored_column *stored, double value);
 
 /* The mapped number of a record; the column holds numbers. */
 float stored_column_number(const struct stored_column *stored,
                            const struct matrix *matrix, uint64_t record);
 
-/* The place of a record's value among those declared; the column holds such values. */
+/* The index of a record's value among the declared values, which the column must
+ * have. */
 uint32_t stored_column_value(const struct stored_column *stored,
                              const struct matrix *matrix, uint64_t record);
 

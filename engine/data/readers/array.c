@@ -1,6 +1,6 @@
-/* How it works: both files are opened and their headers read and checked before a value
- * is. Then the features are read, unsigned bytes straight into the rows of the matrix and
- * other types through decode and encode_value, and after them the labels. */
+/* Both files are opened, and their headers are read and checked before any value. Then
+ * the features are read: unsigned bytes directly into the rows of the matrix, other
+ * types through decode and encode_value. Then the labels are read. */
 #include "engine/data/readers/array.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ struct array_file {
     array_header_reader *read_header;
 };
 
-/* Where the file's size is known before it is read, it must be what the header says. */
+/* If the file's size is known before it is read, it must agree with the header. */
 static enum status check_size(struct reading *reading, const struct array *array)
 {
     uint64_t size, promised = array->header_size, values = array->type->size;
@@ -52,7 +52,7 @@ static enum status array_open(struct reading *reading, struct array *array,
     return status;
 }
 
-/* Whether the array has the declared shape, with dimensions of size 1 left out of
+/* Returns whether the array has the declared shape. Dimensions of size 1 are ignored in
  * both. */
 static bool shape_fits(const struct schema *schema, const struct array *array)
 {
@@ -96,7 +96,7 @@ static enum status check_labels(struct reading *reading, const struct array *lab
     return ST_OK;
 }
 
-/* Reads size bytes, which begin in the values of record first (from 0). */
+/* Reads size bytes, which begin with values of record `first` (from 0). */
 static enum status read_whole(struct reading *reading, struct array *array, void *out,
                               size_t size, uint64_t first)
 {
@@ -121,7 +121,7 @@ static enum status read_end(struct reading *reading, struct array *array)
     return status;
 }
 
-/* Decodes count values that begin at value first of the file, both from 0. */
+/* Decodes count values from value `first` of the file on (from 0). */
 static enum status read_values(struct reading *reading, struct array *array, float *out,
                                size_t count, uint64_t first)
 {

@@ -1,7 +1,7 @@
 /* Reads CIFAR-10 and CIFAR-100 in their binary form. A record is one label byte
  * (CIFAR-100 has two, coarse and fine) and 3072 bytes: the planes R, G, B of 32 x 32,
- * row-major. There is one file, `data`: the batches one behind the other. 20 declared
- * classes of cifar100 are the coarse labels, 100 the fine ones. */
+ * row-major. There is one file, `data`: the batches, concatenated. 20 declared classes
+ * of cifar100 are the coarse labels, 100 the fine ones. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 
 enum {
     CIFAR10_CLASSES = 10,
-    COARSE_CLASSES = 20, /* of cifar100, whose schema says which label is meant */
+    COARSE_CLASSES = 20, /* of cifar100; the schema's number of classes chooses the
+                            label */
     FINE_CLASSES = 100,
     IMAGE_SIZE = 3 * 32 * 32,
     LABELS_MAX = 2,
@@ -18,7 +19,7 @@ enum {
 
 struct layout { /* of one record */
     size_t label_count;
-    uint32_t classes[LABELS_MAX]; /* how many each label byte has */
+    uint32_t classes[LABELS_MAX]; /* number of classes of each label byte */
 };
 
 static const struct layout cifar10 = {1, {CIFAR10_CLASSES}};
@@ -46,8 +47,8 @@ static enum status check_size(struct cifar *cifar)
     return ST_OK;
 }
 
-/* Takes one record, numbered from 1: its image goes to row, its declared label to the
- * matrix. */
+/* Adds one record, numbered from 1: writes its image to row, and its declared label to
+ * the matrix. */
 static enum status add_record(struct cifar *cifar, const unsigned char *bytes,
                               unsigned char *row, uint64_t record)
 {
@@ -66,7 +67,7 @@ static enum status add_record(struct cifar *cifar, const unsigned char *bytes,
     return matrix_writer_class(reading->writer, class_index, reading->error);
 }
 
-/* Reads *count records, 0 at the end of the file; done records were read before. */
+/* Reads *count records, 0 at the end of the file, after `done` records. */
 static enum status read_chunk(struct cifar *cifar, uint64_t done, size_t *count)
 {
     struct reading *reading = cifar->reading;

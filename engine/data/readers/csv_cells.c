@@ -13,8 +13,8 @@ static void skip_blanks(struct csv_cursor *cursor)
         cursor->at++;
 }
 
-/* Makes doubled quotes single and puts the text between the quotes at its own
- * beginning. */
+/* Makes doubled quotes single and moves the text between the quotes to the beginning of
+ * the cell. */
 static enum status cut_quoted(struct reading *reading, struct csv_cursor *cursor,
                               struct cell *cell)
 {

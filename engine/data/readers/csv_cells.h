@@ -1,6 +1,6 @@
 /*
- * csv_cells.h - the cells of a record of csv, cut apart where it stands, and what is said
- * where it does not come apart as declared.
+ * csv_cells.h - splits a csv record into its cells, in place, and reports records that
+ * do not have the declared cells.
  *
  * Threads: one import, one thread.
  */
@@ -16,11 +16,11 @@
 
 struct csv_cell {
     struct cell cell;
-    uint64_t line;   /* where it begins */
+    uint64_t line;   /* the line on which it begins */
     uint64_t column; /* its column in the file, from 1 */
 };
 
-struct csv_cursor { /* the rest of a record that is being cut */
+struct csv_cursor { /* the rest of a record that is being split */
     char *at, *end;
     uint64_t line;
     size_t column; /* from 0 */
@@ -28,18 +28,19 @@ struct csv_cursor { /* the rest of a record that is being cut */
 
 struct csv_cursor csv_cursor_at(const struct line *line);
 
-/* Cuts the cell that starts here, in the buffer of the line itself: blanks around it go,
- * and doubled quotes become single. The cursor is then at what separates it, or the end.
- *   ST_IMPORT_FAILED  quotes are not as RFC 4180 has them */
+/* Cuts off the cell at the cursor, in the buffer of the line itself. Blanks around it
+ * are dropped, and doubled quotes become single quotes. The cursor is then at the
+ * separator, or at the end.
+ *   ST_IMPORT_FAILED  the quotes violate RFC 4180 */
 enum status csv_cells_cut(struct reading *reading, struct csv_cursor *cursor,
                           struct csv_cell *cut);
 
-/* What would separate the line into as many cells as there are columns, other than commas;
- * or NULL. */
+/* Returns the name of a separator other than the comma that would split the line into
+ * the declared number of cells, or NULL. */
 const char *csv_cells_separator(const struct reading *reading, const struct line *line);
 
-/* Refuse a line whose cells are separated by something else, which name says; and one that
- * has another number of cells than there are columns. */
+/* Refuse a line whose cells have the separator `name` instead of commas, and a line
+ * that does not have the declared number of cells. */
 enum status csv_cells_refuse_separator(struct reading *reading, const struct line *line,
                                        const char *name);
 enum status csv_cells_refuse_count(struct reading *reading, const struct line *line,

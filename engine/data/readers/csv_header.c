@@ -9,15 +9,15 @@
 
 enum { NAME_SHOWN = 60 }; /* bytes of a header's cell in a reason */
 
-/* What is known of a header so far. */
+/* The part of a header that was read so far. */
 struct header {
     struct reading *reading;
-    size_t *places;             /* (columns) as csv_header_read has them */
-    struct string_index *names; /* those of the declared columns */
+    size_t *places;             /* (columns) the result of csv_header_read */
+    struct string_index *names; /* the names of the declared columns */
     bool *found;                /* (columns) */
     size_t cells, matches;
-    /* The first that is not declared, and the first that was there before; column 0:
-     * there is none. */
+    /* The first cell whose name is not declared, and the first whose name occurred
+     * before; column 0: there is none. */
     struct csv_cell unknown, twice;
 };
 
@@ -40,14 +40,14 @@ static void meet(struct header *header, struct csv_cell *cut)
     header->matches++;
     if (header->found[place] && header->twice.column == 0)
         header->twice = *cut;
-    /* Where there are more cells than columns, one is unknown or there twice, and the
-     * header is refused. */
+    /* If there are more cells than columns, one is unknown or repeated, and the header
+     * is refused. */
     if (header->cells <= header->reading->schema->column_count)
         header->places[header->cells - 1] = place;
     header->found[place] = true;
 }
 
-/* The first declared column that the header lacks, or NULL. */
+/* Returns the first declared column that the header lacks, or NULL. */
 static const char *missing_name(const struct header *header)
 {
     const struct schema *schema = header->reading->schema;
@@ -62,7 +62,8 @@ static int shown_size(struct cell cell)
     return cell.size < NAME_SHOWN ? (int)cell.size : NAME_SHOWN;
 }
 
-/* A first line of which no cell names a column may be a record: it is not quoted. */
+/* A first line in which no cell names a column may be a record, so the error text must
+ * not quote it. */
 static enum status judge(const struct header *header, const struct line *line)
 {
     struct reading *reading = header->reading;
@@ -91,7 +92,8 @@ static enum status judge(const struct header *header, const struct line *line)
     return ST_OK;
 }
 
-/* What the header keeps of cells points into the line, which stays until the next one. */
+/* The header keeps pointers into the line, which remains valid until the next line is
+ * read. */
 static enum status meet_all(struct header *header, const struct line *line)
 {
     struct csv_cursor cursor = csv_cursor_at(line);

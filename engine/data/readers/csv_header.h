@@ -1,6 +1,6 @@
 /*
- * csv_header.h - the first line of a csv that has one: it says which declared column stands
- * where in the file.
+ * csv_header.h - the header of a csv file, which is optional. It gives the order of the
+ * declared columns in the file.
  *
  * Threads: one import, one thread.
  */
@@ -13,8 +13,9 @@
 #include "engine/data/readers/reading.h"
 
 /* places (columns): places[i] = the declared column that is column i of the file. The
- * line's text is cut on the way.
- *   ST_IMPORT_FAILED  it does not name all declared columns, each once, and no others
+ * function splits the line's text in place.
+ *   ST_IMPORT_FAILED  the header does not name each declared column once, and only
+ *                     these
  *   ST_NO_MEMORY */
 enum status csv_header_read(struct reading *reading, const struct line *line,
                             size_t *places);

@@ -1,7 +1,7 @@
-/* A number is read where it begins and must be followed by what may follow a cell; so the
- * cell's end need not be looked for first. A numeric cell that is no number may be an
- * empty one with a default: like the texts of the other columns it is cut, and its
- * encoder judges. */
+/* A number is read from the beginning of its cell, and must be followed by characters
+ * that may follow a cell, so the end of the cell need not be found first. A numeric
+ * cell that is not a number may be an empty cell with a default. Like the texts of
+ * other columns it is cut off, and its encoder decides. */
 #include "engine/data/readers/csv_plain.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Reads a finite number that fills the cell at text but for blanks around it. Returns the
- * end of the cell, or NULL where there is no such number. */
+/* Reads a finite number that fills the cell at text except for blanks around it.
+ * Returns the end of the cell, or NULL if there is no such number. */
 static const char *read_number(double *value, const char *text, const char *end)
 {
     const char *at = decimal_read(value, skip_blanks(text, end), end);
@@ -69,15 +69,14 @@ static const char *cell_end(const char *text, const char *end)
     return comma != NULL ? comma : end;
 }
 
-struct record { /* that is being read */
+struct record { /* the record being read */
     const struct csv_plain *plain;
     float *features;
     struct csv_target *target;
     const char *end;
 };
 
-/* Encodes the cell whose text begins here as a cell of that column; *text is then the
- * cell's end. */
+/* Encodes the cell at *text as a cell of the column. *text is then the cell's end. */
 static bool read_cell(const struct record *record, size_t column, const char **text)
 {
     const struct column *declared = &record->plain->schema->columns[column];
@@ -119,5 +118,5 @@ bool csv_plain_read(const struct csv_plain *plain, float *features,
         if (text == record.end)
             return i + 1 == count;
     }
-    return false; /* there is a comma behind the last cell */
+    return false; /* there is a comma after the last cell */
 }

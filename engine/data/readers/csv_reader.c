@@ -1,13 +1,13 @@
-/* Reads csv: RFC 4180, where a line feed may also stand alone; blanks outside quotes are
- * dropped. There is one file, data. Its cells are the declared columns, in their order or
- * in that of its header.
+/* Reads csv: RFC 4180, except that a line feed without carriage return also ends a
+ * line, and blanks outside quotes are dropped. There is one file, data. Its cells are
+ * the declared columns, in the declared order or in the order of the file's header.
  *
- * How it works: next_record takes a line, and the lines behind it as long as a quote is
- * open. The header, where there is one, says which declared column stands where in the
- * file (csv_header.h). A record without quotes is read at once (csv_plain.h). One with
- * quotes, or with a fault, goes the long way: cut takes it apart (csv_cells.h) and leaves
- * each cell where its column was declared, so that read_cells encodes them in the declared
- * order. What is not as declared is blamed on its line and cell of the file. */
+ * next_record takes a line, and the following lines as long as a quote is open. A
+ * header, if declared, gives the order of the columns in the file (csv_header.h). A
+ * record without quotes is read in one pass (csv_plain.h). A record with quotes, or
+ * with a fault, takes the slower path: cut splits it (csv_cells.h) and stores each cell
+ * at the index of its declared column, so that read_cells encodes the cells in the
+ * declared order. Errors name the line and the cell of the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,16 +25,17 @@ struct csv {
     struct source *source;
     struct lines *lines;
     struct encoder *encoders; /* (columns) */
-    struct csv_cell *cells;   /* (columns) of the current record, in declared order */
+    struct csv_cell *cells;   /* (columns) cells of the current record, in declared
+                                 order */
     /* (columns) places[i] is the declared column that is column i of the file. */
     size_t *places;
     struct csv_plain plain;
-    bool quoted; /* whether the current record has a quote */
+    bool quoted; /* the current record has a quote */
     uint64_t records;
-    struct error reason; /* why a cell does not encode */
+    struct error reason; /* why a cell cannot be encoded */
 };
 
-/* Cuts a record into its cells, as many as there are columns. */
+/* Splits a record into its cells; their number must be the number of columns. */
 static enum status cut(struct csv *csv, const struct line *line)
 {
     size_t count = csv->reading->schema->column_count;
@@ -65,7 +66,7 @@ static bool quotes_are_open(const char *text, size_t size)
     return open;
 }
 
-/* A record goes on as long as it has an odd number of quotes. */
+/* A record continues on the next line as long as it has an odd number of quotes. */
 static enum status next_record(struct csv *csv, struct line *line, bool *more)
 {
     struct reading *reading = csv->reading;
@@ -89,8 +90,8 @@ static enum status next_record(struct csv *csv, struct line *line, bool *more)
     return ST_OK;
 }
 
-/* An editor's last empty line is no record, but where there is one column it is an empty
- * cell. */
+/* An empty last line, which editors add, is not a record; with only one column it is an
+ * empty cell. */
 static bool is_empty(const struct csv *csv, const struct line *line)
 {
     if (csv->reading->schema->column_count == 1)

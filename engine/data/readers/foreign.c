@@ -9,7 +9,7 @@
 #define EXPORT ": export it in the declared format"
 #define RECODE ": save it as UTF-8"
 
-enum { WIDE_SIZE = 16 }; /* bytes in which UTF-16 is recognised */
+enum { WIDE_SIZE = 16 }; /* bytes by which UTF-16 is recognised */
 
 struct kind {
     const char *bytes, *name;
@@ -31,8 +31,8 @@ static const struct kind kinds[] = {
     {"\x89HDF\r\n\x1a\n", "the file is in HDF5's format" EXPORT, 8},
 };
 
-/* Byte order marks. The longer stand first, as that of UTF-32 begins with that of
- * UTF-16. */
+/* Byte order marks. Longer marks come first, because the mark of UTF-32 begins with
+ * that of UTF-16. */
 static const struct kind marks[] = {
     {"\xff\xfe\0\0", "the file is text in UTF-32" RECODE, 4},
     {"\xff\xfe", "the file is text in UTF-16" RECODE, 2},
@@ -44,7 +44,8 @@ static bool begins(const struct kind *kind, const char *bytes, size_t size)
     return size >= kind->size && memcmp(bytes, kind->bytes, kind->size) == 0;
 }
 
-/* Whether a file begins as bzip2's do: "BZh", the size of a block, and pi. */
+/* Returns whether a file begins like a bzip2 file: "BZh", the size of a block, and
+ * pi. */
 static bool is_bzip2(const char *bytes, size_t size)
 {
     return size >= 10 && memcmp(bytes, "BZh", 3) == 0 &&
@@ -60,8 +61,8 @@ static const char *find(const struct kind *among, size_t count, const char *byte
     return NULL;
 }
 
-/* Whether it is UTF-16 without a byte order mark: in Latin letters, digits and marks
- * every other byte is 0. */
+/* Returns whether the text is UTF-16 without a byte order mark: for Latin letters,
+ * digits and punctuation every other byte is 0. */
 static bool is_wide(const char *bytes, size_t size)
 {
     bool even = size >= 4, odd = even;
@@ -72,13 +73,13 @@ static bool is_wide(const char *bytes, size_t size)
     return even || odd;
 }
 
-/* Whether carriage returns end its lines, and no line feed does. */
+/* Returns whether carriage returns end the lines, and no line feed does. */
 static bool is_of_old_mac(const char *bytes, size_t size)
 {
     return memchr(bytes, '\r', size) != NULL && memchr(bytes, '\n', size) == NULL;
 }
 
-/* The format whose files begin so, or NULL. */
+/* Returns the format whose files begin with these bytes, or NULL. */
 static const struct reader *find_format(const char *bytes, size_t size)
 {
     for (size_t i = 0; readers[i] != NULL; i++) {

@@ -1,8 +1,8 @@
 /*
- * foreign.h - files that were uploaded by mistake, known by their first bytes: archives,
- * other packers, other formats, text in UTF-16 or with the line ends of an old Mac. It is
- * asked after a file was refused, so that it can only give a better reason, and never
- * refuses a file.
+ * foreign.h - recognises files that were uploaded by mistake by their first bytes:
+ * archives, other compressors, other formats, text in UTF-16 or with carriage returns
+ * only, as on old Macs. It is called only after a file was refused: it improves the
+ * reason, and never refuses a file.
  *
  * Threads: pure function of its arguments.
  */
@@ -14,12 +14,12 @@
 
 #include "engine/data/reader.h"
 
-enum { FOREIGN_SIZE = 4096 }; /* bytes that are looked at */
+enum { FOREIGN_SIZE = 4096 }; /* first bytes that are examined */
 
-/* Says in text[0..size) what a file is that begins with these bytes (unpacked, where it
- * is gzip), and what to do with it.
- *   reader  what the file was declared as; NULL: text that is of no format
- * False: it is none of those known, or what was declared; text is as it was. */
+/* Writes to text[0..size) the kind of a file that begins with these bytes (unpacked if
+ * it is gzip), and what to do with it.
+ *   reader  the declared format of the file; NULL: text of no format
+ * False if the kind is unknown, or is the declared one; text is then unchanged. */
 bool foreign_name(char *text, size_t size, const struct reader *reader,
                   const void *bytes, size_t byte_count);
 

@@ -8,7 +8,7 @@
 
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
-/* The text of a line that may be an id. */
+/* Returns the text of a line, which may be an id. */
 static struct cell text_of(const struct line *line)
 {
     struct cell cell = {.text = line->text, .size = line->size};

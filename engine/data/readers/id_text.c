@@ -15,8 +15,8 @@ struct range {
 #define SPACE     "a space other than the ordinary one"
 #define INVISIBLE "an invisible character"
 
-/* Unicode 15.0: the categories Cc, Cf, Zs, Zl and Zp, and Default_Ignorable_Code_Point; in
- * ascending order. */
+/* Unicode 15.0: the categories Cc, Cf, Zs, Zl and Zp, and Default_Ignorable_Code_Point;
+ * in ascending order. */
 static const struct range hidden[] = {
     {0x0, 0x0, "a NUL"},
     {0x1, 0x8, CONTROL},
@@ -61,7 +61,8 @@ static const struct range hidden[] = {
     {0xE0000, 0xE0FFF, INVISIBLE},
 };
 
-/* How many bytes the sequence that begins with this byte has; 0 if none begins so. */
+/* Returns the number of bytes of the sequence that begins with this byte; 0 if no
+ * sequence does. */
 static size_t sequence_size(unsigned char first)
 {
     if (first < ASCII_END)
@@ -73,8 +74,9 @@ static size_t sequence_size(unsigned char first)
     return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
 }
 
-/* Decodes the sequence at text, which ends before end. Returns its size, or 0 if it is not
- * UTF-8: cut short, longer than needed, a surrogate, or above the last code point. */
+/* Decodes the sequence at text, which ends before end. Returns its size, or 0 if it is
+ * not UTF-8: cut short, longer than needed, a surrogate, or above the last code
+ * point. */
 static size_t decode(uint32_t *code, const char *text, const char *end)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};

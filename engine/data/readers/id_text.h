@@ -1,7 +1,7 @@
 /*
- * id_text.h - whether the bytes of a person's id are text that people can read. An id that
- * holds a character which nobody sees is another text than the same id without it, and one
- * person would count as two (privacy.md P1).
+ * id_text.h - checks that the bytes of a person's id are text that people can read. An
+ * id with an invisible character differs from the same id without it, so one person
+ * would count as two (privacy.md P1).
  *
  * Threads: pure.
  */
@@ -10,10 +10,10 @@
 
 #include <stddef.h>
 
-/* Returns the name of the first thing in text[0..size) that an id must not hold, or NULL if
- * there is none. An id must be UTF-8. It must hold none of Unicode's control and format
- * characters, no space but U+0020, and no other character that is displayed as nothing
- * (Default_Ignorable_Code_Point). */
+/* Returns the name of the first thing in text[0..size) that an id must not hold, or
+ * NULL if there is none. An id must be UTF-8. It must hold none of Unicode's control
+ * and format characters, no space but U+0020, and no other character that is displayed
+ * as nothing (Default_Ignorable_Code_Point). */
 const char *id_text_fault(const char *text, size_t size);
 
 #endif

@@ -92,7 +92,8 @@ static enum status read_files(struct reading *reading)
     return array_read_files(reading, read_header);
 }
 
-/* A file's first two bytes, 00 00, do not tell it from others. */
+/* A file's first two bytes, 00 00, do not distinguish it from other files, so there is
+ * no magic. */
 const struct reader idx_reader = {
     .name = "idx",
     .form = FORM_SHAPED,

@@ -10,14 +10,14 @@
 #include "engine/data/readers/persons.h"
 #include "engine/data/readers/reading.h"
 
-/* What has to be known of the import when all is read. */
+/* State that is needed after all files are read. */
 struct run_result {
     const struct import *import;
     struct matrix_bounds bounds;
 };
 
-/* Puts the rows of each person together. The file is then written a second time, beside
- * the first. */
+/* Groups the rows by person. This writes the file a second time, while the first still
+ * exists. */
 static enum status group(struct reading *reading, const struct run_result *ending,
                          struct matrix_digest *digest, uint64_t *units)
 {
@@ -52,15 +52,16 @@ static enum status finish(struct reading *reading, const struct run_result *endi
     return ST_OK;
 }
 
-/* The format that the file at fault should have; NULL: it is text, of ids. */
+/* Returns the format that the faulty file should have; NULL: it is the text file of
+ * ids. */
 static const struct reader *format_of(const struct reading *reading)
 {
     const struct reader *reader = reading->schema->reader;
     return reading->place.file < reader_file_count(reader) ? reader : NULL;
 }
 
-/* Where a file of another kind was refused for what its bytes are not, this says what
- * they are. */
+/* If a refused file is of a known other kind, replaces the reason by the name of that
+ * kind. */
 static void name_foreign(const struct reading *reading, struct import_failure *failure)
 {
     char bytes[FOREIGN_SIZE], name[sizeof failure->text];
@@ -92,7 +93,7 @@ static struct import_failure failure_of(const struct reading *reading,
     return failure;
 }
 
-/* Has the records put into an order that nobody knows. */
+/* Makes the writer put the records into a secret random order. */
 static void shuffle_records(struct matrix_writer *writer)
 {
     uint8_t key[STREAM_KEY_SIZE];

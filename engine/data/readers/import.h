@@ -1,12 +1,12 @@
 /*
- * import.h - turns uploaded files into a stored matrix, in one pass. Everything is
+ * import.h - converts uploaded files to a stored matrix, in one pass. Everything is
  * checked, and the result is all or nothing.
  *
- * Files are read as a stream, through gzip where their first bytes say so; memory does
- * not grow with them. The result is written to a scratch path that the caller publishes
- * or removes. The first bad place ends the import.
+ * Files are read as a stream, through gzip if their first bytes say so. Memory does not
+ * grow with their size. The result is written to a scratch path that the caller
+ * publishes or removes. The first error ends the import.
  *
- * Threads: one import a call; the cancel flag may be set by another thread.
+ * Threads: one import per call; another thread may set the cancel flag.
  */
 #ifndef ENGINE_DATA_READERS_IMPORT_H
 #define ENGINE_DATA_READERS_IMPORT_H
@@ -20,56 +20,56 @@
 #include "engine/data/schema.h"
 
 struct import_files {
-    /* Where the files of the schema are (schema_file_name), in its order; NULL: it was
-     * not uploaded. */
+    /* The paths of the schema's files (schema_file_name), in its order; NULL: the file
+     * was not uploaded. */
     const char *paths[SCHEMA_FILES_MAX];
 };
 
 struct import_limits {          /* bytes */
     uint64_t unpacked_size_max; /* each file after gzip, and the matrix */
-    uint64_t disk_room;         /* for the matrix; 0: all that are free */
+    uint64_t disk_room;         /* for the matrix; 0: all free bytes */
 };
 
-/* Why an import failed. Where its status is ST_IMPORT_FAILED it is about the first bad
- * place, for the owner alone. */
+/* Why an import failed. If its status is ST_IMPORT_FAILED it describes the first error
+ * in the files, and only the owner may see it. */
 struct import_failure {
-    enum status status; /* ST_OK: it did not fail */
-    char file[16];      /* a name of the schema's files; "": no file is to blame */
+    enum status status; /* ST_OK: the import did not fail */
+    char file[16];      /* a name of the schema's files; "": the fault is in no file */
     uint64_t line;   /* in text formats, else the record; from 1, 0: the whole file */
     uint64_t column; /* csv: cell, libsvm: byte, else feature; from 1, 0: whole line */
-    char text[256];  /* the reason, which never quotes a value of a record */
+    char text[256];  /* the reason; it never quotes a value of a record */
 };
 
 struct import_result {
-    uint64_t records; /* n: of persons where these are the units, not of rows */
-    uint64_t size;    /* the matrix file's, bytes */
+    uint64_t records;            /* n: persons if these are the units, not rows */
+    uint64_t size;               /* the matrix file's, bytes */
     uint8_t sha256[SHA256_SIZE]; /* the whole file's */
-    /* The digest of its rows alone, in the order of the uploaded file. The same records
-     * declared with another scale, other classes or other labels, or put into another secret
-     * order, make another matrix, but the same rows. */
+    /* The digest of its rows only, in the order of the uploaded file. With another
+     * scale, other classes or other labels, or in another secret order, the same
+     * records give another matrix, but the same rows_sha256. */
     uint8_t rows_sha256[SHA256_SIZE];
 };
 
-struct import { /* what is read, and where to */
+struct import { /* input and output of an import */
     const struct schema *schema;
-    /* Units get their indices in a secret order that each import draws (privacy.md P1), as
-     * persons always do. Otherwise records keep the order of the file. */
+    /* True: units get their indices in a secret order that each import draws
+     * (privacy.md P1). Persons always do. False: records keep the order of the file. */
     bool is_private;
     struct import_files files;
     struct import_limits limits;
-    const char *path;          /* where the matrix is written; replaced */
+    const char *path;          /* of the matrix; an existing file is replaced */
     const atomic_bool *cancel; /* or NULL */
 };
 
-/* Writes the matrix of the files under the schema to path. On failure the outcome is
- * failure->status too, and failure->text says more of it:
- *   ST_IMPORT_FAILED  a file is at fault; file, line and column say where
+/* Writes the matrix of the files under the schema to path. On failure the status is
+ * stored in failure->status too, and failure->text gives the details:
+ *   ST_IMPORT_FAILED  a file has an error; file, line and column say where
  *   ST_CANCELLED      *cancel was seen set
  *   ST_DISK_FULL      the disk has no room for the matrix
- *   ST_IO             a file cannot be read or the matrix not written
+ *   ST_IO             a file cannot be read, or the matrix cannot be written
  *   ST_NO_MEMORY      no room for buffers of one record
- * On failure what was written to path is removed. The file is not synced: publishing
- * is. On success failure is left as it was. */
+ * On failure the file at path is removed. import_run does not sync the file; publishing
+ * it does. On success failure is unchanged. */
 enum status import_run(const struct import *import, struct import_result *result,
                        struct import_failure *failure);
 

@@ -1,5 +1,5 @@
 /* Reads libsvm. A line is `label index:value ...`: indices count from 1 and ascend,
- * blanks stand between, and a `#` makes the rest of the line a comment. There is one
+ * separated by blanks, and a `#` makes the rest of the line a comment. There is one
  * file, data. */
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,7 @@ struct libsvm {
     struct source *source;
     struct lines *lines;
     struct label *labels; /* (classes) by value; NULL: a class is its number */
-    float absent;         /* what the feature of an index that is not there is */
+    float absent;         /* the feature of an absent index */
     uint64_t records;
 };
 
@@ -58,7 +58,8 @@ static enum status refuse(struct libsvm *libsvm, const struct cursor *cursor,
                           (uint64_t)(cursor->at - cursor->first) + 1, "%s", reason);
 }
 
-/* Moves behind a finite number; false, and unmoved, where none stands there. */
+/* Reads a finite number and moves the cursor after it. False, without moving the
+ * cursor, if there is none. */
 static bool take_number(struct cursor *cursor, double *value)
 {
     const char *behind = decimal_read(value, cursor->at, cursor->end);
@@ -107,7 +108,7 @@ static enum status take_target(struct libsvm *libsvm, struct cursor *cursor)
     return matrix_writer_class(reading->writer, class_index, reading->error);
 }
 
-/* Moves behind `index:`. */
+/* Reads `index:` and moves the cursor after it. */
 static enum status take_index(struct libsvm *libsvm, struct cursor *cursor,
                               uint64_t *index)
 {

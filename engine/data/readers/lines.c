@@ -1,6 +1,6 @@
-/* How it works: the buffer holds what was read of the file and not yet handed out, and
- * the current line whole. Where the rest of the buffer is too short for another read,
- * read_more moves the current line to its beginning. */
+/* The buffer holds the whole current line and the bytes that were read after it. If the
+ * rest of the buffer is too short for another read, read_more moves the current line to
+ * the beginning of the buffer. */
 #include "engine/data/readers/lines.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum {
     READ_SIZE = 256 << 10,
-    /* A line that is almost too long, and a full read behind it. */
+    /* Room for a line of almost the greatest length, followed by a full read. */
     BUFFER_SIZE = LINE_SIZE_MAX + 4 * READ_SIZE,
 };
 
@@ -18,8 +18,8 @@ struct lines {
     struct source *source;
     size_t begin;   /* where the current line begins */
     size_t scanned; /* no line feed between the current line's end and here */
-    size_t end;     /* where what was read ends */
-    uint64_t count; /* line feeds passed */
+    size_t end;     /* end of the bytes that were read */
+    uint64_t count; /* line feeds so far */
     bool ended;     /* the source has no more */
     char buffer[BUFFER_SIZE];
 };
@@ -61,8 +61,8 @@ static enum status read_more(struct lines *lines, struct error *error)
     return ST_OK;
 }
 
-/* What ends the line that is being read: a line feed, the end of the file, or nothing
- * within the limit. */
+/* The end of the line being read: a line feed, the end of the file, or nothing within
+ * the limit. */
 enum run_result { ENDING_FEED, ENDING_FILE, ENDING_NONE };
 
 static enum status find_ending(struct lines *lines, size_t *at, enum run_result *ending,

@@ -1,6 +1,6 @@
 /*
- * lines.h - a source cut into lines, each whole in memory for as long as it is the
- * current one. A line ends at a line feed or with the file.
+ * lines.h - splits a source into lines. The current line is in memory as a whole. A
+ * line ends at a line feed or with the file.
  *
  * Threads: one caller.
  */
@@ -21,22 +21,23 @@ struct lines; /* opaque */
 struct line {
     char *text;      /* size bytes, which the caller may overwrite; no line feed */
     size_t size;     /* at most LINE_SIZE_MAX */
-    uint64_t number; /* the line of the file it begins on, from 1 */
+    uint64_t number; /* its first line in the file, from 1 */
 };
 
-/* The source stays the caller's. NULL where memory is short. */
+/* The caller keeps the source. Returns NULL if there is no memory. */
 struct lines *lines_create(struct source *source);
 void lines_destroy(struct lines *lines); /* NULL is allowed; zeroes */
 
-/* Reads the next line; the one before is gone. *more is false at the end of the file.
- * line->number is set on failure too: 0 where the file itself is at fault.
- *   ST_IMPORT_FAILED  longer than LINE_SIZE_MAX
+/* Reads the next line; the previous line is then invalid. *more is false at the end of
+ * the file. line->number is set on failure too: 0 if the fault is in the file as a
+ * whole.
+ *   ST_IMPORT_FAILED  the line is longer than LINE_SIZE_MAX
  *   others            as source_read */
 enum status lines_next(struct lines *lines, struct line *line, bool *more,
                        struct error *error);
 
-/* Makes line longer by its line feed and the line behind that. At the end of the file or
- * beyond the limit *more is false, and line is as it was except for its place in
+/* Extends line by its line feed and the following line. At the end of the file, or
+ * beyond the limit, *more is false, and line is unchanged except for its address in
  * memory. */
 enum status lines_extend(struct lines *lines, struct line *line, bool *more,
                          struct error *error);

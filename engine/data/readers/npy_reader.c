@@ -2,9 +2,9 @@
  * the header as a little-endian u16 (version 1.0) or u32 (2.0, 3.0), and the header, a
  * Python dict written as text:
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 784), }   \n
- * Then come the values, little-endian, row-major. There are two files: features (records
- * x shape) and labels (records). The text is parsed as this grammar alone: three keys,
- * each once, in any order; blanks are spaces. */
+ * Then come the values, little-endian, row-major. There are two files: features
+ * (records x shape) and labels (records). The text must follow this grammar: three
+ * keys, each once, in any order; blanks are spaces. */
 #include <string.h>
 
 #include "engine/data/readers/array.h"
@@ -12,7 +12,7 @@
 enum {
     PREFIX_SIZE = 8, /* magic and version */
     SIZE_SIZE_MAX = 4,
-    HEADER_SIZE_MAX = 10000, /* what numpy.load reads unless it is told to trust */
+    HEADER_SIZE_MAX = 10000, /* limit of numpy.load for files that it does not trust */
     TYPE_NAME_SIZE = 8,
 };
 
@@ -67,7 +67,7 @@ static double decode_f8(const unsigned char *bytes)
     return value;
 }
 
-/* Types by their name, which stands behind the byte order. */
+/* Types by their name, which follows the byte order. */
 static const struct {
     char name[3];
     struct array_type type;
@@ -78,7 +78,7 @@ static const struct {
     {"f8", {8, false, false, decode_f8}},
 };
 
-struct text { /* what is left of the header */
+struct text { /* the rest of the header */
     const char *at, *end;
 };
 

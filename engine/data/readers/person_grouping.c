@@ -1,9 +1,9 @@
-/* Grouping is a counting sort. The persons of the rows, and then the rows in the order of
- * their persons, lie in mapped files without a name, which the kernel may write to disk;
- * the matrix as it was read is mapped too, taken off its path, and copied row by row: of
- * each person the rows that are kept, and zeros in the place of those that they lack. Persons
- * are sorted by their first appearance, and copied in the order that a shuffle of their
- * numbers gives. */
+/* Grouping is a counting sort. The persons of the rows, and then the rows in the order
+ * of their persons, are in mapped files without a name, which the kernel may write to
+ * disk. The matrix in the order of the file is mapped too, its name is removed, and its
+ * rows are copied one by one: of each person the kept rows, and zeros in the slots
+ * without a row. The sort numbers persons by their first appearance; a shuffle of these
+ * numbers gives the order of the copy. */
 #include "engine/data/readers/person_grouping.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static enum status io_failed(struct error *error)
                      "persons cannot be grouped: %s", strerror(errno));
 }
 
-/* A file without a name, beside the matrix; -1 where there is none. */
+/* Opens a file without a name in the folder of the matrix; -1 if that fails. */
 static int open_unnamed(const char *matrix)
 {
     char path[PATH_SIZE];
@@ -47,19 +47,19 @@ static int open_unnamed(const char *matrix)
     return file;
 }
 
-struct grouping { /* at work */
+struct grouping { /* the state of a grouping */
     const struct person_grouping *task;
-    struct matrix read;  /* as the file has it */
+    struct matrix read;  /* the matrix in the order of the file */
     const uint32_t *who; /* (rows) the person of each row; mapped */
     uint32_t *order;     /* (rows) the rows of person 0, of person 1, ...; mapped */
     uint32_t *starts;    /* (units + 1) of the rows read, by first appearance */
     uint32_t *placed;    /* (units + 1) of the rows that are kept, by index */
-    uint8_t key[STREAM_KEY_SIZE]; /* of which rows are kept */
+    uint8_t key[STREAM_KEY_SIZE]; /* of the choice of kept rows */
     struct stream *stream;
     struct shuffle *shuffle; /* of the persons */
 };
 
-/* Maps a file of rows numbers; NULL where it cannot be. */
+/* Maps a file of `rows` numbers; NULL if that fails. */
 static uint32_t *map_rows(int file, size_t rows, int protection)
 {
     size_t size = rows * sizeof(uint32_t);
@@ -143,9 +143,10 @@ static enum status write_empty_row(struct matrix_writer *writer,
     return status == ST_OK ? matrix_writer_advance(writer, 1, error) : status;
 }
 
-/* places = those of the person's rows that are kept, ascending; how many. Of more than are
- * kept each subset is as likely as any other, but for the 2^-32 by which a word has no whole
- * number of shares: a row is kept with the chance wanted / left. */
+/* places = the kept rows of the person, ascending. Returns their number. If the person
+ * has more rows than are kept, each subset is equally likely, up to the 2^-32 by which
+ * a word cannot be divided into equal shares: each row is kept with probability wanted
+ * / left. */
 static size_t choose_rows(const struct grouping *grouping, uint32_t *places,
                           uint32_t person, uint32_t rows)
 {
@@ -163,7 +164,8 @@ static size_t choose_rows(const struct grouping *grouping, uint32_t *places,
     return kept;
 }
 
-/* Writes what is kept of the person who was the appeared-th to appear, as person index. */
+/* Writes the kept rows of the person with number `appeared` by first appearance, as
+ * person index. */
 static enum status write_person(struct grouping *grouping, struct matrix_writer *writer,
                                 uint32_t index, uint32_t appeared, struct error *error)
 {
@@ -180,7 +182,7 @@ static enum status write_person(struct grouping *grouping, struct matrix_writer 
     return status;
 }
 
-/* Draws the order of the persons by a secret of this import (privacy.md P1). */
+/* Draws the order of the persons from a secret of this import (privacy.md P1). */
 static enum status shuffle_persons(struct grouping *grouping, struct error *error)
 {
     char beside[PATH_SIZE + sizeof ".order"];
@@ -233,7 +235,7 @@ static enum status write_grouped(struct grouping *grouping,
     return status == ST_OK ? matrix_writer_finish(writer, digest, error) : status;
 }
 
-/* Takes the matrix off its path; it stays mapped. */
+/* Removes the name of the matrix, which stays mapped. */
 static enum status take_matrix(struct matrix *matrix, const char *path,
                                struct error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * person_grouping.h - writes a matrix again, person by person. The persons get their indices
+ * person_grouping.h - rewrites a matrix person by person. The persons get their indices
  * in a secret random order (persons.h, privacy.md P1).
  *
  * Threads: one import, one thread.
@@ -14,18 +14,18 @@
 #include "base/status.h"
 #include "engine/data/matrix_writer.h"
 
-struct person_grouping { /* what is grouped, and how */
+struct person_grouping { /* the arguments of a grouping */
     const char *path;    /* of the matrix in the order of the file; it is replaced */
     int who_file; /* holds the person of each row, by first appearance, as uint32 */
     size_t rows, units;          /* > 0; units: persons */
-    uint32_t kept;               /* rows of a person that stay, at most */
+    uint32_t kept;               /* rows that are kept per person, at most */
     struct matrix_bounds bounds; /* of the new file */
     const atomic_bool *cancel;   /* or NULL */
 };
 
-/* digest = that of the new file.
- *   ST_CANCELLED, ST_DISK_FULL, ST_IO, ST_NO_MEMORY, ST_IMPORT_FAILED as matrix_writer.h;
- *   then there is no file at path */
+/* digest = the digest of the new file.
+ *   ST_CANCELLED, ST_DISK_FULL, ST_IO, ST_NO_MEMORY, ST_IMPORT_FAILED as
+ *   matrix_writer.h; then there is no file at path */
 enum status person_grouping_run(const struct person_grouping *grouping,
                                 struct matrix_digest *digest, struct error *error);
 

@@ -1,7 +1,8 @@
-/* Ids are found by a hash table with a key of its own: a polynomial over the id's bytes at a
- * random point modulo 2^61 - 1, so that no file can be made whose ids collide. Their bytes
- * lie in chunks that never move, so that nothing of them stays behind where memory grows.
- * Who has each row is written to a file without a name, for person_grouping.h. */
+/* Ids are found by a hash table with a random key: the hash is a polynomial over the
+ * id's bytes at a random point modulo 2^61 - 1, so that no file can be constructed
+ * whose ids collide. The bytes of ids are in chunks that never move, so that growing
+ * memory leaves no copies of them behind. The person of each row is written to a file
+ * without a name, for person_grouping.h. */
 #include "engine/data/readers/persons.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 enum {
     PATH_SIZE = 4096,
     CHUNK_SIZE = 1 << 20,  /* bytes of ids */
-    PENDING_MAX = 1 << 14, /* rows whose persons wait in memory */
+    PENDING_MAX = 1 << 14, /* rows whose persons are buffered in memory */
     TABLE_FIRST = 1 << 10
 };
 
@@ -42,14 +43,14 @@ struct chunk {
 
 struct persons {
     char path[PATH_SIZE];
-    uint32_t kept;  /* rows of a person that stay */
+    uint32_t kept;  /* rows kept per person */
     uint64_t point; /* of the hash */
     struct person *all;
     size_t count, room;
-    uint32_t *table; /* (slots) the place of a person, counted from 1; 0: none */
+    uint32_t *table; /* (slots) the index of a person, counted from 1; 0: none */
     size_t slots;    /* a power of two */
     struct chunk *chunks;
-    int file; /* the person of each row; -1 before the first is written */
+    int file; /* the person of each row; -1 before the first write */
     uint32_t pending[PENDING_MAX];
     size_t pending_count;
     uint64_t rows;
@@ -150,7 +151,8 @@ static uint64_t hash_of(const struct persons *persons, struct cell id)
     return hash;
 }
 
-/* Where the person stands in the table, or the empty slot where they belong. */
+/* Returns the slot of the person in the table, or the empty slot where the person
+ * belongs. */
 static size_t slot_of(const struct persons *persons, struct cell id, uint64_t hash)
 {
     size_t slot = (size_t)hash & (persons->slots - 1);
@@ -163,7 +165,7 @@ static size_t slot_of(const struct persons *persons, struct cell id, uint64_t ha
     return slot;
 }
 
-/* Makes room for one more person, with the table at most half full. */
+/* Makes room for one more person, so that the table stays at most half full. */
 static enum status grow(struct persons *persons, struct error *error)
 {
     if (persons->count < persons->room && 2 * (persons->count + 1) <= persons->slots)
@@ -193,7 +195,7 @@ static enum status grow(struct persons *persons, struct error *error)
     return ST_OK;
 }
 
-/* Keeps the bytes of an id, or answers NULL without memory. */
+/* Stores the bytes of an id, and returns NULL if there is no memory. */
 static const char *keep(struct persons *persons, struct cell id)
 {
     struct chunk *chunk = persons->chunks;
@@ -233,7 +235,7 @@ static enum status find_or_add(struct persons *persons, struct cell id, uint32_t
     return ST_OK;
 }
 
-/* A file without a name, beside the matrix; -1 where there is none. */
+/* Opens a file without a name in the folder of the matrix; -1 if that fails. */
 static int open_unnamed(const struct persons *persons)
 {
     char path[PATH_SIZE + sizeof ".persons"];

@@ -1,8 +1,8 @@
 /*
- * reader_registry.h - the table of formats that are read.
+ * reader_registry.h - the table of input formats.
  *
  * Adding a reader: one new file in this folder with its struct reader, one row in
- * READER_TABLE, and the schema in openapi.yaml. README.md is the way.
+ * READER_TABLE, and the schema in openapi.yaml. README.md explains the steps.
  *
  * Threads: constant data.
  */
@@ -11,8 +11,8 @@
 
 #include "engine/data/reader.h"
 
-/* The table, in the order in which formats are listed: a row is the name of a struct
- * reader. */
+/* The table, in the order in which texts for people list the formats. A row is the name
+ * of a struct reader. */
 #define READER_TABLE(ROW)                                                              \
     ROW(idx_reader)                                                                    \
     ROW(csv_reader)                                                                    \
@@ -27,7 +27,7 @@ READER_TABLE(DECLARE)
 
 extern const struct reader *const readers[]; /* NULL-ended */
 
-/* NULL if there is no format of that name. */
+/* Returns NULL if there is no format of that name. */
 const struct reader *reader_find(const char *name);
 
 /* Lists the names of the formats of one form (NULL: of all) for people: "idx, csv or

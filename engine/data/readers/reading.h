@@ -1,6 +1,6 @@
 /*
- * reading.h - one import under way, as its reader is given it: the schema, the files and
- * the matrix to write; and how a reader blames a place of a file.
+ * reading.h - a running import, as its reader sees it: the schema, the files and the
+ * matrix to write, and functions that report an error at a place of a file.
  *
  * Threads: one import, one thread.
  */
@@ -23,28 +23,29 @@ struct reading_place {
 
 struct reading {
     const struct schema *schema;
-    const char *const *paths; /* of its files; NULL: not uploaded */
+    const char *const *paths; /* paths of the schema's files; NULL: not uploaded */
     struct source_bounds bounds;
     struct matrix_writer *writer;
-    struct persons *persons;    /* whose rows they are; NULL where units are records */
-    struct reading_place place; /* what a failure is blamed on */
-    struct error *error;        /* its outcome and its reason */
+    struct persons *persons;    /* the persons of the rows; NULL if units are records */
+    struct reading_place place; /* the place that a failure names */
+    struct error *error;        /* receives the status and the reason */
 };
 
-/* Opens an uploaded file, by its index in the schema's files, and blames what follows on it
- * as a whole.
+/* Opens an uploaded file, by its index in the schema's files. Later failures name this
+ * file as a whole.
  *   ST_IMPORT_FAILED  it was not uploaded, or is larger than the bound
  *   ST_IO, ST_NO_MEMORY */
 enum status reading_open(struct reading *reading, struct source **source, size_t file);
 
 /* Checks that bytes over the declared scale are finite in float32.
- *   ST_IMPORT_FAILED  they are not; the file as a whole is blamed */
+ *   ST_IMPORT_FAILED  they are not; the failure names the file as a whole */
 enum status reading_check_scale(struct reading *reading);
 
 /* Calls matrix_writer_begin for the schema's features and classes. */
 enum status reading_begin(struct reading *reading, enum element element);
 
-/* Blames line and column of the file being read, and returns ST_IMPORT_FAILED. */
+/* Reports a failure at line and column of the file being read, and returns
+ * ST_IMPORT_FAILED. */
 enum status reading_refuse(struct reading *reading, uint64_t line, uint64_t column,
                            const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -1,6 +1,6 @@
-/* How it works: source_open looks at the first two bytes. A plain file is read as it is.
- * Of a gzip file chunks are read into packed and inflated into the caller's memory, one
- * member behind the other; zlib checks each member's CRC and length at its end. */
+/* source_open examines the first two bytes. A plain file is read directly. For a gzip
+ * file, chunks are read into packed and inflated into the caller's memory, one member
+ * after the other; zlib checks each member's CRC and length at its end. */
 #include "engine/data/readers/source.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 enum {
-    CHUNK_SIZE = 256 << 10, /* bytes between two looks at the cancel flag */
+    CHUNK_SIZE = 256 << 10, /* bytes between two checks of the cancel flag */
     GZIP_WINDOW = 15 + 16,  /* largest window, gzip header and trailer */
     GZIP_MAGIC_1 = 0x1f,
     GZIP_MAGIC_2 = 0x8b,
@@ -21,14 +21,14 @@ enum {
 
 struct source {
     int file;
-    uint64_t size; /* the file's, as it lies there */
+    uint64_t size; /* of the file on disk */
     uint64_t unpacked;
     struct source_bounds bounds;
     bool gzip;
     bool in_member;
     uint64_t members;
     z_stream inflater;
-    unsigned char *packed; /* (CHUNK_SIZE) where gzip */
+    unsigned char *packed; /* (CHUNK_SIZE) for gzip */
 };
 
 static enum status read_failed(struct error *error)

@@ -1,6 +1,6 @@
 /*
  * source.h - an uploaded file as a stream of bytes, through gzip (RFC 1952, any number
- * of members) where its first two bytes say so.
+ * of members) if its first two bytes say so.
  *
  * Threads: one caller; the cancel flag may be set by any thread.
  */
@@ -28,11 +28,11 @@ enum status source_open(struct source **out, const char *path,
                         struct source_bounds bounds, struct error *error);
 void source_close(struct source *source); /* NULL is allowed */
 
-/* Size of a plain file; false for gzip, which knows it at its end only. */
+/* Reads the size of a plain file; false for gzip, which stores its size at the end. */
 bool source_size(const struct source *source, uint64_t *size);
 
-/* Fills out[0..size) unless the file ends first: then *got < size. The end of gzip is
- * checked (length and CRC) before it is reported.
+/* Fills out[0..size) unless the file ends first: then *got < size. Before the end of a
+ * gzip file is reported, its length and CRC are checked.
  *   ST_IMPORT_FAILED  gzip cut short, corrupted or followed by something else; more
  *                     bytes than the bound
  *   ST_CANCELLED      the flag was seen set

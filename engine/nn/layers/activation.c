@@ -35,7 +35,7 @@ static const struct activation *planned(const struct node *node)
     return plan->activation;
 }
 
-/* The value that the way back tells the slope from. */
+/* Returns the value from which backward computes the slope. */
 static size_t told_from(const struct node *node)
 {
     return planned(node)->reads_input ? node->from : node->to;
@@ -89,7 +89,7 @@ static const char *refuses_difference(const struct node *node)
     return planned(node)->rule.forward == NULL ? node->name : NULL;
 }
 
-/* The node may write over z, which the rule reads. */
+/* The node may overwrite z, which the rule reads. */
 static const struct difference_rule rule = {.refuses = refuses_difference,
                                             .reads_input = true,
                                             .forward = difference_forward,
@@ -106,7 +106,7 @@ static const struct node_kind activation_node = {.plan_size = sizeof(struct plan
                                                  .onnx = onnx,
                                                  .difference = &rule};
 
-/* An activation that reads its input on the way back gets an output of its own. */
+/* An activation whose backward reads the input does not overwrite it. */
 enum status activation_build(struct builder *builder, const struct layer_spec *spec)
 {
     const struct activation *activation = activation_of(spec->kind);

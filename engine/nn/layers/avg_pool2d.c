@@ -18,7 +18,7 @@ static void backward(const struct node_work *work)
                           gradients_of(work, node->to));
 }
 
-/* A mean of differences is the difference of means. */
+/* The mean of differences is the difference of the means. */
 static void difference_forward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);

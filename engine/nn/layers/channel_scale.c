@@ -87,8 +87,8 @@ static void backward(const struct node_work *work)
                           work->parameters + plan->rows.weight, plan->channels);
 }
 
-/* A unit's gradient is the sum of its rows': it goes to the first, and nothing stays in the
- * others. */
+/* Writes a unit's gradient, the sum of the gradients of its rows, to the first row, and
+ * zeros to the other rows. */
 static void gather_unit(struct rows unit, size_t width)
 {
     for (size_t k = 1; k < unit.count; k++) {
@@ -99,7 +99,7 @@ static void gather_unit(struct rows unit, size_t width)
     }
 }
 
-/* Sums read what was formed, so the norm is that of the stored floats. */
+/* Sums read the stored gradients, so the norm is that of the stored floats. */
 static void measure(const struct weight_work *work, struct record_squares to,
                     const double *input_squares)
 {
@@ -116,7 +116,7 @@ static void measure(const struct weight_work *work, struct record_squares to,
     }
 }
 
-/* The gradients of gamma lie before those of beta. */
+/* The gradients of gamma come before those of beta. */
 static void sum(const struct weight_work *work, const struct weight_tile *tile,
                 struct row_range range, float *block)
 {

@@ -1,13 +1,15 @@
 /*
- * channel_scale.h - the scale behind a normalisation: a weight and a bias for each channel.
+ * channel_scale.h - the scale after a normalisation: a weight and a bias for each
+ * channel.
  *
  *   y = gamma xh + beta
  *   q = gamma dy                              the gradient at xh
- *   d gamma = sum_t dy xh,  d beta = sum_t dy    over the positions t, channel by channel
+ *   d gamma = sum_t dy xh,  d beta = sum_t dy    over the positions t, channel by
+ *                                                channel
  *
- * The gradients of gamma and beta are 2 x channels floats a record, which are formed on
- * the way back (per_example_gradients.h): a record's norm is that of the stored floats,
- * and its sum has one term.
+ * The gradients of gamma and beta are 2 x channels floats per record, which backward
+ * forms (per_example_gradients.h). A record's norm is that of the stored floats, and a
+ * sum has one term per record.
  *
  * Threads: as the builder.
  */

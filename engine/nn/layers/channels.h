@@ -1,6 +1,6 @@
 /*
- * channels.h - loops over the channels of a record's values, positions one after the other
- * and channels last, for layers that treat every channel alike.
+ * channels.h - loops over the channels of a record's values, positions one after the
+ * other and channels last, for layers that treat all channels in the same way.
  *
  * Threads: pure functions of their arguments.
  */

@@ -1,7 +1,8 @@
-/* A dense layer reads the whole of a record, of a vector, and of what was flattened; of any
- * other image it reads each pixel, which is a convolution with a kernel of one. Where
- * units have several rows the gradient of a unit has as many terms: its norm and its sum
- * are then those of a layer with positions, of which each row is one. */
+/* A dense layer reads the record itself, a vector or a flattened image as one vector.
+ * Any other image it reads pixel by pixel, which is a convolution with a kernel of one.
+ * If units have several rows, the gradient of a unit has one term per row: its norm and
+ * its sum are then computed as in a layer with positions, each row being one
+ * position. */
 #include <stddef.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@
 #include "engine/nn/translation.h"
 #include "engine/nn/weight_work.h"
 
-/* Where a product writes: the rows of records. Those behind them are zeros. */
+/* Returns the rows that a product writes: those of records. The rows after them are
+ * zeros. */
 static struct rows records_of(const struct node_work *work, struct rows rows)
 {
     size_t left = work->workspace->count - work->range.first;
@@ -65,7 +67,7 @@ static void difference_backward(const struct difference_work *d)
     difference_advance(d, &b);
 }
 
-/* Value 0 is the records, and no node writes it: a node works in place only behind a
+/* Value 0 is the records, and no node writes it: a node works in place only after a
  * weight layer (builder_may_overwrite). */
 static bool reads_records(const struct weight_layer *layer)
 {
@@ -124,7 +126,7 @@ static const struct difference_rule rule = {.ends_backward = true,
                                             .forward = difference_forward,
                                             .backward = difference_backward};
 
-/* The file has the columns of a flattened image channel by channel, as the graph has. */
+/* In both file and graph the columns of a flattened image run channel by channel. */
 static void onnx(const struct translation *t)
 {
     const struct node *node = t->node;
@@ -176,8 +178,9 @@ static void append_rows(struct builder *builder, const struct layer_spec *spec,
     builder_parameters(builder, rows, weight, spec->bias);
 }
 
-/* Adds a dense layer with one row a record. Where the record is an image read flat, the
- * file's columns go channel by channel, ours pixel by pixel. */
+/* Adds a dense layer with one row per record. If the record is an image read as a
+ * vector, the columns of the tensor run channel by channel in the file and pixel by
+ * pixel here. */
 static enum status build_vector(struct builder *builder, const struct layer_spec *spec)
 {
     size_t inputs = builder_width(builder);

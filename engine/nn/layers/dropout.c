@@ -4,7 +4,7 @@
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/translation.h"
 
-/* Drops activations if there is a key. The mask is what the node leaves for its way back. */
+/* Drops activations if there is a key. The node stores the mask for backward. */
 static void forward(const struct node_work *work)
 {
     const struct workspace *workspace = work->workspace;
@@ -35,7 +35,7 @@ static void backward(const struct node_work *work)
                   activations_of(work, node->extra));
 }
 
-/* Both points have one mask. */
+/* Both points have the same mask. */
 static void difference_forward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);
@@ -68,7 +68,8 @@ static const struct node_kind dropout_node = {.plan_size = sizeof(struct dropout
                                               .backward = backward,
                                               .difference = &rule};
 
-/* The place of the next dropout among those of the model. */
+/* Returns the number of dropout nodes built so far, which is the place of the next
+ * one. */
 static uint32_t next_place(const struct network *network)
 {
     uint32_t place = 0;

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "engine/parallel/vector_math.h"
 
-enum { WORDS = 1024 }; /* read from the stream at a time: a multiple of a block's */
+enum { WORDS = 1024 }; /* read from the stream at a time: whole blocks */
 
 void dropout_mask(const struct dropout *dropout, struct stream *stream,
                   const struct dropout_record *record, float *mask, size_t width)
@@ -22,7 +22,7 @@ void dropout_mask(const struct dropout *dropout, struct stream *stream,
             mask[done + j] = words[j] < below ? 0.0F : kept;
         done += count;
     }
-    hash_zero(words, sizeof words); /* they tell the mask */
+    hash_zero(words, sizeof words); /* they determine the mask */
 }
 
 VECTOR_CLONES

@@ -1,14 +1,15 @@
 /*
- * dropout.h - which activations of a record are dropped in a step (network.md 4.2).
+ * dropout_mask.h - the activations of a record that are dropped in a step (network.md
+ * 4.2).
  *
  *   y = x m, m = 0 with probability rate, else 1 / (1 - rate)
  *
- * The mask of a record is a function of the step's key, the record's index in its
- * dataset and the layer. It is the same in micro-batches of any size and at any number of
- * threads, and does not depend on any other record (noise.md E2).
+ * The mask of a record depends only on the step's key, the record's index in its
+ * dataset and the layer. It is the same in micro-batches of any size and with any
+ * number of threads, and does not depend on any other record (noise.md E2).
  *
- *   m_j = 0 where word j < rate 2^32, of the ChaCha20 stream of the key, nonce
- *   place 2^32 + index
+ *   m_j = 0 if word j < rate 2^32, of the ChaCha20 stream of the key, nonce place 2^32
+ *   + index
  *
  * Threads: pure functions of their arguments; a stream belongs to one thread at a time.
  */
@@ -28,7 +29,7 @@ struct dropout_record {
     uint32_t index;     /* the record's, in its dataset */
 };
 
-/* mask (width) = that of one record. */
+/* mask (width) = the mask of one record. */
 void dropout_mask(const struct dropout *dropout, struct stream *stream,
                   const struct dropout_record *record, float *mask, size_t width);
 

@@ -1,16 +1,16 @@
 /*
- * fourier.h - discrete Fourier transforms of the columns of a matrix of complex floats, of
- * one length, which need be no power of two.
+ * fourier.h - discrete Fourier transforms of the columns of a matrix of complex floats,
+ * of any length, not only powers of two.
  *
  *   to[k] = sum over n of from[n] e^(-2 pi i k n / length)     for every column at once
  *
- * A length n = a b is transformed in two stages of a and b terms (Cooley and Tukey 1965),
- * with a the greatest divisor up to its square root: 40 costs 5 + 8 products a number and
- * not 40. The inverse, without its factor 1 / length, is had by exchanging real and
- * imaginary parts on the way in and on the way out.
+ * A length n = a b is transformed in two stages of a and b terms (Cooley and Tukey
+ * 1965), with a the greatest divisor up to its square root: 40 costs 5 + 8 products a
+ * number and not 40. Exchanging real and imaginary parts of input and output gives the
+ * inverse without its factor 1 / length.
  *
  * Every number is a sum in a fixed order of products of its own column, without fused
- * multiplications, so what a record gets is the same wherever it stands.
+ * multiplications, so the result for a record is the same at every place in a batch.
  *
  * Threads: constant once created.
  */
@@ -21,7 +21,7 @@
 
 struct fourier; /* opaque */
 
-/* Rows have a multiple of so many floats. */
+/* The length of a row is a multiple of this many floats. */
 enum { FOURIER_LANES = 8 };
 
 static inline size_t fourier_stride(size_t width)
@@ -38,7 +38,7 @@ struct planes {
 struct fourier *fourier_create(size_t length);
 void fourier_destroy(struct fourier *fourier); /* NULL is allowed */
 
-/* Products to a number of the result. */
+/* Returns the number of products per number of the result. */
 size_t fourier_terms(const struct fourier *fourier);
 
 /*   to, from, scratch  (length, stride); none overlaps another

@@ -1,5 +1,6 @@
-/* Two layers under one type: gelu by the error function, and its approximation by way of
- * tanh, as GPT-2 has it. Functions that begin with erf_ or tanh_ are theirs. */
+/* Two layers under one type: gelu by the error function, and its approximation by tanh,
+ * which GPT-2 uses. Functions of the first begin with erf_, those of the second with
+ * tanh_. */
 #include <math.h>
 
 #include "engine/nn/layers/activation.h"
@@ -80,8 +81,8 @@ ACTIVATION_INLINE struct curve gelu_tanh(float z)
                           rest * (steep - x * t * steep * steep + more)};
 }
 
-/* The step times the mean slope over it, by three points of Gauss and Legendre. This is
- * off by step^7 f^(7) / 2016000. */
+/* The step times the mean slope over it, by Gauss-Legendre quadrature with three
+ * points. The error is step^7 f^(7) / 2016000. */
 static const float gauss_reach = 0.25F, gauss_point = 0.38729833F; /* sqrt(3 / 5) / 2 */
 
 ACTIVATION_INLINE float gauss(float step, float left, float centre, float right)
@@ -141,7 +142,7 @@ static void tanh_difference_backward(float *below, const struct activation_pairs
     change_backward(&change, below, pairs, scale, count);
 }
 
-/* A binary operator on what name is and a number. */
+/* Appends a binary operator on the value `name` and a number. */
 static const char *by(const struct translation *t, const char *op_type,
                       const char *name, float number)
 {

@@ -1,5 +1,5 @@
-/* A group norm is two nodes: the normalisation, which works in place where it follows a
- * weight layer, and the scale behind it (channel_scale.h). */
+/* A group norm is two nodes: the normalisation, which works in place if it follows a
+ * weight layer, and then the scale (channel_scale.h). */
 #include "engine/nn/layers/group_norm.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@ static struct channels channels_of(const struct group_norm *norm)
     return (struct channels){norm->positions, norm->channels};
 }
 
-/* What is computed of one record: sums of each channel, and what its group gives each. */
+/* Intermediate values of one record: two sums for each channel, and the shift and
+ * factor of each channel, which come from its group. */
 struct work {
     double *first, *second; /* (channels) */
     float *shift, *factor;  /* (channels) */
@@ -162,7 +163,8 @@ static void backward(const struct node_work *work)
                         work->workspace->node_scratch);
 }
 
-/* An instance norm's groups are its channels, which it scales besides. */
+/* Uses ONNX's InstanceNormalization, whose groups are its channels; its scale and shift
+ * are 1 and 0. */
 const char *group_norm_onnx(struct onnx_graph *graph, const char *name, size_t groups,
                             double epsilon)
 {

@@ -1,6 +1,6 @@
 /*
- * image_window.h - what layers share that slide a window over an image, or read one: the
- * image at hand, and the window that a request describes.
+ * image_window.h - functions for layers that slide a window over an image, or read an
+ * image: checks of the current image, and the window that a request describes.
  *
  * Threads: as the builder.
  */
@@ -21,18 +21,18 @@
         .high = MODEL_STRIDE_MAX, .optional = true                                     \
     }
 
-/* ST_INVALID  the value at hand is no image */
+/* ST_INVALID  the current value is not an image */
 enum status image_window_check(const struct builder *builder);
 
-/* ST_INVALID  channels are read several times, which a convolution alone can do */
+/* ST_INVALID  channels are read several times, which only a convolution can do */
 enum status image_window_check_copies(const struct builder *builder);
 
-/* *window = what demand asks for, over the image at hand.
- *   ST_INVALID  it does not fit, or has too many positions */
+/* *window = the window that demand describes, over the current image.
+ *   ST_INVALID  the window does not fit, or has too many positions */
 enum status image_window_fit(const struct builder *builder, struct conv_window *window,
                              const struct conv_window_demand *demand);
 
-/* *demand = what spec asks for, with its taps dilation pixels apart.
+/* *demand = the window that spec describes, with its taps dilation pixels apart.
  *   ST_INVALID  a member is out of its range */
 enum status image_window_demand(const struct builder *builder,
                                 const struct layer_spec *spec, size_t dilation,

@@ -1,13 +1,14 @@
-/* Layer normalisation: each position of a record by itself over its channels, the last
- * axis, and behind it a scale and a shift of each channel (channel_scale.h).
+/* Layer normalisation: normalises each position of a record separately over its
+ * channels, the last axis; then comes a scale and a shift of each channel
+ * (channel_scale.h).
  *
- *   xh_t = (x_t - mu_t) r_t    r_t = 1 / sqrt(v_t + epsilon), mu_t and v_t mean and variance
- *                              of the channels of position t
+ *   xh_t = (x_t - mu_t) r_t    r_t = 1 / sqrt(v_t + epsilon), mu_t and v_t mean and
+ *                              variance of the channels of position t
  *   y_t  = gamma xh_t + beta
  *
- * A position is thus what a record of one position is to a group norm of one group: its
- * functions (group_norm.h) are called with the positions as rows. A vector has one
- * position, whose channels are its values. */
+ * A position is therefore like a record of one position in a group norm of one group,
+ * and the functions of group_norm.h are called with the positions as rows. A vector has
+ * one position, whose channels are its values. */
 #include "engine/nn/layers/channel_scale.h"
 #include "engine/nn/layers/group_norm.h"
 #include "engine/nn/layers/image_window.h"
@@ -20,7 +21,7 @@ struct plan {
     size_t positions;
 };
 
-/* The positions of record i, a row each of width floats. */
+/* The positions of record i, each as a row of width floats. */
 static struct rows positions_of(const struct plan *plan, struct rows records, size_t i,
                                 size_t width)
 {
@@ -75,7 +76,8 @@ static const char *turned(const struct translation *t, const char *name,
     return other;
 }
 
-/* Each position is a group, once the positions lie before the channels. */
+/* After a transposition that puts the positions before the channels, each position is a
+ * group. */
 static void onnx(const struct translation *t)
 {
     static const int64_t swap[] = {0, 2, 1};
@@ -99,7 +101,7 @@ static const struct node_kind layer_norm_node = {.plan_size = sizeof(struct plan
                                                  .backward = backward,
                                                  .onnx = onnx};
 
-/* After flatten the columns of an image count pixel by pixel here, and channel by channel
+/* After flatten the columns of an image run pixel by pixel here, and channel by channel
  * in a file. */
 static enum status check(const struct builder *builder, const struct layer_spec *spec)
 {

@@ -18,7 +18,7 @@ static void backward(const struct node_work *work)
                       gradients_of(work, node->to), taps_of(work));
 }
 
-/* The taps of the new point lie behind those of the previous one. */
+/* The taps of the new point follow those of the previous point. */
 static struct max_pool_points points_of(const struct difference_work *d)
 {
     const struct workspace *workspace = d->work.workspace;

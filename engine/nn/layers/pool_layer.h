@@ -1,5 +1,5 @@
 /*
- * pool_layer.h - how a pool is built into a network.
+ * pool_layer.h - builds a pool into a network.
  *
  * Threads: as the builder.
  */
@@ -8,7 +8,7 @@
 
 #include "engine/nn/builder.h"
 
-/* A pool's step, which is its kernel's height where a request does not name it. */
+/* A pool's step, which is its kernel's height if a request does not name it. */
 #define POOL_LAYER_STRIDE                                                              \
     {                                                                                  \
         .name = "stride", .kind = MEMBER_COUNT,                                        \
@@ -16,15 +16,15 @@
         .high = MODEL_STRIDE_MAX, .optional = true, .follows_kernel = true             \
     }
 
-/* Appends a pool over the image at hand, whose plan is a struct conv_window; the
- * second takes the window from spec. */
+/* Append a pool over the current image, whose plan is a struct conv_window.
+ * pool_layer_build_sized takes the window from spec. */
 enum status pool_layer_build(struct builder *builder, const struct node_kind *kind,
                              const struct conv_window_demand *demand);
 enum status pool_layer_build_sized(struct builder *builder,
                                    const struct node_kind *kind,
                                    const struct layer_spec *spec);
 
-/* A pool as an operator of ONNX. */
+/* Translates a pool to an ONNX operator. */
 void pool_layer_onnx(const struct translation *translation, const char *op_type);
 
 #endif

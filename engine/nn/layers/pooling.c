@@ -5,8 +5,8 @@
 
 #include "engine/parallel/vector_math.h"
 
-/* The outputs [first, end) of a line that read a tap inside the image, and the image's
- * column where the first of them reads it. */
+/* The outputs [first, end) of a line that read a tap inside the image, and the column
+ * of the image that the first of them reads. */
 struct stretch {
     size_t first, end;
     size_t column;
@@ -27,16 +27,16 @@ static struct stretch stretch_of(const struct conv_window *window, size_t tap)
                             (size_t)(start + first * stride)};
 }
 
-/* What one tap contributes to one line of outputs: count pixels, which are step floats
- * apart in the image and channels floats apart in the output. So inner loops run along
- * whole output rows. */
+/* The pixels that one tap contributes to one line of outputs: count pixels, step floats
+ * apart in the image and channels floats apart in the output. Inner loops thus run
+ * along whole output rows. */
 struct line {
-    size_t image, output; /* offsets of the first */
+    size_t image, output; /* offsets of the first pixel */
     size_t count, step, channels;
     int32_t tap;
 };
 
-/* False where the tap lies outside the image. */
+/* False if the tap lies outside the image. */
 static bool line_of(struct line *line, const struct conv_window *window, size_t y,
                     size_t tap)
 {
@@ -86,8 +86,8 @@ static void add_run(float *restrict to, const float *from, size_t count, float f
         to[j] += factor * from[j];
 }
 
-/* The lines of a window one after the other: all taps of a line of outputs, then the
- * next line. */
+/* An iterator over all lines of a window: all taps of a line of outputs, then the next
+ * line of outputs. */
 struct walk {
     size_t row, tap;
     struct line line;
@@ -158,7 +158,8 @@ void max_pool_backward(const struct conv_window *window, struct rows dx, struct 
                       taps + i * dy.stride);
 }
 
-/* Pointers into a line of outputs, and to where one tap meets the image. */
+/* Pointers to a line's outputs y, and to the pixels x and dx that one tap reads for
+ * them. */
 struct rise {
     const float *x, *dx, *y;
     float inverse; /* 1 / s */

@@ -2,8 +2,8 @@
  * pooling.h - pooling over windows of an image, channel by channel (network.md 4.2).
  *
  *   max      the greatest value of the window; padding is minus infinity. The gradient
- *            goes back to where that value came from, the first place on ties, row-major
- *   average  the mean of the window, which lies in the image
+ *            goes back to the place of that value, the first place on ties, row-major
+ *   average  the mean of the window, which lies within the image
  *
  * Rows are records: x (an image), y (positions x channels).
  *
@@ -25,11 +25,11 @@ void max_pool_backward(const struct conv_window *window, struct rows dx, struct 
 /* The same at two parameter points, for differences over a scale s (network.md 5.1). A
  * prime marks the previous point. Forward
  *   dy = the greatest (x'_k - y') / s + dx_k of the window,
- * and after takes the tap of that one, the greatest at the new point. Backward db goes to
- * the place where both taps agree; else b' / s + db goes to the new place and -b' / s to
- * the old. */
+ * and after = the tap of this greatest value, which is the maximum at the new point.
+ * Backward db goes to the tap's place if both taps agree; else b' / s + db goes to the
+ * new place and -b' / s to the old. */
 struct max_pool_points {
-    const int32_t *before; /* (y.count, y.stride) as max_pool_forward left them */
+    const int32_t *before; /* (y.count, y.stride) as max_pool_forward wrote them */
     int32_t *after;        /* (y.count, y.stride) */
     float scale;           /* s */
 };

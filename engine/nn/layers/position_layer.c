@@ -1,5 +1,5 @@
-/* A weight layer with several rows a record: its products are positions.h's, the norms and
- * sums of its gradients position_gradients.h's. */
+/* A weight layer with several rows per record. positions.h computes its products,
+ * position_gradients.h the norms and sums of its gradients. */
 #include "engine/nn/layers/position_layer.h"
 
 #include <stdlib.h>
@@ -88,8 +88,7 @@ static void difference_backward(const struct difference_work *d)
     position_layer_form_bias(&d->work, b.difference);
 }
 
-/* What a sum of differences reads of a layer is the difference that measure forms of each
- * record. */
+/* A sum of differences reads the differences that measure forms for each record. */
 static const char *refuses_difference(const struct node *node)
 {
     const struct position_layer *layer = node->plan;
@@ -125,7 +124,7 @@ static void measure(const struct weight_work *work, struct record_squares to,
 
     for (size_t i = 0; i < rows; i += unit) {
         to.squares[i] += measure_one(work, (struct row_range){i, unit});
-        to.spreads[i] = to.squares[i]; /* one term a record: M = nu */
+        to.spreads[i] = to.squares[i]; /* one term per record: M = nu */
     }
 }
 
@@ -202,7 +201,7 @@ static const struct difference_rule rule = {.refuses = refuses_difference,
                                             .forward = difference_forward,
                                             .backward = difference_backward};
 
-/* An image of one channel, as many times as the weight reads it. */
+/* Repeats an image of one channel as often as the weight reads it. */
 static const char *copied(const struct translation *t, const char *name, size_t copies)
 {
     const char **inputs = calloc(copies, sizeof *inputs);
@@ -215,8 +214,8 @@ static const char *copied(const struct translation *t, const char *name, size_t 
     return all;
 }
 
-/* The window lacks the taps that never meet the image; the tensor has them, and the
- * padding is the whole kernel's. */
+/* The window does not have the taps that never meet the image. The tensor has them, so
+ * the padding is that of the whole kernel. */
 static void onnx(const struct translation *t)
 {
     const struct position_layer *plan = t->node->plan;
@@ -259,7 +258,7 @@ static const struct node_kind position_node = {.plan_size =
                                                .onnx = onnx,
                                                .difference = &rule};
 
-/* What the form of its norms says of a layer. */
+/* Sets the members of a layer that follow from the form of its norms. */
 static void take_form(struct weight_layer *layer)
 {
     const struct position_layer *plan = layer->plan;

@@ -1,5 +1,5 @@
 /*
- * position_layer.h - how a weight layer with several rows a record (positions.h) is built
+ * position_layer.h - builds a weight layer with several rows per record (positions.h)
  * into a network: a convolution, or a dense layer at every pixel.
  *
  * Threads: as the builder.
@@ -16,20 +16,21 @@ enum status position_layer_build(struct builder *builder, const struct layer_spe
                                  const struct conv_window *window,
                                  struct tensor weight);
 
-/* What a layer of this kind has in common with a dense layer of units (dense.c), whose plan
- * begins as its own: the gradients of its weights. Call position_layer_form_bias on the way
- * back, when the gradients at the outputs are there. */
+/* The gradients of the weights, shared with a dense layer of units (dense.c), whose
+ * plan begins with a struct position_layer too. Backward calls position_layer_form_bias
+ * when the gradients at the outputs are computed. */
 extern const struct weight_kind position_layer_weights;
 size_t position_layer_scratch(const struct node *node);
 void position_layer_form_bias(const struct node_work *work, struct rows b);
 
-/* Appends a node of kind, whose plan is a struct position_layer, and its tensors: a layer
- * that reads the value at hand as one pixel. The caller has checked that weight fits. */
+/* Appends a node of kind, whose plan is a struct position_layer, and its tensors: a
+ * layer that reads the current value as one pixel. The caller has checked that weight
+ * fits. */
 void position_layer_at_one_pixel(struct builder *builder, const struct node_kind *kind,
                                  const struct layer_spec *spec, struct tensor weight);
 
-/* From now on the norm of every layer with positions comes from form. Call it before any
- * workspace is made. Tests use it: all forms must answer alike. */
+/* Makes every layer with positions compute its norms by form. Call it before any
+ * workspace is created. Tests use it to check that all forms give the same results. */
 void position_layer_force_form(struct network *network, enum norm_form form);
 
 #endif

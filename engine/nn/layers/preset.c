@@ -69,7 +69,7 @@ static void expand_cnn_mnist(struct model_spec *model, uint32_t outputs)
 }
 
 /* The network of 1,144,138 parameters on 24 x 24 x 3 (papers/adp.md 6; network.md 7),
- * the middle of a larger image. All of it is trained. */
+ * the middle of a larger image. All layers are trained. */
 static void expand_cnn_cifar(struct model_spec *model, uint32_t outputs)
 {
     enum { SIDE = 24 };

@@ -1,5 +1,5 @@
 /*
- * preset.h - models that go by a name, written out as lists of layers (network.md 7).
+ * preset.h - named models, written out as lists of layers (network.md 7).
  *
  * Threads: pure functions of their arguments.
  */
@@ -11,19 +11,21 @@
 
 #include "engine/nn/model_spec.h"
 
-/* The names are: linear mlp cnn_mnist cnn_cifar resnet18_gn resnet34_gn; "" for none. */
+/* The names are: linear mlp cnn_mnist cnn_cifar resnet18_gn resnet34_gn; "" for
+ * none. */
 const char *preset_name(enum preset preset);
 bool preset_parse(enum preset *preset, const char *text);
 
-/* What an mlp has between its dense layers where nobody says otherwise. */
+/* The activation between an mlp's dense layers if the request names none. */
 extern const struct layer_kind *const preset_activation;
 
 /* Fills in the layers of model from its preset, hidden, activation, bias, groups and
- * input, ending in a dense layer of outputs. A model without a preset stays as it is. */
+ * input. The last layer is a dense layer of outputs. A model without a preset is not
+ * changed. */
 void preset_expand(struct model_spec *model, uint32_t outputs);
 
-/* Gives layers that were expanded from the model's preset their public names, for one that
- * was read back with its layers written out (network.md 8). */
+/* Gives layers that were expanded from the model's preset their public names. This is
+ * for a model that was read back with its layers written out (network.md 8). */
 void preset_name_layers(struct model_spec *model);
 
 #endif

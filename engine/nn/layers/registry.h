@@ -2,7 +2,7 @@
  * registry.h - the table of layers.
  *
  * Adding a layer: one new file in this folder with its struct layer_kind, one row in
- * LAYER_TABLE, and the schema in openapi.yaml. README.md is the way.
+ * LAYER_TABLE, and the schema in openapi.yaml. README.md explains the steps.
  *
  * Threads: constant data.
  */
@@ -14,8 +14,8 @@
 
 #include "engine/nn/layer.h"
 
-/* The table, in the order in which layers are named to people: a row is the name of the
- * layer, and its struct is layer_NAME. */
+/* The table, in the order in which texts for people list the layers. A row is the name
+ * of the layer; its struct is layer_NAME. */
 #define LAYER_TABLE(ROW)                                                               \
     ROW(dense)                                                                         \
     ROW(conv2d)                                                                        \
@@ -43,11 +43,11 @@ LAYER_TABLE(LAYER_DECLARE)
 
 extern const struct layer_kind *const layer_kinds[]; /* NULL-ended */
 
-/* NULL if there is none of that name. */
+/* Returns NULL if there is no layer of that name. */
 const struct layer_kind *layer_find(const char *name);
 
-/* text (size) = the names of the kinds that are wanted, as "a, b or c" with last = "or".
- * Whatever is longer is cut off. */
+/* text (size) = the names of the kinds for which wanted returns true, as "a, b or c"
+ * with last = "or". A longer text is cut off. */
 void layer_names(char *text, size_t size, bool (*wanted)(const struct layer_kind *kind),
                  const char *last);
 

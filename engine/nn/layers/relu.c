@@ -19,8 +19,8 @@ static void backward(float *dz, const float *dy, const float *y, size_t count)
         dz[i] = y[i] > 0.0F ? dy[i] : 0.0F;
 }
 
-/* An element is on after the step unless z' / s + dz <= 0. So a NaN is on, and is
- * seen. */
+/* An element is on after the step unless z' / s + dz <= 0. So a NaN is on, and is found
+ * later. */
 VECTOR_CLONES
 static void difference_forward(float *dy, const struct float_pair *z, float scale,
                                size_t count)

@@ -1,5 +1,5 @@
-/* An image of one channel is read as several equal ones. Nothing is copied: the
- * convolution behind it reads each channel so many times. */
+/* An image of one channel is read as several equal ones. Nothing is copied: the next
+ * convolution reads each channel several times. */
 #include "engine/nn/builder.h"
 #include "engine/nn/layers/registry.h"
 

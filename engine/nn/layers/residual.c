@@ -1,5 +1,5 @@
-/* A residual's value is forked into two that share their activations, the layers of body
- * and shortcut follow each other in the network, and a node adds what they come to:
+/* A residual forks its input into two values that share their activations. The layers
+ * of body and shortcut follow each other in the network, and a node adds their outputs:
  *
  *   fork --> body -------> add
  *     \--> shortcut ----/
@@ -11,8 +11,8 @@
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/translation.h"
 
-/* Both ends of a fork have its input's own activations, and its input the sum of their
- * gradients. */
+/* Both outputs of a fork share the input's activations. The gradient at the input is
+ * the sum of the gradients at the outputs. */
 static void fork_backward(const struct node_work *work)
 {
     const struct node *node = node_of(work);
@@ -57,7 +57,7 @@ static void add_backward(const struct node_work *work)
             rows_copy(gradients_of(work, ends[k]), gradients_of(work, node->to));
 }
 
-/* One of the two values may depend on the record alone; its difference is then zero. */
+/* One of the two values may depend only on the record; its difference is then zero. */
 static void add_difference_forward(const struct difference_work *d)
 {
     const struct node *node = node_of(&d->work);
@@ -98,7 +98,7 @@ static const struct node_kind add_node = {.forward = add_forward,
                                           .onnx = add_onnx,
                                           .difference = &add_rule};
 
-/* Where the two branches begin, and later where they end. */
+/* The beginnings of the two branches, and later their ends. */
 struct fork {
     struct view body, shortcut;
 };

@@ -8,7 +8,7 @@ enum { STAGES = 4, STEM = 4, WIDTH = 64 };
 
 static const double norm_epsilon = 1e-5; /* torchvision's */
 
-struct list { /* layers: NULL while they are only counted */
+struct list { /* layers: NULL if they are only counted */
     struct layer_spec *layers;
     size_t count;
 };
@@ -86,7 +86,7 @@ static void name_layer(const struct layer_spec *layers, size_t index, char *name
             return;
         }
         block++;
-        i += extent + 1; /* and the relu behind it */
+        i += extent + 1; /* and the relu after it */
     }
 }
 

@@ -8,7 +8,7 @@
  *
  *   block     relu(body(x) + shortcut(x))
  *   body      conv 3 x 3, norm, relu, conv 3 x 3, norm
- *   shortcut  x; where a stage begins with a stride of 2, conv 1 x 1, norm
+ *   shortcut  x; if a stage begins with a stride of 2, conv 1 x 1, norm
  *
  * Convolutions have no bias.
  *
@@ -29,11 +29,12 @@ struct resnet {
     uint32_t outputs;
 };
 
-/* Writes the layers, entries of branches among them, unless layers is NULL; returns their
- * number. */
+/* Writes the layers, including the entries of branches, unless layers is NULL. Returns
+ * their number. */
 size_t resnet_layers(const struct resnet *resnet, struct layer_spec *layers);
 
-/* Gives each of such layers its public name, that of torchvision: "layer2.0.conv1". */
+/* Gives each of these layers its public name, the name in torchvision:
+ * "layer2.0.conv1". */
 void resnet_name_layers(struct layer_spec *layers, size_t count);
 
 #endif

@@ -1,6 +1,7 @@
-/* The scattering transform as a layer: each channel of a record's image by itself, maps of
- * a channel one after another. It has no parameters and no way back, so it stands where
- * nothing before it is trained: on the record, or behind a crop of it. */
+/* The scattering transform as a layer. It transforms each channel of a record's image
+ * separately and writes the maps of a channel one after another. It has no parameters
+ * and no backward, so nothing before it can be trained: its input is the record, or a
+ * crop of it. */
 #include <stdlib.h>
 
 #include "engine/difference/difference_work.h"
@@ -71,7 +72,7 @@ static void onnx(const struct translation *translation)
     scatter_graph(translation, scatter->image, scatter->centre);
 }
 
-static const struct difference_rule still; /* a record does not move */
+static const struct difference_rule still; /* a record is the same at both points */
 
 static const struct node_kind scatter_node = {.plan_size = sizeof(struct scatter),
                                               .flops = flops,

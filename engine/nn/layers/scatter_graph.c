@@ -1,6 +1,6 @@
-/* Batch and channels are one axis here, (n, 1, height, width), because each channel goes its
- * own way; filters are the second axis, and behind the first modulus they are counted into
- * the first. */
+/* Batch and channels are one axis here, (n, 1, height, width), because each channel is
+ * transformed separately. Filters are the second axis; after the first modulus they are
+ * merged into the first axis. */
 #include "engine/nn/layers/scatter_graph.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ struct sides {
     size_t height, width;
 };
 
-/* The Fourier transform of length pixels at length frequencies, or back from there at every
+/* The Fourier transform of length pixels at length frequencies, or the inverse at every
  * step-th pixel: cos and sin of 2 pi j k step / length. */
 struct turns {
     const char *cosines, *sines; /* (rows, columns) */
@@ -48,8 +48,8 @@ static const char *binary(struct onnx_graph *graph, const char *op_type,
     return onnx_node(graph, op_type, (struct onnx_inputs){{one, other}});
 }
 
-/* Rows j = 0, step, 2 step, ...; columns k. They lie turned where they stand on the right of
- * what they are multiplied with. */
+/* Rows j = 0, step, 2 step, ...; columns k. They are transposed if they are the right
+ * factor of a product. */
 static struct turns turns_of(struct onnx_graph *graph, size_t length, size_t step,
                              bool turned)
 {
@@ -132,8 +132,8 @@ static const char *moduli_of(const struct scatter_work *work, struct pair spectr
     return onnx_node(graph, "Sqrt", (struct onnx_inputs){{square}});
 }
 
-/* The low pass along one axis of a torus as long as length images' pixels, of which every
- * between-th is there. */
+/* The low pass along one axis of a torus of length pixels, of which the image has every
+ * between-th. */
 static const char *low_pass(struct onnx_graph *graph, size_t length, size_t between,
                             bool turned)
 {
@@ -162,7 +162,7 @@ static const char *smooth(const struct scatter_work *work, const char *images,
     return binary(graph, "MatMul", rows, binary(graph, "MatMul", images, columns));
 }
 
-/* The image continued by reflection along an axis. */
+/* The image extended by reflection along an axis. */
 static const char *continued(struct onnx_graph *graph, const char *image, int64_t axis,
                              size_t side)
 {

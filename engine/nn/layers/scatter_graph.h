@@ -1,6 +1,6 @@
 /*
- * scatter_graph.h - the scattering transform as nodes of ONNX: what scattering.h computes,
- * with Fourier transforms as products with their matrices.
+ * scatter_graph.h - the scattering transform of scattering.h as ONNX nodes, with
+ * Fourier transforms as products with their matrices.
  *
  * Threads: as the graph.
  */
@@ -9,7 +9,8 @@
 
 #include "engine/nn/translation.h"
 
-/* What the node reads is the image less centre; what it writes are its maps. */
+/* The node's input is the image, from which centre is subtracted; its output is the
+ * maps. */
 void scatter_graph(const struct translation *translation, struct image image,
                    float centre);
 

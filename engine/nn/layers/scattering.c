@@ -1,7 +1,8 @@
-/* Spectra lie turned, frequencies of the columns' axis as rows, so that a transform of the
- * columns, one turn, and a transform of the columns again make one of the image. A wavelet
- * is a product of spectra; the way back at every second pixel folds the product, which is
- * the same as leaving pixels out afterwards. */
+/* Spectra are stored transposed, with frequencies of the columns' axis as rows. The
+ * transform of an image is then a transform of the columns, a transposition, and again
+ * a transform of the columns. The convolution with a wavelet is a product of spectra.
+ * For output at every second pixel the inverse transform folds this product, which
+ * gives the same values as dropping pixels afterwards. */
 #include "engine/nn/layers/scattering.h"
 
 #include <math.h>
@@ -23,12 +24,13 @@ struct level {
 };
 
 /* Each wavelet (directions, width, stride of height), divided by the number of pixels.
- * They are filled by whoever transforms the first image: most networks are compiled only to
- * say what they cost, or wait, and then room that nobody wrote to is none. */
+ * The thread that transforms the first image fills them. Most networks are compiled
+ * only to compute their cost, or wait in a queue, and memory that was never written
+ * takes no room. */
 struct wavelets {
     float *of[WAVELET_SCALES];
     pthread_mutex_t lock; /* held while they are filled */
-    atomic_bool filled;   /* from then on nothing changes */
+    atomic_bool filled;   /* once true, nothing changes */
 };
 
 struct scattering {
@@ -52,15 +54,16 @@ static float *floats(size_t count)
     return calloc(count, sizeof(float));
 }
 
-/* Says how weights of phi lie, from each of length pixels to each of count outputs: step
- * pixels lie between outputs, and weights of neighbours so many floats apart. */
+/* The layout of the weights of phi, from each of length pixels to each of count
+ * outputs. Outputs are step pixels apart; output_stride and pixel_stride are the floats
+ * between the weights of neighbouring outputs and pixels. */
 struct low_pass {
     size_t length, count, step, output_stride, pixel_stride;
 };
 
 static void fill_low_pass(float *weights, struct low_pass pass)
 {
-    size_t spacing = SCATTERING_STEP / pass.step; /* pixels of the image apart */
+    size_t spacing = SCATTERING_STEP / pass.step; /* distance in pixels of the image */
     for (size_t o = 0; o < pass.count; o++)
         for (size_t a = 0; a < pass.length; a++) {
             size_t at = (o + 1) * pass.step;
@@ -193,7 +196,7 @@ size_t scattering_positions(const struct scattering *scattering)
     return scattering->out_height * scattering->out_width;
 }
 
-/* A product of complex numbers and its sum are eight operations. */
+/* A complex multiplication and addition are eight operations. */
 static double transform_flops(const struct level *level)
 {
     double pixels = (double)(level->height * level->width);
@@ -209,13 +212,13 @@ double scattering_flops(const struct scattering *scattering)
                transform_flops(&scattering->levels[1]);
 }
 
-/* ---- a channel at work ---- */
+/* ---- the transform of a channel ---- */
 
 struct work {
     const struct scattering *s;
-    float *map;                      /* what is between two filters */
+    float *map;                      /* the map between two filters */
     struct planes image, modulus;    /* spectra of the channel, and of a modulus */
-    struct planes one, other, spare; /* what transforms go through */
+    struct planes one, other, spare; /* scratch of the transforms */
 };
 
 enum { PLANES = 11 };
@@ -250,8 +253,8 @@ static struct work work_in(const struct scattering *s, float *scratch)
     return work;
 }
 
-/* to (columns, stride of rows) = from (rows, stride of columns), turned; the padding is
- * zero. */
+/* to (columns, stride of rows) = from (rows, stride of columns), transposed; the
+ * padding is zero. */
 static void turn(float *to, const float *from, size_t rows, size_t columns)
 {
     size_t to_stride = fourier_stride(rows), stride = fourier_stride(columns);
@@ -270,7 +273,7 @@ static void turn_planes(struct planes to, struct planes from, size_t rows,
     turn(to.im, from.im, rows, columns);
 }
 
-/* Takes work->map, an image at every pixel. */
+/* Transforms work->map, an image at every pixel. */
 static void transform(const struct work *work, struct planes spectrum)
 {
     const struct level *level = &work->s->levels[0];
@@ -284,7 +287,8 @@ static void transform(const struct work *work, struct planes spectrum)
                     work->one);
 }
 
-/* to (height, stride) = spectrum x wavelet, folded by between along rows and columns. */
+/* to (height, stride) = spectrum x wavelet, folded by between along rows and
+ * columns. */
 VECTOR_CLONES
 static void filter(float *restrict to, const float *restrict spectrum,
                    const float *restrict wavelet, const struct level *level,
@@ -310,9 +314,9 @@ static void take_modulus(float *restrict to, struct planes from, size_t count)
         to[j] = sqrtf(from.re[j] * from.re[j] + from.im[j] * from.im[j]);
 }
 
-/* work->map = |x * psi| at every pixel or every second one, where spectrum is that of x.
- * Real and imaginary parts change places on the way in, which makes the transforms those
- * back; a modulus is the same on the way out. */
+/* work->map = |x * psi| at every pixel or every second one; spectrum is that of x. Real
+ * and imaginary parts are exchanged in the input, which makes the transforms inverse
+ * ones. They need no exchange in the output, because the modulus is the same. */
 static void convolve(const struct work *work, struct planes spectrum,
                      const float *wavelet, size_t scale)
 {
@@ -350,7 +354,7 @@ static void multiply(float *restrict to, struct factor left, struct factor right
         }
 }
 
-/* The next of the maps = work->map * phi. */
+/* Writes the next map = work->map * phi. */
 static void smooth(const struct work *work, size_t scale, float **maps)
 {
     const struct scattering *s = work->s;
@@ -366,7 +370,7 @@ static void smooth(const struct work *work, size_t scale, float **maps)
         memcpy(*maps, both + y * out, s->out_width * sizeof **maps);
 }
 
-/* The pixel that stands at place at of a side that is continued by reflection. */
+/* Returns the pixel at place `at` of a side that is extended by reflection. */
 static size_t reflected(size_t at, size_t side)
 {
     if (at < SCATTERING_STEP)

@@ -23,8 +23,8 @@ static void backward(float *dz, const float *dy, const float *y, size_t count)
         dz[i] = dy[i] * -lanes_expm1f(-y[i]);
 }
 
-/* Starts from the lower of both points: log1p of what is added from there loses
- * nothing. */
+/* Starts from the lower of the two points: from there log1p of the increase loses no
+ * precision. */
 ACTIVATION_INLINE float softplus_near(float z, float step)
 {
     float low = z + (step < 0.0F ? step : 0.0F);

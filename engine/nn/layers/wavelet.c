@@ -2,14 +2,14 @@
 
 #include <math.h>
 
-/* Kymatio's: the deviation of scale 0, and how many times as wide an envelope is across
- * its direction. */
+/* Kymatio's constants: the deviation of scale 0, and the ratio of an envelope's width
+ * across its direction to the width along it. */
 static const double deviation = 0.8, width_across = 2.0;
 
-/* Whole turns on either side: what stands beyond is under e^-57 of the greatest. */
+/* Whole turns on either side; terms beyond them are below e^-57 of the greatest. */
 enum { TURNS = 2 };
 
-/* e^-x is 0 in float beside 1 from here on. */
+/* From here on e^-x is lost when added to 1 in float. */
 static const double exponent_max = 100.0;
 
 struct point { /* along the direction, and across it */
@@ -31,7 +31,8 @@ static double envelope(struct point p, double along)
     return exponent > exponent_max ? 0.0 : exp(-exponent);
 }
 
-/* The folded spectrum of an envelope that is moved by xi along theta. */
+/* The spectrum, summed over the shifts by whole turns, of an envelope that is moved by
+ * xi along theta. */
 static double folded(const struct wavelet_spectrum *spectrum, double y, double x,
                      double xi)
 {
