@@ -1,4 +1,4 @@
-// What the page asks the daemon. Every failure is a Problem.
+// Sends the page's requests to the daemon. Every failure is thrown as a Problem.
 export class Problem extends Error {
   constructor(status, body) {
     super(body.detail ?? body.title ?? `the daemon answered ${status}`);
@@ -34,8 +34,8 @@ export async function get(path, signal) {
   return read(await ask(path, {signal}));
 }
 
-// What the path answers, once it is no longer what `seen` (an ETag) names or so many seconds
-// have passed: {tag, value}, where value is null if nothing has changed.
+// Fetches the path as {tag, value}. If the content is still the one that `seen` (an ETag) names, the daemon waits for a
+// change, at most that many seconds; value is null if nothing has changed by then.
 export async function wait(path, seen, seconds, signal) {
   const response = await ask(seen && seconds ? `${path}?wait=${seconds}` : path, {
     signal,
@@ -46,7 +46,7 @@ export async function wait(path, seen, seconds, signal) {
   return {tag: response.headers.get('ETag'), value: await read(response)};
 }
 
-// All rows of a list that is answered as lines, page by page: the texts of the pages.
+// Fetches a whole list as NDJSON, page by page. Returns the texts of the pages.
 export async function lines(path, signal) {
   const texts = [];
   for (let next = path; next; ) {
@@ -64,7 +64,7 @@ export async function post(path, body, {signal, key} = {}) {
   return read(await ask(path, {method: 'POST', headers, body: JSON.stringify(body ?? {}), signal}));
 }
 
-// Changes the version that `tag` names, by a merge patch.
+// Applies a merge patch to the version that `tag` (an ETag) names.
 export async function patch(path, change, tag) {
   const headers = {'Content-Type': 'application/merge-patch+json', 'If-Match': tag};
   return read(await ask(path, {method: 'PATCH', headers, body: JSON.stringify(change)}));
@@ -74,7 +74,8 @@ export async function remove(path) {
   return read(await ask(path, {method: 'DELETE'}));
 }
 
-// One Idempotency-Key for each body, kept while the body is: sent again, it does nothing.
+// Returns a function that gives the Idempotency-Key of a body. The key stays the same while the body does, so that
+// sending the body again has no effect.
 export function keyring() {
   let last = null;
   let key = null;
@@ -85,7 +86,7 @@ export function keyring() {
   };
 }
 
-// Sends a file; told(share) is called as it goes. Answers what the daemon did.
+// Sends a file. Calls told(share) with the share that was sent so far. Resolves to the daemon's answer.
 export function upload(path, file, told, method = 'PUT') {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -106,7 +107,7 @@ export function upload(path, file, told, method = 'PUT') {
   });
 }
 
-// All things of a list, page by page, at most `most` of them.
+// Fetches the items of a list, page by page, at most `most` of them.
 export async function all(path, member, signal, most = 1000) {
   const found = [];
   let token = null;

@@ -1,4 +1,4 @@
-// The frame: header, the pages by their paths, and what belongs to all of them.
+// The frame: the header, the table of pages by path, and everything that all pages share.
 import {html, render, nothing} from './lit-html.js';
 import {get} from './api.js';
 import {trouble} from './notice.js';
@@ -8,8 +8,8 @@ import {forget, isSomebody, learn, logOut, may, principal} from './who.js';
 
 const LOGIN = '/ui/login';
 
-// A path, the module that draws it, fetched when it is first wanted, its place in the header, and the scope without
-// which it shows nothing.
+// Each row has the pattern of a page's path, the module that draws the page (fetched on the first visit), its place in
+// the header, and the scope that it needs.
 const pages = [
   [/^\/ui\/(?:datasets)?$/, () => import('./page_datasets.js'), '/ui/datasets', 'budgets:read'],
   [/^\/ui\/datasets\/([^/]+)$/, () => import('./page_dataset.js'), '/ui/datasets', 'budgets:read'],
@@ -45,7 +45,7 @@ function counted(state, word, number) {
   return number == null ? nothing : html`<a class="count" href="/ui/jobs?state=${state}">${number} ${word}</a>`;
 }
 
-// Whose browser this is, where somebody was asked for.
+// Shows the user's name and the button to log out; nothing if the daemon has no keys.
 function whose() {
   const {name, via} = principal() ?? {};
   if (!name || via === 'local') return nothing;
@@ -102,7 +102,7 @@ function statusFailed() {
   drawHeader();
 }
 
-// Whether the page of this address can be shown to whoever asks; if not, another is.
+// Returns whether this user may see a page at this address. If not, goes to the login page, or from it to the start.
 async function isLetIn(signal) {
   try {
     if (!isSomebody()) await learn(signal);
@@ -117,9 +117,9 @@ async function isLetIn(signal) {
   return isSomebody() !== wantsLogin;
 }
 
-// A page is a module whose open(view) draws it and begins to watch. view:
-//   id, query   of the address        draw(template)  shows it
-//   signal      aborted when it is left    title(text)     of the tab
+// Shows the page of the current address. A page is a module whose open(view) draws it and begins to watch. view:
+//   id, query   parts of the address                     draw(template)  shows the page
+//   signal      aborted when the user leaves the page    title(text)     sets the tab's title
 export async function show() {
   leave?.abort();
   leave = new AbortController();

@@ -1,4 +1,4 @@
-// A state as a glyph and a word in a colour, never a colour alone.
+// Shows a state as a glyph and a word in a colour, because a colour must not be the only sign.
 import {html} from './lit-html.js';
 
 const states = {
@@ -40,7 +40,7 @@ export function reason(code) {
   return code ? (reasons[code] ?? code) : '';
 }
 
-// Whether a second person has not agreed to a dataset's grant, and what is said of it then.
+// barred(): whether a dataset's grant lacks the approval of a second person; waits(): the badge of such a grant.
 export function barred(grant) {
   return grant != null && grant.state !== 'APPROVED';
 }

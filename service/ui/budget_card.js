@@ -1,4 +1,4 @@
-// A dataset's budget: the gauge with its words, and the room at each order.
+// A dataset's budget: the gauge with its words, and how much is left at each order.
 import {html, nothing} from './lit-html.js';
 import {delta, epsilon, percent, plain} from './format.js';
 import {gauge, swatch} from './gauge.js';
@@ -8,7 +8,7 @@ function legend(kind, share, word, text) {
   return html`<div>${swatch(kind)}<b>${percent(share, 1)} ${word}</b><small>${text}</small></div>`;
 }
 
-// A divided dataset has a budget for each part.
+// If a dataset is divided, each part has a budget of its own.
 export function budgetCards(budget) {
   if (!budget.parts) return budgetCard(budget);
   const titles = {train: 'Budget of the records that are trained on', holdout: 'Budget of the records held out'};
@@ -45,7 +45,7 @@ function roomLine(room, several, first) {
     ${room.left < 0.0005 ? 'full' : `${percent(room.left)} free`}</span></div>${gauge(room, 9)}</div>`;
 }
 
-// The curves to twice the highest order of weight, with the capacities as marks.
+// The curves up to twice the highest order that carries weight, with the capacities as marks.
 export function curves(budget) {
   const marks = rooms(budget);
   const end = 2 * Math.max(...marks.map(({order}) => order));

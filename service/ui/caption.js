@@ -1,11 +1,11 @@
-// What people call a thing: shown beside its id, and changed where it stands.
+// The names and tags that users give to things: shows them next to the id, and edits them in place.
 import {html, nothing} from './lit-html.js';
 import {Problem, patch, wait} from './api.js';
 import {trouble} from './notice.js';
 
-const TRIES = 5; // a job that runs has another version every second
+const TRIES = 5; // a running job has a new version every second
 
-// The tags of a thing; with a path, each leads to the list of what has it.
+// Shows the tags of a thing. With a path, each tag links to the list of things that have it.
 export function tags({tags: all}, path) {
   return Object.entries(all).map(([key, value]) => (path
     ? html`<a class="tag" href="${path}?tag=${encodeURIComponent(`${key}:${value}`)}">${key}: ${value}</a> `
@@ -20,7 +20,7 @@ function same(a, b) {
   return a.name === b.name && a.tags === b.tags;
 }
 
-// The merge patch that makes of `before` what a person has written.
+// Returns the merge patch that changes `before` into what the user has written.
 function patchOf(before, name, text) {
   const all = Object.fromEntries(before.tags.split('\n').filter(Boolean).map((line) => [line.slice(0, line.indexOf(':')), null]));
   for (const line of text.split('\n').map((one) => one.trim()).filter(Boolean)) {
@@ -31,7 +31,7 @@ function patchOf(before, name, text) {
   return {display_name: name.trim() || null, tags: all};
 }
 
-// Changes what was called `before`, and nothing that somebody else has called otherwise.
+// Renames the thing if its name and tags are still `before`. Fails if another user has changed them since.
 async function rename(path, before, change) {
   for (let tries = 1; ; tries++) {
     const {tag, value} = await wait(path, null);
@@ -44,10 +44,10 @@ async function rename(path, before, change) {
   }
 }
 
-// A button and a form for the thing at path, which read() answers as it is known now.
-// Whoever uses them draws them; changed(thing) is called with the thing as it was renamed.
+// Returns a button and a form that rename the thing at path, for the page to draw. read() returns the thing as it is
+// known now, draw() redraws the page, and changed(thing) is called with the renamed thing.
 export function captionEditor({path, read, changed, draw}) {
-  let before = null; // what it was called when the form was opened
+  let before = null; // its name and tags when the form was opened
   let problem = null;
   const turn = (to) => () => {
     before = to ? words(read()) : null;

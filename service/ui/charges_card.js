@@ -1,4 +1,4 @@
-// Charges of a dataset: work that other engines run on its records, as leases of its budget.
+// Charges of a dataset: work that other engines run on its records. Each charge leases a part of the budget.
 import {html, nothing} from './lit-html.js';
 import {age, bare, count, shortId} from './format.js';
 

@@ -1,13 +1,13 @@
-// <ui-chart>: a chart that is drawn, spoken and a table. Its member `chart`:
-//   title, sentence          above it
-//   x: {label, show, max}    show(value) makes text of it; max: the end of the axis
+// <ui-chart>: a chart that is drawn, read aloud, and shown as a table. Its member `chart`:
+//   title, sentence          shown above the chart
+//   x: {label, show, max}    show(value) returns a value as text; max is the end of the axis
 //   y: {label, show, min}
 //   points: [x ...]          ascending
-//   level                    of its heading, 2 unless given
+//   level                    the level of the heading, 2 by default
 //   series: [{label, kind: line|step|marks, colour, shape, dashed, filled, dots, values, notes}]
-//                            as many values as points, null where there is none; notes
-//                            stand beside marks
-// Arrow keys step through the points, and what is there is spoken.
+//                            one value for each point, null if there is none; notes are
+//                            shown next to marks
+// Arrow keys step through the points, and a screen reader speaks their values.
 import {html, render, nothing, svg} from './lit-html.js';
 
 const shapes = {
@@ -87,7 +87,7 @@ function lines(series) {
   };
 }
 
-// The ends of an axis: around what there is, with a little room.
+// Returns the ends of an axis: those of the values, with a little room.
 function ends(low, high, fixed) {
   if (low == null || high == null) return [0, 1];
   const room = (high - low || Math.abs(high) || 1) * 0.08;

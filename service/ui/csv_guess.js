@@ -1,11 +1,11 @@
-// What the beginning of a CSV file looks like: delimiter, header, names and kinds of its
-// columns. Ranges and values are never taken from it: they become public, and whatever is
-// read off the records would tell of them. What leaves this file is names, kinds and
-// whether a column has gaps.
+// Guesses delimiter, header, and the names and kinds of the columns from the beginning of a CSV
+// file. Ranges and values are never taken from the file: they become public, so they would
+// reveal something about the records. Apart from delimiter and header, this module returns
+// only the names and kinds of columns, and whether a column has gaps.
 const DELIMITERS = [',', ';', '\t', '|'];
-const FEW = 20; // more different words than this: probably a name or an id
+const FEW = 20; // a column with more distinct words is probably a name or an id
 
-// The cells of one line, with quotes undone.
+// Returns the cells of one line, without their quotes.
 function cells(line, delimiter) {
   const found = [];
   let cell = '';
@@ -29,7 +29,7 @@ function isNumber(text) {
   return text !== '' && Number.isFinite(Number(text));
 }
 
-// The delimiter that splits the lines most evenly into most parts.
+// Returns the delimiter that splits all lines into the same number of cells, and into the most.
 function delimiterOf(lines) {
   const widths = DELIMITERS.map((delimiter) => {
     const counts = lines.map((line) => cells(line, delimiter).length);
@@ -45,7 +45,7 @@ function kindOf(column) {
 }
 
 // text: whole lines from the beginning of the file.
-// {delimiter, header, columns: [{name, kind, gaps}]}, or null where there is nothing to read.
+// Returns {delimiter, header, columns: [{name, kind, gaps}]}, or null if there is nothing to read.
 export function guess(text) {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   if (!lines.length) return null;
@@ -66,7 +66,7 @@ export function guess(text) {
 
 const HEAD = 64 << 10;
 
-// The first 64 KiB of a file, to the end of a line; unpacked where it is gzip-ed.
+// Returns the first 64 KiB of a file, decompressed if it is gzip-ed, up to the last line end.
 export async function head(file) {
   const bytes = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
   let text = '';
@@ -75,7 +75,7 @@ export async function head(file) {
     try {
       for (let piece = await reader.read(); !piece.done && text.length < HEAD; piece = await reader.read()) text += piece.value;
     } catch {
-      // The slice ends inside the packed data: what came before is enough.
+      // The slice ends inside the compressed data; the text read so far is enough.
     }
     reader.cancel().catch(() => {});
   } else {

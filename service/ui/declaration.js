@@ -1,4 +1,4 @@
-// What is declared about a dataset, from a form of texts to the request.
+// Makes the request that declares a dataset, from a form of texts.
 import {read} from './schema_form.js';
 
 export const formats = {
@@ -10,18 +10,18 @@ export const formats = {
   cifar100: {title: 'CIFAR-100 binary', files: ['data']},
 };
 
-// Only csv has a column for the ids of persons; the others have a file.
+// In csv a column has the ids of persons. The other formats need a separate file for them.
 export function filesOf({format, privacy_id}) {
   const {files} = formats[format];
   return privacy_id && format !== 'csv' ? [...files, 'privacy_id'] : files;
 }
 
-// Whether something says whose each record is.
+// Returns whether the declaration says which person each record belongs to.
 export function isOfPersons({format, columns, privacy_id}) {
   return format === 'csv' ? columns.some(({kind}) => kind === 'privacy_id') : privacy_id;
 }
 
-// Every figure and every range starts empty: they are the owner's to state.
+// Every number and range that describes the records starts empty, because the owner has to state it.
 export function emptyDeclaration() {
   return {id: '', format: 'csv', task: 'classification', classes: '', header: false, columns: [], shape: '', scale: '', count: '',
     low: '', high: '', target_low: '', target_high: '', privacy_id: false, rows_kept: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', holdout: ''};

@@ -1,5 +1,5 @@
-// The API's page: openapi.yaml, which the daemon serves, as something to read. What lies inside a
-// disclosure is drawn when it is first opened.
+// The API's page: shows openapi.yaml, which the daemon serves. The content of a disclosure is drawn
+// when it is first opened.
 import {html, render, nothing} from './lit-html.js';
 import {parse} from './yaml.js';
 
@@ -7,7 +7,7 @@ const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 const main = document.getElementById('main');
 let contract = null;
 
-// What a reference stands for, with what is said beside it.
+// Resolves a reference. Members next to the $ref override those of its target.
 function resolved(node) {
   if (!node?.$ref) return node ?? {};
   const {$ref, ...beside} = node;
@@ -19,7 +19,7 @@ const named = (schema) => schema?.$ref?.split('/').at(-1);
 
 // --- words ---
 
-// `code`, **strong** and paragraphs, which is all the markup that the document's texts have.
+// Renders `code` and **strong**. Apart from paragraphs, the texts of the document have no other markup.
 function inline(text) {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) =>
     part.startsWith('`') ? html`<code>${part.slice(1, -1)}</code>`
@@ -56,7 +56,7 @@ function bounds(schema) {
   ].filter(Boolean);
 }
 
-// What a value may be, in a line: "integer, 1 to 1000, default 50".
+// Describes the allowed values in one line: "integer, 1 to 1000, default 50".
 function kind(schema) {
   const name = named(schema);
   const full = resolved(schema);
@@ -70,7 +70,7 @@ function kind(schema) {
   return [shown, ...(full.enum ? [] : bounds(full))].join(', ');
 }
 
-// The objects and choices that a value is made of, each behind its name.
+// Shows the objects and choices that a value consists of, each in a disclosure under its name.
 function parts(schema) {
   const full = resolved(schema);
   if (full.properties) return lazy(named(schema) ?? 'Its members', () => members(full));
@@ -136,7 +136,7 @@ function answers(operation) {
   })}</div>`;
 }
 
-// A line for a shell, with the first example of a body.
+// Returns a shell command for the operation, with the first example of a body.
 function shell({method, path, operation}) {
   const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const body = Object.values(media?.examples ?? {})[0]?.value;
@@ -174,7 +174,7 @@ function entries() {
     .map((method) => ({path, method, operation: item[method], id: item[method].operationId})));
 }
 
-// Routes that are not looked for are hidden and stay, with whatever is open in them.
+// Routes that do not match the search are hidden, but stay in the page, so that their open disclosures stay open.
 function draw(all, wanted) {
   const {info, tags} = contract;
   const found = new Set(all.filter(({path, method, operation: {summary}, id}) =>
@@ -195,7 +195,7 @@ function draw(all, wanted) {
         ${of.map((entry) => operation(entry, found.has(entry)))}`)}<p class="empty" ?hidden=${found.size > 0}>No route is like that.</p></div></div>`, main);
 }
 
-// The route that the address names is open and in view.
+// Opens the route that the address names, and scrolls to it.
 function follow() {
   const at = document.getElementById(location.hash.slice(1));
   if (!at?.matches('.operation')) return;

@@ -1,4 +1,4 @@
-// Numbers, times and names as people read them.
+// Formats numbers, times and names for people.
 const grouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
 const raised = {'-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷', 8: '⁸', 9: '⁹'};
 
@@ -8,7 +8,7 @@ export function count(value) {
   return value == null ? none : grouped.format(value);
 }
 
-// How many units a dataset has, in words: records, or persons.
+// Formats the number of a dataset's units, which are records or persons.
 export function units({records, unit}) {
   return `${count(records)} ${unit === 'person' ? 'persons' : 'records'}`;
 }
@@ -19,7 +19,7 @@ export function plain(value, digits = 4) {
   return Math.abs(value) >= 1e5 ? grouped.format(value) : String(Number(value.toPrecision(digits)));
 }
 
-// An epsilon without its sign.
+// Formats an epsilon without the letter.
 export function bare(value) {
   if (value == null) return none;
   if (value === 0) return '0';
@@ -30,7 +30,7 @@ export function epsilon(value) {
   return value == null ? none : `ε ${bare(value)}`;
 }
 
-// A delta: 10⁻⁵, 2·10⁻⁶.
+// Formats a delta: 10⁻⁵, 2·10⁻⁶.
 export function delta(value) {
   if (value == null) return none;
   const [digits, power] = value.toExponential(1).split('e');
@@ -68,14 +68,14 @@ export function age(time) {
   return `${Math.floor(seconds / 86400)} days ago`;
 }
 
-// How good a model is on public data, of a point of its history.
+// Formats a model's quality on public data, at one point of its history.
 export function quality(point) {
   if (!point) return none;
   if (point.accuracy != null) return percent(point.accuracy, 1);
   return point.rmse != null ? `rmse ${plain(point.rmse)}` : none;
 }
 
-// A learning rate and how it goes on, of a job's optimizer.
+// Formats the learning rate of a job's optimizer, with schedule and warm-up.
 export function rate({learning_rate: value, schedule, warmup}) {
   const way = value?.initial == null ? plain(value) : `${plain(value.initial)} to ${plain(value.final)}`;
   return `${way}${schedule === 'cosine' ? ', cosine' : ''}${warmup ? `, warm-up ${percent(warmup)}` : ''}`;

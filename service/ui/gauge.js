@@ -1,4 +1,4 @@
-// A budget as a bar: spent solid, held hatched, asked for in another colour, left pale.
+// A budget as a bar: the spent part solid, the held part hatched, a requested part in another colour, the rest pale.
 import {html, svg, nothing} from './lit-html.js';
 import {percent} from './format.js';
 
@@ -9,7 +9,7 @@ function part(kind, from, width) {
     ${from > 0 ? svg`<rect class="seam" x=${`${100 * from}%`} width="1" height="100%"></rect>` : nothing}`;
 }
 
-// parts: {spent, held, asked, over}; over: the job asked about does not fit.
+// Parts are shares of the capacity. over: the job that asks for `asked` does not fit.
 export function gauge({spent = 0, held = 0, asked = 0, over = false}, height = 10, label = null) {
   const end = Math.min(1, spent + held);
   const said = label ?? `${percent(spent)} spent, ${percent(held)} held, ${percent(Math.max(0, 1 - end))} left`;
@@ -24,7 +24,7 @@ export function swatch(kind) {
     fill=${kind === 'held' ? 'url(#hatch)' : nothing} width="100%" height="100%" rx="2"></rect></svg>`;
 }
 
-// A bar of progress.
+// A progress bar.
 export function bar(share, label) {
   return html`<svg class="gauge" role="img" aria-label=${label} width="100%" height="6">
     <rect class="left" width="100%" height="100%"></rect>

@@ -1,11 +1,11 @@
-// What a person writes of a new job, as texts, and the request that they make. '' is a field
-// that is not sent: the daemon's default.
+// The form of a new job, as the texts that a user writes, and the request that it makes. A field
+// that is '' is not sent, so the daemon's default applies.
 import {Problem} from './api.js';
 import {collect, read} from './schema_form.js';
 
-// Instead of a dataset's name, which never begins so: the records that the dataset itself holds out.
+// Chosen in place of a public dataset: the records that the dataset itself holds out. No dataset's name begins with -.
 export const HOLDOUT = '-holdout';
-// Instead of a preset: the model as JSON.
+// Chosen in place of a preset: the model is written as JSON.
 export const WRITTEN = '-written';
 
 const usual = {momentum: 0, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, warmup: 0, weight_decay: 0, schedule: 'linear'};
@@ -30,7 +30,7 @@ export function listOf(words) {
   return words.split(/[\s,;]+/).filter(Boolean);
 }
 
-// Which word was chosen, and the patterns that go with it: ['only', '0.weight, 0.bias'].
+// Returns the chosen word, and the patterns that belong to it: ['only', '0.weight, 0.bias'].
 function chosen(value, none) {
   if (value == null) return [none, ''];
   if (typeof value === 'string') return [value, ''];
@@ -56,7 +56,7 @@ function optimizerForm({name, learning_rate: rate, ...members}) {
   return form;
 }
 
-// A form that would make the same job again.
+// Returns the form that makes the same job again.
 export function formOf(job) {
   const {name, ...parameters} = job.algorithm;
   const form = {...emptyForm(), ...modelForm(job.model_spec), ...optimizerForm(job.optimizer)};
@@ -74,7 +74,7 @@ export function formOf(job) {
 
 // --- the request ---
 
-// The members of `found` that were written.
+// Returns the members of `found` that the user has filled in.
 function given(found) {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined && value !== ''));
 }
@@ -100,7 +100,7 @@ function modelOf(form) {
   return {preset: form.preset, ...given({...layered, ...grouped, loss}), ...begun};
 }
 
-// What stands of the optimizer, or nothing where nothing was said of it.
+// Returns the optimizer, or undefined if every field of it has its default.
 function optimizerOf(form) {
   const [rate, final] = [read(form.learning_rate), read(form.final_rate)];
   const said = given({learning_rate: final === undefined ? rate : {initial: rate ?? null, final}, schedule: form.schedule,
@@ -113,7 +113,7 @@ function averagingOf({averaging: kind, share, decay}) {
   return {kind, ...given(kind === 'tail' ? {share: read(share)} : {decay: read(decay)})};
 }
 
-// In which views a step sees the records; nothing where it sees them as they are.
+// Returns the views in which a step sees each record, or undefined if a step sees records unchanged.
 function augmentationOf({views, flip, shift}) {
   return views ? {views: read(views), ...given({flip: flip === 'true' || undefined, shift: read(shift)})} : undefined;
 }
@@ -123,7 +123,7 @@ function evaluationOf(form) {
   return {holdout: true, epsilon: read(form.measured), ...given({error_clip: read(form.error_clip)})};
 }
 
-// algorithm: what the daemon says of the one that was chosen.
+// algorithm: the daemon's description of the chosen one.
 export function bodyOf(form, algorithm) {
   return {dataset: form.dataset, model: modelOf(form), algorithm: {name: form.algorithm, ...collect(algorithm.schema, form.parameters)}, ...given({
     evaluation: evaluationOf(form), scaling: form.scaling.trim() ? {statistics: form.scaling.trim()} : '', batch_size: read(form.batch_size), rows_per_person: read(form.rows_per_person), ranks: read(form.ranks),

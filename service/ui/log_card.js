@@ -1,4 +1,4 @@
-// The log of a job: what became visible of it, and when. It is asked for when it is opened.
+// The log of a job: what others could see of the job, and when. It is fetched when the card is opened.
 import {html, nothing} from './lit-html.js';
 import {get} from './api.js';
 import {reason} from './badge.js';
@@ -14,7 +14,7 @@ function words(line) {
   return `${line.state.toLowerCase()}${line.state_reason ? `, ${reason(line.state_reason)}` : ''}`;
 }
 
-// Answers a function that makes the card of the job at path; draw() shows the page anew.
+// Returns a function that makes the card of the job at path. draw() redraws the page.
 export function logCard(path, draw) {
   let lines = null;
   let problem = null;

@@ -1,4 +1,4 @@
-// What waits for a second person: grants, what would be promised and by whom; and wider policies of keys.
+// Proposals that wait for a second person: grants, with the promise and its proposer, and wider policies of keys.
 import {html, nothing} from './lit-html.js';
 import {get, post} from './api.js';
 import {age, delta, epsilon} from './format.js';
@@ -27,8 +27,8 @@ function past(grant) {
 }
 
 export function open(view) {
-  const reasons = new Map(); // what was typed, by grant or key
-  let waiting = null; // grants
+  const reasons = new Map(); // the texts typed so far, by id of the grant or key
+  let waiting = null; // the pending grants
   let policies = [];
   let done = [];
   let problem = null;
@@ -51,7 +51,7 @@ export function open(view) {
     busy = false;
     draw();
   };
-  // The line for the reason, and what may be done: of the thing at path.
+  // Makes the field for the reason, and the buttons that decide about the proposal at path.
   const answers = (path, id, name, record, more) => {
     if (!may('grants:approve')) return html`<p class="quiet">It is decided by somebody who may approve grants, and is not who proposed it.</p>`;
     const ready = !busy && (reasons.get(id) ?? '').trim() !== '';

@@ -1,4 +1,4 @@
-// Who did what, and what was refused: the audit trail, newest first, a page at a time.
+// The audit trail: acts and refusals, newest first, a page at a time.
 import {html, nothing} from './lit-html.js';
 import {get, lines} from './api.js';
 import {age, plain, shortId} from './format.js';
@@ -55,7 +55,7 @@ function asked(query) {
   return wanted;
 }
 
-// Every row that the filters let through, oldest first, as one file of lines.
+// Saves all rows that match the filters as one NDJSON file, oldest first.
 async function save(query, signal) {
   const wanted = asked(query);
   wanted.set('page_size', 1000);
@@ -63,15 +63,15 @@ async function save(query, signal) {
   anchor.href = URL.createObjectURL(new Blob(await lines(`/v1/audit?${wanted}`, signal), {type: 'application/x-ndjson'}));
   anchor.download = 'audit.ndjson';
   anchor.click();
-  setTimeout(() => URL.revokeObjectURL(anchor.href), 10000); // the browser has begun to save it
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 10000); // by then the browser has begun to save the file
 }
 
 export function open(view) {
   const {query} = view;
-  const tokens = [null]; // of the pages up to the one that is shown
+  const tokens = [null]; // page tokens, up to that of the page shown
   let page = null;
   let problem = null;
-  let turned = null; // AbortController of the page of the list that is watched
+  let turned = null; // AbortController of the requests for the page shown
 
   const choose = (name) => ({target}) => {
     target.value.trim() ? query.set(name, target.value.trim()) : query.delete(name);

@@ -1,4 +1,4 @@
-// What each model of a dataset cost, and how good it is.
+// Compares the models of a dataset: cost and quality.
 import {html, nothing} from './lit-html.js';
 import {all, get} from './api.js';
 import {age, bare, plain, quality, rate, shortId} from './format.js';
@@ -28,10 +28,10 @@ function overlay(jobs) {
 }
 
 export async function open(view) {
-  const chosen = new Map(); // whole jobs, with their history, by id
+  const chosen = new Map(); // full jobs, with their history, by id
   let datasets = null;
   let jobs = null;
-  let more = false; // there are others, which are no better
+  let more = false; // whether there are further models, which are no better
   let id = view.query.get('dataset');
 
   const choose = (job) => async ({target}) => {

@@ -1,4 +1,4 @@
-// One dataset: its budget and what it came to, its jobs, its ledger, and what is public about it.
+// One dataset: its budget and spending, its jobs, its ledger, and its public description.
 import {html, nothing} from './lit-html.js';
 import {get, post, remove} from './api.js';
 import {badge, barred, reason, waits} from './badge.js';

@@ -1,4 +1,4 @@
-// All datasets, those with least left first.
+// All datasets, those with the least budget left first.
 import {html, nothing} from './lit-html.js';
 import {get} from './api.js';
 import {badge, barred, waits} from './badge.js';
@@ -17,7 +17,7 @@ function tile(number, text) {
   return html`<div class="tile"><b>${number}</b><span>${text}</span></div>`;
 }
 
-// Of the datasets that are shown; more: there are others, with at least as much left.
+// Counts the datasets that are shown. more: there are further datasets, with at least as much budget left.
 function tiles(list, more) {
   const shares = list.filter((one) => one.budget).map((one) => share(one.budget));
   const pending = list.filter(({grant}) => grant?.state === 'PENDING').length;
@@ -56,11 +56,11 @@ function table(list) {
 }
 
 export function open(view) {
-  const tokens = [null]; // of the pages up to the one that is shown
+  const tokens = [null]; // page tokens, up to that of the page shown
   let page = null;
   let wanted = '';
   let problem = null;
-  let turned = null; // AbortController of what is watched
+  let turned = null; // AbortController of the requests for the page shown
 
   const find = (event) => {
     wanted = event.target.value.trim();

@@ -1,4 +1,4 @@
-// One job: how far it is, how good, what it costs; and how to stop it.
+// One job: progress, quality and cost, and the buttons that stop, rename or delete it.
 import {html, nothing} from './lit-html.js';
 import {get, post, remove, wait} from './api.js';
 import {badge, isOpen, reason} from './badge.js';
@@ -16,7 +16,7 @@ import './chart.js';
 
 const READINGS = 20;
 
-// Steps a second, of the last readings of the progress that is shown: {at, step}.
+// Returns the steps per second, from the last readings {at, step} of the job's progress.
 function speed(readings) {
   const first = readings[0];
   const last = readings.at(-1);
@@ -146,7 +146,7 @@ function line(job) {
   return reason(job.state_reason);
 }
 
-// What stays when a job or its model goes.
+// Says what remains after a job or its model is deleted.
 function stays(job) {
   return job.privacy ? `${epsilon(job.privacy.epsilon_spent)} stays spent, and its entries stay in the ledger.` : 'The dataset stays as it is.';
 }
@@ -158,7 +158,7 @@ export function open(view) {
   let tag = null;
   let model = null;
   let problem = null;
-  let asking = null; // about what: cancel, model, job
+  let asking = null; // the act to confirm: cancel, model, job
 
   const editor = captionEditor({
     path,

@@ -42,11 +42,11 @@ function options(names, chosen, any) {
 
 export function open(view) {
   const {query} = view;
-  const tokens = [null]; // of the pages up to the one that is shown
+  const tokens = [null]; // page tokens, up to that of the page shown
   let page = null;
   let datasets = [];
   let problem = null;
-  let turned = null; // AbortController of the page of the list that is watched
+  let turned = null; // AbortController of the requests for the page shown
 
   const choose = (name) => (event) => {
     event.target.value ? query.set(name, event.target.value) : query.delete(name);

@@ -1,4 +1,4 @@
-// Keys: who may come in, for how long; made, shown once, rotated, revoked.
+// Keys: who has access, and until when. Makes keys, shows a new one once, rotates and revokes.
 import {html, nothing} from './lit-html.js';
 import {get, post} from './api.js';
 import {age} from './format.js';
@@ -11,9 +11,9 @@ import {logIn, may, principal} from './who.js';
 const SIZE = 50;
 const roles = [['analyst', 'analyst: trains and predicts'], ['operator', 'operator: keeps it running, makes keys'],
   ['auditor', 'auditor: reads ledgers and certificates']];
-// Nobody gives what they do not have: the daemon refuses the other roles.
+// Users can give a key only the rights that they have: the daemon refuses the other roles.
 const offered = () => roles.filter(([role]) => principal()?.via === 'local' || role === (principal()?.role === 'operator' ? 'operator' : 'analyst'));
-const makers = ['operator', 'data_owner']; // of keys, by their role
+const makers = ['operator', 'data_owner']; // roles whose keys can make keys
 const states = {ACTIVE: ['✓', 'Active', 'good'], EXPIRED: ['◌', 'Expired', 'calm'], REVOKED: ['✕', 'Revoked', 'bad']};
 
 function state(word) {
@@ -27,12 +27,12 @@ class Page {
   constructor(view) {
     this.view = view;
     this.form = {owner: '', project: principal()?.project ?? '', role: principal()?.via === 'local' ? 'operator' : offered()[0][0], days: ''};
-    this.policy = policyForm(); // of the key to be made
-    this.limiting = null; // {key, form}: whose policy is being changed
-    this.tokens = [null]; // of the pages up to the one that is shown
+    this.policy = policyForm(); // of the new key
+    this.limiting = null; // {key, form}: the key whose policy the user edits
+    this.tokens = [null]; // page tokens, up to that of the page shown
     this.list = null;
     this.made = null; // the key that was just made, shown once
-    this.asking = null; // {id, act} that wants a second click
+    this.asking = null; // {id, act}: the act that needs a second click
     this.problem = null;
     view.title('Keys · epsilond');
   }
@@ -44,8 +44,8 @@ class Page {
     };
   }
 
-  // Sends one act, and shows the list as it is then. With the first key the daemon begins
-  // to ask for one, so this browser shows it at once.
+  // Sends one act, then reloads the list. Once the first key exists, every request needs a key, so this browser logs in
+  // with the new key at once.
   async act(path, body, done) {
     this.problem = this.made = this.asking = null;
     this.draw();
@@ -146,7 +146,7 @@ class Page {
       <button class="button accent" id="create">Make the key</button></form></section>`;
   }
 
-  // A key that makes keys could make one without limits, so it has none itself.
+  // A key that can make keys could make one without limits, so it cannot have limits itself.
   policyButton(one) {
     if (makers.includes(one.role) || one.scopes.includes('keys:admin')) return nothing;
     const change = () => {

@@ -1,4 +1,4 @@
-// A key, once, for the cookie of this browser.
+// Login: takes a key once, and gets this browser a cookie for it.
 import {html, nothing} from './lit-html.js';
 import {trouble} from './notice.js';
 import {logIn} from './who.js';

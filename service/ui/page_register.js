@@ -1,4 +1,4 @@
-// A dataset from a file to its import: what is public about it, and the promise.
+// Registers a dataset: its public description, the promise, and the upload and import of its files.
 import {html, nothing} from './lit-html.js';
 import {get, keyring, post, upload} from './api.js';
 import {barred} from './badge.js';
@@ -15,7 +15,7 @@ const kinds = [['numeric', 'number'], ['categorical', 'words'], ['label', 'predi
 const kept = [['', '16 (default)'], ...['1', '2', '4', '8'].map((rows) => [rows, rows])];
 const COLUMNS_SHOWN = 200;
 
-// What is told of an import that failed, with the place in the file.
+// Makes the error of an import that failed, with the place in the file.
 function refused({detail, file, line, column}) {
   const place = [file && `file ${file}`, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
   return Object.assign(new Error(`The file was not imported: ${detail}${place ? ` (${place})` : ''}.`),
@@ -28,11 +28,11 @@ class Page {
     this.form = emptyDeclaration();
     this.form.id = view.query.get('dataset') ?? '';
     this.files = {};
-    this.places = {}; // where the daemon is to get a file itself: its address and digest
-    this.read = null; // what the beginning of the file looks like
+    this.places = {}; // address and digest of each file that the daemon fetches itself
+    this.read = null; // the guess from the beginning of the file (csv_guess.js)
     this.stated = false;
     this.problem = null;
-    this.step = null; // what is being done, and how much of it
+    this.step = null; // the current step, and the share of it that is done
     this.key = keyring();
     view.title('Register · epsilond');
   }

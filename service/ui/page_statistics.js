@@ -1,4 +1,4 @@
-// Statistics of a dataset's columns: what to ask, what it would cost, and what was answered, as tables and bars.
+// Statistics of a dataset's columns: the request, its price, and the answers as tables and bars.
 import {html, nothing} from './lit-html.js';
 import {all, get, keyring, post} from './api.js';
 import {age, count, delta, epsilon, plain} from './format.js';
@@ -10,14 +10,14 @@ import {may} from './who.js';
 
 const DEBOUNCE_MS = 250;
 const PAST = 20;
-const ROWS = 200; // of a table; the rest is in the file
+const ROWS = 200; // rows of a table that are shown; the download has all
 const kinds = {
   histogram: 'Histogram', mean: 'Mean', sum: 'Sum', variance: 'Variance', quantiles: 'Quantiles', table: 'Table with another column',
 };
 const QUARTERS = '0.25, 0.5, 0.75';
 const words = {RUNNING: 'on its way', SUCCEEDED: 'answered', FAILED: 'failed'};
 
-// The columns that are stored, each with its range or its values.
+// Returns the columns that are stored, each with its range or its values.
 function columnsOf(dataset) {
   if (dataset.columns) return dataset.columns.filter(({kind}) => ['numeric', 'categorical', 'label'].includes(kind));
   return [{name: 'label', kind: 'label', range: dataset.target?.range, values: dataset.classes ? [] : undefined}];
@@ -29,7 +29,7 @@ function kindsOf(column) {
   return isNumber(column) ? Object.keys(kinds) : ['histogram', 'table'];
 }
 
-// The statistic that the form describes.
+// Returns the statistic that the form describes.
 function asked({kind, column, other, bins, low, high, shares}, find) {
   const cut = (name, text) => ({column: name, ...(isNumber(find(name)) && {bins: read(text) ?? 10})});
   if (kind === 'table') return {kind, columns: [cut(column, bins), cut(other, bins)]};
@@ -90,7 +90,7 @@ class Page {
     this.view = view;
     this.id = view.query.get('dataset') ?? '';
     this.form = {kind: 'histogram', column: '', other: '', bins: '', low: '', high: '', shares: '', epsilon: '0.1'};
-    this.list = []; // what will be asked together
+    this.list = []; // the statistics of the next request
     this.estimate = this.shown = this.problem = null;
     this.past = [];
     this.sending = false;
@@ -111,7 +111,7 @@ class Page {
     watch(signal, (turn) => this.refresh(turn), (error) => this.fail(error));
   }
 
-  // Where no dataset is named: which there are.
+  // Lists the datasets, if the address names none.
   async choose(signal) {
     const found = await all('/v1/datasets?state=READY&order_by=id&privacy=private&view=summary', 'datasets', signal, 100);
     if (!found.length) return empty('No private dataset yet', 'Statistics are asked of people’s records that were imported.');
@@ -136,7 +136,7 @@ class Page {
     return this.shown && !this.shown.end_time ? 1 : 15;
   }
 
-  // Asks what it would cost a moment after the last change.
+  // Fetches the price, a moment after the last change.
   price() {
     clearTimeout(this.timer);
     this.draw();
@@ -180,7 +180,7 @@ class Page {
     return field({id, label, hint, control: input({id, kind: 'number', value: this.form[name], placeholder, changed: (value) => this.set(name, value)})});
   }
 
-  // The fields that the kind needs of its column.
+  // Makes the fields that this kind of statistic needs.
   more() {
     const {form} = this;
     const names = this.columns.map(({name}) => [name, name]);

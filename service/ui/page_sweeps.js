@@ -1,4 +1,4 @@
-// Sweeps: all of them, or one with its runs, what each was set to and came to, and the best of them.
+// Sweeps: all of them, or one with the settings and the quality of each run, and the best run.
 import {html, nothing} from './lit-html.js';
 import {all, get, post, remove} from './api.js';
 import {badge} from './badge.js';
@@ -31,11 +31,11 @@ function scatter(sweep) {
   }}></ui-chart></section>`;
 }
 
-// The settings that any run has of its own, and what they are called.
+// Settings that at least one run has of its own, and their names.
 const settings = (sweep) => [...new Set(sweep.runs.flatMap((run) => Object.keys(run.settings)))];
 const called = (pointer) => pointer.split('/').slice(1).filter((part, i, all) => i > 0 || all.length === 1).join(' ').replaceAll('_', ' ');
 
-// An axis for each setting, and one for the quality, of the runs that have one.
+// Draws an axis for each setting and one for the quality, with the runs whose quality is known.
 function parallel(sweep, chart) {
   const runs = sweep.runs.filter((run) => figure(run) != null);
   if (runs.length < 2) return nothing;
@@ -55,7 +55,7 @@ function tiles(sweep) {
     ${tile(best?.epsilon_spent != null ? epsilon(best.epsilon_spent) : '–', 'that run alone')}</div>`;
 }
 
-// A column for each setting that any run has of its own.
+// Has a column for each setting that at least one run has of its own.
 function table(sweep) {
   const names = settings(sweep);
   const show = (value) => (typeof value === 'number' ? plain(value) : typeof value === 'string' ? value : JSON.stringify(value));
@@ -86,7 +86,7 @@ export function open(view) {
   const {id} = view;
   let shown = null;
   let problem = null;
-  let asking = null; // about what: cancel, delete
+  let asking = null; // the act to confirm: cancel, delete
   const chart = parallelChart(() => draw());
   const ask = (now) => () => {
     asking = now;

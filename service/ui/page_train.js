@@ -1,4 +1,4 @@
-// A new job, and what it would cost while it is being described.
+// A new job. Shows its price while the user describes it.
 import {html, nothing} from './lit-html.js';
 import {all, get, keyring, post} from './api.js';
 import {bare, bytes, count, delta, duration, epsilon, percent, plain, units} from './format.js';
@@ -25,7 +25,7 @@ const wayHints = {
   noise_multiplier: 'Standard deviation of the noise over the clip norm; more is stronger privacy.',
 };
 
-// The slider goes from epsilon 0.05 to 20, evenly in its logarithm.
+// The slider goes from epsilon 0.05 to 20, on a logarithmic scale.
 const SLIDER = 1000;
 const [SLIDER_LOW, SLIDER_HIGH] = [0.05, 20];
 function fromSlider(place) {
@@ -36,10 +36,10 @@ function toSlider(value) {
   return Number.isFinite(place) ? Math.max(0, Math.min(SLIDER, place)) : 0;
 }
 
-// The hundredth below: rounded up, an epsilon that fits would not.
+// Rounds down to hundredths: if it were rounded up, an epsilon that fits might no longer fit.
 const below = (value) => Math.floor(100 * value) / 100;
 
-// Whether a field shows what is wrong at the pointer.
+// Returns whether the page has a field for an error at this pointer.
 function stands(pointer) {
   for (let at = pointer; at; at = at.slice(0, at.lastIndexOf('/'))) if (document.getElementById(at)) return true;
   return false;
@@ -50,14 +50,14 @@ class Page {
     this.view = view;
     this.form = emptyForm();
     this.estimate = null;
-    this.problem = null; // with the estimate or the submission
+    this.problem = null; // the error of the estimate or the submission
     this.budget = null;
     this.earlier = null; // jobs on the same dataset
     this.waiting = false;
     this.sending = false;
-    this.opened = {}; // what is folded out from the start
+    this.opened = {}; // parts of the form that are open: from the start, or after an error
     this.timer = null;
-    this.asked = null; // AbortController of the estimate under way
+    this.asked = null; // AbortController of the running estimate
     this.key = keyring();
     this.sweep = sweepCard(() => this.ask());
     this.start = startCard({form: () => this.form, set: (name, value) => this.set(name, value), draw: () => this.draw()});
@@ -82,7 +82,7 @@ class Page {
       start: this.says('weights') || this.form.trainable !== 'all', exact: this.says('accountant')};
     const wanted = query.get('dataset') || this.form.dataset || this.datasets.find((one) => one.privacy !== 'public')?.id || this.datasets[0]?.id || '';
     const evaluation = this.form.evaluation;
-    if (wanted && !this.datasets.some(({id}) => id === wanted)) { // behind the first of very many
+    if (wanted && !this.datasets.some(({id}) => id === wanted)) { // there are more datasets than were listed
       const one = await get(`/v1/datasets/${encodeURIComponent(wanted)}`, signal);
       if (one.state === 'READY') this.datasets.unshift(one);
     }
@@ -92,7 +92,7 @@ class Page {
     this.ask(0);
   }
 
-  // Whether one of these fields holds something.
+  // Returns whether one of these fields is filled in.
   says(...names) {
     return names.some((name) => this.form[name] !== '');
   }
@@ -105,14 +105,14 @@ class Page {
     return this.algorithms.find((one) => one.name === this.form.algorithm);
   }
 
-  // The public datasets that a model of this one can be measured on.
+  // Returns the public datasets on which a model of this dataset can be measured.
   publicOnes() {
     return this.dataset?.evaluations ?? [];
   }
 
   async choose(id) {
     const path = `/v1/datasets/${encodeURIComponent(id)}`;
-    if (id !== this.form.dataset) this.form.scaling = ''; // statistics are of one dataset
+    if (id !== this.form.dataset) this.form.scaling = ''; // statistics belong to one dataset
     this.form.dataset = id;
     if (this.dataset) Object.assign(this.dataset, await get(path, this.view.signal));
     this.form.evaluation = this.publicOnes()[0] ?? (this.dataset?.holdout ? HOLDOUT : '');
@@ -159,7 +159,7 @@ class Page {
     this.view.say(this.estimate ? this.verdict() : this.problem.message);
   }
 
-  // Where the request goes: to jobs, or to sweeps where several settings are to be tried.
+  // Returns where the request goes: to sweeps if the user tries several settings, otherwise to jobs.
   path() {
     return this.sweep.part() ? '/v1/sweeps' : '/v1/jobs';
   }
@@ -196,7 +196,7 @@ class Page {
 
   // --- drawing ---
 
-  // What is wrong, by the pointers into a job that the fields are called by.
+  // Returns the errors, each with the id of its field: a pointer into the job, or into the sweep.
   get errors() {
     return (this.problem?.errors ?? []).map((one) => ({...one, pointer: this.sweep.place(one.pointer.replace(/^\/job(?=\/)/, ''))}));
   }
@@ -228,7 +228,7 @@ class Page {
       ${this.text('/display_name', 'display_name', 'Name of the job', 'What people will call it.', 'none', {kind: 'text'})}</div></section>`;
   }
 
-  // What the look would say, of the estimate.
+  // Says how precise the measurement on the holdout would be, from the estimate.
   lookHint() {
     const look = this.estimate?.measurement;
     if (!look) return 'Taken of the holdout\'s budget alone.';
@@ -259,14 +259,14 @@ class Page {
       </div></details></section>`;
   }
 
-  // Whether a part of the form is folded out: from the start, or since the daemon found fault
-  // with a member below one of these pointers.
+  // Returns whether a part of the form is open. It stays open once the daemon has reported an error
+  // below one of these pointers.
   isOpen(part, ...pointers) {
     this.opened[part] ||= this.errors.some(({pointer}) => pointers.some((one) => pointer.startsWith(one)));
     return this.opened[part];
   }
 
-  // The fields of the chosen preset, or all of a model.
+  // Makes the fields of the chosen preset, or the field for a whole model.
   presetFields() {
     const {form, errors} = this;
     if (form.preset === WRITTEN)
@@ -278,7 +278,7 @@ class Page {
       ${this.select('/model/activation', 'activation', 'Activation', [['', 'relu (default)'], ...activations.slice(1).map((name) => [name, name])])}`;
   }
 
-  // Only images are seen in views.
+  // Only images can have views.
   get ofImages() {
     return [2, 3].includes(this.dataset?.features?.shape?.length);
   }
@@ -370,7 +370,7 @@ class Page {
       ${box('left', Math.max(0, 1 - part.spent - part.held - (asked ?? 0)), asked == null ? 'left' : 'left after')}</div>`;
   }
 
-  // What an estimate says beside its price: of a job, or of all runs of a sweep.
+  // Returns the other figures of the estimate, for a job or for all runs of a sweep.
   figures() {
     const {estimate} = this;
     if (!estimate) return [];

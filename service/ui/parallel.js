@@ -1,16 +1,16 @@
-// Runs as lines over parallel axes: an axis for each setting that differs, and the last for what
-// came of it. Arrow keys step through the runs, and what each was set to is spoken.
+// Runs as lines over parallel axes: an axis for each setting that differs, and the last one for the
+// result. Arrow keys step through the runs, and a screen reader speaks the settings of each.
 import {html, nothing, svg} from './lit-html.js';
 import {plain} from './format.js';
 
 const [TOP, HEIGHT, BOTTOM] = [34, 190, 14]; // pixels: above the axes, the axes, below them
-const CROWD = 8; // axes that stand side by side; more are scrolled to
-const LINE = 16; // pixels
-const RATIO = 20; // of the ends: from here on an axis is logarithmic
+const CROWD = 8; // axes that fit side by side; the user scrolls to further ones
+const LINE = 16; // pixels: the height of a line of text
+const RATIO = 20; // if the ends have at least this ratio, the axis is logarithmic
 
 const text = (value) => (typeof value === 'number' ? plain(value) : typeof value === 'string' ? value : JSON.stringify(value));
 
-// The ends, and of the values between them those with room for a line of text.
+// Returns the ends, and those values between them that have room for a line of text.
 function apart(values, place) {
   const kept = values.slice(-1);
   for (const one of values.slice(0, -1)) {
@@ -19,8 +19,8 @@ function apart(values, place) {
   return kept;
 }
 
-// values: what each run has there, null where it has nothing. Of numbers a scale, logarithmic
-// where they span much; of other things a place for each.
+// values: the value of each run, null if it has none. Numbers get a scale, which is logarithmic if
+// their range is large; other values get a place each.
 export function axisOf(label, values, show = text) {
   const known = values.filter((value) => value != null);
   const numbers = known.length > 0 && known.every((value) => typeof value === 'number');
@@ -47,8 +47,8 @@ function lineOf(axes, x, i, kind) {
   });
 }
 
-// Answers a function that makes the chart of axes (axisOf) and runs ({label, best}), as many as
-// each axis has values; draw() shows the page anew.
+// Returns a function that makes the chart from axes (axisOf) and runs ({label, best}). Each axis has
+// one value for each run. draw() redraws the page.
 export function parallelChart(draw) {
   let at = -1;
   const step = (count) => (event) => {

@@ -1,4 +1,4 @@
-// What a key may do at most: in words, and as fields.
+// The policy of a key: in words, and as fields.
 import {html, nothing} from './lit-html.js';
 import {percent, plain} from './format.js';
 import {field, input, read} from './schema_form.js';
@@ -19,7 +19,7 @@ export function policyForm(policy = null) {
     share: text(policy?.max_share?.share), days: text(policy?.max_share?.period.slice(1, -1)), algorithms: (policy?.algorithms ?? []).join(', ')};
 }
 
-// The policy that was written; null where nothing is limited.
+// Returns the policy from the form, or null if it sets no limit.
 export function policyOf({epsilon, noise, open, share, days, algorithms}) {
   const named = algorithms.split(/[\s,;]+/).filter(Boolean);
   const made = {max_epsilon_per_job: read(epsilon), min_noise_multiplier: read(noise), max_open_jobs: read(open), algorithms: named.length ? named : undefined,
@@ -28,7 +28,7 @@ export function policyOf({epsilon, noise, open, share, days, algorithms}) {
   return Object.keys(limits).length ? limits : null;
 }
 
-// The fields; errors point into the policy at /policy.
+// Makes the fields. The pointers of errors begin with /policy.
 export function policyFields(form, {errors, changed}) {
   const text = (name, member, label, hint, placeholder = 'no limit', kind = 'number') => {
     const id = `/policy/${member}`;

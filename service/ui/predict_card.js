@@ -1,4 +1,4 @@
-// What a model says of records that are typed in: nothing of it is kept, and it costs nothing.
+// A model's predictions for records that the user types in. Nothing of them is kept, and they cost nothing.
 import {html, nothing} from './lit-html.js';
 import {get, post} from './api.js';
 import {percent, plain} from './format.js';
@@ -7,7 +7,7 @@ import {area, field} from './schema_form.js';
 
 const ROWS = 50;
 
-// The cells of a line, as the columns take them: null where there is nothing.
+// Returns the cells of a line as values of the columns, null for an empty cell.
 function cellsOf(line, columns) {
   return line.split(/[,\t]/).map((cell, i) => {
     const text = cell.trim();
@@ -21,7 +21,7 @@ function said({class: name, probabilities, value}) {
   return [String(name), percent(Math.max(...probabilities), 1)];
 }
 
-// Answers a function that makes the card of a job's model; draw() shows the page anew.
+// Returns a function that makes the card of a job's model. draw() redraws the page.
 export function predictCard(draw) {
   let dataset = null;
   let text = '';

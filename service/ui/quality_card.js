@@ -1,4 +1,4 @@
-// How good a model is on the records held out: each figure with its interval, and what the look cost.
+// A model's quality on the records held out: each figure with its interval, and the price of the measurement.
 import {html, nothing} from './lit-html.js';
 import {bare, count, delta, epsilon, percent, plain} from './format.js';
 
@@ -33,7 +33,7 @@ function classesTable({classes}) {
       <td>${range(one.f1, share)}</td></tr>`)}</tbody></table></div></details>`;
 }
 
-// The figure that says most, as one text; null where nothing was measured.
+// Returns the most important figure as text, or null if nothing was measured.
 export function headline(quality) {
   if (!quality) return null;
   const one = quality.classes.length ? quality.accuracy : quality.rmse;

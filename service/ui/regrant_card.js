@@ -1,4 +1,4 @@
-// A budget that a restored backup froze: a further epoch is asked for.
+// Asks for a further epoch of a budget that a restored backup froze.
 import {html, nothing} from './lit-html.js';
 import {post} from './api.js';
 import {epsilon} from './format.js';
@@ -6,12 +6,12 @@ import {trouble} from './notice.js';
 import {field, input, read} from './schema_form.js';
 import {may} from './who.js';
 
-// Answers a function that makes the card of a frozen budget; granted(budget) is called where
-// nobody else had to agree, draw() shows the page anew.
+// Returns a function that makes the card of a frozen budget. granted(budget) is called if no
+// second person had to approve. draw() redraws the page.
 export function regrantCard({path, granted, draw}) {
   const form = {epsilon: '', delta: ''};
   let problem = null;
-  let waits = null; // the grant, where a second person decides
+  let waits = null; // the grant, if a second person has to approve it
 
   const send = async (event) => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-// Models as marks: quality against epsilon, a colour and a shape for each algorithm.
+// Models as marks: quality against epsilon. Each algorithm has a colour and a shape.
 import {bare, percent, plain} from './format.js';
 import {shapeNames} from './chart.js';
 
@@ -13,7 +13,7 @@ export function score(job) {
   return evaluation?.accuracy ?? evaluation?.rmse ?? null;
 }
 
-// Those that were measured, privately trained, best first.
+// Returns the privately trained jobs whose quality is known, best first.
 export function measured(jobs) {
   const found = jobs.filter((job) => score(job) != null && job.privacy?.epsilon_spent != null);
   const up = isShare(found);

@@ -1,13 +1,13 @@
-// Fields from a JSON Schema: enum a choice, number an input, boolean a choice, each with
-// its description and its default, and the problem that the daemon had with it.
+// Makes form fields from a JSON Schema: a choice for an enum or boolean, an input for a number. Each
+// has its description and default, and the error that the daemon reported for it.
 import {html, nothing} from './lit-html.js';
 
-// What the daemon says is wrong with the member at id; with `within`, with what is in it too.
+// Finds the daemon's error for the member at id or, with `within`, for a member inside it.
 function faultOf({id, errors, within}) {
   return errors?.find(({pointer}) => pointer === id || (within && pointer.startsWith(`${id}/`)));
 }
 
-// One field. id is the JSON pointer that a problem would name.
+// Makes one field. id is the JSON pointer that an error would name.
 export function field({id, label, hint, control, errors, within}) {
   const wrong = faultOf({id, errors, within});
   return html`<div class="field"><label for=${id}>${label}</label>${control}
@@ -21,21 +21,21 @@ export function input({id, value, placeholder, kind = 'text', changed, errors, w
     @input=${(event) => changed(event.target.value)}>`;
 }
 
-// Several lines of text.
+// Makes a field for several lines of text.
 export function area({id, value, rows = 6, changed, errors, within}) {
   const wrong = faultOf({id, errors, within});
   return html`<textarea id=${id} rows=${rows} spellcheck="false" .value=${value} aria-invalid=${wrong ? 'true' : nothing}
     aria-describedby=${wrong ? `${id}-wrong` : nothing} @input=${(event) => changed(event.target.value)}></textarea>`;
 }
 
-// options: [value, text] each.
+// Makes a choice. Each option is [value, text].
 export function choice({id, value, options, changed}) {
   return html`<select id=${id} @change=${(event) => changed(event.target.value)}>
     ${options.map(([one, text]) => html`<option value=${one} ?selected=${one === (value ?? '')}>${text}</option>`)}</select>`;
 }
 
-// Text as what the schema wants: undefined where there is none. What is no number stays
-// text, so that the daemon says what is wrong with it.
+// Reads a text as a number. Returns undefined if it is empty. A text that is no number is returned
+// as it is, so that the daemon reports the error.
 export function read(text) {
   if (text == null || text.trim() === '') return undefined;
   const number = Number(text.trim().replace(',', '.'));
@@ -48,8 +48,8 @@ export function readAs(schema, text) {
   return schema.enum || schema.type === 'string' ? text : read(text);
 }
 
-// Whether the schema takes the member, as the others are: its `allOf` says of some members
-// that they stand only where another has a value.
+// Returns whether the schema allows the member, given the values of the others: by its `allOf` some
+// members are allowed only if another one has a certain value.
 function applies(schema, name, values) {
   return (schema.allOf ?? []).every(({if: when, else: otherwise}) => {
     if (otherwise?.properties?.[name] !== false) return true;
@@ -60,7 +60,7 @@ function applies(schema, name, values) {
   });
 }
 
-// The members of an object's schema but `name`; values holds their texts.
+// Makes the fields of all members of the schema except `name`. values has their texts.
 export function fields(schema, {at, values, changed, errors}) {
   return Object.entries(schema.properties).filter(([name]) => name !== 'name' && applies(schema, name, values)).map(([name, one]) => {
     const id = `${at}/${name}`;
@@ -74,7 +74,7 @@ export function fields(schema, {at, values, changed, errors}) {
   });
 }
 
-// The values that are set and apply, typed.
+// Returns the values that are set and allowed, with their types.
 export function collect(schema, values) {
   const found = {};
   for (const [name, one] of Object.entries(schema.properties)) {

@@ -1,4 +1,4 @@
-// What a job begins with: random weights, or public ones, of which all or a part is trained.
+// The weights with which a job begins, random or public, and which of them are trained.
 import {html, nothing} from './lit-html.js';
 import {get, remove, upload} from './api.js';
 import {bytes, percent, shortId} from './format.js';
@@ -11,15 +11,15 @@ const trained = [['all', 'everything (default)'], ['head', 'the last layer'], ['
 const anew = [['', 'no layer'], ['head', 'the last layer'], ['only', 'the layers of these tensors']];
 const cached = [['', 'as it suits (default)'], ['cached', 'computed once'], ['streamed', 'computed in each step']];
 
-// Answers a function that makes the card of a form, which set(name, value) changes; draw() shows
-// the page anew. Lists are asked for when the card is first opened.
+// Returns a function that makes the card. form() returns the form of the job, set(name, value) changes
+// it, draw() redraws the page. The lists are fetched when the card is first opened.
 export function startCard({form, set, draw}) {
-  let known = null; // [id, words] of each model and file of a page
-  let page = null; // its two lists, as they were answered
-  const turned = [[null, null]]; // where the pages begin that were turned to: tokens of files and of models
+  let known = null; // [id, words] of each file and model of the current page
+  let page = null; // the two lists of that page, as the daemon answered
+  const turned = [[null, null]]; // [token of files, token of models] of each page up to the current one
   let problem = null;
-  let share = null; // of a file that is being sent
-  let asking = null; // the file of which it is asked whether it goes
+  let share = null; // the share that was sent of the current upload
+  let asking = null; // the file whose deletion the user has to confirm
 
   const part = (member, token) => get(`/v1/${member}?page_size=${LISTED}${token ? `&page_token=${encodeURIComponent(token)}` : ''}`);
   const list = async () => {
@@ -86,7 +86,7 @@ export function startCard({form, set, draw}) {
     return [['', 'random ones (default)'], ...other, ...(known ?? [])];
   }
 
-  // '' of a list that has ended: nothing more is asked of it.
+  // The token of a list that has ended is '': the list is not fetched any more.
   function pages() {
     const next = page?.map((one) => one.next_page_token ?? '') ?? ['', ''];
     return turned.length === 1 && !next.some(Boolean) ? nothing : html`<div class="pages">

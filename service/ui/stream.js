@@ -1,27 +1,27 @@
-// What changes, from one stream of events for all tabs of the browser. Browsers open six
-// connections to a host: one tab, elected by a lock, holds the stream and tells the others. A
-// hidden tab takes no part.
+// Reports changes, from one stream of events for all tabs of the browser. Browsers open at most six
+// connections to a host, so one visible tab, which a lock elects, holds the stream and passes its
+// events to the other tabs. A hidden tab never holds it.
 const PATH = '/v1/events';
-const SILENCE = 40_000; // ms without a word, not even a comment: something in between keeps it back
-const RETRY = 3_000; // ms, as the stream itself says
-const PATIENCE = 5_000; // ms that it may take to open
+const SILENCE = 40_000; // ms without any data, not even a comment: something on the way holds the stream back
+const RETRY = 3_000; // ms, the same as the `retry` of the stream
+const PATIENCE = 5_000; // ms that opening the stream may take
 
 const channel = new BroadcastChannel('epsilond events');
 const listeners = new Set();
-let heard = -Infinity; // when something came last
-let sought = 0; // since when this tab has looked for the stream
+let heard = -Infinity; // the time of the last data
+let sought = 0; // the time when this tab began to look for the stream
 
 export function isAlive() {
   return performance.now() - heard < SILENCE;
 }
 
-// Whether there is no stream to be had, so that pages have to ask: not while it is opened.
+// Returns whether there is no stream, so that pages have to poll. False while it may still be opening.
 export function isLost() {
   return !isAlive() && performance.now() - sought > PATIENCE;
 }
 
-// Aborted when signal is, or when the stream comes alive: for a request that waits in its
-// place.
+// Returns a signal that is aborted when `signal` is, or when the stream comes alive: for a request
+// that waits because there is no stream.
 export function untilAlive(signal) {
   const alive = new AbortController();
   const both = AbortSignal.any([signal, alive.signal]);
@@ -29,8 +29,8 @@ export function untilAlive(signal) {
   return both;
 }
 
-// Calls listener({name, data}) for each event, and with null when the stream comes alive or
-// may have missed something; until signal is aborted.
+// Calls listener({name, data}) for each event, until signal is aborted. Calls listener(null) when the
+// stream comes alive, because events may have been missed before that.
 export function listen(listener, signal) {
   listeners.add(listener);
   signal.addEventListener('abort', () => listeners.delete(listener), {once: true});
@@ -50,7 +50,7 @@ function tell(events) {
   take(events);
 }
 
-// The events of the lines of a stream, {name, data, id}; none for a comment alone.
+// Parses lines of the stream into events {name, data, id}. Comments are no events.
 export function parse(lines) {
   const events = [];
   let event = {};
@@ -94,10 +94,10 @@ function pause(ms, signal) {
   });
 }
 
-// Holds the stream as long as this tab is shown, and opens it again where it breaks off or is
-// silent.
+// Holds the stream until signal is aborted, which happens when the tab is hidden. Opens the stream
+// again if it breaks off or is silent.
 async function hold(signal) {
-  last = null; // what others have read since is not known here
+  last = null; // another tab may have read later events, whose ids this tab does not know
   while (!signal.aborted) {
     const turn = new AbortController();
     const stop = () => turn.abort();
@@ -112,7 +112,7 @@ async function hold(signal) {
   }
 }
 
-let part = null; // AbortController of this tab's part, while it is shown
+let part = null; // AbortController of this tab's attempt to hold the stream, null while the tab is hidden
 
 function join() {
   part = new AbortController();
@@ -138,7 +138,7 @@ function look() {
   heard = -Infinity;
 }
 
-// Whether somebody is there for whom the stream is read: nobody is told anything.
+// Starts or stops reading the stream. somebody: whether there is a user, without whom the daemon sends no events.
 export function want(somebody) {
   wanted = somebody;
   look();

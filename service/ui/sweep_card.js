@@ -1,15 +1,15 @@
-// Values to try: a job becomes a sweep of every combination of them, or of random draws.
+// Values to try: turns a job into a sweep of every combination of them, or of random draws.
 import {html, nothing} from './lit-html.js';
 import {choice, field, input, read} from './schema_form.js';
 
-const MOST = 4; // settings
+const MOST = 4; // settings of one sweep
 const always = [['/optimizer/learning_rate', 'learning rate'], ['/batch_size', 'batch size', true], ['/epochs', 'epochs', true], ['/privacy/epsilon', 'epsilon'],
   ['/privacy/noise_multiplier', 'noise multiplier'], ['/optimizer/weight_decay', 'weight decay'], ['/optimizer/warmup', 'warm-up'], ['/optimizer/momentum', 'momentum']];
 const ways = [['grid', 'every combination'], ['random', 'random draws']];
 const scales = [['log', 'between two, evenly in the logarithm'], ['linear', 'between two, evenly'], ['values', 'one of the values']];
 
-// What can be tried: the above, and what the algorithm takes as a number; with a name, and
-// whether it is a whole one.
+// Returns the settings that a sweep can vary, [pointer, name, whether it is an integer] each: those above
+// and the numeric parameters of the algorithm.
 function settable({schema}) {
   const own = Object.entries(schema.properties).filter(([, one]) => one.type === 'number' || one.type === 'integer');
   return [...always, ...own.map(([name, {type}]) => [`/algorithm/${name}`, name.replaceAll('_', ' '), type === 'integer'])];
@@ -18,7 +18,7 @@ function settable({schema}) {
 const escaped = (pointer) => pointer.replaceAll('~', '~0').replaceAll('/', '~1');
 const valuesOf = (text) => text.split(/[\s;,]+/).filter(Boolean).map(read);
 
-// What is too much between two numbers is sent as text, so that the daemon says so.
+// If more than two numbers are written for a range, they are sent as text, so that the daemon reports the error.
 function drawn({text, scale, whole}) {
   const values = valuesOf(text);
   if (scale === 'values') return {values};
@@ -26,9 +26,9 @@ function drawn({text, scale, whole}) {
   return {low, high: rest.length > 1 ? rest.join(' ') : rest[0], scale, ...(whole && {whole})};
 }
 
-// {part, place, card}: what a sweep has beside its job, a grid or random draws, null where nothing
-// is to be tried; the field that shows what is wrong at a pointer into a job; and the card, of
-// what the daemon says of the algorithm. changed() is called with each key.
+// Returns three functions. part(): the member that a sweep has next to its job, a grid or random draws, or
+// null if nothing is varied. place(): the id of the field that shows an error at a pointer into the job.
+// card(): the card, from the daemon's description of the algorithm. changed() is called after each change.
 export function sweepCard(changed) {
   const form = {way: 'grid', count: '10', seed: ''};
   const rows = [{pointer: '/optimizer/learning_rate', text: '', scale: 'log'}];

@@ -1,5 +1,5 @@
-// Policies of keys that wait for a second person. Whoever decides need not see keys, so they are
-// found where everybody who decides can look: in the audit trail.
+// Policies of keys that wait for a second person. The person who decides need not be allowed to see
+// keys, so the policies are read from the audit trail.
 import {get} from './api.js';
 import {may} from './who.js';
 
@@ -10,7 +10,7 @@ async function newest(action, signal) {
   return (await get(`/v1/audit?action=${action}&result=ok&order=desc&page_size=${LISTED}`, signal)).acts;
 }
 
-// Of each key the last act alone counts; one that was decided or replaced no longer waits.
+// Returns the last act of each key: a proposal that was decided or replaced no longer waits.
 async function lastOfEach(acts, signal) {
   const decided = [...await newest('key.policy.approve', signal), ...await newest('key.policy.reject', signal)];
   const last = new Map();
@@ -19,12 +19,12 @@ async function lastOfEach(acts, signal) {
 }
 
 async function named(act, signal) {
-  const [made] = (await get(`/v1/audit?object=${act.object}&result=ok&page_size=1`, signal)).acts; // it was created, or rotated into being
+  const [made] = (await get(`/v1/audit?object=${act.object}&result=ok&page_size=1`, signal)).acts; // the act that made the key, or rotated another into it
   return {id: act.object, owner: made?.detail.owner ?? null, policy: act.detail.policy, proposed_by: act.detail.proposed_by, time: act.time};
 }
 
-// {id, owner, policy, proposed_by, time} of each. A daemon that was started since has forgotten
-// what waited, and says so to whoever decides.
+// Returns {id, owner, policy, proposed_by, time} of each. Only the newest 20 acts of each kind are
+// read.
 export async function waitingPolicies(signal) {
   if (!may('grants:approve') || !may('audit:read')) return [];
   const asked = await newest('key.policy', signal);

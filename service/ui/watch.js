@@ -1,8 +1,8 @@
-// Asking again and again, one request at a time, and not at all while the tab is hidden: when
-// the stream of events tells of something, or every few seconds where there is no stream.
+// Repeats a request, one at a time: when the stream of events reports a change, or every few seconds
+// if there is no stream. Sends nothing while the tab is hidden.
 import {isAlive, listen} from './stream.js';
 
-const LONGEST = 30; // seconds, even where the stream tells of nothing
+const LONGEST = 30; // seconds, even if the stream reports nothing
 
 function visible(signal) {
   if (!document.hidden) return Promise.resolve();
@@ -17,8 +17,8 @@ function visible(signal) {
   });
 }
 
-// Resolves after so many seconds; where a stream will tell, once it has told of something that
-// concerns the page and at least so many seconds have passed.
+// Resolves after that many seconds. If the stream reports events (tells), resolves only once an event
+// has concerned the page and that many seconds have passed, or after 30 seconds.
 function pause(seconds, tells, told, signal) {
   return new Promise((resolve) => {
     const start = performance.now();
@@ -39,10 +39,10 @@ function pause(seconds, tells, told, signal) {
   });
 }
 
-// Calls act(signal) until the page is left (signal), pausing for as many seconds as it
-// answers; false ends it. Where there is a stream, concerns(event) says which events matter,
-// and the pause lasts until there was one, or 30 seconds; unless act answers {every: seconds},
-// for what no event tells. A hidden tab aborts what act waits for. Problems go to failed.
+// Calls act(signal) until the user leaves the page (signal). act returns the seconds to pause, or
+// false to end. If there is a stream, concerns(event) says which events matter, and the pause lasts
+// until one comes, or 30 seconds. act returns {every: seconds} if no event reports its data. Hiding
+// the tab aborts the request of act. Errors go to failed.
 export async function watch(signal, act, failed, concerns = null) {
   const told = {news: false, look: null};
   const hear = (event) => {

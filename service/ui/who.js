@@ -1,4 +1,4 @@
-// Who asks, as the daemon sees it, and what they may do here.
+// The current user, as the daemon sees it, and what that user may do.
 import {get, post, remove} from './api.js';
 
 let known = null; // the answer of /v1/session: null until it has come
@@ -12,7 +12,7 @@ export function forget() {
   known = null;
 }
 
-// Whether somebody asks: nobody does where there are keys and none was shown.
+// Returns whether there is a user. There is none if the daemon has keys and this browser has not logged in.
 export function isSomebody() {
   return known?.authenticated === true;
 }
@@ -21,7 +21,7 @@ export function principal() {
   return known;
 }
 
-// Whether whoever asks may do anything with this scope. What is hidden for want of one
+// Returns whether the user has this scope. Requests of the parts that a page hides for lack of a scope
 // would be refused by the daemon too.
 export function may(scope) {
   return known?.scopes?.includes(scope) ?? false;

@@ -1,6 +1,6 @@
-// Reads the YAML that openapi.yaml is written in: block and flow mappings and sequences, plain
-// and quoted scalars, texts behind | and > (|-, >-), anchors, aliases, comments. No tags, no merge keys, no
-// several documents. Throws where it meets anything else.
+// Reads the subset of YAML that openapi.yaml uses: block and flow mappings and sequences, plain and quoted
+// scalars, texts after | and > (|-, >-), anchors, aliases and comments. Throws at anything else, such as tags,
+// merge keys and several documents.
 
 const word = (text) => {
   if (text === 'null' || text === '~' || text === '') return null;
@@ -20,13 +20,13 @@ class Reader {
     throw new Error(`line ${this.text.slice(0, this.at).split('\n').length}: ${what}`);
   }
 
-  // Steps over blanks, line ends and comments, to the next thing that says something.
+  // Skips blanks, line ends and comments. Returns whether anything follows.
   skip() {
     this.match(/(?:\s|(?<=^|\s)#[^\n]*)*/y);
     return this.at < this.text.length;
   }
 
-  // How far the place is from the beginning of its line.
+  // Returns the column of the current position, from 0.
   column() {
     return this.at - this.text.lastIndexOf('\n', this.at - 1) - 1;
   }
@@ -46,8 +46,8 @@ class Reader {
     return found[1] != null ? folded.replaceAll("''", "'") : JSON.parse(`"${folded}"`);
   }
 
-  // A text behind | or >: the lines that lie deeper than the owner, without their common indent.
-  // A minus leaves out the last line end; behind > a line end is a blank, and an empty line an end.
+  // Reads a text after | or >: the lines with a deeper indent than the owner, without their common indent. A minus
+  // drops the last line end. After > a line end becomes a blank, and an empty line becomes a line end.
   literal(owner) {
     const [, mark, minus] = this.match(/([|>])(-?)[ \t]*\n/y) ?? this.fail('a text of a kind that is not read here');
     const lines = [];
@@ -109,7 +109,7 @@ class Reader {
 
   // --- by indents ---
 
-  // A value behind a key or a dash, which stand at the column `owner`.
+  // Reads a value after a key or a dash at the column `owner`.
   value(owner) {
     this.match(/[ \t]*(?:#[^\n]*)?/y);
     const anchor = this.match(/&(\w+)[ \t]*/y);
