@@ -1,7 +1,7 @@
-"""What the tests stand on: the real daemon, data for it, and services that misbehave.
+"""Helpers of the tests: the real daemon, data for it, and services that misbehave.
 
-The daemon's path is in EPSILOND. It is started once for all tests of a process and stopped at its
-end. Standard library only, as the client itself.
+EPSILOND is the daemon's path. One daemon is started for all tests of a process and stopped at its end.
+Standard library only, like the client itself.
 """
 
 import atexit
@@ -27,7 +27,7 @@ _running = []
 
 
 def daemon():
-    """The daemon of this process, with the digits: private, and their test part public."""
+    """This process's daemon, with the digits: the training part private, the test part public."""
     if not _running:
         started = Daemon(os.environ["EPSILOND"]).__enter__()
         atexit.register(started.__exit__)
@@ -44,7 +44,7 @@ def client(**more):
 
 
 def register_digits(client, id, count=None, **privacy):
-    """The training part of the digits, or its first records; no two datasets hold the same."""
+    """The training part of the digits, or its first records; no two datasets have the same records."""
     lines = digits.lines(False)[:count]
     random.Random(id).shuffle(lines)
     return client.datasets.register(id, "".join(lines).encode(), **digits.SCHEMA, **privacy)
@@ -57,16 +57,16 @@ def digits_rows(test=True):
 
 
 def lacks(*packages):
-    """Skips a test where a package is not installed, and says so."""
+    """Skips a test with a message if a package is not installed."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return unittest.skipIf(missing, f"without {', '.join(missing)}")
 
 
 class Fake:
-    """A service that answers as a function says; use with `with`.
+    """A service whose answers a function computes; use in a `with` statement.
 
     answer(request) -> (status, headers, body); a request has .command .path .headers .content.
-    Returning None closes the connection without a word.
+    Returning None closes the connection without an answer.
     """
 
     def __init__(self, answer):
@@ -108,7 +108,7 @@ class Fake:
 
 
 class Deaf:
-    """Passes connections on to a service, and loses the answers of the first ones."""
+    """Forwards connections to a service, and drops the answers of the first ones."""
 
     def __init__(self, base, lost):
         parts = urlsplit(base)
@@ -134,7 +134,7 @@ class Deaf:
 
     def _carry(self, near):
         far = socket.create_connection(self._service)
-        # The client sends its head and its body in one or two pieces, and the service answers.
+        # The client sends its head and its body in one or two pieces; then the service answers.
         threading.Thread(target=_pour, args=(near, far), daemon=True).start()
         answer = far.recv(1 << 16)
         if self.left > 0:
@@ -144,9 +144,9 @@ class Deaf:
             _pour(far, near)
         for end in (near, far):
             try:
-                end.shutdown(socket.SHUT_RDWR)  # wakes the thread that still listens to it
+                end.shutdown(socket.SHUT_RDWR)  # wakes the thread that still reads from it
             except OSError:
-                pass  # the other side was quicker
+                pass  # the other side closed first
             end.close()
 
 

@@ -1,5 +1,5 @@
-"""Charges: work elsewhere is granted block by block, settled by `with`, and nobody's twice; and what
-the adapter of Opacus refuses."""
+"""Charges: work elsewhere is granted block by block, settled by `with`, and granted to only one process;
+and the cases that the Opacus adapter refuses."""
 
 import types
 import unittest
@@ -38,7 +38,7 @@ class Leases(unittest.TestCase):
         lease.block()
         again = kit.client().charges(lease.id)
         self.assertEqual(again.block().number, 2)
-        self.assertEqual(lease.block().number, 3)  # 2 is the other's
+        self.assertEqual(lease.block().number, 3)  # block 2 belongs to the other process
         self.assertIsNone(again.block())
         self.assertEqual(again.settle().state, "SETTLED")
         self.assertEqual(lease.settle().state, "SETTLED")  # a settlement sent twice
@@ -62,7 +62,7 @@ class Leases(unittest.TestCase):
 
 
 def made(name, **members):
-    """An object whose class has that name, as Opacus's have."""
+    """An object whose class has that name, as Opacus's classes do."""
     one = type(name, (), {})()
     vars(one).update(members)
     return one
@@ -77,7 +77,7 @@ class Loader(list):
 
 
 class Adapter(unittest.TestCase):
-    """Without Opacus: its shapes, and what it would count."""
+    """Without Opacus: objects with its attributes, and the steps that it would count."""
 
     def setUp(self):
         self.engine = types.SimpleNamespace(accountant=types.SimpleNamespace(history=[]))
@@ -130,7 +130,7 @@ class Adapter(unittest.TestCase):
                 if place == 1:
                     raise KeyboardInterrupt
         rest = self.lease(charge=batches.charge.id)
-        self.assertEqual(len(list(self.counted(rest))), 7)  # 3 of 10 were granted to the first
+        self.assertEqual(len(list(self.counted(rest))), 7)  # 3 of 10 were granted to the first process
         rest.charge.settle()
 
     def counted(self, batches):

@@ -1,4 +1,4 @@
-"""Datasets: registered from a file in one call, and what goes wrong on the way; budgets in words."""
+"""Datasets: registration of a file in one call, and errors during it; budgets in words."""
 
 import os
 import pathlib
@@ -81,12 +81,12 @@ class Registering(unittest.TestCase):
         self.assertEqual((caught.exception.file, caught.exception.line, caught.exception.column),
                          ("data", 101, 1))
         self.assertIn("line 101", str(caught.exception))
-        with self.assertRaises(epsilond.AlreadyExists) as caught:  # a budget was granted to these people
+        with self.assertRaises(epsilond.AlreadyExists) as caught:  # a budget was already granted to these people
             datasets.register("mended", ROWS, public=True, **TABLE)
         self.assertEqual(caught.exception.pointer, "/privacy")
         mended = datasets.register("mended", ROWS + b"99,yes\n", epsilon=2, delta=1e-5, **TABLE)
         self.assertEqual(mended.records, 101)
-        self.assertEqual(mended.budget.data["epsilon"], 2)  # nothing was drawn on the first promise
+        self.assertEqual(mended.budget.data["epsilon"], 2)  # nothing was drawn from the first promise
         with self.assertRaises(epsilond.AlreadyExists):
             datasets.register("mended", ROWS + b"99,yes\n", epsilon=1, delta=1e-5, **TABLE)
 

@@ -1,4 +1,4 @@
-"""What a notebook shows: nothing that a service, a file or a name says becomes markup."""
+"""HTML for notebooks: no text of a service, a file or a name becomes markup."""
 
 import copy
 import html.parser
@@ -15,7 +15,7 @@ KNOWN = {"div", "p", "b", "table", "tr", "th", "td", "svg", "title", "defs", "pa
 
 
 class Markup(html.parser.HTMLParser):
-    """Every element and every name of an attribute in a text."""
+    """Collects every element and every attribute name in a text."""
 
     def __init__(self, text):
         super().__init__()
@@ -37,7 +37,7 @@ class Markup(html.parser.HTMLParser):
 
 
 def poisoned(value):
-    """The answer with every text in it hostile, and with the names of its members kept."""
+    """The answer with every text replaced by a hostile one; the names of its members stay."""
     if isinstance(value, dict):
         return {name: poisoned(member) for name, member in value.items()}
     if isinstance(value, list):

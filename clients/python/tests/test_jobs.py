@@ -1,4 +1,4 @@
-"""Jobs: submitted, followed, interrupted, cancelled; and the estimate that comes before."""
+"""Jobs: submitted, followed, interrupted, cancelled; and estimates."""
 
 import contextlib
 import fcntl
@@ -127,7 +127,7 @@ class Waiting(unittest.TestCase):
 
     def test_an_interrupted_wait_leaves_the_job_and_says_how_to_cancel_it(self):
         job = long_job(self)
-        # A shell starts what runs in the background with the signal switched off.
+        # A shell starts background processes with the signal ignored.
         program = ("import epsilond, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
                    f"epsilond.Client().jobs[{job.id!r}].wait()")
         with kit.Deaf(kit.daemon().base, lost=0) as between:
@@ -168,10 +168,10 @@ class Waiting(unittest.TestCase):
 
 
 class Following(unittest.TestCase):
-    """A wait follows the job's events, and polls where there are none."""
+    """wait() follows the job's events, and polls if there are none."""
 
     def forward(self, request):
-        """The daemon's answer, as a service without events would give it."""
+        """The daemon's answer, as a service without events would send it."""
         if request.path.endswith("/events"):
             self.refused += 1
             return 404, {"Content-Type": "text/plain"}, b"no such path"
@@ -188,7 +188,7 @@ class Following(unittest.TestCase):
             job = epsilond.Client(between.url).train("digits", epsilon=0.1, steps=3000).wait()
             self.assertEqual(job.state, "SUCCEEDED")
             self.assertEqual(job.data, kit.client().jobs[job.id].data)
-            self.assertEqual(between.taken, 4)  # submitted; as it is; followed; as it ended
+            self.assertEqual(between.taken, 4)  # submitted; fetched; followed; fetched at its end
 
     def test_a_service_without_events_is_polled(self):
         self.refused = self.polls = 0
@@ -206,7 +206,7 @@ class Following(unittest.TestCase):
 
 class Watching(unittest.TestCase):
     def watch(self, *arguments):
-        """What a person sees on the terminal while a job is waited for."""
+        """The terminal output while wait() waits for a job."""
         near, far = pty.openpty()
         fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
         program = ("import sys\nfor name in sys.argv[1:]: sys.modules[name] = None\n"
@@ -220,7 +220,7 @@ class Watching(unittest.TestCase):
             while piece := os.read(near, 1 << 16):
                 seen += piece
         except OSError:
-            pass  # how a terminal ends
+            pass  # this is how a terminal signals its end
         os.close(near)
         self.assertEqual(watcher.wait(), 0, seen)
         return seen.decode()
@@ -275,7 +275,7 @@ class Estimating(unittest.TestCase):
         self.assertEqual(kit.client().version()["api"], "v1")
 
     def test_numbers_of_numpy_are_numbers(self):
-        class Scalar:  # as numpy's integers are
+        class Scalar:  # like the integers of numpy
             def tolist(self):
                 return 3
 
@@ -283,7 +283,7 @@ class Estimating(unittest.TestCase):
 
 
 class Sweeping(unittest.TestCase):
-    """The price of several jobs is what they are charged in the end."""
+    """The price of several jobs must equal their charge in the end."""
 
     def sweep(self, *arguments, **told):
         printed = io.StringIO()

@@ -1,5 +1,5 @@
-"""Models: the service's predictions against those made here from the weights alone, by numpy, by
-PyTorch and by scikit-learn; the file and what is done with a damaged one."""
+"""Models: compares the service's predictions with those computed here from the weights by numpy, by
+PyTorch and by scikit-learn; also tests the file and damaged files."""
 
 import io
 import json
@@ -16,7 +16,7 @@ import epsilond
 
 import kit
 
-TOLERANCE = 1e-5  # between float32 there and float64 here
+TOLERANCE = 1e-5  # between float32 in the service and float64 here
 DENSE = [{"type": "dense", "out": 12}, {"type": "sigmoid"}, {"type": "dropout", "rate": 0.2},
          {"type": "dense", "out": 9, "bias": False}, {"type": "softplus"}, {"type": "dense", "out": 10}]
 PEOPLE = {
@@ -44,7 +44,7 @@ def trained(dataset, model, **more):
 
 
 class Frame:
-    """What is asked of a frame of pandas."""
+    """The part of the interface of a pandas frame that the client uses."""
 
     def __init__(self, **columns):
         self.columns = list(columns)
@@ -82,7 +82,7 @@ class Predicting(unittest.TestCase):
                 self.model.predict(rows)
 
     def test_rows_without_an_answer_are_named(self):
-        """A model whose steps were too long has parameters, and no finite output."""
+        """A model whose steps were too large has parameters, but no finite output."""
         layers = [{"type": "dense", "out": 64}, {"type": "relu"}] * 8 + [{"type": "dense", "out": 10}]
         model = trained("digits", {"layers": layers}, epsilon=0.05,
                         optimizer={"name": "sgd", "learning_rate": 1e6})
@@ -193,7 +193,7 @@ class Predicting(unittest.TestCase):
 
 
 class Images(unittest.TestCase):
-    """Models that have convolutions, on images of noise: what counts is that all agree."""
+    """Models with convolutions, on images of noise: only the agreement matters."""
 
     @classmethod
     @kit.lacks("numpy")
@@ -290,7 +290,7 @@ class Files(unittest.TestCase):
         for name in theirs:
             self.assertEqual(ours[name].tobytes(), theirs[name].tobytes())
             self.assertEqual(ours[name].shape, theirs[name].shape)
-            ours[name][:] = 0  # a copy, and so the reader's own
+            ours[name][:] = 0  # the reader gets a copy and may change it
 
     def test_what_is_not_the_file_that_was_published_is_refused(self):
         card = dict(self.model.data)

@@ -1,5 +1,5 @@
-"""The package as it is installed: no dependencies, types that are current, notebooks that are
-clean."""
+"""The installed package: it has no dependencies, its types are up to date, and its notebooks contain no
+output."""
 
 import importlib.metadata
 import json

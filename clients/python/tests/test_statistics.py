@@ -1,4 +1,4 @@
-"""Statistics of columns: priced, asked for, answered, shown."""
+"""Statistics of columns: priced, requested, answered, shown."""
 
 import unittest
 
@@ -30,7 +30,7 @@ class Asked(unittest.TestCase):
         self.assertTrue(low <= asked[2]["value"] <= high)
         counts = [bin["count"] for bin in asked[0]["bins"]]
         count = self.client.datasets["digits-asked"].records
-        # Five deviations of a sum of ten.
+        # Five standard deviations of a sum of ten.
         self.assertLess(abs(sum(counts) - count), 5 * 10 ** 0.5 * asked.guarantee["deviation"])
 
     def test_the_same_key_finds_them_and_spends_nothing_more(self):

@@ -1,5 +1,5 @@
-"""Requests: that a mistaken address is told at once, that nothing is done twice, that keys stay
-where they belong, and that a refusal is an exception with all that the service said."""
+"""Requests: a wrong address is reported at once, nothing is done twice, keys are not sent elsewhere, and a
+refusal becomes an exception with everything that the service said."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Addresses(unittest.TestCase):
         with mock.patch("time.sleep", side_effect=AssertionError("waited")), \
                 self.assertRaisesRegex(epsilond.Unreachable, "127.0.0.1:9.*EPSILOND_URL") as caught:
             epsilond.Client("http://127.0.0.1:9").train("digits", epsilon=1)
-        self.assertIsNone(caught.exception.idempotency_key)  # nothing was taken
+        self.assertIsNone(caught.exception.idempotency_key)  # the service did not get the request
 
     def test_a_host_that_does_not_exist_is_told(self):
         with self.assertRaisesRegex(epsilond.Unreachable, "no-such-host.invalid"):

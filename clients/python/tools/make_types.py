@@ -1,11 +1,10 @@
-"""Makes src/epsilond/_types.py: the schemas of openapi.yaml as Python types.
+"""Generates src/epsilond/_types.py: the schemas of openapi.yaml as Python types.
 
     python3 clients/python/tools/make_types.py            writes the file
-    python3 clients/python/tools/make_types.py --check    exit code 1 where it is out of date
+    python3 clients/python/tools/make_types.py --check    exit code 1 if it is out of date
 
-An object becomes a TypedDict, a choice a union, a list of words a Literal. What JSON Schema says
-beyond types (limits, patterns, members that forbid each other) is the service's to check.
-Needs PyYAML.
+An object becomes a TypedDict, a choice a union, a list of words a Literal. The service checks the rules
+of JSON Schema beyond types (limits, patterns, members that exclude each other). Needs PyYAML.
 """
 
 from __future__ import annotations
@@ -40,18 +39,18 @@ if TYPE_CHECKING:  # Python 3.10 has no NotRequired; annotations are never evalu
 
 
 def camel(words: object) -> str:
-    """'idx, npy' as IdxNpy, fixed_subset as FixedSubset."""
+    """Converts 'idx, npy' to IdxNpy, and fixed_subset to FixedSubset."""
     return "".join(word[:1].upper() + word[1:] for word in re.findall(r"[A-Za-z0-9]+", str(words)))
 
 
 def union(options: Iterable[str]) -> str:
-    """The options once each, None last, as a reader expects it."""
+    """The distinct options, with None last."""
     names = list(dict.fromkeys(options))
     return "Any" if "Any" in names else " | ".join(sorted(names, key=lambda name: name == "None"))
 
 
 def literal(values: list[Any]) -> str:
-    """The values as a Literal. It takes no floats, so a list that holds one is any number."""
+    """The values as a Literal. A Literal has no floats, so a list with a float becomes float."""
     if isinstance(values[0], list):
         return "list[int]"
     if any(isinstance(value, float) for value in values):
@@ -61,7 +60,7 @@ def literal(values: list[Any]) -> str:
 
 
 def constant_of(schema: dict[str, Any]) -> str | None:
-    """The word by which one object of a choice is told from the others: a preset's, a kind's."""
+    """The word that distinguishes one object of a choice from the others: a preset, a kind."""
     members = [member for member in schema["properties"].values() if isinstance(member, dict)]
     words = [member["const"] for member in members if "const" in member]
     words += [member["enum"][0] for member in members if "enum" in member]
@@ -69,7 +68,7 @@ def constant_of(schema: dict[str, Any]) -> str | None:
 
 
 def wrapped(head: str, text: str, separator: str, tail: str = "") -> str:
-    """One line, or as many as it takes, broken behind separators."""
+    """One line, or several lines that are broken after separators."""
     if len(head + text + tail) <= WIDTH:
         return head + text + tail
     indent = " " * (len(head) - len(head.lstrip()) + 4)
@@ -81,7 +80,7 @@ def wrapped(head: str, text: str, separator: str, tail: str = "") -> str:
 
 
 def assignment(head: str, expression: str) -> str:
-    """A name or a member and its type; a long Literal or choice in several lines."""
+    """A name or a member with its type; a long Literal or union on several lines."""
     bracket = re.fullmatch(r"(Literal\[)(.*)(\])", expression)
     if bracket:
         return wrapped(head + bracket[1], bracket[2], ",", bracket[3])
@@ -89,7 +88,7 @@ def assignment(head: str, expression: str) -> str:
 
 
 class Writer:
-    """Types in the order in which they are met: classes, then the names of everything else."""
+    """Types in the order in which they are found: classes, then the names of all other types."""
 
     def __init__(self, schemas: dict[str, Any]) -> None:
         self.schemas = schemas
@@ -101,7 +100,7 @@ class Writer:
                 self.names[name] = expression
 
     def expression(self, name: str, schema: Any, top: bool = False) -> str:
-        """The type of a schema; what it needs beside it is written under names that begin so."""
+        """The type of a schema. Writes further types that it needs under names that begin with `name`."""
         if not isinstance(schema, dict) or not schema:
             return "Any"
         if "$ref" in schema:
@@ -122,7 +121,7 @@ class Writer:
     def options(
         self, name: str, items: list[dict[str, Any]], required: list[str]
     ) -> Iterator[str]:
-        """The types of a choice's items; what all of them require is said beside the choice."""
+        """The types of a choice's items. The members that all of them require are next to the choice."""
         objects = [item for item in items if "properties" in item]
         for place, item in enumerate(items, 1):
             if item not in objects or (len(objects) == 1 and name not in self.schemas):
@@ -148,7 +147,7 @@ class Writer:
 
     def record(self, name: str, schema: dict[str, Any]) -> str:
         if schema.get("additionalProperties"):
-            return "dict[str, Any]"  # A TypedDict has no members of any name.
+            return "dict[str, Any]"  # A TypedDict cannot have members with arbitrary names.
         typed = {}
         for key, value in schema["properties"].items():
             if value is not False:
@@ -160,7 +159,7 @@ class Writer:
         return f"{name} | None" if isinstance(kinds, list) and "null" in kinds else name
 
     def text(self) -> str:
-        """Members of classes are read lazily, other names at once: behind those they use."""
+        """Members of classes are evaluated lazily, other names at once: they come after the names that they use."""
         ordered: list[str] = []
 
         def place(name: str) -> None:
@@ -189,7 +188,7 @@ def class_text(name: str, description: str, typed: dict[str, str]) -> str:
 
 
 def generate() -> str:
-    """The text of the file, from openapi.yaml as it stands."""
+    """The text of the file for the current openapi.yaml."""
     contract = yaml.safe_load(CONTRACT.read_text(encoding="utf-8"))
     return Writer(contract["components"]["schemas"]).text()
 

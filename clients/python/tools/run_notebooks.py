@@ -1,8 +1,8 @@
-"""Runs the notebooks against a daemon of their own, as a reader would, top to bottom.
+"""Runs the notebooks with a new daemon, from top to bottom as a reader would.
 
-    EPSILOND=path python3 run_notebooks.py FOLDER      the notebooks with their output go there
+    EPSILOND=path python3 run_notebooks.py FOLDER      writes the notebooks with output to FOLDER
 
-Needs nbclient and ipykernel. A cell that raises ends it with exit code 1.
+Needs nbclient and ipykernel. If a cell raises an exception, ends with exit code 1.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
     import epsilond
     c = epsilond.Client()                       # EPSILOND_URL, EPSILOND_KEY
-    c.datasets["adult"].budget                  # what is spent, what still fits
+    c.datasets["adult"].budget                  # what is spent and what still fits
     c.estimate("adult", epsilon=0.5)            # what a job would cost; free
     job = c.train("adult", "linear", epsilon=0.5, evaluation="adult-public").wait()
     job.model.predict(rows)
 
-The records stay with the service, which adds the noise and keeps the account. There is no fit(X, y)
-here, and no training loop of your own: README.md says why.
+The records stay with the service, which adds the noise and does the accounting. This package has no
+fit(X, y), and you do not write a training loop: README.md says why.
 """
 
 from . import _types as types

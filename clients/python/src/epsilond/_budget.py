@@ -1,4 +1,4 @@
-"""What a dataset promised, what is spent of it and what is left."""
+"""A dataset's budget: the guarantee it promised, what is spent and what is left."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ._html import element, facts, gauge
 
 
 class Budget:
-    """A dataset's budget at one moment. ``data`` is what the service answered.
+    """A dataset's budget at one moment. ``data`` is the service's answer.
 
-    Epsilons do not add up, Renyi curves do: spent 1.45 of 4 may leave room for a job of 3.56.
-    Shares do: they are of the capacity at the order that has most room left.
+    Epsilons do not add up, Renyi curves do: if 1.45 of 4 is spent, a job of 3.56 may still fit.
+    Shares add up: a share is a part of the capacity at the order that has most room left.
     """
 
     def __init__(self, data: _types.Budget) -> None:
@@ -21,23 +21,23 @@ class Budget:
         self.dataset = data["dataset"]
         self.delta = data["guarantee"]["delta"]
         self.epsilon = data["guarantee"]["epsilon"]
-        """The whole promise, over all epochs of the budget."""
+        """The epsilon that the dataset promised, over all epochs of the budget."""
         exposure = data["exposure"]
         self.epsilon_spent = exposure["epsilon_spent"] if exposure else data["epsilon_spent"]
-        """The guarantee of everything released so far, of all epochs."""
+        """The epsilon of everything released so far, over all epochs."""
         self.epsilon_remaining = data["epsilon_remaining"]
-        """Of the largest job that still fits: one step over all records."""
+        """The epsilon of the largest job that still fits. Such a job makes one step over all records."""
         self.frozen = data["frozen"]
-        """A restored backup was found: nothing can be spent until the owner grants anew."""
+        """True if a restored backup was found: nothing can be spent until the owner makes a new grant."""
         share = data["share"]
-        # Of a frozen epoch nobody knows what was spent: it counts whole.
+        # It is unknown how much of a frozen epoch was spent, so all of it counts as spent.
         self.share_spent, self.share_held, self.share_left = (
             (1.0, 0.0, 0.0) if self.frozen else (share["spent"], share["held"], share["left"]))
 
     @property
     def holdout(self) -> Budget | None:
-        """The budget of the records held out; None where the dataset holds none out. This one is
-        then of the records that models are trained on."""
+        """The budget of the held-out records; None if the dataset holds out no records. If there is
+        one, this object is the budget of the records that models are trained on."""
         for part in self.data.get("parts", []):
             if part["part"] == "holdout":
                 return Budget(cast(_types.Budget, {**self.data, **part, "parts": []}))

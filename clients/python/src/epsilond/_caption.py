@@ -1,4 +1,4 @@
-"""What people call datasets, jobs and models: a name and tags, which mean nothing to the service."""
+"""Names and tags that people give to datasets, jobs and models. The service does not interpret them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._transport import Transport
 
 
 class Keep(enum.Enum):
-    """What is not named stays as it is."""
+    """The default of an argument: the name or the tags stay as they are."""
 
     KEEP = "as it is"
 
@@ -22,7 +22,7 @@ TagChanges = Union[Mapping[str, Union[str, None]], None, Keep]
 
 
 def rename(transport: Transport, path: str, display_name: Name, tags: TagChanges) -> Any:
-    """The thing at that path, called so from now on, whatever it was called before."""
+    """Changes name and tags of the resource at `path` unconditionally, and returns the resource."""
     told = {"display_name": display_name, "tags": tags}
     change = {name: value for name, value in told.items() if value is not KEEP}
     headers = {"Content-Type": "application/merge-patch+json", "If-Match": "*"}

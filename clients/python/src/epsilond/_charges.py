@@ -1,4 +1,4 @@
-"""Charges: work that another engine runs on the same records, reserved, granted and settled here."""
+"""Charges pay from a dataset's budget for work that another engine runs on the same records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """Steps that are authorised, and so spent: they may be run once, by this process alone."""
+    """Steps that are authorised, and therefore spent. Only this process may run them, and only once."""
 
     def __init__(self, data: _types.Block) -> None:
         self.data = data
@@ -27,7 +27,7 @@ class Block:
         return self.data["steps"]
 
     def __iter__(self) -> Iterator[int]:
-        """The numbers of its steps, counted from 1 over the whole charge."""
+        """The numbers of the block's steps, counted from 1 over the whole charge."""
         return iter(range(self.first_step, self.last_step + 1))
 
     def __repr__(self) -> str:
@@ -35,14 +35,14 @@ class Block:
 
 
 class Charge:
-    """A part of a budget that is held for work elsewhere. Going over it asks for block after block:
+    """A part of a budget that is reserved for work elsewhere. Iterating over it requests its blocks:
 
         with client.charge("people", work, engine="sql") as lease:
             for block in lease:
                 for step in block: ...
 
-    The end of `with` settles it: what was granted is spent, whether or not it was run, the rest is
-    free again. A process that is lost needs no end: the lease ends by itself.
+    The end of `with` settles the charge: the steps of granted blocks are spent, even if they were
+    not run, and the rest becomes free again. If the process dies, the lease expires by itself.
     """
 
     def __init__(self, client: Client, data: _types.Charge) -> None:
@@ -60,22 +60,22 @@ class Charge:
 
     @property
     def epsilon(self) -> float:
-        """Of all its steps, at the dataset's delta."""
+        """The epsilon of all steps, at the dataset's delta."""
         return self.data["epsilon_planned"]
 
     @property
     def epsilon_spent(self) -> float:
-        """Of what was granted so far."""
+        """The epsilon of the steps that were granted so far."""
         return self.data["epsilon_spent"]
 
     def refresh(self) -> Charge:
-        """Asks for it as it is now."""
+        """Fetches the current state of the charge."""
         self.data = self._client._transport.get(f"/v1/charges/{segment(self.id)}")
         return self
 
     def block(self) -> Block | None:
-        """The next block, authorised before any of its steps may read a record; None behind the last.
-        What another process was granted is never run again, so it is passed over."""
+        """The next block, which is authorised before any of its steps may read a record; None after
+        the last block. Skips blocks that were granted to another process: no step is run twice."""
         while self.data["blocks_granted"] < self.data["blocks"]:
             wanted: _types.BlockRequest = {"block": self.data["blocks_granted"] + 1,
                                            "process": self._process}
@@ -96,10 +96,10 @@ class Charge:
             yield block
 
     def settle(self) -> Charge:
-        """Ends it. What was granted is spent, the rest is free again."""
+        """Ends the charge. Granted steps are spent, the rest becomes free again."""
         try:
             answer = self._client._transport.post(f"/v1/charges/{segment(self.id)}:settle")
-        except Conflict as conflict:  # its lease has ended, or an answer was lost on its way
+        except Conflict as conflict:  # the lease has ended, or an earlier answer was lost
             if conflict.code != "charge_ended":
                 raise
             return self.refresh()

@@ -1,4 +1,4 @@
-"""The client: where the service is, and what can be asked of it."""
+"""The client: the address of a service, and a method for each kind of request."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ DatasetName = Union[str, Dataset]
 
 
 class Client:
-    """One epsilond.
+    """A client of one epsilond service.
 
-    url         its address, else EPSILOND_URL, else http://127.0.0.1:8080
-    key         an access key, else EPSILOND_KEY; sent as a bearer's
+    url         the service's address; default EPSILOND_URL, else http://127.0.0.1:8080
+    key         an access key; default EPSILOND_KEY; sent as a bearer token
     timeout     seconds that an answer may take
-    patience    seconds after a failure in which a request is repeated, where that may help
+    patience    seconds after a first failure during which a request is sent again, if that may help
     """
 
     def __init__(self, url: str | None = None, key: str | None = None, *, timeout: float = 60.0,
@@ -45,12 +45,12 @@ class Client:
         return self._transport.base
 
     def version(self) -> _types.Version:
-        """What is running there."""
+        """The version of the running service."""
         answer: _types.Version = self._transport.get("/v1/version")
         return answer
 
     def status(self) -> _types.Status:
-        """How the service is doing: jobs by state, the queue, the ledger's head."""
+        """The service's status: jobs by state, the queue, the ledger's head."""
         answer: _types.Status = self._transport.get("/v1/status")
         return answer
 
@@ -60,11 +60,11 @@ class Client:
         return answer["algorithms"]
 
     def upload_weights(self, weights: str | os.PathLike[str] | bytes, *, note: str = "") -> _types.File:
-        """Uploads public weights, a safetensors file or its bytes; the id of the answer is what
-        ``train(model={..., "weights": id})`` begins with. Only what is public may be uploaded so: no
-        guarantee covers it.
+        """Uploads public weights: a safetensors file or its bytes. ``train(model={..., "weights": id})``,
+        with the id of the answer, starts training from them. Upload only weights that are public: no
+        guarantee covers them.
 
-        note        where they are from, in printable ASCII; certificates show it
+        note        where the weights come from, in printable ASCII; certificates show it
         """
         answer: _types.File = self._transport.upload("/v1/files", weights, {"note": note or None})
         return answer
@@ -93,10 +93,10 @@ class Client:
         steps: int | None = None,
         runs: int | None = None,
     ) -> Estimate:
-        """What the job of train() with these arguments would cost, and whether it fits now. Changes
+        """Estimates what train() with these arguments would cost, and whether the job fits now. Changes
         nothing and costs nothing.
 
-        runs: also what so many such jobs would cost together, in ``tuning``.
+        runs: a number of such jobs; ``tuning`` then has what they would cost together.
         """
         request = _job_request(
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
@@ -132,35 +132,39 @@ class Client:
         tags: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> Job:
-        """Submits a job; its whole price is reserved at once, or BudgetExhausted says what would
-        fit and nothing happened. ``.wait()`` waits for it.
+        """Submits a job and reserves its whole price. If the price does not fit, raises
+        BudgetExhausted, which says what would fit, and nothing is changed. ``.wait()`` waits for
+        the job.
 
-        dataset             a dataset or its id; evaluation: a public one to show quality on, or
-                            holdout(epsilon=0.1): what the dataset itself holds out
-        model               a preset's name, or a preset with its members, or a list of layers; beside
-                            these "weights" to begin with, the id of a model or of upload_weights(),
-                            and what of it is "trainable"
-        epsilon             of this job alone, at delta (by default the dataset's); or instead
-        noise_multiplier    how much noise, whatever it costs; or instead
-        budget_fraction     the share of what is left that the job may take
-        algorithm           a name, or a name with its parameters; so too the optimizer
+        dataset             a dataset or its id
+        evaluation          a public dataset to measure quality on, or holdout(epsilon=0.1): the
+                            records that the dataset itself holds out
+        model               a preset's name, or a preset with its members, or a list of layers; with
+                            it, "weights" to start from (the id of a model or of upload_weights()),
+                            and which layers are "trainable"
+        epsilon             of this job only, at delta (default: the dataset's); or instead
+        noise_multiplier    the amount of noise, at any cost; or instead
+        budget_fraction     the share of the remaining budget that the job may take
+        algorithm           a name, or a name with its parameters
+        optimizer           a name, or a name with its parameters
         averaging           "tail" or "ema", or either with its share or decay: the model is the mean of
                             the last points of training. It costs no privacy
-        class_weights       what the loss of each class is multiplied by: public numbers of yours
-        scaling             statistics of the dataset, whose outer quantiles of a column become its range
-                            in place of the declared one; what they cost was paid
-        ranks               how many processes take its steps together, where the operator lets them be
-                            started; ``estimate().ranks`` says whether that pays
-        rows_per_person     of a dataset of persons: the most rows of each that a step reads
-        augmentation        of images: {"views": 4, "flip": True, "shift": 2}, in how many views a step
-                            sees each; the mean of their gradients counts once, at no further cost
-        display_name, tags  what you call the job: shown, and found by jobs.where(). Whoever may see
-                            the job reads them
-        idempotency_key     a name of your own for this job: the call, repeated with it, finds the
-                            job that it made and spends nothing more. A notebook's cell that may
-                            run again has one. By default every call is a job of its own.
+        class_weights       factors of the loss of each class: public numbers that you choose
+        scaling             statistics of the dataset: the outer quantiles of a column replace its
+                            declared range. Their price was paid when they were measured
+        ranks               how many processes compute each step together, if the operator allows
+                            starting them; ``estimate().ranks`` says whether that pays
+        rows_per_person     in a dataset of persons: how many rows of a person a step reads at most
+        augmentation        for images: {"views": 4, "flip": True, "shift": 2}; a step sees each image
+                            in this number of views, and the mean of their gradients counts once, at
+                            no further cost
+        display_name, tags  the job's name and tags: shown, and found by jobs.where(). Anyone who may
+                            see the job can read them
+        idempotency_key     your own name for this call: if the call is repeated with the same key, it
+                            returns the job that it created before and spends nothing more. Use one in
+                            a notebook cell that may run again. By default every call creates a job.
 
-        What is left out has the service's defaults.
+        The service's defaults apply to arguments that are left out.
         """
         request = _job_request(
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
@@ -183,12 +187,13 @@ class Client:
         idempotency_key: str | None = None,
         **settings: Any,
     ) -> list[Job]:
-        """One job of each epsilon, otherwise alike. Prints what each takes of the budget and what all
-        take together; trains only with confirm=True, and only where all of them fit.
+        """Trains one job for each epsilon, with the same settings otherwise. Prints the share of the
+        budget that each job takes and the share that all take together. Trains only with
+        confirm=True, and only if all jobs fit.
 
-        settings            as of train(). Every job is charged, whichever is chosen in the end.
-        idempotency_key     as of train(); repeated with it, the call finds the jobs that it made,
-                            as long as their price would fit once more.
+        settings            as in train(). Every job is charged, also those that you do not use.
+        idempotency_key     as in train(): if the call is repeated with the same key, it returns the
+                            jobs that it created before, as long as their price would fit once more.
         """
         estimates = [self.estimate(dataset, model, epsilon=epsilon, **settings) for epsilon in epsilons]
         price = Price(epsilons, estimates)
@@ -215,17 +220,18 @@ class Client:
         idempotency_key: str | None = None,
         **settings: Any,
     ) -> Sweep | None:
-        """Many runs of one job, all of them reserved at once before the first begins, or none; the
-        sweep names the best of them. Prints the price of all runs composed; submits only with
+        """Many runs of one job. The price of all runs is reserved before the first begins, or none is
+        run; the sweep names the best run. Prints the composed price of all runs; submits only with
         confirm=True.
 
         runs                the settings of each run: JSON pointers into the job, and their values
-        grid                or the values of each setting, whose every combination is a run:
+        grid                or the values of each setting; every combination of them is a run:
                             {"/optimizer/learning_rate": [0.5, 2], "/privacy/epsilon": [0.5, 1]}
-        random              or draws: {"count": 10, "seed": 1, "settings": {"/optimizer/learning_rate":
-                            {"low": 0.1, "high": 10, "scale": "log"}}}
-        settings            as of train(): what all runs have
-        idempotency_key     as of train(): repeated with it, the call finds the sweep that it made
+        random              or random draws: {"count": 10, "seed": 1, "settings":
+                            {"/optimizer/learning_rate": {"low": 0.1, "high": 10, "scale": "log"}}}
+        settings            as in train(); they apply to all runs
+        idempotency_key     as in train(): if the call is repeated with the same key, it returns the
+                            sweep that it created before
         """
         ways = {"runs": runs, "grid": grid, "random": random}
         request = {"job": _job_request(dataset=dataset, model=model, **{"algorithm": "dpsgd", **settings}),
@@ -255,14 +261,15 @@ class Client:
         delta: float | None = None,
         idempotency_key: str | None = None,
     ) -> Statistics:
-        """Asks for statistics of a private dataset's columns, all of them for one price, which is
+        """Requests statistics of a private dataset's columns, all of them for one price, which is
         reserved at once. ``.wait()`` waits for the answers, which come with intervals.
 
         asked               {"kind": "histogram", "column": "sex"}, {"kind": "mean", "column": "age",
                             "range": [17, 90]}, and so on: docs/statistics.md
-        epsilon             of all of it together, at delta (by default the dataset's); or instead
-        noise_multiplier    how much noise, whatever it costs
-        idempotency_key     as of train(): repeated with it, the call finds what it asked before
+        epsilon             of all statistics together, at delta (default: the dataset's); or instead
+        noise_multiplier    the amount of noise, at any cost
+        idempotency_key     as in train(): if the call is repeated with the same key, it returns the
+                            statistics that it requested before
         """
         request = _statistics_request(dataset, asked, epsilon, noise_multiplier, delta)
         answer = self._transport.post("/v1/statistics", request,
@@ -278,15 +285,15 @@ class Client:
         noise_multiplier: float | None = None,
         delta: float | None = None,
     ) -> _types.StatisticsEstimate:
-        """What statistics() with these arguments would cost, and how wide its intervals would be.
-        Changes nothing and costs nothing."""
+        """Estimates what statistics() with these arguments would cost, and how wide its intervals
+        would be. Changes nothing and costs nothing."""
         request = _statistics_request(dataset, asked, epsilon, noise_multiplier, delta)
         answer: _types.StatisticsEstimate = self._transport.post(
             "/v1/statistics:estimate", request).json()
         return answer
 
     def past_statistics(self, dataset: DatasetName | None = None) -> Iterator[Statistics]:
-        """What was asked for before, newest first; ``refresh()`` fetches the answers of one."""
+        """Statistics that were requested before, newest first; ``refresh()`` fetches the answers of one."""
         name = dataset.id if isinstance(dataset, Dataset) else dataset
         query = {"order": "desc", "dataset": name}
         for data in self._transport.pages("/v1/statistics", "statistics", query):
@@ -305,17 +312,18 @@ class Client:
         block_steps: int | None = None,
         idempotency_key: str | None = None,
     ) -> Charge:
-        """Reserves a part of a budget for work that another engine runs on the same records, which is
-        then granted block by block. ``with`` settles it at its end.
+        """Reserves a part of a budget for work that another engine runs on the same records. The work
+        is then granted block by block. The end of a ``with`` statement settles the charge.
 
         work         {"kind": "sampled_gaussian", "sampler": "poisson", "sampling_rate": 0.01,
                      "noise_multiplier": 1.1, "steps": 1000, "neighbour": "add_remove"}, or a list in
                      the order in which it is run: docs/accounting.md 1.13
-        engine       what runs it, for people: its entry in the ledger names it
-        unit, parts  whom the sensitivity is of; the parts of a divided dataset that it reads
-        records      how many the dataset has, where it is not imported
-        lease_s      after so many seconds without a new block it ends by itself
-        block_steps  how many steps are granted at once; by default a hundredth
+        engine       the name of the engine that runs the work; the ledger shows it to people
+        unit         what the sensitivity refers to: a record or a person
+        parts        the parts of a divided dataset that the work reads
+        records      the number of the dataset's records, if it is not imported
+        lease_s      seconds without a new block after which the charge ends by itself
+        block_steps  how many steps are granted at once; by default a hundredth of all
         """
         return Charge(self, self._transport.post(
             "/v1/charges", _charge_request(
@@ -332,14 +340,14 @@ class Client:
         parts: Sequence[Literal["train", "holdout"]] | None = None,
         records: int | None = None,
     ) -> _types.ChargeEstimate:
-        """What charge() of this work would cost, and whether it fits now. Changes nothing."""
+        """Estimates what charge() with these arguments would cost, and whether it fits. Changes nothing."""
         answer: _types.ChargeEstimate = self._transport.post(
             "/v1/charges:estimate", _charge_request(
                 dataset, work, engine="estimate", unit=unit, parts=parts, records=records)).json()
         return answer
 
     def charges(self, id: str) -> Charge:
-        """A charge by its id, to go on with it. This process is granted new blocks alone."""
+        """The charge with this id, to continue it. This process is granted only new blocks."""
         return Charge(self, self._transport.get(f"/v1/charges/{segment(id)}"))
 
     def past_charges(self, dataset: DatasetName | None = None) -> Iterator[Charge]:
@@ -354,11 +362,11 @@ class Client:
 
 PRIVACY = ("epsilon", "noise_multiplier", "budget_fraction", "delta", "accountant")
 NAMED = {"model": "preset", "algorithm": "name", "optimizer": "name",
-         "averaging": "kind", "scaling": "statistics"}  # by one word or an object
+         "averaging": "kind", "scaling": "statistics"}  # each is given as one word or as an object
 
 
 def _job_request(**told: Any) -> dict[str, Any]:
-    """The body of a job: only what was said, so that the rest has the service's defaults."""
+    """The body of a job. It has only the arguments that were given: defaults are the service's."""
     request: dict[str, Any] = {}
     for name, value in told.items():
         if value is None:

@@ -1,4 +1,4 @@
-"""Datasets: what is public about them, their budgets, and how they are registered."""
+"""Datasets: their public properties, their budgets, and registration."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 Files = Union[Content, Mapping[str, Content]]
 
-IMPORT_TIMEOUT = 60.0  # seconds on top of the usual: the service answers within ten
+IMPORT_TIMEOUT = 60.0  # seconds on top of the usual timeout: the service answers within ten
 POLL_SECONDS = 1.0  # an import ends at a whole second
 PAIR_FORMATS = ("idx", "npy")  # two files: features and labels
 
 
 class Dataset:
-    """A dataset as it was when asked for; ``data`` is all that the service says of it."""
+    """A dataset as it was when last fetched; ``data`` is the service's whole answer."""
 
     def __init__(self, client: Client, data: _types.Dataset) -> None:
         self._client = client
@@ -44,12 +44,12 @@ class Dataset:
 
     @property
     def records(self) -> int | None:
-        """How many there are, once imported, of records or of persons (``unit``); public."""
+        """The number of records or persons (see ``unit``), once imported; it is public."""
         return self.data["records"]
 
     @property
     def unit(self) -> str:
-        """Whom the budget protects: each record, or each person with all of their rows."""
+        """The unit that the budget protects: each record, or each person with all of their rows."""
         return self.data["unit"]
 
     @property
@@ -58,22 +58,22 @@ class Dataset:
 
     @property
     def budget(self) -> Budget | None:
-        """What is spent and what is left, as of now; None of public data, which has no budget."""
+        """The budget as of now; None if the dataset is public: public datasets have no budget."""
         if self.is_public:
             return None
         return Budget(self._transport.get(f"/v1/datasets/{segment(self.id)}/budget"))
 
     def rename(self, display_name: Name = KEEP, tags: TagChanges = KEEP) -> Dataset:
-        """Calls the dataset something else; None takes the name, all tags or one of them away."""
+        """Changes the dataset's name and tags; None removes the name, all tags or one of them."""
         self.data = rename(self._transport, f"/v1/datasets/{segment(self.id)}", display_name, tags)
         return self
 
     def delete(self) -> None:
-        """Deletes the records. What was spent stays spent, models stay, and the id is never free."""
+        """Deletes the records. Spent budget stays spent, models stay, and the id is never free again."""
         self._transport.call("DELETE", f"/v1/datasets/{segment(self.id)}")
 
     def refresh(self) -> Dataset:
-        """Asks for the dataset as it is now."""
+        """Fetches the dataset's current state."""
         self.data = self._transport.get(f"/v1/datasets/{segment(self.id)}")
         return self
 
@@ -92,7 +92,7 @@ class Dataset:
 
 
 class Datasets:
-    """The datasets of the service: by id, or all of them, newest first."""
+    """The service's datasets: by id, or all of them, newest first."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -138,23 +138,23 @@ class Datasets:
         """Declares a dataset, uploads its file (or its files, by name), imports it, and returns
         it once it may be trained on.
 
-        What is declared becomes public: names, ranges, words, the number of records. Say what a
-        column means (an age is 0 to 120); never take it from the file.
+        The declaration becomes public: names, ranges, words, the number of records. State what a
+        column means (an age is 0 to 120); never take a range or a value from the file.
 
-        Where people have several rows, a column of kind "privacy_id" says whose each row is: the
-        promise is then to persons, however many rows they have. Formats without columns have a file
-        for that, by its name beside the others: files={"data": ..., "privacy_id": ...}, with a line
-        for each record, and privacy_id=True.
+        If people have several rows, declare a column of kind "privacy_id" that says which person
+        each row belongs to: the promise is then made to persons, however many rows they have. In
+        formats without columns these ids are in a file of their own, with a line for each record:
+        files={"data": ..., "privacy_id": ...} and privacy_id=True.
 
-        Either epsilon and delta, the whole promise to the people in the data, made for good
-        once anything is drawn on it, or
-        public=True, for records that everybody may see. There is no default.
+        Give either epsilon and delta or public=True; there is no default. Epsilon and delta are the
+        whole promise to the people in the data, and final once anything has been drawn from this
+        budget. public=True is for records that everyone may see.
 
-        holdout: the share of the records that is held out, for good; train(evaluation=
-        holdout(epsilon=0.1)) then measures models on them, out of a budget of their own.
+        holdout: the share of the records that is held out permanently. train(evaluation=
+        holdout(epsilon=0.1)) then measures models on them, paid from their own budget.
 
-        Where the upload or the import fails nothing is lost: correct the file and register again,
-        with another promise too, as long as nothing was drawn on the first.
+        If the upload or the import fails, nothing is lost: correct the file and register it again.
+        You may then also change the promise, as long as nothing has been drawn from the first one.
         """
         declared: dict[str, Any] = {
             "id": id, "format": format, "task": task, "classes": classes, "features": features,
@@ -178,7 +178,7 @@ class Datasets:
         try:
             self._client._transport.post("/v1/datasets", request, idempotency_key=idempotency_key)
         except AlreadyExists as problem:
-            # Declared so already and never imported: an upload or an import failed before.
+            # It was declared before but never imported: an earlier upload or import failed.
             if problem.pointer != "/id" or self[id].state not in ("CREATED", "FAILED"):
                 raise
 
@@ -193,7 +193,7 @@ class Datasets:
             time.sleep(POLL_SECONDS)
         failure = imported["failure"]
         if failure is not None:
-            # What the import would have answered, had it not taken so long.
+            # The problem that the import would have been answered with if it had ended in time.
             problem = problem_from({**failure, "status": 422, "retryable": False, "errors": [],
                                     "advice": "correct the file and register it again"}, None)
             if problem is not None:

@@ -1,5 +1,5 @@
-"""Everything that can go wrong, as exceptions. A problem of the service keeps its code and the
-pointers of the members at fault; the codes are listed in openapi.yaml."""
+"""All exceptions of this package. A problem that the service reports keeps its code and the pointers
+to the wrong members; openapi.yaml lists the codes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class EpsilondError(Exception):
-    """All errors of this package."""
+    """The base class of all errors of this package."""
 
 
 class Unreachable(EpsilondError, ConnectionError):
-    """No answer came, and it was not asked again, or not with success.
+    """No answer came, and the request was not sent again, or without success.
 
-    Where a job or a dataset was to be created it may have been. ``idempotency_key`` is the key of
-    that call: the same call with this key finds out, and does nothing twice.
+    If the call creates a job or a dataset, the service may have created it. ``idempotency_key`` is the
+    key of that call: the same call with this key finds out, and does nothing twice.
     """
 
     def __init__(self, message: str, idempotency_key: str | None = None) -> None:
@@ -34,7 +34,7 @@ class Unreachable(EpsilondError, ConnectionError):
 
 
 class UnexpectedAnswer(EpsilondError):
-    """What answered is not epsilond, or something stands in front of it."""
+    """The answer is not from epsilond, or a proxy in front of it answered."""
 
     def __init__(self, message: str, status: int, retry_after: int | None = None) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class UnexpectedAnswer(EpsilondError):
 
 
 class Problem(EpsilondError):
-    """The service refused. ``code`` says why in one word, ``advice`` what to do."""
+    """The service refused the request. ``code`` names the reason, ``advice`` says what to do."""
 
     def __init__(self, body: _types.Problem, retry_after: int | None = None) -> None:
         self.body = body
@@ -54,7 +54,7 @@ class Problem(EpsilondError):
         self.retryable = body["retryable"]
         self.errors = body["errors"]
         self.request_id = body["instance"]
-        self.retry_after = retry_after  # seconds after which asking again makes sense
+        self.retry_after = retry_after  # seconds after which a retry makes sense
         super().__init__(self._message())
 
     def _message(self) -> str:
@@ -62,26 +62,27 @@ class Problem(EpsilondError):
                   for fault in self.errors]
         if not faults:
             return plain(f"{self.detail} ({self.code}: {self.advice})")
-        # One line a fault: a form that was filled in wrongly is mended in one go.
+        # One line for each fault, so that all of them can be corrected at once.
         return "\n  ".join([f"{self.code}: {self.advice}", *map(plain, faults)])
 
     @property
     def pointer(self) -> str:
-        """JSON pointer of the first member at fault; empty where none is."""
+        """The JSON pointer to the first wrong member; empty if the problem names none."""
         return self.errors[0]["pointer"] if self.errors else ""
 
 
 class InvalidArgument(Problem):
-    """A request that cannot be meant (400, 413 and their like); ``errors`` lists each fault."""
+    """The request is invalid (400, 413, 415, 422); ``errors`` lists each fault."""
 
 
 class NoAnswer(InvalidArgument):
     """The model has no finite output for some rows; ``errors`` names them, ``rows`` has their numbers.
 
-    The numbers count the rows that were given, from 0. Of many such rows the first are named.
+    The numbers count all rows that were given, from 0. If there are many such rows, only the first
+    ones are named.
     """
 
-    first_row = 0  # of the rows that were given, the first that this request had
+    first_row = 0  # the number of this request's first row among all rows that were given
 
     @property
     def rows(self) -> list[int]:
@@ -96,26 +97,26 @@ class NoAnswer(InvalidArgument):
 
 
 class Forbidden(Problem):
-    """Not from here, or not with this key (401, 403)."""
+    """The request is not allowed from this client, or not with this key (401, 403)."""
 
 
 class NotFound(Problem):
-    """There is none of that name (404)."""
+    """There is nothing with that name (404)."""
 
 
 class Conflict(Problem):
-    """Not in this state of things (409)."""
+    """The current state does not allow the request (409)."""
 
 
 class AlreadyExists(Conflict):
-    """The identifier is taken; it is never free again."""
+    """The identifier is in use, or was before; it is never free again."""
 
 
 class BudgetExhausted(Conflict):
     """The dataset's budget does not cover the job; nothing was spent.
 
-    ``largest_epsilon`` is that of the largest such job which would fit now, ``most_steps`` how many
-    steps of this noise would; None where no number of steps answers that.
+    ``largest_epsilon`` is the epsilon of the largest such job that would fit now, ``most_steps`` the
+    number of steps with this noise that would fit; None if the steps differ in noise or kind.
     """
 
     def __init__(self, body: _types.Problem, retry_after: int | None = None) -> None:
@@ -132,14 +133,14 @@ class BudgetExhausted(Conflict):
 
 
 class BudgetHeld(BudgetExhausted):
-    """Only what open jobs hold is in the way: it may fit when they have ended."""
+    """Only reservations of open jobs prevent it: the job may fit when they have ended."""
 
     def _message(self) -> str:
         return f"{super()._message()} ({self.advice})"
 
 
 class ImportFailed(Problem):
-    """The uploaded file cannot be read as declared; ``file``, ``line`` and ``column`` say where."""
+    """The uploaded file does not match its declaration; ``file``, ``line`` and ``column`` say where."""
 
     def __init__(self, body: _types.Problem, retry_after: int | None = None) -> None:
         self.file = body.get("file")
@@ -154,11 +155,11 @@ class ImportFailed(Problem):
 
 
 class Unavailable(Problem):
-    """Not now (503). Where the service says when, this client has asked again already."""
+    """The service cannot answer now (503). If it said when to retry, this client has retried already."""
 
 
 class JobFailed(EpsilondError):
-    """A job ended as FAILED or CANCELLED. ``job`` is the job; what it spent stays spent."""
+    """A job ended as FAILED or CANCELLED. ``job`` is the job; budget that it spent stays spent."""
 
     def __init__(self, message: str, job: Job) -> None:
         super().__init__(message)
@@ -166,11 +167,11 @@ class JobFailed(EpsilondError):
 
 
 class ModelFileError(EpsilondError, ValueError):
-    """The bytes are not a model's file, or not the one that the service published."""
+    """The bytes are not a model file, or not the file that the service published."""
 
 
 class Unsupported(EpsilondError, TypeError):
-    """The model has something that cannot be done here; the message says what can."""
+    """This package cannot do this with the model; the message says what it can do."""
 
 
 BY_CODE: dict[str, type[Problem]] = {
@@ -189,7 +190,7 @@ MEMBERS = {"code": str, "detail": str, "advice": str, "retryable": bool, "errors
 
 
 def problem_from(body: Any, retry_after: int | None) -> Problem | None:
-    """The exception of a problem's body; None where the body is not a problem."""
+    """The exception for a problem's body; None if the body is not a problem."""
     if not isinstance(body, dict) or any(
             not isinstance(body.get(name), kind) for name, kind in MEMBERS.items()):
         return None

@@ -1,4 +1,4 @@
-"""What a job would cost, and whether it fits; asking costs nothing."""
+"""Estimates: the cost of a job, and whether it fits. An estimate costs nothing."""
 
 from __future__ import annotations
 
@@ -12,43 +12,42 @@ from ._html import element, gauge
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Estimate:
-    """The members are those of the API's answer; the figures of privacy are None where the
-    algorithm adds no noise."""
+    """The members of the API's answer. The privacy figures are None if the algorithm adds no noise."""
 
     fits: Literal["yes", "held", "no"]
-    """held: only what open jobs hold is in the way."""
+    """held: only reservations of open jobs prevent it."""
     steps: int
     batch_size: int
     sampling_rate: float
     parameters: int
     memory: int
     epsilon_planned: float | None
-    """Of this job alone, at delta."""
+    """The epsilon of this job only, at delta."""
     delta: float | None
     order: float | None
     noise_multiplier: float | None
     paper_claim: float | None
     largest_epsilon: float | None
-    """Of such a job that would fit now."""
+    """The largest epsilon of such a job that would fit now."""
     most_steps: int | None
-    """Of this noise that would fit now; None where the steps differ in noise or kind."""
+    """The number of steps with this noise that would fit now; None if the steps differ in noise or kind."""
     share: _types.ShareAsked | None
-    """What is spent, held and left of the budget, and what this job asks of it; None of public data."""
+    """The budget's shares: spent, held, left, and asked by this job; None if the data is public."""
     rooms: list[_types.RoomAsked] | None
-    """The same at every order with weight: the job fits if it fits at one of them."""
+    """The same shares at every order with weight: the job fits if it fits at one of these orders."""
     epsilon_after: float | None
-    """The guarantee of everything released, were this job and all that is held charged whole."""
+    """The ``epsilon_spent`` of the budget if this job and all that is held were charged whole."""
     jobs_like_this: int | None
-    """How many such jobs would be taken now, one after the other."""
+    """The number of such jobs that would be accepted now, one after the other."""
     tuning: _types.EstimateTuning | None
     ranks: _types.EstimateRanks | None = None
-    """Of a job of several ranks, how much of their time it would use, and whether that pays."""
+    """For a job with several ranks: the share of their time that it would use, and whether that pays."""
     measurement: _types.EstimateMeasurement | None = None
-    """Of a job that is evaluated on a holdout, what that look would cost the holdout's budget."""
+    """For a job that is evaluated on a holdout: what the evaluation costs of the holdout's budget."""
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Estimate:
-        """From the API's answer; members that a later service adds are passed over."""
+        """Creates an estimate from the API's answer; ignores members that a later service adds."""
         known = {field.name for field in dataclasses.fields(cls)} - {"measurement", "ranks"}
         return cls(measurement=data.get("measurement"), ranks=data.get("ranks"), **{name: data[name] for name in known})
 

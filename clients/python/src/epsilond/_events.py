@@ -1,4 +1,4 @@
-"""Events that a service sends as they happen: text/event-stream, as the HTML standard has it."""
+"""Reads the events that a service streams: text/event-stream, as the HTML standard defines it."""
 
 from __future__ import annotations
 

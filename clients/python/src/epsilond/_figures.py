@@ -1,7 +1,7 @@
-"""Numbers and foreign text as a person reads them.
+"""Formats numbers and text of the service for display.
 
-What was spent is rounded up and what is left is rounded down, so that a figure that was read off
-the screen never promises more than the service does.
+Spent amounts are rounded up and remaining amounts are rounded down, so that a displayed figure never
+promises more than the service does.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import decimal
 import math
 
-DIGITS = 3  # significant ones: a budget is not planned more finely
+DIGITS = 3  # significant digits: a budget is not planned more finely
 
 
 def _rounded(value: float | None, rounding: str) -> str:
-    if value is None:  # how the service writes infinity
+    if value is None:  # the service writes infinity as null
         return "infinity"
     if value == 0:
         return "0"
@@ -33,10 +33,10 @@ def down(value: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of what was spent, in whole percent, rounded up but for a double's last digits."""
+    """A spent share in whole percent, rounded up; rounding errors of a double are not rounded up."""
     return f"{math.ceil(100 * share - 1e-9)} %"
 
 
 def plain(text: object) -> str:
-    """Text of the service without control characters: a terminal obeys them."""
+    """Text of the service with control characters replaced, because a terminal would obey them."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))

@@ -1,4 +1,4 @@
-"""HTML for notebooks. Whatever is put into it is escaped, but for what was made here."""
+"""HTML for notebooks. All text is escaped, except HTML that this module made."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def element(name: str, *children: object, **attributes: object) -> Html:
 
 
 def gauge(words: str, spent: float, held: float, asked: float = 0) -> Html:
-    """A bar: spent solid, held hatched, asked for green or, where there is no room, red, left pale.
-    The words say the same to who cannot see it."""
+    """A bar: the spent part is solid, the held part hatched, the requested part green (red if it does
+    not fit) and the remaining part pale. `words` says the same for readers who cannot see the bar."""
     def part(start: float, share: float, fill: str) -> Html:
         return element("rect", x=f"{100 * start:.2f}%", y="0", height="12", fill=fill,
                        width=f"{100 * max(0.0, share):.2f}%")
@@ -44,7 +44,7 @@ def gauge(words: str, spent: float, held: float, asked: float = 0) -> Html:
 
 
 def facts(heading: str, rows: Iterable[tuple[str, object]], *more: Html) -> str:
-    """A heading, more under it, and a table of names and values."""
+    """A heading, below it the elements of `more`, and a table of names and values."""
     lines = [element("tr", element("th", name, style="text-align: left"),
                      element("td", value, style="text-align: left")) for name, value in rows]
     return element("div", element("p", element("b", heading)), *more, element("table", *lines))

@@ -1,4 +1,4 @@
-"""Jobs: what was asked for, how far it is, what came of it."""
+"""Jobs: their settings, progress and results."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ._transport import Transport, segment
 if TYPE_CHECKING:
     from ._client import Client
 
-SILENCE_SECONDS = 40.0  # without an event or a comment: something keeps the events back
-POLL_SECONDS = 30  # that one request waits for news; the service allows 60
-PATIENCE_SECONDS = 60.0  # that a restart of the service may take while a job is waited for
+SILENCE_SECONDS = 40.0  # without an event or a comment: then a proxy holds the events back
+POLL_SECONDS = 30  # that one request waits for a change; the service allows 60
+PATIENCE_SECONDS = 60.0  # that a restart of the service may take while wait() waits
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
 class Job:
-    """A job as it was when last asked for; ``data`` is all that the service says of it."""
+    """A job as it was when last fetched; ``data`` is the service's whole answer."""
 
     def __init__(self, client: Client, data: _types.Job) -> None:
         self._client = client
@@ -49,20 +49,19 @@ class Job:
 
     @property
     def epsilon_spent(self) -> float | None:
-        """Of this job alone, so far; None where nothing is spent or the figure is infinite."""
+        """The epsilon of this job only, so far; None if nothing is spent or the figure is infinite."""
         return self.data["privacy"]["epsilon_spent"] if self.data["privacy"] else None
 
     def refresh(self) -> Job:
-        """Asks for the job as it is now."""
+        """Fetches the job's current state."""
         self._ask(0, only_changes=False, patience=None)
         return self
 
     def wait(self, timeout: float | None = None, *, progress: bool = True) -> Job:
-        """Returns the job once it has succeeded, and shows how far it is to whoever looks on.
+        """Returns the job once it has succeeded. Shows progress on a terminal or in a notebook.
 
-        JobFailed where it ends otherwise, TimeoutError after `timeout` seconds. Either way, and
-        where the wait is interrupted, the job itself goes on: it is the service's, not this
-        process's.
+        Raises JobFailed if the job ends otherwise, and TimeoutError after `timeout` seconds. After a
+        timeout or an interrupt the job goes on, because it runs in the service, not in this process.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         try:
@@ -75,7 +74,7 @@ class Job:
                         raise TimeoutError(self._goes_on())
                     if offered:
                         offered = self._follow(left, bar)
-                    else:  # without a bar to move, only the end is news
+                    else:  # without a bar, only the end of the job matters
                         self._ask(int(min(POLL_SECONDS, left + 1)), bar.shown, PATIENCE_SECONDS)
                     bar.update(self.data)
         except KeyboardInterrupt:
@@ -85,34 +84,34 @@ class Job:
         return self
 
     def cancel(self) -> Job:
-        """Stops the job at the next block of steps. What was authorised by then stays spent."""
+        """Stops the job before its next block of steps. Steps that were authorised by then stay spent."""
         answer = self._transport.post(f"/v1/jobs/{segment(self.id)}:cancel")
         self.data, self._etag = answer.json(), None
         return self
 
     def rename(self, display_name: Name = KEEP, tags: TagChanges = KEEP) -> Job:
-        """Calls the job something else; None takes the name, all tags or one of them away."""
+        """Changes the job's name and tags; None removes the name, all tags or one of them."""
         self.data = rename(self._transport, f"/v1/jobs/{segment(self.id)}", display_name, tags)
         self._etag = None
         return self
 
     def delete(self) -> None:
-        """Deletes the job once it has ended and its model is deleted. What it spent stays spent."""
+        """Deletes the job. It must have ended, and its model must be deleted. What it spent stays spent."""
         self._transport.call("DELETE", f"/v1/jobs/{segment(self.id)}")
 
     def logs(self) -> list[_types.JobLogEntry]:
-        """What became visible of the job and when, oldest first."""
+        """The job's log: what became visible of it and when, oldest first."""
         return list(self._transport.pages(f"/v1/jobs/{segment(self.id)}/logs", "log"))
 
     @property
     def quality(self) -> _types.Quality | None:
-        """What was measured on the records held out, each figure with its 95 % interval; None where
-        nothing was, or the job has not succeeded."""
+        """The quality on the held-out records, each figure with its 95 % interval; None if it was not
+        measured or the job has not succeeded."""
         return self.data.get("quality")
 
     @property
     def model(self) -> Model:
-        """The model that was trained; an error where there is none yet, or never will be."""
+        """The trained model. Raises ValueError while there is none, and JobFailed if there never will be."""
         if self.data["model"] is None:
             if self.ended:
                 raise JobFailed(self._failure(), self)
@@ -127,8 +126,8 @@ class Job:
             self.data, self._etag = answer.json(), answer.headers.get("ETag")
 
     def _follow(self, left: float, bar: Bar) -> bool:
-        """Follows the job's events to its end, for `left` seconds. False where it has none to
-        follow, as of an older service, or where something in between keeps them back."""
+        """Follows the job's events to its end, for at most `left` seconds. Returns False if no events
+        come, because the service is too old or a proxy in between holds them back."""
         until = time.monotonic() + left
         told = False
         try:
@@ -144,12 +143,12 @@ class Job:
                     if time.monotonic() >= until:
                         return True
         except (EpsilondError, ValueError):
-            pass  # what is wrong, if it is, the next request says
+            pass  # the next request reports the error, if there still is one
         self._ask(0, only_changes=False, patience=PATIENCE_SECONDS)
         return told
 
     def _take(self, event: Event) -> None:
-        """Changes the job as an event says."""
+        """Applies an event to the job's data."""
         name, told = event
         if name == "snapshot":
             self.data = told
@@ -205,7 +204,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of the service: by id, or all of them, newest first."""
+    """The service's jobs: by id, or all of them, newest first."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -227,10 +226,10 @@ class Jobs:
         order_by: Literal["create_time", "epsilon", "quality"] | None = None,
         order: Literal["asc", "desc"] | None = None,
     ) -> Iterator[Job]:
-        """Those for which all holds that is said; newest first, unless another order is. They come
-        without their histories, which refresh() fetches.
+        """The jobs that match all given filters; newest first unless another order is given. They
+        come without their histories, which refresh() fetches.
 
-        q: what stands in the name or in a tag; tag: a tag that it has, as "key:value".
+        q: text that the name or a tag contains; tag: a tag that the job has, as "key:value".
         """
         query = {"view": "summary", "dataset": dataset, "state": state, "algorithm": algorithm,
                  "q": q, "tag": tag, "order_by": order_by, "order": order}

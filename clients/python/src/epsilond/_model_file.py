@@ -1,5 +1,5 @@
 """A published model's file: safetensors with the architecture, the inputs and the certificate in
-its metadata. All of it is read here, without the service; numpy is needed for the weights alone."""
+its metadata. This module reads it without the service; only reading the weights needs numpy."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class _Tensor(NamedTuple):
 
 
 class ModelFile:
-    """``arch`` is the model as layers, ``inputs`` how a record becomes numbers, ``certificate`` what
-    was promised. ModelFileError where the bytes are no such file."""
+    """``arch`` has the model's layers, ``inputs`` the encoding of records as numbers, ``certificate``
+    the promise. Raises ModelFileError if the bytes are not such a file."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -46,44 +46,43 @@ class ModelFile:
         self._tensors = _tensors(header, len(self._data))
 
     def numpy(self) -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
-        """The weights by name, as copies: named and laid out as PyTorch does (docs/model-file.md)."""
+        """Copies of the weights by name, with PyTorch's names and layouts (docs/model-file.md)."""
         numpy = _numpy()
         return {name: numpy.frombuffer(self._data[tensor.begin : tensor.end], dtype="<f4")
                 .reshape(tensor.shape).astype(numpy.float32)
                 for name, tensor in self._tensors.items()}
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """The weights as tensors of PyTorch, by the names of the file. Those of ResNets are
-        torchvision's."""
+        """The weights as PyTorch tensors, by the names in the file. ResNets have torchvision's names."""
         from . import _torch
 
         return _torch.state_dict(self)
 
     def torch(self) -> torch.nn.Module:
-        """The model as a module of PyTorch, in evaluation mode. It takes what encode() gives, and
-        answers what the last layer does: softmax and the like are the loss's. Names of its
-        parameters are places of layers, which is what the file has too, but for ResNets."""
+        """The model as a PyTorch module, in evaluation mode. Its input is the result of encode(), and
+        its output that of the last layer: softmax and similar functions belong to the loss. Its
+        parameters are named by the layers' positions, as in the file, except for ResNets."""
         from . import _torch
 
         return _torch.module(self)
 
     def encode(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Rows in the dataset's own units as the numbers that the first layer takes."""
+        """Converts rows in the dataset's own units to the numbers that the first layer takes."""
         _numpy()
         from ._records import Records
 
         return Records(self.inputs).encode(X)
 
     def as_sklearn(self) -> Predictor:
-        """A predictor in scikit-learn's manner that runs here, with numpy alone: for models of dense
-        layers. There is no fit: see the README."""
+        """A predictor with scikit-learn's interface that runs in this process and needs only numpy. It
+        supports models of dense layers. It has no fit(): see the README."""
         _numpy()
         from ._predictor import Predictor
 
         return Predictor(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file as it was published; load() reads it back."""
+        """Writes the file exactly as it was published; load() reads it back."""
         with open(path, "wb") as file:
             file.write(self.content)
 
@@ -92,7 +91,7 @@ class ModelFile:
 
 
 def load(path: str | os.PathLike[str]) -> ModelFile:
-    """A model's file from disk; needs no service."""
+    """Reads a model's file from disk; needs no service."""
     with open(path, "rb") as file:
         return ModelFile(file.read())
 
@@ -106,7 +105,7 @@ def _numpy() -> Any:
 
 
 def _header(content: bytes) -> tuple[dict[str, Any], int]:
-    """The header and where the tensors' bytes begin."""
+    """The header, and the offset at which the tensors' bytes begin."""
     if len(content) < 8:
         raise ModelFileError("not a safetensors file: it is shorter than a header's length")
     (size,) = struct.unpack_from("<Q", content)
@@ -130,7 +129,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _tensors(header: dict[str, Any], size: int) -> dict[str, _Tensor]:
-    """The tensors by name: of float32, without a gap, to the end of the file."""
+    """The tensors by name. They must be float32 and fill the rest of the file without a gap."""
     found = {}
     for name, entry in header.items():
         try:

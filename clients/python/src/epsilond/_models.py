@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from ._client import Client
     from ._predictor import Predictor
 
-ROWS = 10_000  # of one request to predict, as the service allows
-CELLS = 1 << 20  # of one request: about 25 of the 64 MiB that its body may have
+ROWS = 10_000  # of one prediction request: the service's limit
+CELLS = 1 << 20  # of one request: about 25 MiB of a body that may have 64 MiB
 
 
 class Model:
-    """A model; asking for predictions and files spends nothing."""
+    """A published model. Predictions and its file spend nothing of a budget."""
 
     def __init__(self, client: Client, data: _types.Model) -> None:
         self._client = client
@@ -43,11 +43,11 @@ class Model:
 
     @property
     def certificate(self) -> _types.Certificate:
-        """What was promised and what was run, as it stands in the file too."""
+        """The certificate: what was promised and what was run. The file contains it too."""
         return self.data["certificate"]
 
     def rename(self, display_name: Name = KEEP, tags: TagChanges = KEEP) -> Model:
-        """Calls the model something else; None takes the name, all tags or one of them away."""
+        """Changes the model's name and tags; None removes the name, all tags or one of them."""
         self.data = rename(self._transport, f"/v1/models/{segment(self.id)}", display_name, tags)
         return self
 
@@ -56,22 +56,22 @@ class Model:
         self._transport.call("DELETE", f"/v1/models/{segment(self.id)}")
 
     def predict(self, X: Any) -> list[Any]:
-        """The class of each row, or the value of a regression, by the service.
+        """Asks the service for the class of each row, or for the value if the model is a regression.
 
         X: rows in the dataset's own units and column order: lists, an array, or a frame, whose
-        columns are taken by their names.
+        columns are selected by name.
         """
         return [output["class"] if "class" in output else output["value"] for output in self._outputs(X)]
 
     def predict_proba(self, X: Any) -> list[list[float]]:
-        """One list of probabilities a row, in the order of the dataset's classes."""
+        """A list of probabilities for each row, in the order of the dataset's classes."""
         outputs = self._outputs(X)
         if outputs and "probabilities" not in outputs[0]:
             raise Unsupported("a regression has no probabilities: use predict")
         return [output["probabilities"] for output in outputs]
 
     def file(self) -> ModelFile:
-        """The file, fetched once and compared with its SHA-256."""
+        """The model's file. It is fetched once, and its SHA-256 is checked."""
         if self._file is None:
             content = self._transport.call("GET", f"/v1/models/{segment(self.id)}/content").body
             if hashlib.sha256(content).hexdigest() != self.data["sha256"]:
@@ -84,15 +84,15 @@ class Model:
         return self.file().numpy()
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """The weights as tensors of PyTorch."""
+        """The weights as PyTorch tensors."""
         return self.file().state_dict()
 
     def torch(self) -> torch.nn.Module:
-        """The model as a module of PyTorch; it takes what ``file().encode(X)`` gives."""
+        """The model as a PyTorch module; its input is the result of ``file().encode(X)``."""
         return self.file().torch()
 
     def as_sklearn(self) -> Predictor:
-        """A predictor in scikit-learn's manner that runs here; for models of dense layers."""
+        """A predictor with scikit-learn's interface that runs in this process; for models of dense layers."""
         return self.file().as_sklearn()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -100,8 +100,8 @@ class Model:
         self.file().save(path)
 
     def onnx(self) -> bytes:
-        """The whole prediction as a file of ONNX, from rows in the dataset's own units to what predict
-        answers: write it, or give it to ``onnxruntime.InferenceSession``."""
+        """The whole prediction as an ONNX file, from rows in the dataset's own units to the answers of
+        predict(). Write it to disk, or pass it to ``onnxruntime.InferenceSession``."""
         path = f"/v1/models/{segment(self.id)}/content"
         answer = self._transport.call("GET", path, query={"format": "onnx"})
         given = answer.headers.get("Content-Digest", "")
@@ -128,7 +128,7 @@ class Model:
             problem.first_row = first
             raise
         except InvalidArgument as problem:
-            # The work of so many rows may be more than one request may ask of a large model.
+            # With a large model, these rows may be more work than one request may cause.
             if len(rows) == 1 or problem.pointer != "/inputs":
                 raise
             half = len(rows) // 2
@@ -137,7 +137,7 @@ class Model:
         return outputs
 
     def _columns(self) -> list[str]:
-        """Names of the columns that a row has, where the dataset has names."""
+        """The names of a row's columns; empty if the dataset has no names."""
         try:
             dataset = self._client.datasets[self.certificate["dataset"]]
         except NotFound:
@@ -155,7 +155,7 @@ class Model:
 
 
 class Models:
-    """The models of the service: by id, or all of them, newest first."""
+    """The service's models: by id, or all of them, newest first."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""A model of dense layers that predicts here, with numpy alone, in scikit-learn's manner."""
+"""A predictor with scikit-learn's interface for models of dense layers; it needs only numpy."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
     "softplus": lambda z: np.logaddexp(0, z),
     "gelu": _gelu,
     "gelu_tanh": _gelu_tanh,
-    "flatten": lambda z: z,  # of a vector
-    "dropout": lambda z: z,  # while training only
+    "flatten": lambda z: z,  # its input is a vector already
+    "dropout": lambda z: z,  # has an effect only during training
 }
 
 
@@ -47,7 +47,7 @@ NAMED = 10  # rows that an error names
 
 
 def _finite(found: Floats) -> Floats:
-    """What was found, if it is finite in every row; a model may have no answer for some."""
+    """Returns `found` if every row is finite; raises ValueError otherwise: a row may have no output."""
     bad = np.flatnonzero(~np.isfinite(found.reshape(len(found), -1)).all(axis=1))
     if bad.size:
         rows = ", ".join(str(row) for row in bad[:NAMED])
@@ -56,11 +56,11 @@ def _finite(found: Floats) -> Floats:
 
 
 class Predictor:
-    """predict, predict_proba, score and classes_, as scikit-learn's estimators have them after fit.
+    """Has predict, predict_proba, score and classes_, like a fitted scikit-learn estimator.
 
-    There is no fit: a private model is bought, not fitted over and over. What takes a fitted
-    estimator's predictions works (metrics, calibration curves, decision boundaries), what fits
-    clones (GridSearchCV, cross_val_score) does not.
+    There is no fit(): each training of a private model spends budget. Tools that use the predictions
+    of a fitted estimator work (metrics, calibration curves, decision boundaries); tools that fit
+    clones (GridSearchCV, cross_val_score) do not.
     """
 
     def __init__(self, file: ModelFile) -> None:
@@ -71,20 +71,20 @@ class Predictor:
         for place, layer in enumerate(file.arch["layers"]):
             self._steps.append(_step(layer, place, weights))
         self.n_features_in_: int = weights["0.weight"].shape[1]
-        """Numbers that the first layer takes; a column of words is several."""
+        """The number of inputs of the first layer; a column of words becomes several."""
         classes = self._records.classes
         if classes is not None:
             self.classes_ = np.array(classes)
 
     def decision_function(self, X: Any) -> Floats:
-        """What the last layer answers, one column an output."""
+        """The last layer's output, one column for each output."""
         z = self._records.encode(X)
         for step in self._steps:
             z = step(z)
         return z
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The most likely class of each row, or the value of a regression in the label's unit."""
+        """The most likely class of each row, or a regression's value in the label's unit."""
         if self._is_classifier:
             found: np.ndarray[Any, Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
             return found
@@ -92,7 +92,7 @@ class Predictor:
         return _finite(low + (self.decision_function(X)[:, 0] + 1) / 2 * (high - low))
 
     def predict_proba(self, X: Any) -> Floats:
-        """One row a record, one column a class, in the order of classes_."""
+        """One row for each record, one column for each class, in the order of classes_."""
         if not self._is_classifier:
             raise Unsupported("a regression has no probabilities: use predict")
         z = self.decision_function(X)
@@ -103,7 +103,7 @@ class Predictor:
             return _finite(powers / powers.sum(axis=1, keepdims=True))
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of right classes, or R^2 of a regression."""
+        """The share of correct classes, or R^2 for a regression."""
         truth, found = np.asarray(y), self.predict(X)
         if truth.shape != found.shape:
             raise ValueError(f"y has the shape {truth.shape}, must have {found.shape}: one for each row")
@@ -124,7 +124,7 @@ class Predictor:
 
 
 def _step(layer: dict[str, Any], place: int, weights: dict[str, Floats]) -> Callable[[Floats], Floats]:
-    """What one layer does to (rows, width)."""
+    """The function of one layer, on an array of (rows, width)."""
     kind = layer["type"]
     if kind == "dense":
         weight, bias = weights[f"{place}.weight"], weights.get(f"{place}.bias", np.zeros(1))

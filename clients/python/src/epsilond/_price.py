@@ -1,4 +1,4 @@
-"""What several jobs take of a budget together."""
+"""The share of a budget that several jobs take together."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from ._figures import percent
 
 
 class Price:
-    """Of one job an epsilon. What jobs ask adds up as shares of the capacity at one order, and jobs
-    that fit together at one of the orders do all fit. Epsilons do not add up.
+    """The price of several jobs, one for each epsilon. Shares of the capacity at one order add up, and
+    jobs that fit together at one of the orders all fit. Epsilons do not add up.
 
-    asked       of each job, at the order that leaves most; None where one is infinite there
+    asked       the share of each job, at the order that leaves most; None if at every order the share
+                of some job is infinite
     together    their sum
-    spent, held what is taken already at that order
+    spent, held the shares that are spent and held already at that order
     """
 
     def __init__(self, epsilons: Sequence[float], estimates: Sequence[Estimate]) -> None:
@@ -24,7 +25,7 @@ class Price:
         self.is_free = any(estimate.rooms is None for estimate in estimates)
         self.asked: list[float] | None = None
         self.together = self.spent = self.held = 0.0
-        # The last estimate has the newest figures of what is taken already.
+        # The last estimate has the newest figures of the spent and held shares.
         for place, room in enumerate(estimates[-1].rooms or []):
             asked = [estimate.rooms[place]["asked"] for estimate in estimates if estimate.rooms]
             finite = [share for share in asked if share is not None]
@@ -37,7 +38,7 @@ class Price:
 
     @property
     def fits(self) -> bool:
-        """Whether all of them fit, now."""
+        """True if all jobs together fit now."""
         return self.is_free or (
             self.asked is not None and self.spent + self.held + self.together <= 1)
 

@@ -1,5 +1,5 @@
-"""How far a job is, for a person who waits: tqdm's bar where tqdm is installed, else one line on
-a terminal. Nothing is written where nobody looks: into a file or a pipe."""
+"""Shows the progress of a job: tqdm's bar if tqdm is installed, otherwise one line on a terminal.
+Writes nothing into a file or a pipe."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def _is_notebook() -> bool:
 
 
 def _tqdm(total: int) -> Any:
-    """A bar of tqdm; None without it."""
+    """A bar of tqdm; None if tqdm is not installed."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a notebook has no widgets: the bar is text then
+            warnings.simplefilter("ignore")  # tqdm warns if a notebook has no widgets; the bar is text then
             from tqdm.auto import tqdm
     except ImportError:
         return None
@@ -30,7 +30,7 @@ def _tqdm(total: int) -> Any:
 
 
 def measures(job: _types.Job) -> dict[str, str]:
-    """What stands beside a bar: quality on public data, what was spent, and the time left."""
+    """The figures next to the bar: state, quality, spent epsilon, and the time left."""
     found = {}
     if job["state"] not in ("RUNNING", "SUCCEEDED"):
         place = job["progress"]["queue_position"]
@@ -52,13 +52,13 @@ def measures(job: _types.Job) -> dict[str, str]:
 
 
 def place(job: _types.Job) -> str:
-    """What quality is measured on."""
+    """The name of the data on which quality is measured."""
     where = job["evaluation"]
     return where if isinstance(where, str) else "the holdout"
 
 
 class Bar:
-    """Shows one job until it is closed; use with `with`."""
+    """Shows the progress of one job until the bar is closed; use it in a `with` statement."""
 
     def __init__(self, job: _types.Job, wanted: bool) -> None:
         self._line = sys.stderr.isatty()

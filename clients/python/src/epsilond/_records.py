@@ -1,7 +1,7 @@
-"""Records in the dataset's own units, and the numbers that a model takes instead of them.
+"""Converts records in the dataset's own units to the numbers that a model takes.
 
-This is the encoding that the model's own metadata declares (its `inputs`): columns clipped to
-their range and mapped to [-1, 1], one feature a word, arrays over their scale.
+The model's metadata declares this encoding (`inputs`): numeric columns are clipped to their range and
+mapped to [-1, 1], each word of a categorical column is one feature, arrays are divided by their scale.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Records:
-    """What a model's inputs say: how to encode a record, and how to read what comes out."""
+    """The `inputs` of a model: how to encode a record, and how to interpret the model's output."""
 
     def __init__(self, inputs: dict[str, Any]) -> None:
         self._inputs = inputs
@@ -29,7 +29,7 @@ class Records:
 
     @property
     def classes(self) -> list[Any] | None:
-        """In the order of the outputs, as declared; None of a regression."""
+        """The declared classes, in the order of the outputs; None if the model is a regression."""
         if self._inputs["task"] != "classification":
             return None
         if self._label is not None:
@@ -39,12 +39,12 @@ class Records:
 
     @property
     def target_range(self) -> tuple[float, float]:
-        """Of a regression: what its label is mapped to [-1, 1] from."""
+        """For a regression: the range of the label that is mapped to [-1, 1]."""
         low, high = (self._label or self._inputs["target"])["range"]
         return low, high
 
     def encode(self, X: Any) -> Floats:
-        """(rows, features), float64. ValueError names the row and column that cannot be read."""
+        """Returns (rows, features), float64. A ValueError names the row and column that cannot be read."""
         if not self._columns:
             return self._encode_array(X)
         cells = columns_of(X, [column["name"] for column in self._columns])
@@ -73,7 +73,7 @@ class Records:
 
 
 def _filled(column: dict[str, Any], values: list[Any]) -> list[Any]:
-    """Empty cells are the column's default, where it has one."""
+    """Replaces empty cells by the column's default; raises ValueError if it has none."""
     for place, value in enumerate(values):
         if value is None and "default" not in column:
             raise ValueError(f"row {place}: column {column['name']!r} is empty and has no default")
@@ -98,7 +98,7 @@ def _one_hot(column: dict[str, Any], values: list[Any]) -> Floats:
 
 
 def _between(values: Floats, bounds: Sequence[float]) -> Floats:
-    """Clipped to [low, high] and mapped to [-1, 1]."""
+    """Clips values to [low, high] and maps them to [-1, 1]."""
     low, high = bounds
     mapped: Floats = 2 * (np.clip(values, low, high) - low) / (high - low) - 1
     return mapped

@@ -1,5 +1,5 @@
-"""Records as a person holds them (lists, arrays, frames, sparse matrices), made into rows of cells.
-No numpy: what it holds converts itself."""
+"""Converts records (lists, arrays, frames, sparse matrices) to rows of cells. Does not import numpy:
+arrays and frames convert themselves."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 
 def rows_of(X: Any, names: Sequence[str] | None) -> list[list[Any]]:
-    """Rows as JSON has them. The columns of a frame are taken by their names, where the dataset
-    has names; an empty cell of a frame or an array (NaN) is null."""
+    """Rows of values for JSON. The columns of a frame are selected by name, if the dataset has names;
+    an empty cell of a frame or an array (NaN) becomes null."""
     if hasattr(X, "columns") and names is not None:
         return [list(row) for row in zip(*columns_of(X, names))]
     for convert in ("toarray", "to_numpy"):
@@ -39,7 +39,7 @@ def _is_empty(cell: Any) -> bool:
 
 
 def columns_of(X: Any, names: Sequence[str]) -> list[list[Any]]:
-    """The cells column by column, in the order of names."""
+    """The cells column by column, in the order of `names`."""
     if hasattr(X, "columns"):
         missing = [name for name in names if name not in X.columns]
         if missing:

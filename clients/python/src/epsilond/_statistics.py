@@ -1,4 +1,4 @@
-"""Statistics of a dataset's columns: asked for, waited for, read."""
+"""Statistics of a dataset's columns: how to wait for them and read the answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POLL_SECONDS = 1.0  # answers are shown at whole seconds
 
 
 class StatisticsFailed(EpsilondError):
-    """They FAILED: what was authorised of them is spent, and nothing was answered."""
+    """The statistics FAILED: what was authorised is spent, and there are no answers."""
 
     def __init__(self, statistics: Statistics) -> None:
         super().__init__(f"{statistics.id} FAILED: {statistics.data['state_reason']}")
@@ -27,7 +27,7 @@ class StatisticsFailed(EpsilondError):
 
 
 class Statistics:
-    """What was asked for together, as it was when asked about; ``data`` is all that the service says."""
+    """The statistics of one request, as they were when last fetched; ``data`` is the service's answer."""
 
     def __init__(self, client: Client, data: _types.Statistics) -> None:
         self._client = client
@@ -43,12 +43,13 @@ class Statistics:
 
     @property
     def guarantee(self) -> _types.StatisticsGuarantee:
-        """What all of it together costs: epsilon at delta, the mechanism, the noise of a count."""
+        """The cost of all statistics together: epsilon at delta, the mechanism, the noise of a count."""
         return self.data["guarantee"]
 
     @property
     def answers(self) -> list[Any]:
-        """In the order of what was asked, each with intervals of 95 % over the noise; empty before."""
+        """The answers in the order of the request, each with intervals of 95 % over the noise; empty
+        until they are computed."""
         return list(self.data["answers"] or [])
 
     def __getitem__(self, place: int) -> Any:
@@ -61,12 +62,12 @@ class Statistics:
         return iter(self.answers)
 
     def refresh(self) -> Statistics:
-        """Asks for them as they are now."""
+        """Fetches the current state."""
         self.data = self._client._transport.get(f"/v1/statistics/{segment(self.id)}")
         return self
 
     def wait(self, timeout: float | None = None) -> Statistics:
-        """Waits until they are answered; StatisticsFailed says that they will not be."""
+        """Waits until they are answered; raises StatisticsFailed if they failed."""
         end = None if timeout is None else time.monotonic() + timeout
         while self.state == "RUNNING":
             if end is not None and time.monotonic() >= end:
@@ -105,7 +106,7 @@ def _span(interval: Any) -> str:
 
 
 def _rows(answer: Any) -> list[tuple[str, str]]:
-    """What a person reads of an answer: a name and a value with its interval."""
+    """An answer for display: names, and values with their intervals."""
     kind = answer["kind"]
     if kind == "histogram":
         return [(f"{answer['column']} {_bin(bin)}",

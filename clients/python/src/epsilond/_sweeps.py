@@ -1,4 +1,4 @@
-"""Sweeps: many runs of one job, paid for before the first of them begins."""
+"""Sweeps: many runs of one job. Their price is reserved before the first run begins."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ._transport import segment
 if TYPE_CHECKING:
     from ._client import Client
 
-POLL_SECONDS = 1.0  # what is shown moves at whole seconds
+POLL_SECONDS = 1.0  # the service publishes changes at whole seconds
 
 
 def price_of(estimate: _types.SweepEstimate) -> str:
-    """In words: what all runs cost together, and whether they fit."""
+    """A sentence that says what all runs cost together, and whether they fit."""
     price = estimate["epsilon"]
     cost = "nothing" if price is None else f"epsilon {price:.3g} at delta {estimate['delta']:g}"
     fits = {"yes": "they all fit", "held": "open jobs are in their way", "no": "they do not all fit"}
@@ -26,7 +26,7 @@ def price_of(estimate: _types.SweepEstimate) -> str:
 
 
 class Sweep:
-    """A sweep as it was when last asked for; ``data`` is all that the service says of it."""
+    """A sweep as it was when last fetched; ``data`` is the service's whole answer."""
 
     def __init__(self, client: Client, data: _types.Sweep) -> None:
         self._client = client
@@ -42,38 +42,38 @@ class Sweep:
 
     @property
     def epsilon(self) -> float | None:
-        """Of all runs together, composed: what was reserved. None on public data."""
+        """The composed epsilon of all runs, which was reserved. None if the data is public."""
         return self.data["epsilon"]
 
     @property
     def epsilon_spent(self) -> float | None:
-        """What of it is spent so far; once the sweep has ended the rest is free again."""
+        """The part of it that is spent so far. When the sweep has ended, the rest is free again."""
         return self.data.get("epsilon_spent")
 
     @property
     def runs(self) -> list[_types.SweepRun]:
-        """Each run: its settings, its job, its state and what it came to."""
+        """The runs: for each its settings, job, state and result."""
         return list(self.data.get("runs", []))
 
     @property
     def winner(self) -> Job | None:
-        """The job of the best run so far; None where nothing can be compared yet."""
+        """The job of the best run so far; None if no run can be compared yet."""
         best = self.data["winner"]
         return None if best is None else self._client.jobs[best]
 
     @property
     def model(self) -> Model | None:
-        """The model of the best run so far, with its certificate; None where there is none yet."""
+        """The model of the best run so far, with its certificate; None if there is none yet."""
         best = self.data["winner_model"]
         return None if best is None else self._client.models[best]
 
     def refresh(self) -> Sweep:
-        """Asks for it as it is now."""
+        """Fetches the sweep's current state."""
         self.data = self._client._transport.get(f"/v1/sweeps/{segment(self.id)}")
         return self
 
     def wait(self, timeout: float | None = None) -> Sweep:
-        """Waits until every run has ended, however it ended. The runs go on where this does not."""
+        """Waits until every run has ended, successfully or not. After a timeout the runs go on."""
         end = None if timeout is None else time.monotonic() + timeout
         while not self.ended:
             if end is not None and time.monotonic() >= end:
@@ -83,12 +83,12 @@ class Sweep:
         return self
 
     def cancel(self) -> Sweep:
-        """Cancels all runs that have not ended. What was authorised of them stays spent."""
+        """Cancels all runs that have not ended. Steps of them that were authorised stay spent."""
         self.data = self._client._transport.post(f"/v1/sweeps/{segment(self.id)}:cancel").json()
         return self
 
     def delete(self) -> None:
-        """Deletes it with its runs, which have ended and whose models are deleted."""
+        """Deletes the sweep and its runs. They must have ended, and their models must be deleted."""
         self._client._transport.call("DELETE", f"/v1/sweeps/{segment(self.id)}")
 
     def __repr__(self) -> str:

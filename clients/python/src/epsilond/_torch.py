@@ -1,4 +1,4 @@
-"""A published model as PyTorch has it: its tensors, and a module that does what it did."""
+"""Converts a published model to PyTorch: its tensors, and a module that computes the same output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def state_dict(file: ModelFile) -> dict[str, torch.Tensor]:
 
 
 class Network(nn.Sequential):
-    """The layers in their places. Takes records flat or in their shape."""
+    """The layers in order. Its input is a batch of records, flat or in their shape."""
 
     def __init__(self, layers: list[nn.Module], shape: tuple[int, ...]) -> None:
         super().__init__(*layers)
@@ -36,7 +36,7 @@ class Network(nn.Sequential):
 
 
 class Dense(nn.Linear):
-    """Takes the whole of a record, or each pixel of an image that has as many channels."""
+    """Applies to a whole record, or to each pixel of an image if its channels are the layer's inputs."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.dim() > 2 and x[0].numel() != self.in_features:
@@ -45,7 +45,7 @@ class Dense(nn.Linear):
 
 
 class Residual(nn.Module):
-    """The sum of two branches; an empty shortcut is the input itself."""
+    """The sum of two branches; an empty shortcut returns its input."""
 
     def __init__(self, body: list[nn.Module], shortcut: list[nn.Module]) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Residual(nn.Module):
 
 
 class Replicate(nn.Module):
-    """One channel as several equal ones."""
+    """Copies one channel to several equal channels."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Replicate(nn.Module):
 
 
 class Crop(nn.Module):
-    """The middle of an image."""
+    """Cuts out the middle of an image."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -80,14 +80,14 @@ class Crop(nn.Module):
 
 
 class LayerNorm(nn.LayerNorm):
-    """Over the channels of each pixel, or of a vector."""
+    """Normalises over the channels of each pixel, or over a vector."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return super().forward(x.movedim(1, -1)).movedim(-1, 1)
 
 
 class Scatter(nn.Module):
-    """The scattering transform of two scales and eight directions, each channel by itself."""
+    """The scattering transform with two scales and eight directions, of each channel separately."""
 
     def __init__(self, centre: float) -> None:
         super().__init__()
@@ -110,7 +110,8 @@ class Scatter(nn.Module):
 
 
 def _envelope(y: torch.Tensor, x: torch.Tensor, along: float, theta: float, xi: float) -> torch.Tensor:
-    """The spectrum of a Gaussian around xi along theta, folded at the whole turns."""
+    """The spectrum of a Gaussian around frequency xi in direction theta. Sums its aliases: the
+    spectrum shifted by multiples of 2 pi."""
     total = torch.zeros_like(y * x)
     for v in range(-2, 3):
         for u in range(-2, 3):
@@ -122,7 +123,7 @@ def _envelope(y: torch.Tensor, x: torch.Tensor, along: float, theta: float, xi: 
 
 
 def _wavelets(sides: torch.Size, scale: int) -> torch.Tensor:
-    """Spectra of the wavelets of eight directions."""
+    """The spectra of the wavelets in eight directions."""
     y, x = (2 * math.pi * torch.fft.fftfreq(side, dtype=torch.float64) for side in sides)
     y, along, xi = y.reshape(-1, 1), 0.8 * 2**scale, 0.75 * math.pi / 2**scale
     spectra = []
@@ -134,7 +135,7 @@ def _wavelets(sides: torch.Size, scale: int) -> torch.Tensor:
 
 
 def _smooth(x: torch.Tensor, step: int) -> torch.Tensor:
-    """A low pass of what stands at every step-th pixel, at every fourth but the outer ones."""
+    """A low-pass filter that reads every step-th pixel and returns every fourth, without the outer ones."""
     kept = x[:, :, ::step, ::step]
     for axis, side in ((2, x.shape[2]), (3, x.shape[3])):
         at = torch.arange(4, side - 4, 4).reshape(-1, 1) - torch.arange(0, side, step)
@@ -152,7 +153,7 @@ class GlobalAveragePool(nn.Module):
 
 
 class _Builder:
-    """Makes the layers and remembers which tensor of the file each parameter is."""
+    """Creates the layers and records which tensor of the file belongs to each parameter."""
 
     def __init__(self, tensors: dict[str, torch.Tensor], is_resnet: bool) -> None:
         self._tensors, self._is_resnet = tensors, is_resnet
@@ -160,7 +161,7 @@ class _Builder:
         self.loaded: dict[str, torch.Tensor] = {}
 
     def layers(self, specs: list[Layer], path: str, name: str) -> list[nn.Module]:
-        """path: the place in the module, `3.body.`; name: of it in the file."""
+        """path: the position in the module, such as `3.body.`; name: the layers' prefix in the file."""
         return [self._layer(spec, f"{path}{place}", f"{name}{place}") for place, spec in enumerate(specs)]
 
     def _take(self, module: nn.Module, path: str, name: str) -> nn.Module:
@@ -196,7 +197,7 @@ BODY_OF_RESNET = {0: "conv1", 1: "bn1", 3: "conv2", 4: "bn2"}
 
 
 def _weighted(spec: Layer, weight: torch.Tensor) -> nn.Module:
-    """A layer with parameters; what it takes and gives is read off the weight."""
+    """A layer with parameters. The weight's shape has the sizes of its input and output."""
     out = weight.shape[0]
     if spec["type"] == "group_norm":
         return nn.GroupNorm(spec["groups"], out, eps=spec["eps"])
@@ -241,7 +242,7 @@ def module(file: ModelFile) -> nn.Module:
     """The network, with its weights, in evaluation mode."""
     arch = file.arch
     image = arch.get("input", {}).get("shape", [-1])
-    # The file says height, width, channels; PyTorch has channels first.
+    # The file has height, width, channels; PyTorch has the channels first.
     shape = (image[2], image[0], image[1]) if len(image) == 3 else (-1,)
     builder = _Builder(state_dict(file), str(arch.get("preset", "")).startswith("resnet"))
     network = Network(builder.layers(arch["layers"], "", ""), shape)

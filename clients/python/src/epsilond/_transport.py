@@ -1,9 +1,10 @@
-"""Requests and answers: addresses, keys, retries, problems as exceptions.
+"""Sends requests and reads answers: addresses, keys, retries, problems as exceptions.
 
-Every request of the API may be repeated: what only reads, what repeats safely, and what creates,
-because its idempotency key stays the same over all tries of one call. So a request that got no
-answer, or 503 with Retry-After, is sent again until `patience` seconds after the first failure.
-Redirects are not followed: a key must not be sent to an address that nobody chose.
+Every request of the API may be repeated: requests that only read, requests that are idempotent, and
+requests that create something, because all tries of one call send the same idempotency key. So a
+request that got no answer, or 503 with Retry-After, is sent again until `patience` seconds after the
+first failure. Redirects are not followed: a key must not be sent to an address that the user did not
+choose.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 BLOCK = 1 << 20  # bytes of a file that are sent at a time
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds between tries, doubled from try to try
 NEVER_ARRIVED = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)
-GATEWAYS = {502, 504}  # a proxy's own words for "no answer"
+GATEWAYS = {502, 504}  # the statuses by which a proxy says that it got no answer
 
 
 class Answer(NamedTuple):
@@ -51,7 +52,7 @@ class Answer(NamedTuple):
 
 
 class _Connection(http.client.HTTPConnection):
-    """Reads an answer that came before the body was sent: that is how an upload is refused."""
+    """Reads an answer that came before the whole body was sent: an upload is refused in this way."""
 
     _refused = False
 
@@ -75,7 +76,7 @@ class _Handler(urllib.request.HTTPHandler):
 
 class _SecureHandler(urllib.request.HTTPSHandler):
     def __init__(self) -> None:
-        self._ssl = ssl.create_default_context()  # of SSL_CERT_FILE, where it is set
+        self._ssl = ssl.create_default_context()  # uses SSL_CERT_FILE if it is set
         super().__init__(context=self._ssl)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
@@ -84,7 +85,7 @@ class _SecureHandler(urllib.request.HTTPSHandler):
 
 
 class _EveryStatus(urllib.request.HTTPErrorProcessor):
-    """Hands every answer on as it is; in particular, follows no redirect."""
+    """Returns every answer unchanged; in particular, follows no redirect."""
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response
@@ -93,7 +94,7 @@ class _EveryStatus(urllib.request.HTTPErrorProcessor):
 
 
 class Address(NamedTuple):
-    """Where the service is and what is shown there to be let in."""
+    """The service's base URL, and the headers of every request, with the credentials."""
 
     base: str
     headers: dict[str, str]
@@ -101,7 +102,7 @@ class Address(NamedTuple):
 
 
 def address_of(url: str, key: str | None) -> Address:
-    """Takes an address apart; ValueError says what is wrong with it."""
+    """Parses an address; raises ValueError with the reason if it is invalid."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{plain(url)!r} is no address of a service: it begins with http:// or "
@@ -118,7 +119,7 @@ def address_of(url: str, key: str | None) -> Address:
         if not key or not all("!" <= c <= "~" for c in key):
             raise ValueError("a key is printable ASCII without blanks")
         headers["Authorization"] = f"Bearer {key}"
-    elif parts.username is not None:  # a proxy in front that asks for a password
+    elif parts.username is not None:  # for a proxy in front of the service that requires a password
         pair = f"{urllib.parse.unquote(parts.username)}:{urllib.parse.unquote(parts.password or '')}"
         headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
     is_loopback = parts.hostname in LOOPBACK
@@ -128,7 +129,7 @@ def address_of(url: str, key: str | None) -> Address:
 
 
 class Transport:
-    """One service. May be shared by threads: it keeps nothing of a request."""
+    """A connection to one service. Threads may share it: it stores nothing of a request."""
 
     def __init__(self, url: str, key: str | None, timeout: float, patience: float) -> None:
         address = address_of(url, key)
@@ -136,7 +137,7 @@ class Transport:
         self._timeout, self._patience = timeout, patience
         self._answered = False
         handlers: list[urllib.request.BaseHandler] = [_Handler(), _SecureHandler(), _EveryStatus()]
-        if address.is_loopback:  # a proxy would look for the service on itself
+        if address.is_loopback:  # a proxy would look for the service on its own host
             handlers.append(urllib.request.ProxyHandler({}))
         self._opener = urllib.request.build_opener(*handlers)
 
@@ -159,7 +160,7 @@ class Transport:
         self.call("PUT", path, headers={"Content-Type": "application/octet-stream"}, content=content)
 
     def pages(self, path: str, member: str, query: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        """Every item of a list, asked for page by page as they are taken."""
+        """Every item of a list. Fetches a page when its first item is needed."""
         token: str | None = None
         while True:
             page = self.get(path, {**(query or {}), "page_token": token})
@@ -171,9 +172,10 @@ class Transport:
     def call(self, method: str, path: str, *, query: Mapping[str, Any] | None = None,
              headers: Mapping[str, str] | None = None, content: Content | None = None,
              wait: float = 0, patience: float | None = None) -> Answer:
-        """The answer, 304 included; a Problem, UnexpectedAnswer or Unreachable otherwise.
+        """Sends a request and returns the answer if its status is below 300 or 304. Otherwise raises
+        a Problem, UnexpectedAnswer or Unreachable.
 
-        wait: seconds that the service may take on top of the usual, because it was asked to wait.
+        wait: seconds added to the usual timeout, because the service was asked to wait.
         """
         url = self.base + path
         asked = {name: value for name, value in (query or {}).items() if value is not None}
@@ -197,9 +199,9 @@ class Transport:
 
     @contextlib.contextmanager
     def lines(self, path: str, accept: str, silence: float) -> Iterator[Iterator[bytes]]:
-        """The lines of an answer of that type while they come; use with `with`. A Problem or
-        UnexpectedAnswer where there is no such answer; Unreachable where none comes, or where it
-        is silent for so many seconds. It is tried once."""
+        """The lines of a streamed answer of the type `accept`; use it in a `with` statement. Raises a
+        Problem or UnexpectedAnswer if the answer is another one, and Unreachable if none comes or if
+        it sends nothing for `silence` seconds. Does not retry."""
         request = urllib.request.Request(self.base + path, headers={**self._headers, "Accept": accept})
         try:
             with self._opener.open(request, timeout=silence) as response:
@@ -212,7 +214,7 @@ class Transport:
             raise Unreachable(f"{self.base} broke off: {plain(error) or type(error).__name__}") from error
 
     def _pause_before_retry(self, failure: EpsilondError, pause: float) -> float | None:
-        """Seconds until the next try; None where another would end no better."""
+        """Seconds until the next try; None if a retry would not help."""
         pause *= random.uniform(0.5, 1)
         if isinstance(failure, (Unavailable, UnexpectedAnswer)):
             if failure.retry_after is not None:
@@ -255,7 +257,7 @@ class Transport:
         except (OSError, http.client.HTTPException) as error:
             cause = error
         if isinstance(cause, NEVER_ARRIVED):
-            key = None  # nothing was taken
+            key = None  # the service did not get the request
         raise Unreachable(f"no answer from {self.base}: {plain(cause) or type(cause).__name__} "
                           "(EPSILOND_URL, or Client(url), says where epsilond is)", key) from cause
 
@@ -282,12 +284,12 @@ class Transport:
 
 
 def _plain_value(value: Any) -> Any:
-    """Numbers and arrays of numpy as JSON has them."""
+    """Converts numbers and arrays of numpy to values that JSON supports."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
 
 
 def segment(identifier: str) -> str:
-    """An identifier as one part of a path, whatever it holds."""
+    """Escapes an identifier as one segment of a path, whatever characters it has."""
     return urllib.parse.quote(identifier, safe="")

@@ -1,4 +1,5 @@
-"""Opacus on the budget of epsilond: each block of steps is authorised before its batches are drawn.
+"""Charges training with Opacus to a budget of epsilond: each block of steps is authorised before its
+batches are drawn.
 
     engine = opacus.PrivacyEngine()
     model, optimizer, loader = engine.make_private(
@@ -9,9 +10,9 @@
             loss(model(x), y).backward()
             optimizer.step()
 
-What is charged is what Opacus's own accountant was told, so both must agree after every step. What is
-proved is the plain optimizer over Poisson batches, which are drawn in this process; anything else is
-refused. The service believes that this ran: docs/privacy.md says what the promise then depends on.
+The charge covers what Opacus's own accountant counts, so both must agree after every step. The proof is
+about the plain optimizer with Poisson batches that are drawn in this process; anything else is refused.
+The service trusts that this is what ran: docs/privacy.md says what the promise then depends on.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ if TYPE_CHECKING:
     from ._client import Client
     from ._datasets import Dataset
 
-SAMPLER = "UniformWithReplacementSampler"  # Opacus's name of its Poisson sampler
+SAMPLER = "UniformWithReplacementSampler"  # Opacus's name for its Poisson sampler
 OPTIMIZER = "DPOptimizer"
 
 
 class Refused(EpsilondError):
-    """This would not be what is charged for it."""
+    """The training would not be the work that the charge declares."""
 
 
 def work_of(engine: Any, optimizer: Any, loader: Any, epochs: int) -> _types.SampledGaussianWork:
-    """What the loops over this loader are, as it is declared to the service; Refused, where that is not
-    a sampled Gaussian with a proof."""
+    """The work of `epochs` loops over this loader, as declared to the service. Raises Refused if it is
+    not a sampled Gaussian mechanism with a proof."""
     sampler: Any = getattr(loader, "batch_sampler", None)
     if type(sampler).__name__ != SAMPLER:
         raise Refused(f"batches are drawn by {type(sampler).__name__}: only Opacus's Poisson sampler "
@@ -51,13 +52,14 @@ def work_of(engine: Any, optimizer: Any, loader: Any, epochs: int) -> _types.Sam
     if getattr(optimizer, "_step_skip_queue", None):
         raise Refused("steps wait to be skipped: one batch is to be one step")
     noise, rate = float(optimizer.noise_multiplier), float(sampler.sample_rate)
+    # With the relation add_remove, the sensitivity is max_grad_norm.
     return {"kind": "sampled_gaussian", "sampler": "poisson", "sampling_rate": rate,
-            "noise_multiplier": noise, "steps": epochs * len(loader), "neighbour": "add_remove"}  # whom max_grad_norm is about
+            "noise_multiplier": noise, "steps": epochs * len(loader), "neighbour": "add_remove"}
 
 
 class Batches:
-    """The batches of so many epochs. Each is drawn when its block is granted, and before the next one
-    the accountant of Opacus must have counted exactly that step."""
+    """The batches of `epochs` epochs. A batch is drawn only after its block was granted, and before the
+    next batch the accountant of Opacus must have counted exactly one step for it."""
 
     def __init__(self, charge: Charge, engine: Any, loader: Any, epochs: int,
                  work: _types.SampledGaussianWork) -> None:
@@ -100,7 +102,8 @@ class Batches:
 
 
 def _steps_of(engine: Any, work: _types.SampledGaussianWork) -> int:
-    """How many steps the accountant has counted; Refused, where one was of another noise or rate."""
+    """Returns the number of steps that the accountant has counted; raises Refused if one has another noise
+    or rate."""
     steps = 0
     for noise, rate, count in engine.accountant.history:
         if noise != work["noise_multiplier"] or rate != work["sampling_rate"]:
@@ -113,11 +116,11 @@ def _steps_of(engine: Any, work: _types.SampledGaussianWork) -> int:
 
 def lease(client: Client, dataset: str | Dataset, engine: Any, optimizer: Any, loader: Any, *, epochs: int,
           charge: str | None = None, **more: Any) -> Batches:
-    """Reserves what so many epochs over the loader cost, and gives their batches.
+    """Reserves the cost of `epochs` epochs over the loader, and returns their batches.
 
-    charge  the id of a charge that an earlier process began, to go on with it from a checkpoint: it is
-            granted new blocks, since nobody knows how much of its last one was run
-    more    as of Client.charge: records, lease_s, block_steps, parts
+    charge  the id of a charge that an earlier process began, to continue it from a checkpoint: the charge
+            is granted new blocks, because it is unknown how much of its last block was run
+    more    arguments of Client.charge: records, lease_s, block_steps, parts
     """
     work = work_of(engine, optimizer, loader, epochs)
     if charge is not None:
