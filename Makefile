@@ -1,8 +1,8 @@
-# One Makefile, no recursion into folders. `make help` lists the targets.
+# The only Makefile; it does not recurse into folders. `make help` lists the targets.
 # Variables:
-#   MODE=release|debug|asan|tsan|fuzz  the flags; each mode has its own build folder
-#   ONLY=word                          of unit, e2e, test: the programs whose path holds it
-#   SHARED=folder                      real data for tests that want it (../shared)
+#   MODE=release|debug|asan|tsan|fuzz  selects the flags; each mode has its own build folder
+#   ONLY=word                          for unit, e2e, test: only the programs whose path contains the word
+#   SHARED=folder                      real data for tests that need it (default ../shared)
 #   V=1                                show the commands
 
 VERSION := 0.1.0
@@ -10,8 +10,8 @@ MODE    ?= release
 BUILD   := build/$(MODE)
 export SHARED ?= ../shared
 
-# The architecture: a folder may include itself and what it names here. Link lines,
-# test link lines and `make layers` are all derived from this table.
+# The architecture: a folder may include headers only of the folders in its line. The libraries of
+# programs and tests, and `make layers`, are derived from this table.
 below.base       := base
 below.store/sql  := store/sql base
 below.store/sqlite := store/sqlite store/sql base
@@ -47,15 +47,15 @@ below.api/json    := api/json $(below.api)
 below.api/http    := api/http $(below.api/json)
 below.api/requests := api/requests api/http api/json api $(filter-out base,$(below.engine)) $(below.accountant/audit)
 below.api/views   := api/views $(below.api/requests)
-# The rooms of service/, from the bottom up: each may include those named before it.
+# The rooms of service/, from the bottom up: each may include the rooms before it.
 rooms := outbound process threads config http audit identity datasets jobs models peers webhooks access metrics ingest planning runs recovery handlers server commands
 below.service := $(below.api/views)
 $(foreach room,$(rooms),$(eval below.service/$(room) := service/$(room) $(below.service))$(eval below.service := $(below.service/$(room))))
 below.mpi         := mpi $(below.api/views)
 LAYERS            := mpi $(below.service)
-# The top room of a folder whose tests link all its rooms: a test reads with one room what
-# another wrote, and the fixtures of tests/service open the whole daemon. The folders of tests
-# that are no layers link what they use.
+# The top room of each folder whose tests link all its rooms, because a test reads with one room
+# what another room wrote, and the fixtures of tests/service start the whole daemon. After these: the
+# highest layer that is linked by test folders which do not belong to a layer.
 top.store := store/copy
 top.accountant := accountant/audit
 top.api := api/views
@@ -63,7 +63,7 @@ top.service := service/commands
 $(foreach folder,audit bench faults fuzz papers slurm,$(eval top.$(folder) := api/views))
 top.bench := mpi
 
-# Every third-party library has one home; nobody else includes its header.
+# Each third-party library belongs to one folder (or a few); other folders must not include its header.
 vendor.base        := openssl/
 vendor.store/sqlite := sqlite3.h
 vendor.store/postgres := libpq-fe.h
@@ -78,7 +78,7 @@ vendor.service/outbound := curl/
 vendor.service/http += zlib.h
 vendor.mpi         := mpi.h
 VENDORS            := $(foreach layer,$(LAYERS),$(vendor.$(layer)))
-# Inside store one file alone calls SQLite, and these libpq, which a build may lack.
+# In store/ only these files call SQLite or libpq. A build may lack libpq.
 sqlite             := store/sqlite/sqlite.c store/sqlite/sqlite.h
 libpq.users        := store/postgres/pg_connection.c store/postgres/pg_commit_outcome.c store/postgres/postgres_session.c store/postgres/global_write_lock.c store/postgres/postgres.c store/postgres/postgres_tables.c
 libpq              := $(shell pkg-config --exists libpq && echo found)
@@ -127,8 +127,8 @@ flags.tsan    := -O1 -g1 -fsanitize=thread
 flags.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined # needs CC=clang
 COMPILE = $(CC) $(strict) $(warnings) $(flags.$(MODE)) -I. $(CPPFLAGS) $(CFLAGS)
 LINK    = $(CC) $(flags.$(MODE)) -Wl,--as-needed $(CFLAGS) $(LDFLAGS)
-# Test programs are linked by mold where it is installed, in a third of the time; what is shipped
-# is linked by the system's linker.
+# mold links the test programs if it is installed, in a third of the time. The shipped programs are
+# linked by the system's linker.
 link.tests := $(if $(shell command -v mold),-fuse-ld=mold)
 
 quiet     = $(if $(V),,@)
@@ -142,27 +142,27 @@ archives  = $(patsubst %,$(BUILD)/%.a,$(below.$(1)))
 libs      = $(foreach layer,$(below.$(1)),$(libs.$(layer)))
 programs  = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 runs      = $(addsuffix .run,$(call programs,$(1)))
-# What is to run of these programs: those out of date, or those that ONLY names, anyway.
+# Selects the programs to run: those that are out of date, or with ONLY all that match it.
 chosen    = $(if $(ONLY),$(addsuffix .run,$(foreach test,$(1),$(if $(findstring $(ONLY),$(test)),$(test)))),$(1:=.ok))
 tests    := $(call programs,$(LAYERS:%=tests/%/test_*.c))
 fuzzers  := $(call programs,tests/fuzz/fuzz_*.c)
-# The longest begin first: one that began last would run on alone. They wait for ticks and for
-# disks, so more of them run at once than there are processors.
+# The longest tests begin first, because otherwise the last one would run without others in parallel.
+# Tests wait for ticks and disks, so more of them run at once than there are processors.
 long     := lost_daemons random_kills time events flipped_bits recovery webhooks upgrades server_store tutorial \
             restored_backup logins polls sweep_ends openapi_replay last_budget lost_ranks rank_faults
 long     := $(call programs,$(long:%=tests/e2e/test_%.c))
 e2e      := $(long) $(filter-out $(long),$(call programs,tests/e2e/test_*.c))
 e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 
-# What cannot start a thread shows the thread sanitizer nothing: it is left out there if the
-# program of a release build says so, unless it is asked for by name.
+# The thread sanitizer finds nothing in programs that cannot start a thread. Such programs (according
+# to the release build) are left out under tsan, unless ONLY names them.
 ifeq ($(MODE)$(ONLY),tsan)
 alone    := $(shell cd build/release 2>/dev/null && for test in $(tests:$(BUILD)/%=%); do \
               [ ! -x $$test ] || nm -D --undefined-only $$test | grep -q pthread_create || echo $$test; done)
 tests    := $(filter-out $(alone:%=$(BUILD)/%),$(tests))
 endif
 
-# Those that read how much of a suite to run: HISTORIES, KILLS, ALLOCATIONS, FLIPS, FULL.
+# Programs whose length is set by a variable: HISTORIES, KILLS, ALLOCATIONS, FLIPS, FULL.
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
@@ -171,7 +171,7 @@ slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/epsilond $(BUILD)/epsilond-rank ## build the daemon, and what ranks of a job are
+all: $(BUILD)/epsilond $(BUILD)/epsilond-rank ## build the daemon and epsilond-rank
 $(BUILD)/epsilond: $(BUILD)/service/commands/main.o $(call archives,service/commands)
 $(BUILD)/epsilond-rank: $(BUILD)/mpi/main.o $(call archives,mpi)
 shipped   := $(BUILD)/epsilond $(BUILD)/epsilond-rank
@@ -182,7 +182,6 @@ $(shipped): %: %.link
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(call libs,$(room))
 $(shipped:=.link): FORCE
 	$(call keep,$(LINK) $(call libs,$(room)))
-
 
 $(BUILD)/%.a: $$(call objects,$$*)
 	@rm -f $@
@@ -202,14 +201,14 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@echo "  cc  $<"
 	$(quiet)$(COMPILE) -MMD -MP -c -o $@ $<
 
-# tests/<layer>/test_x links <layer> and what is below it, or below its top room; tests/e2e/test_x
+# tests/<layer>/test_x links <layer> (or its top room) and the layers below it; tests/e2e/test_x
 # links the other files of tests/e2e and talks to the daemon from outside.
 link.test = $(LINK) $(link.tests) $(wrapped) $(call libs,$(call linked,$(*D))) $(libs.tests)
 $(BUILD)/tests/%.link: FORCE
 	$(call keep,$(link.test))
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/%.link $$(call archives,$$(call linked,$$(*D)))
 	$(quiet)$(LINK) $(link.tests) $(wrapped) -o $@ $(filter %.o %.a,$^) $(call libs,$(call linked,$(*D))) $(libs.tests)
-# What tests/engine/dp/trace_fixture.h stands in the way of, in the programs of all ways.
+# The functions that tests/engine/dp/trace_fixture.h intercepts in the test_ways programs.
 traced := random_bytes stream_read noise_source_next noise_chunk_draw dropout_mask \
           matrix_gather batch_cut_cells workspace_losses workspace_spreads \
           workspace_layer_spreads noise_release noise_release_counts
@@ -217,7 +216,7 @@ $(call programs,tests/engine/dp/algorithms/test_ways_*.c): wrapped := $(traced:%
 $(BUILD)/tests/engine/test_trainer_views: wrapped := -Wl,--wrap=views_draw
 $(BUILD)/tests/engine/test_trainer_ranks: wrapped := -Wl,--wrap=group_records,--wrap=noise_release
 $(BUILD)/tests/engine/nn/layers/test_scatter: wrapped := -Wl,--wrap=wavelet_spectrum_of
-# Those that run with each kernel of engine/gemm.
+# The tests that run with each kernel of engine/gemm.
 $(call programs,$(shell grep -l gemm_fixture.h -r tests/engine --include=test_*.c)): wrapped := -Wl,--wrap=gemm_choice_best
 $(BUILD)/tests/accountant/pricing/test_estimate_work: wrapped := $(foreach name,exp expm1 log log1p erfc pow sincos,-Wl,--wrap=$(name))
 $(BUILD)/tests/accountant/ledger/test_ledger_catch_up: wrapped := -Wl,--wrap=ledger_rows_extent,--wrap=mark_rows_walk_after,--wrap=ledger_rows_walk
@@ -246,7 +245,7 @@ $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	tests/run.py $< && touch $@
 $(e2e:=.ok): $(BUILD)/epsilond $(BUILD)/epsilond-rank
 
-# The messages of ONNX in C, which the compiler of protobuf-c makes; its warnings are its own.
+# The compiler of protobuf-c generates the ONNX messages in C; its code is compiled without warnings.
 messages := $(BUILD)/engine/onnx/onnx.pb-c
 $(messages).c: engine/onnx/onnx.proto
 	@mkdir -p $(@D)
@@ -262,7 +261,7 @@ $(onnx.readers): $(messages).h
 $(libpq.users:%.c=$(BUILD)/%.o): CPPFLAGS += $(if $(libpq),$(shell pkg-config --cflags libpq))
 $(BUILD)/mpi/mpi_group.o: CPPFLAGS += $(if $(mpi),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c)))
 $(BUILD)/tests/api/test_openapi.ok: openapi.yaml
-# The dashboard's files and openapi.yaml, as they are and by gzip, become part of the program.
+# The dashboard's files and openapi.yaml become part of the program, both plain and gzipped.
 ui := openapi.yaml $(wildcard $(foreach kind,html css js svg,service/ui/*.$(kind) service/ui/vendor/*.$(kind)))
 $(BUILD)/service/http/assets.o: CPPFLAGS += -I$(BUILD)
 $(BUILD)/service/http/assets.o: $(BUILD)/service/ui_files.h
@@ -270,79 +269,79 @@ $(BUILD)/service/ui_files.h: service/ui/embed $(ui)
 	$(quiet)service/ui/embed $(BUILD)/service $(ui)
 $(BUILD)/tests/api/test_openapi.ok: api/limits.h tests/api/test_openapi.py
 
-test:                                      ## everything that must pass: unit, then e2e
+test:                                      ## run everything that must pass: unit, then e2e
 	@deploy/install-deps --if-missing
 	@$(MAKE) --no-print-directory -j2 all unit
 	@$(MAKE) --no-print-directory -j6 e2e
 	@tests/skips.py $(BUILD) $(ONLY)
-demo:                                      ## the main job end to end (DATA=folder: MNIST)
+demo:                                      ## show the main job end to end (DATA=folder: MNIST)
 	@deploy/install-deps --if-missing
 	@$(MAKE) --no-print-directory -j2 all
 	@deploy/demo $(BUILD)/epsilond $(DATA)
-demo-cluster: all                          ## two daemons that answer and two that train, on PostgreSQL and S3
-	@deploy/demo-cluster $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
+demo-cluster: all                          ## show two daemons that answer and two that train, on PostgreSQL and S3
+	@deploy/demo-cluster $(BUILD)/epsilond || [ $$? = 77 ] # 77: it printed "not run"
 unit: $(call chosen,$(tests))              ## run the unit tests that are out of date
 e2e slow faults: export EPSILOND := $(BUILD)/epsilond
-e2e: $(BUILD)/epsilond $(BUILD)/epsilond-rank $(call chosen,$(e2e)) ## run the real daemon against a real client
-slow: all                                  ## the long suites: half an hour or more
+e2e: $(BUILD)/epsilond $(BUILD)/epsilond-rank $(call chosen,$(e2e)) ## run the end-to-end tests: a real daemon and a client
+slow: all                                  ## run the long suites: half an hour or more
 	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FLIPS=1000 FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
 	@$(MAKE) --no-print-directory mutants
-mutants: all                               ## plant privacy bugs; no test may miss one (ONLY="words", MINUTES=5)
+mutants: all                               ## plant privacy bugs; tests must catch each (ONLY="words", MINUTES=5)
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
-faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/commands/test_store_migration ## servers of PostgreSQL that fail, a failover among them
+faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/commands/test_store_migration ## run tests with failing PostgreSQL servers, and a failover
 	@KILLS=all $(BUILD)/tests/service/commands/test_store_migration
-storm: all                                 ## ten minutes of faults over four daemons, nothing may be lost (MINUTES=10, SEED=)
+storm: all                                 ## inject faults into four daemons for ten minutes; nothing may be lost (MINUTES=10, SEED=)
 	@tests/storm/check $(BUILD)/epsilond || [ $$? = 77 ]
-audit: $(call runs,tests/audit/audit_*.c)  ## attack what is charged, from outside
-bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,tests/bench/bench_*.c) ## each figure beside its floor
+audit: $(call runs,tests/audit/audit_*.c)  ## attack the charged privacy loss from outside
+bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,tests/bench/bench_*.c) ## measure speed, each figure next to a baseline
 	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server
 	@tests/bench/polls $(BUILD)/epsilond
 	@tests/bench/jobs $(BUILD)/epsilond
 	@tests/bench/follow $(BUILD)/epsilond $(BUILD)/tests/bench/followers
 %.run: %
 	tests/run.py $<
-numbers: all                               ## the README's table, on real data in SHARED
+numbers: all                               ## measure the README's table, on real data in SHARED
 	@python3 tests/python/measure.py $(BUILD)/epsilond $(SHARED)
 	@tests/python/bodies $(BUILD)/epsilond $(SHARED) || [ $$? = 77 ]
-papers: all $(BUILD)/tests/papers/descent  ## the papers' tables, made anew (ONLY="adp dcsgd")
+papers: all $(BUILD)/tests/papers/descent  ## reproduce the papers' tables (ONLY="adp dcsgd")
 	@python3 tests/papers/papers.py $(BUILD)/epsilond $(SHARED) $(ONLY)
-bench-peers: $(BUILD)/tests/bench/bench_train ## beside PyTorch and Opacus, packages of PyPI
+bench-peers: $(BUILD)/tests/bench/bench_train ## compare speed with PyTorch and Opacus, packages of PyPI
 	@tests/bench/peers $< || [ $$? = 77 ]
-check-python: all                          ## published models in Python, packages of PyPI
-	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: said that it is not run
-check-onnx: all                            ## the same as ONNX, in ONNX Runtime, packages of PyPI
+check-python: all                          ## check published models in Python, packages of PyPI
+	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: it printed "not run"
+check-onnx: all                            ## check published models as ONNX, and Opacus on a budget, packages of PyPI
 	@tests/python/check_onnx $(BUILD)/epsilond || [ $$? = 77 ]
 	@tests/python/check_opacus $(BUILD)/epsilond || [ $$? = 77 ]
-check-contract: all                        ## openapi.yaml by schemathesis of PyPI (MINUTES=10)
+check-contract: all                        ## check openapi.yaml with schemathesis of PyPI (MINUTES=10)
 	@tests/contract/check $(BUILD)/epsilond || [ $$? = 77 ]
-check-openapi-lint:                        ## openapi.yaml by redocly and spectral of npm
+check-openapi-lint:                        ## lint openapi.yaml with redocly and spectral of npm
 	@tests/contract/lint || [ $$? = 77 ]
-check-generators: all                      ## clients that generators make of openapi.yaml
+check-generators: all                      ## check clients that are generated from openapi.yaml
 	@tests/generators/check $(BUILD)/epsilond || [ $$? = 77 ]
-check-client: all                          ## clients/python on every Python here, packages of PyPI
+check-client: all                          ## check clients/python with every installed Python, packages of PyPI
 	@clients/python/check $(BUILD)/epsilond || [ $$? = 77 ]
-check-browser: all                         ## the dashboard in Chromium (SHOTS=docs)
+check-browser: all                         ## check the dashboard in Chromium (SHOTS=docs)
 	@tests/browser/check $(BUILD)/epsilond $(SHOTS) || [ $$? = 77 ]
-check-metrics: all                         ## /metrics and the rules by the real Prometheus
+check-metrics: all                         ## check /metrics and the rules with the real Prometheus
 	@tests/watch/check $(BUILD)/epsilond || [ $$? = 77 ]
-check-packages: all                        ## the .deb, units, manual page, manifests, image
+check-packages: all                        ## check the .deb, units, manual page, manifests, image
 	@tests/packages/check $(BUILD)/epsilond $(VERSION) || [ $$? = 77 ]
-check-lean: all                            ## a build without libpq and Open MPI, and what it says
+check-lean: all                            ## check a build without libpq and Open MPI, and its messages
 	@tests/packages/lean || [ $$? = 77 ]
-check-image:                               ## the image, by docker or buildah, and the daemon in it (BASE=)
+check-image:                               ## check the image, built by docker or buildah, and the daemon in it (BASE=)
 	@tests/packages/image $(VERSION) || [ $$? = 77 ]
-check-compose:                             ## several daemons by docker compose, used and killed (BASE=)
+check-compose:                             ## check several daemons with docker compose, some killed (BASE=)
 	@tests/compose/check || [ $$? = 77 ]
-check-blobs: all                           ## files in real servers of S3, packages of PyPI
+check-blobs: all                           ## check files in real S3 servers, packages of PyPI
 	@tests/blobs/check $(BUILD)/epsilond || [ $$? = 77 ]
-check-slurm: all $(BUILD)/tests/slurm/test_slurm_ranks ## ranks that srun starts, by a real Slurm of Debian's
+check-slurm: all $(BUILD)/tests/slurm/test_slurm_ranks ## check ranks that srun starts, with Debian's Slurm
 	@deploy/install-deps --slurm
 	@EPSILOND=$(BUILD)/epsilond tests/slurm/check $(BUILD)/tests/slurm/test_slurm_ranks || [ $$? = 77 ]
-deb: all                                   ## build/deb/epsilond_VERSION_ARCH.deb, and epsilond-rank
+deb: all                                   ## build build/deb/epsilond_VERSION_ARCH.deb, and that of epsilond-rank
 	@mkdir -p build/deb && deploy/deb $(BUILD)/epsilond $(VERSION) build/deb
 fuzzers: $(fuzzers)                        ## build the fuzzers (MODE=fuzz CC=clang)
 
-layers: $(LAYERS:%=layers/%)               ## refuse upward and circular #includes, citations of nothing, mutants without a place, options, commands and routes that are none, sentences that forbid and no test shows
+layers: $(LAYERS:%=layers/%)               ## check includes (no upward or circular ones), citations, planted bugs, options, commands and routes in texts, and tests of sentences that forbid
 	@python3 tests/circles.py $(LAYERS)
 	@python3 tests/citations.py
 	@python3 tests/options.py
