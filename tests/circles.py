@@ -1,8 +1,8 @@
-"""No file of a folder includes, by any way round, one that includes it.
+"""Checks that the #includes of each folder have no cycle.
 
-    circles.py FOLDER ...       looks at each folder by itself; exit code 1 where there is a circle
+    circles.py FOLDER ...       checks each folder by itself; exit code 1 if there is a cycle
 
-A header and its .c are one file here: what either includes, both do.
+A header and its .c count as one file: its includes are those of both.
 """
 import pathlib
 import re
@@ -20,7 +20,8 @@ def includes(folder):
 
 
 def circle(found):
-    """A way round as a list of names, or None: a file that includes no other is done, until none is left."""
+    """Returns a cycle as a list of names, or None. Removes files that include no remaining file until there
+    are none; the remaining files contain a cycle."""
     left = {name: others & found.keys() for name, others in found.items()}
     while done := {name for name, others in left.items() if not others}:
         left = {name: others - done for name, others in left.items() if name not in done}

@@ -1,12 +1,12 @@
-"""Every document and section that is cited stands in the repository, and nothing cites what a clone does not hold.
+"""Checks that every cited page and section exists, and that nothing cites what a clone does not contain.
 
-A citation is a page's name, with the section after it where one is meant: docs/noise.md 2.4, docs/privacy.md P6. It is
-looked for beside the citing file, at the root, and in docs/. A section is a heading that begins with its number, or
-with its rule's name. A source file that a page names by its path, `service/runs/runner` or
-`base/principal.h`, exists, so that the walks through the program stay true. Lines over 120 columns are refused in
-Markdown, but for tables and code.
+A citation is a page's name, which may be followed by a section: docs/noise.md 2.4, docs/privacy.md P6. The page is
+searched in the folder of the citing file, at the root, and in docs/. A section is a heading that begins with its number
+or with its rule's name. A source file that a page names by its path, `service/runs/runner` or `base/principal.h`, must
+exist, so that descriptions of the program stay correct. Lines over 120 columns are refused in Markdown, except in
+tables and code.
 
-    citations.py        looks at every tracked file of the working directory's repository; exit code 1 on a fault
+    citations.py        checks every tracked file of the working directory's repository; exit code 1 on a fault
 """
 import pathlib
 import re

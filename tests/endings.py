@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whatever ends a daemon with 75 by a text of the store's is in a row of docs/scale.md."""
+"""Checks that docs/scale.md has a row for each message of the store with which a daemon exits with code 75."""
 import re
 import sys
 

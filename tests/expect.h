@@ -1,7 +1,7 @@
 /*
- * expect.h - what cmocka lacks: comparison of doubles by relative tolerance, and the
- * way to data outside the repository. Include after cmocka's own headers, in one test
- * file each.
+ * expect.h - additions to cmocka: comparison of doubles by relative tolerance, skipping
+ * with a reason, and paths of data outside the repository. Include it once in each test
+ * program, after cmocka's own headers.
  */
 #ifndef TESTS_EXPECT_H
 #define TESTS_EXPECT_H
@@ -17,10 +17,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* Whether a sanitizer runs in this program. Memory is then its own too, so that what is free,
- * resident or anywhere in it proves nothing; and every step takes many times as long, so
- * that a series of draws whose bound is computed from its length is a shorter one. Races are
- * what the thread sanitizer seeks, and what runs on one thread has none. */
+/* SANITIZED says whether a sanitizer runs in this program, RACES_SOUGHT whether it is
+ * the thread sanitizer. A sanitizer manages memory itself, so a test can conclude
+ * nothing from which memory is free, resident or still holds some bytes. Every step
+ * also takes many times as long, so a series of draws whose bound is computed from its
+ * length is made shorter. The thread sanitizer seeks races, and a program of one thread
+ * has none. */
 #if defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1, RACES_SOUGHT = 1 };
 #elif defined(__SANITIZE_ADDRESS__)
@@ -29,8 +31,8 @@ enum { SANITIZED = 1, RACES_SOUGHT = 0 };
 enum { SANITIZED = 0, RACES_SOUGHT = 0 };
 #endif
 
-/* Says that a part of what was to be tested is skipped, and why. tests/run.py collects these
- * lines, tests/skips.list says which of them may be. */
+/* Reports that a part of the test is skipped, and why. tests/run.py collects these
+ * lines; tests/skips.list says which of them are allowed. */
 __attribute__((format(printf, 1, 2))) static inline void skip_part(const char *format,
                                                                    ...)
 {
@@ -42,11 +44,12 @@ __attribute__((format(printf, 1, 2))) static inline void skip_part(const char *f
     print_message("SKIPPED, proves nothing: %s\n", reason);
 }
 
-/* Skips the running test and says why: tests/run.py fails a test that gives no reason. */
+/* Skips the running test and reports the reason: tests/run.py fails a test that gives
+ * none. */
 #define skip_because(...) (skip_part(__VA_ARGS__), skip())
 
-/* Returns has: whether the processor has what a kernel needs. If it has not, says that the
- * kernel is not tested. */
+/* Returns `has`: whether the processor has the instructions that a kernel needs. If it
+ * has not, reports that the kernel is not tested. */
 static inline bool processor_has(const char *kernel, bool has)
 {
     if (!has)
@@ -54,8 +57,9 @@ static inline bool processor_has(const char *kernel, bool has)
     return has;
 }
 
-/* Call it at the beginning of main in a long program that runs on one thread only. Returns
- * true, and says so, if the thread sanitizer is in it: it has no races to find there. */
+/* Call it at the beginning of main in a long program that runs on one thread only.
+ * Returns true, and reports it, if the program is built with the thread sanitizer: one
+ * thread has no races for it to find. */
 static inline bool nothing_races(void)
 {
     if (RACES_SOUGHT)
@@ -78,9 +82,9 @@ static inline void expect_close(double actual, double expected, double tolerance
     _fail(file, line);
 }
 
-/* Writes the path of a file under $SHARED (default ../shared) into path. Skips the test if
- * there is no such folder. If the folder lacks the file the test fails: either the name is
- * wrong, or the folder is not the one with the data. */
+/* Writes the path of a file under $SHARED (default ../shared) into path. Skips the test
+ * if there is no such folder. If the folder lacks the file the test fails: either the
+ * name is wrong, or the folder is not the one with the data. */
 static inline void shared_path(char path[1024], const char *name)
 {
     const char *root = getenv("SHARED");

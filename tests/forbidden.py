@@ -1,9 +1,10 @@
-"""Every sentence of docs/access.md and docs/approvals.md that forbids something has a test that shows it.
+"""Checks that every sentence of docs/access.md and docs/approvals.md that forbids something has a test.
 
-tests/e2e/forbidden.list pairs them. Under the name of a page stand fragments of its sentences, each found in the page
-once, and below one or more of them either the tests, `test_keys.c a_function`, or `none: ` and the reason why no test
-shows the sentence: it explains another one, or asks something of people. A sentence forbids something if it has one
-of the words of FORBIDS. Sentences of code blocks and headings do not count; a row of a table is a sentence.
+tests/e2e/forbidden.list maps sentences to tests. The name of a page is followed by fragments of its sentences; each
+fragment must occur in exactly one sentence of the page. One or more fragments are followed either by their tests,
+`test_keys.c a_function`, or by `none: ` and the reason why there is no test: the sentence explains another one, or
+asks something of people. A sentence forbids something if it has one of the words of FORBIDS. Sentences of code blocks
+and headings do not count; a row of a table is a sentence.
 
     forbidden.py        exit code 1 on a sentence without an entry, a fragment that is not in its page exactly once,
                         and a test that no program runs
@@ -45,7 +46,7 @@ def sentences(page):
 
 
 def entries():
-    """(line, page, fragment, what shows it) of the list; fragments that follow each other share what shows them."""
+    """Yields (line, page, fragment, tests or reason) of the list. Consecutive fragments share their tests."""
     page, shown = None, ["closed"]
     for number, line in enumerate(LIST.read_text().split("\n"), 1):
         if line in PAGES:
@@ -58,7 +59,7 @@ def entries():
 
 
 def runs(shown, known={}):
-    """Whether a program of that name runs the function as a test."""
+    """Returns whether a program of that name runs the function as a test."""
     name, function = shown.split(" ")
     if name not in known:
         known[name] = [path.read_text() for path in pathlib.Path("tests").rglob(name)]

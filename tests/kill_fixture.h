@@ -1,10 +1,10 @@
 /*
- * kill_fixture.h - this program dies, by SIGKILL, at the call of a given number of those
- * that make something durable: fsync and fdatasync, which do nothing here, for what a
- * process has written outlives it; rename and unlink; and a COMMIT that is sent to a
- * server. The last three count twice, before they are made and after. What may be killed is run
- * in a child of the test, at each of these moments in turn. After tests/expect.h; include in
- * one file of a program.
+ * kill_fixture.h - kills this program with SIGKILL at the n-th of the calls that make
+ * something durable: fsync, fdatasync, rename, unlink, and the send of a COMMIT to a
+ * server. fsync and fdatasync do nothing here, because what a process has written
+ * outlives the process. Each of the last three calls counts twice: before it is made
+ * and after. The test runs the code that may be killed in a child, and kills it at each
+ * of these moments in turn. Include it after tests/expect.h, in one file of a program.
  */
 #ifndef TESTS_KILL_FIXTURE_H
 #define TESTS_KILL_FIXTURE_H
@@ -21,8 +21,8 @@
 enum { KILL_CALLS_MAX = 1024 };
 
 static unsigned kill_at; /* 0: never */
-/* What has been passed so far, which may be memory that outlives the process: s(ync),
- * r(ename) or unlink, c(ommit). */
+/* The moments passed so far, one letter each: s(ync), r(ename) or unlink, c(ommit). The
+ * memory may outlive the process. */
 static char *kill_passed; /* (KILL_CALLS_MAX), or NULL */
 
 static inline void kill_pass(char call)
@@ -70,7 +70,7 @@ int unlink(const char *path)
 
 ssize_t send(int socket, const void *words, size_t size, int flags)
 {
-    /* A question that begins or ends with COMMIT, in libpq's form. */
+    /* A query that begins or ends with COMMIT, in libpq's message format. */
     const char *text = words;
     bool commits = size >= 12 && text[0] == 'Q' &&
                    (memcmp(text + 5, "COMMIT", 6) == 0 ||
@@ -90,10 +90,10 @@ static inline void kill_silence(void)
     close(null);
 }
 
-static char *kill_memory; /* of a child's kill_passed, which outlives it */
+static char *kill_memory; /* a child's kill_passed, readable after its death */
 
-/* Runs act in a child, which prints nothing and dies at the at-th moment; at 0 it does not, and
- * act succeeds. */
+/* Runs act in a child that prints nothing and dies at moment number `at`. With `at` 0
+ * the child is not killed, and act must succeed. */
 static inline void kill_child(unsigned at, bool (*act)(void *context), void *context)
 {
     int code;
@@ -114,12 +114,13 @@ static inline void kill_child(unsigned at, bool (*act)(void *context), void *con
         assert_true(WIFSIGNALED(code) && WTERMSIG(code) == SIGKILL);
 }
 
-/* One life in which a child is killed at this moment, or at 0 not at all: whether it is over
- * with what the child was at. */
+/* One life: runs a child that is killed at moment `at`, or at 0 not at all. Returns
+ * whether the child had completed its operation. */
 typedef bool kill_life(bool on_server, unsigned at);
 
-/* Lives one life that is not cut short, then one for each moment of it, or each stride-th. There
- * are moments before it is over, and after. */
+/* Lives one life without a kill, then one for each of its moments, or for every
+ * stride-th. The operation must be incomplete at some of these moments and complete at
+ * others. */
 static inline void kill_everywhere(kill_life *live, bool on_server, unsigned stride)
 {
     unsigned over = 0, moments = 0;

@@ -1,11 +1,11 @@
-"""Every option and variable that a manifest of deploy/ gives a daemon is one.
+"""Checks that every option and variable that a manifest of deploy/ gives to a daemon exists.
 
-Options are what `epsilond --help` prints, read from service/config/config.c, so that nothing needs to be
-built; each may also be a variable, EPSILOND_ and its name. The others that a daemon reads, of libpq and of the bucket,
-are those that docs/scale.md names. What a manifest gives by --name=value has a name alone to be right; what --help
-lists with bars, as in --migrate on|off, has its value held against them too.
+The options are those that `epsilond --help` prints. They are read from service/config/config.c, so that nothing needs
+to be built. Each option may also be a variable: EPSILOND_ and its name. Other variables that a daemon reads, those of
+libpq and of the bucket, must be named by docs/scale.md. Of --name=value in a manifest only the name is checked, unless
+--help lists the possible values with bars, as in --migrate on|off: then the value is checked too.
 
-    options.py        looks at deploy/compose.yaml, deploy/kubernetes and deploy/epsilond.conf; exit code 1 on a fault
+    options.py        checks deploy/compose.yaml, deploy/kubernetes and deploy/epsilond.conf; exit code 1 on a fault
 """
 import pathlib
 import re
@@ -15,12 +15,12 @@ import yaml
 
 HELP = re.compile(r'^ +"  --([a-z0-9-]+)(?: ([^ "]+))?', re.MULTILINE)
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
-BESIDE = {"EPSILOND_BLOBS_KEY"}  # what is no option, since everybody on a host reads its command lines
+BESIDE = {"EPSILOND_BLOBS_KEY"}  # not an option, because all users of a host can read command lines
 OTHERS = re.compile(r"(?:AWS|PG)[A-Z0-9_]+")
 
 
 def known():
-    """{option: its choices, or None}"""
+    """Returns {option: its possible values, or None}."""
     options = {}
     for name, value in HELP.findall(pathlib.Path("service/config/config.c").read_text()):
         choices = value.split("|") if re.fullmatch(r"[a-z]+(\|[a-z]+)+", value) else None
@@ -29,7 +29,7 @@ def known():
 
 
 def strings(node, keys=()):
-    """(keys above it, text) of each text in a document."""
+    """Yields (keys above it, text) of each text in a document."""
     if isinstance(node, dict):
         for key, value in node.items():
             yield from strings(value, keys + (str(key),))
@@ -41,7 +41,7 @@ def strings(node, keys=()):
 
 
 def given(document):
-    """(option or None, variable or None, value) of all that a document gives."""
+    """Yields (option or None, variable or None, value) for each setting in a document."""
     for keys, text in strings(document):
         under = keys[-1] if keys else ""
         if under in ("args", "command", "exec") and text.startswith("--"):
@@ -60,7 +60,7 @@ def fault(options, documented, option, variable, value):
     if variable is not None and variable.startswith("EPSILOND_") and variable not in BESIDE:
         option = variable[len("EPSILOND_"):].lower().replace("_", "-")
     if option is None:
-        # Variables of other programs, such as a database's image, are theirs to know.
+        # Variables of other programs, such as a database's image, are not checked.
         if OTHERS.fullmatch(variable) and variable not in documented:
             return f"docs/scale.md names no variable {variable}"
         return None

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs one test program and writes down what it skipped.
+"""Runs one test program and records the tests that it skipped.
 
     run.py PROGRAM
 
@@ -35,7 +35,7 @@ def run(program):
         if select.select([ours], [], [], 0 if has_ended else 0.05)[0]:
             try:
                 part = os.read(ours, 1 << 16)
-            except OSError:  # nobody writes to the terminal any more
+            except OSError:  # the other end of the terminal is closed
                 process.wait()
         sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()

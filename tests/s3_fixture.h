@@ -1,7 +1,8 @@
 /*
- * s3_fixture.h - a small server of S3 on loopback (tests/blobs/s3_server.py), which checks
- * every signature, and fails and lies when it is told to (tests/blobs/faults.py). It dies with
- * the test program. After expect.h; _GNU_SOURCE is defined before any header.
+ * s3_fixture.h - a small S3 server on loopback (tests/blobs/s3_server.py). It checks
+ * every signature, and on request it fails or gives false answers
+ * (tests/blobs/faults.py). It dies with the test program. Include it after expect.h;
+ * define _GNU_SOURCE before any header.
  */
 #ifndef TESTS_S3_FIXTURE_H
 #define TESTS_S3_FIXTURE_H
@@ -16,14 +17,14 @@
 #define S3_BUCKET "eps-files"
 #define S3_KEY    "AKIDEXAMPLE"
 #define S3_SESSION                                                                     \
-    "ASIAEXAMPLE" /* the same key for a session, whose token comes along */
+    "ASIAEXAMPLE" /* the same key for a session, which is sent with its token */
 #define S3_SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 
 struct s3_process {
     pid_t pid;
     int input;
     char endpoint[64];
-    char text[1 << 16]; /* what was last asked of it */
+    char text[1 << 16]; /* the last answer of s3_ask */
     size_t size;
 };
 
@@ -73,7 +74,8 @@ static inline size_t s3_take(char *data, size_t one, size_t size, void *context)
     return size;
 }
 
-/* Asks the server itself for "/~objects", "/~log", "/~faults?..": what it answers. */
+/* Sends "/~objects", "/~log" or "/~faults?.." to the server itself and returns its
+ * answer. */
 static inline const char *s3_ask(struct s3_process *s3, const char *path)
 {
     char url[256];

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Lists the tests that were skipped, and says which of them may be.
+"""Lists the tests that were skipped, and checks that skips.list allows them.
 
     skips.py FOLDER [WORD]        lists the skips of the programs in FOLDER whose path has the word
-    skips.py --check FOLDER...    the same of several; exits with 1 if skips.list lacks one of them
+    skips.py --check FOLDER...    the same for several folders; exits with 1 if skips.list lacks one of them
 
 FOLDER is build/MODE, whose programs tests/run.py has run, or build/ci, where .ci/run has written
-which steps were not run (summary) and what the checks have printed (checks.log).
+the steps that were not run (summary) and the output of the checks (checks.log).
 """
 
 import fnmatch
@@ -31,7 +31,7 @@ def of_programs(folder, word):
 
 
 def of_steps(folder):
-    """Yields (where, test, reason) of checks that were not run, in whole or in part."""
+    """Yields (where, test, reason) of checks that were skipped entirely or partly."""
     step, told = "", set()
     with open(f"{folder}/checks.log", encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -70,7 +70,7 @@ def show(skips):
 
 
 def check(folders):
-    """Prints what is skipped. Returns 1 if the list lacks some of it."""
+    """Prints the skipped tests. Returns 1 if the list lacks one of them."""
     allowed, skips = rows(), []
     for folder in folders:
         is_ci = os.path.exists(f"{folder}/summary")

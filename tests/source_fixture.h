@@ -1,6 +1,7 @@
 /*
- * source_fixture.h - the sources of the program, as text: for tests that say who may name what.
- * After tests/expect.h; the test runs in the root of the repository.
+ * source_fixture.h - the program's source files as text, for tests that check which
+ * file may name what. Include it after tests/expect.h; the test runs in the root of the
+ * repository.
  */
 #ifndef TESTS_SOURCE_FIXTURE_H
 #define TESTS_SOURCE_FIXTURE_H
@@ -8,7 +9,7 @@
 #include <glob.h>
 #include <stdio.h>
 
-/* Calls look with each file that a pattern names, and its text. */
+/* Calls look with the path and the text of each file that the pattern matches. */
 static inline void sources_walk(const char *pattern,
                                 void (*look)(const char *path, const char *text))
 {

@@ -1,9 +1,9 @@
 /*
- * ssh_fixture.h - two hosts of ranks on this machine: an sshd on loopback, under a port, host
- * key and user key of its own, which ssh reaches by two names that nobody else knows. mpirun
- * takes them for two machines. What sshd and ssh are told is what deploy/kubernetes/ranks tells
- * them, or another folder of settings, but for the port, the paths and the user. After
- * tests/expect.h; the test runs in the root of the repository.
+ * ssh_fixture.h - two hosts for ranks on this machine: an sshd on loopback with its own
+ * port, host key and user key, which ssh reaches under two host names that only this
+ * fixture defines. mpirun takes them for two machines. sshd and ssh get the settings of
+ * deploy/kubernetes/ranks, or of another folder, except for the port, the paths and the
+ * user. Include it after tests/expect.h; the test runs in the root of the repository.
  */
 #ifndef TESTS_SSH_FIXTURE_H
 #define TESTS_SSH_FIXTURE_H
@@ -22,8 +22,8 @@
 enum { SSH_HOSTS = 2, SSH_TRIES = 20, SSH_WAIT_MS = 50 };
 
 struct ssh_hosts {
-    const char *settings; /* the folder that sshd_config and ssh_config come from */
-    char folder[32];      /* keys, settings, and sshd's log */
+    const char *settings; /* the folder of sshd_config and ssh_config */
+    char folder[32];      /* holds the keys, the settings and sshd's log */
     pid_t server;
 };
 
@@ -46,7 +46,7 @@ __attribute__((format(printf, 1, 2))) static inline void ssh_shell(const char *f
     assert_int_equal(system(command), 0);
 }
 
-/* A port that was free. */
+/* Returns a port that was free a moment ago. */
 static inline unsigned ssh_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -72,7 +72,8 @@ static inline void ssh_settings(const struct ssh_hosts *hosts, unsigned port)
               to, port, from, to);
 }
 
-/* Whether it listens; not where somebody else took the port. */
+/* Starts sshd and returns true once it listens; false if it ended, because another
+ * process had taken the port. */
 static inline bool ssh_serve(struct ssh_hosts *hosts)
 {
     char settings[64], log[64];
@@ -96,8 +97,9 @@ static inline bool ssh_serve(struct ssh_hosts *hosts)
     return false;
 }
 
-/* Where root runs it sshd wants the folder /run/sshd, which Debian's start of it makes too.
- * Beside the keys of deploy/kubernetes/ranks there is one as the MPI operator makes it. */
+/* sshd requires the folder /run/sshd if root runs it; Debian's service creates that
+ * folder too. Besides the keys of deploy/kubernetes/ranks this makes a key as the MPI
+ * operator makes it. */
 static inline void ssh_hosts_begin_with(struct ssh_hosts *hosts, const char *settings)
 {
     *hosts =
@@ -134,8 +136,9 @@ static inline void ssh_hosts_end(struct ssh_hosts *hosts)
     ssh_shell("rm -r %s", hosts->folder);
 }
 
-/* text = an mpirun of so many processes, at most one on each host, as deploy/kubernetes/ranks/daemon.yaml has
- * it, over loopback and whoever runs it. The program comes behind it. */
+/* text = an mpirun command for this number of processes, at most one on each host, as
+ * deploy/kubernetes/ranks/daemon.yaml has it, but over loopback and for any user. The
+ * caller appends the program. */
 static inline void ssh_mpirun(const struct ssh_hosts *hosts, const char *processes,
                               char *text, size_t size)
 {

@@ -1,7 +1,7 @@
 /*
- * sync_trace_fixture.h - fsync and rename of this program, in the order in which they
- * are called, one of which may fail: what a power cut would find is nothing a test can
- * see otherwise. After tests/expect.h; include in one file of a program.
+ * sync_trace_fixture.h - records this program's fsync and rename calls in their order,
+ * and can make one of them fail. A test has no other way to see what a power cut would
+ * leave on disk. Include it after tests/expect.h, in one file of a program.
  */
 #ifndef TESTS_SYNC_TRACE_FIXTURE_H
 #define TESTS_SYNC_TRACE_FIXTURE_H
@@ -14,9 +14,10 @@
 
 enum { SYNC_TRACE_MAX = 64 };
 
-/* f: a file was synced, d: a folder was, r: a file was renamed. */
+/* One letter for each call: f: a file was synced, d: a folder was synced, r: a file was
+ * renamed. */
 static char sync_trace[SYNC_TRACE_MAX];
-static size_t sync_trace_fails; /* the call of this number, from 1; 0: none does */
+static size_t sync_trace_fails; /* number of the call that fails, from 1; 0: none */
 
 static inline void sync_trace_start(size_t fails)
 {
@@ -24,7 +25,7 @@ static inline void sync_trace_start(size_t fails)
     sync_trace_fails = fails;
 }
 
-/* Whether the call is to be made. */
+/* Records a call. Returns whether to make it; if not, it must fail with EIO. */
 static inline int sync_trace_note(char call)
 {
     size_t length = strlen(sync_trace);

@@ -1,12 +1,12 @@
-"""What the texts say of commands, options, routes, scopes and roles is what the program has.
+"""Checks that the commands, options, routes, scopes and roles that the texts name exist in the program.
 
-The texts are README.md, CONTRIBUTING.md, docs/, the manual pages and the completion. The program is read from its
-sources, so that nothing needs to be built: the commands of service/commands/main.c, the options of
-service/config/config_option.c and those that only one command takes, api/http/routes.h, api/http/roles.h.
+The texts are README.md, CONTRIBUTING.md, docs/, the manual pages and the completion. The facts are read from the
+program's sources, so that nothing needs to be built: commands from service/commands/main.c, options from
+service/config/config_option.c and from the commands that have their own, api/http/routes.h, api/http/roles.h.
 
     texts.py        exit code 1 on a fault
 
-In the pages only code is looked at: spans between backquotes and blocks between fences.
+In the pages only code is checked: spans between backquotes and blocks between fences.
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ import sys
 PAGES = ["README.md", "CONTRIBUTING.md", "deploy/README.md", *sorted(str(page) for page in pathlib.Path("docs").glob("*.md"))]
 MANUAL = "deploy/epsilond.1"
 COMPLETION = "deploy/completion/epsilond.bash"
-# Options of other programs that the pages show by themselves, not behind the name of their program.
+# Options of other programs that the pages name without the name of their program.
 FOREIGN = {"args", "input", "kill-on-bad-exit", "mca", "mpi", "slurm", "ci", "if-missing", "target"}
 SPAN = re.compile(r"```.*?```|`[^`\n]+(?:\n[^`\n]+)?`", re.DOTALL)
 ROUTE = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE|HEAD) (/[^\s`'\"|,;)?]*)")
@@ -38,13 +38,13 @@ def options():
 
 
 def routes():
-    """{method: [the segments of a path; None is any]}"""
+    """Returns a list of (method, compiled pattern of its path)."""
     rows = re.findall(r'\.method = "(\w+)",\s*\\?\s*\.path = "([^"]+)"', read("api/http/routes.h"))
     return [(method, pattern(path)) for method, path in rows]
 
 
 def pattern(path):
-    """A template or a path of a text, as an expression: what stands in braces or capitals is any text."""
+    """Compiles a path template to a regular expression; a name in braces matches any text."""
     return re.compile("".join(re.escape(part) if i % 2 == 0 else "[^/:]+"
                               for i, part in enumerate(re.split(r"(\{\w+\})", path))) + "$")
 
@@ -56,7 +56,8 @@ def scopes_and_roles():
 
 
 def faults_of_code(code, known):
-    """What a piece of code names that the program lacks. Quoted words are another program's."""
+    """Yields a fault for each name in a piece of code that the program lacks. Quoted words belong to
+    other programs."""
     plain = re.sub(r"'[^']*'", "''", code).replace("\\\n", " ")
     for line in plain.splitlines():
         for call in re.findall(r"(?:^|[\s;&|(`/])epsilond((?: +[^\s|;&)`#]+)*)", line):
@@ -136,7 +137,7 @@ REACH = {"NONE": "", "OWN": "its own", "PROJECT": "project", "EVERYWHERE": "all"
 
 
 def faults_of_roles():
-    """The table of docs/access.md is that of api/http/roles.h, cell by cell."""
+    """Compares the table of docs/access.md with api/http/roles.h, cell by cell."""
     there = {name: [REACH[cell.strip()] for cell in cells.split(",")]
              for name, cells in re.findall(r'X\(\w+, +"([a-z]+:[a-z]+)", +([A-Z, ]+)\)', read("api/http/roles.h"))}
     said = {name: [cell.strip() for cell in cells.split("|")]

@@ -1,7 +1,8 @@
 /*
- * torture_fixture.h - malloc and its kin of this program, one of whose calls fails. For
- * children of a test: the parent's memory is spared. Not under sanitizers, which have
- * their own. After tests/expect.h; include in one file of a program.
+ * torture_fixture.h - replaces malloc, calloc and realloc in this program so that one
+ * call fails. Use it in children of a test, so that the parent's memory is not
+ * affected. It does not work under sanitizers, which replace these functions too.
+ * Include it after tests/expect.h, in one file of a program.
  */
 #ifndef TESTS_TORTURE_FIXTURE_H
 #define TESTS_TORTURE_FIXTURE_H
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static long torture_left; /* allocations until the one that fails; 0: none does */
+static long torture_left; /* allocations up to the one that fails; 0: none fails */
 
 static inline void torture_fail_at(long n)
 {
@@ -31,7 +32,8 @@ static inline void torture_silence(void)
     dup2(null, STDERR_FILENO);
 }
 
-/* Memory that a child's writes reach the parent through. */
+/* Returns memory that a child shares with its parent: the parent sees what the child
+ * writes. */
 static inline void *torture_shared(size_t size)
 {
     void *memory =
@@ -59,7 +61,7 @@ static inline bool torture_possible(void)
     return true;
 }
 
-/* glibc's own, behind the names that are replaced here. */
+/* glibc's own functions, called by the replacements below. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

@@ -1,7 +1,7 @@
 /*
- * accounts_fixture.h - a ledger of many datasets, each of five entries: a GRANT, and two jobs
- * that were charged. Written by statements that are prepared once, past the triggers. After
- * tests/expect.h.
+ * accounts_fixture.h - a ledger of many datasets with five entries each: a GRANT, and
+ * two jobs that were charged. Statements that are prepared once write the rows and
+ * bypass the triggers. Include after tests/expect.h.
  */
 #ifndef TESTS_ACCOUNTANT_ACCOUNTS_FIXTURE_H
 #define TESTS_ACCOUNTANT_ACCOUNTS_FIXTURE_H
@@ -12,8 +12,8 @@
 #include "tests/accountant/ledger_fixture.h"
 
 enum {
-    OPEN_EVERY = 500, /* one of so many datasets has a reservation that is open */
-    KINDS = 7,        /* of jobs: what they cost */
+    OPEN_EVERY = 500, /* one in this many datasets has an open reservation */
+    KINDS = 7,        /* of jobs, by cost */
     STEPS = 10,
 };
 
@@ -98,7 +98,7 @@ static inline void put(struct filling *filling, struct ledger_row *row)
     memcpy(filling->head.hash, row->hash, SHA256_SIZE);
 }
 
-/* A job of a kind, which ends or not. */
+/* Adds a job of a kind, which ends or stays open. */
 static inline void put_job(struct filling *filling, const char *dataset, unsigned kind,
                            bool ends)
 {
@@ -127,7 +127,8 @@ static inline void name_dataset(char name[16], unsigned number)
     snprintf(name, 16, "d%06u", number);
 }
 
-/* Five entries of each dataset, and a sixth of some, in an empty database that is closed. */
+/* Adds five entries for each dataset, and a sixth for some, to an empty database that
+ * is closed. */
 static inline void accounts_fill(const char *path, unsigned datasets)
 {
     struct filling filling = begin_filling(path);

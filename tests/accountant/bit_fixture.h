@@ -1,8 +1,8 @@
 /*
- * bit_fixture.h - what tests of adaptively chosen jobs share: mechanisms of one bit,
+ * bit_fixture.h - shared by tests of adaptively chosen jobs: mechanisms of one bit,
  * P(1) = p, Q(1) = p e^-y, whose divergences and whose joint delta over all outcomes
- * are exact sums; a last Gaussian, whose profile is closed; and dice that a failing
- * seed repeats. Include after tests/expect.h.
+ * are exact sums; a last Gaussian, whose profile has a closed form; and dice that a
+ * failing seed repeats. Include after tests/expect.h.
  */
 #ifndef TESTS_ACCOUNTANT_BIT_FIXTURE_H
 #define TESTS_ACCOUNTANT_BIT_FIXTURE_H
@@ -16,8 +16,8 @@ struct bit {
     double p, y;
 };
 
-/* ln(p^a q^(1-a) + (1-p)^a (1-q)^(1-a)) / (a - 1), in logarithms: powers of 2,048 would
- * leave the range. */
+/* ln(p^a q^(1-a) + (1-p)^a (1-q)^(1-a)) / (a - 1), computed in logarithms, because
+ * powers of 2,048 would overflow. */
 static inline double bit_divergence_one_way(double a, double p, double q)
 {
     double one = a * log(p) + (1 - a) * log(q);
@@ -26,7 +26,7 @@ static inline double bit_divergence_one_way(double a, double p, double q)
     return (most + log(exp(one - most) + exp(zero - most))) / (a - 1);
 }
 
-/* Both directions: the neighbours may stand either way round. */
+/* Both directions, because either neighbour may be the first. */
 static inline double bit_divergence(double a, struct bit bit)
 {
     double q = bit.p * exp(-bit.y);
@@ -45,13 +45,14 @@ static inline struct curve bit_curve(struct bit bit)
     return curve;
 }
 
-/* What an outcome of probabilities p and q leaves of delta at epsilon. */
+/* Returns what an outcome with probabilities p and q contributes to delta at
+ * epsilon. */
 static inline double over(double p, double q, double epsilon)
 {
     return fmax(0, p - exp(epsilon) * q);
 }
 
-/* A source of decisions that a failing seed repeats. */
+/* A source of random decisions that a failing seed repeats. */
 struct dice {
     struct stream *stream;
     uint8_t key[STREAM_KEY_SIZE];
@@ -75,7 +76,7 @@ struct outcome {
     double p, q;
 };
 
-/* The same if a Gaussian of mean mu follows. */
+/* The same if a Gaussian with mean mu follows. */
 static inline double gaussian_over(struct outcome at, double mu, double epsilon)
 {
     if (mu <= 0)

@@ -1,7 +1,6 @@
 /*
- * figure_fixture.h - what the tests of figures ask again and again: a mechanism of one
- * run, its epsilon, and a budget of the size that ledger.md 3 opens. Include after
- * expect.h.
+ * figure_fixture.h - shared by the tests of figures: a mechanism of one run, its
+ * epsilon, and a budget of the size that ledger.md 3 opens. Include after expect.h.
  */
 #ifndef TESTS_ACCOUNTANT_FIGURE_FIXTURE_H
 #define TESTS_ACCOUNTANT_FIGURE_FIXTURE_H

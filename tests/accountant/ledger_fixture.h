@@ -1,6 +1,6 @@
 /*
- * ledger_fixture.h - what the ledger's tests share: a ledger on a store, short names
- * for datasets, jobs and mechanisms. Include after tests/expect.h.
+ * ledger_fixture.h - shared by the ledger's tests: a ledger on a store, short names for
+ * datasets, jobs and mechanisms. Include after tests/expect.h.
  */
 #ifndef TESTS_ACCOUNTANT_LEDGER_FIXTURE_H
 #define TESTS_ACCOUNTANT_LEDGER_FIXTURE_H
@@ -34,7 +34,8 @@ static inline struct job_id kit_job(unsigned number)
     return id;
 }
 
-/* steps full-batch Gaussians of this multiplier: RDP steps a / (2 sigma^2). */
+/* Makes a mechanism of `steps` full-batch Gaussians with this multiplier: RDP steps a /
+ * (2 sigma^2). */
 static inline struct mechanism kit_gaussian(double noise_multiplier, uint64_t steps)
 {
     struct mechanism m;
@@ -68,7 +69,7 @@ static inline void kit_close(struct kit *kit)
     *kit = (struct kit){0};
 }
 
-/* What a restart reads. */
+/* Opens the ledger again, as a restart does. */
 static inline void kit_reopen_ledger(struct kit *kit)
 {
     struct error error = {0};

@@ -1,6 +1,7 @@
 /*
- * ledger_life_fixture.h - a life of two datasets and some jobs that notes what was
- * acknowledged, and what a restart must then still know. After tests/expect.h.
+ * ledger_life_fixture.h - a life of two datasets and some jobs that records what was
+ * acknowledged, and checks what a restart must then still know. Include after
+ * tests/expect.h.
  */
 #ifndef TESTS_ACCOUNTANT_LEDGER_LIFE_FIXTURE_H
 #define TESTS_ACCOUNTANT_LEDGER_LIFE_FIXTURE_H
@@ -11,7 +12,7 @@
 
 enum { SCENE_JOBS = 6, SCENE_STEPS = 9 };
 
-/* Written only after the ledger has answered; may lie in memory shared with a parent. */
+/* Written only after the ledger has answered; may be in memory shared with a parent. */
 struct acknowledged {
     bool granted[2];
     bool reserved[SCENE_JOBS];
@@ -26,7 +27,8 @@ static inline const char *scene_dataset(unsigned job)
     return scene_names[job % 2];
 }
 
-/* Opens, lives, closes; stops at the first failure. False if it failed anywhere. */
+/* Opens the ledger, lives, and closes it; stops at the first failure. Returns false if
+ * anything failed. */
 static inline bool scene_play(const char *path, struct acknowledged *done)
 {
     struct kit kit = {0};
@@ -79,7 +81,8 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
     return good;
 }
 
-/* What job must still weigh: all its steps if only held, the authorised if settled. */
+/* Returns the least cost that job must still have: of all its steps if it is only held,
+ * of the authorised steps if it is settled. */
 static inline double scene_least(const struct acknowledged *done, unsigned job,
                                  size_t i)
 {
@@ -88,8 +91,9 @@ static inline double scene_least(const struct acknowledged *done, unsigned job,
     return steps * curve_orders[i] / (2 * sigma * sigma);
 }
 
-/* After a restart: nothing acknowledged is lost and the books are true. A job whose
- * settlement was not acknowledged may be settled or still open, with the authorised. */
+/* Checks after a restart that nothing acknowledged is lost and that the store verifies.
+ * A job whose settlement was not acknowledged may be settled or still open, with the
+ * authorised steps. */
 static inline void scene_check(const char *path, const struct acknowledged *done)
 {
     struct verify_report report;

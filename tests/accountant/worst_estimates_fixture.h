@@ -1,6 +1,7 @@
 /*
- * worst_estimates_fixture.h - the requests that take longest to price, and what an estimate
- * computes of each: the noise for its target, the figure at that noise, and the charge.
+ * worst_estimates_fixture.h - the requests that take longest to price, and what an
+ * estimate computes for each: the noise for its target, the figure at that noise, and
+ * the charge.
  */
 #ifndef TESTS_ACCOUNTANT_WORST_ESTIMATES_FIXTURE_H
 #define TESTS_ACCOUNTANT_WORST_ESTIMATES_FIXTURE_H
@@ -84,7 +85,7 @@ static const struct worst_estimate worst_estimates[] = {
 static const size_t worst_estimate_count =
     sizeof worst_estimates / sizeof *worst_estimates;
 
-/* Levels fall; a subset is released in turns with a sum over all records. */
+/* Noise levels fall; a subset is released in turns with a sum over all records. */
 static inline struct mechanism_run worst_estimate_run(const struct worst_estimate *w,
                                                       size_t i, double noise)
 {

@@ -1,8 +1,8 @@
 /*
- * job_fixture.h - the jobs that the tests of job_request.h begin with, and what they
- * are trained on. Include after tests/expect.h.
+ * job_fixture.h - the jobs that the tests of job_request.h start from, and the data
+ * that they train on. Include after tests/expect.h.
  *
- * Ownership: a request that was parsed or resolved is released with job_request_fini.
+ * Ownership: release a request that was parsed or resolved with job_request_fini.
  */
 #ifndef TESTS_API_JOB_FIXTURE_H
 #define TESTS_API_JOB_FIXTURE_H

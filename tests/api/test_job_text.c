@@ -1,5 +1,5 @@
-/* Goal: a resolved job rendered says everything and reads back to itself. Method: the
- * members of a short job looked up; ten thousand random bodies rendered and read
+/* Goal: the text of a resolved job says everything and reads back to itself. Method:
+ * the members of a short job looked up; ten thousand random bodies rendered and read
  * again. */
 #include "tests/expect.h"
 
@@ -96,7 +96,7 @@ static void same_request(const struct job_request *a, const struct job_request *
     same_model(&a->train.model, &b->train.model);
 }
 
-/* xorshift64 (Marsaglia 2003): histories that a failure can be replayed from. */
+/* xorshift64 (Marsaglia 2003): a failure can be replayed. */
 static uint64_t draw_state = 88172645463325252u;
 static uint64_t draw(uint64_t below)
 {

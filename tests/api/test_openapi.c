@@ -1,6 +1,6 @@
-/* Goal: openapi.yaml and the code say the same. Method: the code's routes, codes,
- * algorithms and rendered answers are held against the document by test_openapi.py, in
- * both directions; the document's examples of requests are read by the real parsers. */
+/* Goal: openapi.yaml and the code say the same. Method: test_openapi.py compares the
+ * code's routes, codes, algorithms and rendered answers with the document, in both
+ * directions; the real parsers read the document's example requests. */
 #include "tests/expect.h"
 
 #include <jansson.h>
@@ -134,7 +134,7 @@ static const char *const declarations[] = {
     "\"classes\":100,\"features\":{\"scale\":127.5},\"privacy\":\"public\"}",
 };
 
-/* A budget that was granted anew; its filters in the form of any. */
+/* A budget that was granted a second time; its filters have the form of any. */
 static struct epoch regranted[] = {{.number = 1,
                                     .grant = {.epsilon = 3, .delta = 1e-5},
                                     .filter = {.weighted = {3, 9}},
@@ -149,7 +149,7 @@ static void open_dataset(struct dataset_spec *spec, const char *text)
     assert_taken(dataset_spec_parse(spec, text, strlen(text), &error), text, &error);
 }
 
-/* One of each kind of statistic, as it is answered, kept and estimated. */
+/* One of each kind of statistic, as answered, stored and estimated. */
 static void answer_statistics(json_t *answers)
 {
     static const char body[] =
@@ -620,7 +620,7 @@ static json_t *answers(void)
     return all;
 }
 
-/* base with one member replaced: what the parser refuses by the text alone. */
+/* Adds base with one member replaced, a body that the parser refuses from its text. */
 static void take_refused(json_t *list, const char *base, const char *from,
                          const char *to)
 {
@@ -731,7 +731,8 @@ static json_t *formats(void)
     return all;
 }
 
-/* What the document says of a count or a real: whole numbers without a fraction. */
+/* Returns the document's schema of a count or a real: whole numbers without a
+ * fraction. */
 static json_t *number_schema(const struct layer_member *member)
 {
     bool whole = member->kind == MEMBER_COUNT;
@@ -789,7 +790,8 @@ static json_t *member_schema(const struct layer_member *member)
     return NULL;
 }
 
-/* Every type of layer that a request may name: its members, and those it must have. */
+/* Returns every type of layer that a request may name, with its members and the
+ * required ones. */
 static json_t *layers(void)
 {
     json_t *all = json_object();

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds openapi.yaml against what the code says of itself (tests/api/test_openapi.c).
+"""Compares openapi.yaml with the facts that the code prints about itself (tests/api/test_openapi.c).
 
   test_openapi.py openapi.yaml api/limits.h FACTS BODIES
 
-FACTS: routes, codes, formats, layers, algorithms and answers of the code. BODIES is
-written: the document's examples of requests, for the real parsers. Exit 0 if all agree.
+FACTS: routes, codes, formats, layers, algorithms and answers of the code. Writes BODIES: the
+document's examples of requests, for the real parsers. Exit code 0 if all agree.
 """
 import copy
 import json
@@ -14,7 +14,7 @@ import warnings
 
 import yaml
 
-warnings.simplefilter("ignore", DeprecationWarning)  # RefResolver, all that 4.10 has
+warnings.simplefilter("ignore", DeprecationWarning)  # RefResolver; version 4.10 has no other resolver
 import jsonschema  # noqa: E402
 
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
@@ -39,7 +39,7 @@ def deref(document, node):
 
 
 def strict(schema):
-    """The schema with every object closed, so that a member it lacks is noticed."""
+    """Returns the schema with every object closed, so that unknown members are found."""
     if isinstance(schema, list):
         return [strict(item) for item in schema]
     if not isinstance(schema, dict):
@@ -161,8 +161,8 @@ def without_words(schema):
 
 
 def plain(schema):
-    """The schema as the code writes it. Generators of clients want a type beside an enum, an
-    enum in the place of a const, and no schema that is only true or false."""
+    """Converts a schema to the form that the code writes. Generators of clients need a type next to an
+    enum, an enum instead of a const, and no schema that is only true or false."""
     if isinstance(schema, list):
         return [plain(item) for item in schema]
     if not isinstance(schema, dict):
@@ -194,7 +194,7 @@ def check_algorithms(document, algorithms):
 
 
 def check_layers(document, layers):
-    """Each type of layer has the members, ranges and defaults of its row."""
+    """Each type of layer must have the members, ranges and defaults of its row."""
     written = {}
     for item in document["components"]["schemas"]["Layer"]["oneOf"]:
         schema = deref(document, item)
@@ -211,7 +211,7 @@ def check_layers(document, layers):
 
 
 def takes(document, schema, format_name, classes):
-    """Whether an alternative of DatasetRequest allows the format so many classes."""
+    """Returns whether an alternative of DatasetRequest allows the format with this number of classes."""
     facts = {"format": format_name, "classes": classes, "task": "classification"}
     conditions = {name: schema[name] for name in ("if", "then", "else")}
     return validator(document, conditions).is_valid(facts) and all(
@@ -220,7 +220,7 @@ def takes(document, schema, format_name, classes):
 
 
 def check_formats(document, formats):
-    """Each format stands where its form has its members, with its files and its classes."""
+    """Each format must be in the alternative that has the members, files and classes of its form."""
     schemas = document["components"]["schemas"]
     member = {"shaped": "features", "indexed": "labels", "columns": "columns"}
     names = [item["name"] for item in formats]
@@ -246,8 +246,8 @@ def check_formats(document, formats):
 
 
 def check_for_generators(schema, place):
-    """Nothing stands in a schema that generators of clients fall over (tests/generators). What
-    is said by conditions they pass over."""
+    """The document must have no schema that breaks generators of clients (tests/generators). They ignore
+    conditions."""
     if isinstance(schema, list):
         for index, item in enumerate(schema):
             check_for_generators(item, f"{place}/{index}")
@@ -268,7 +268,7 @@ def check_for_generators(schema, place):
 
 
 def check_discriminators(document):
-    """What tells the alternatives of a choice apart names each of them, by all its words."""
+    """The discriminator of a choice must name each alternative, with all of its values."""
     for name, schema in document["components"]["schemas"].items():
         if "discriminator" not in schema:
             continue
@@ -286,7 +286,7 @@ def values_of(schema):
 
 
 def contents(document):
-    """Every media type of the document with its place, direction and operation."""
+    """Yields every media type of the document with its place, direction and operation."""
     for path, method, operation in operations(document):
         place = f"{method} {path}"
         for kind, media in operation.get("requestBody", {}).get("content", {}).items():
@@ -297,7 +297,7 @@ def contents(document):
 
 
 def check_examples(document):
-    """Every example fits its schema; the requests are returned by operation."""
+    """Every example must match its schema; returns the requests by operation."""
     bodies = {}
     for place, name, is_request, kind, media in contents(document):
         examples = media.get("examples", {})
@@ -312,7 +312,7 @@ def check_examples(document):
 
 
 def check_refused(document, refused):
-    """What the code refuses by its text alone, the document's schema refuses too."""
+    """The document's schema must refuse every text that the code refuses by its syntax only."""
     for name, texts in refused.items():
         schema = {"$ref": f"#/components/schemas/{name}"}
         for text in texts:

@@ -1,7 +1,7 @@
 /*
- * verdict_fixture.h - what a parser says of a body: it takes it, or refuses it as
- * invalid at the member at fault. And bodies that must pass, broken in one place at a
- * time. Include after tests/expect.h.
+ * verdict_fixture.h - checks of a parser's verdict on a body: it accepts the body, or
+ * refuses it as invalid at the member at fault; and bodies that must pass, broken in
+ * one place at a time. Include after tests/expect.h.
  */
 #ifndef TESTS_API_VERDICT_FIXTURE_H
 #define TESTS_API_VERDICT_FIXTURE_H
@@ -19,7 +19,7 @@ static inline void assert_taken(enum status status, const char *body,
         fail_msg("%s: %s: %s", body, error->pointer, error->text);
 }
 
-/* That the error names the member and says something of it. */
+/* Asserts that the error names the member and has a text. */
 static inline void assert_points_at(const struct error *error, const char *body,
                                     const char *pointer)
 {
@@ -36,7 +36,7 @@ static inline void assert_refused_at(enum status status, const char *body,
     assert_points_at(error, body, pointer);
 }
 
-/* base with its first from replaced by to; to be freed. */
+/* Returns base with the first `from` replaced by `to`. The caller frees it. */
 static inline char *edit(const char *base, const char *from, const char *to)
 {
     const char *at = strstr(base, from);
@@ -52,8 +52,8 @@ struct broken {
     const char *from, *to, *pointer; /* of the fault, or the first of them */
 };
 
-/* Reads a body and keeps nothing; a reader fails
- * where a refusal left something behind. */
+/* Parses a body and keeps nothing. The reader fails the test if a refusal left
+ * something behind. */
 typedef enum status verdict_reader(const char *body, struct error *error);
 
 static inline void refuse_each(verdict_reader *read, const char *base,
@@ -74,8 +74,8 @@ static inline void refuse_each(verdict_reader *read, const char *base,
     }
 }
 
-/* All faults of a body, a line each: "pointer code". Nothing that an error says is empty,
- * and the first stands in the error itself. */
+/* Compares all faults of a body with expected, a line each: "pointer code". Each fault
+ * has a text, and the error itself has the first fault. */
 static inline void assert_faults(verdict_reader *read, const char *body,
                                  const char *expected)
 {
@@ -95,7 +95,7 @@ static inline void assert_faults(verdict_reader *read, const char *body,
     assert_string_equal(error.text, faults.list[0].text);
 }
 
-/* Each change makes one fault, and no others in its wake. */
+/* Each change makes one fault, and no further ones. */
 #define REFUSE_EACH(read, base, cases)                                                 \
     refuse_each(read, base, cases, sizeof cases / sizeof *cases, 1)
 #define REFUSE_EACH_TWICE(read, base, cases)                                           \

@@ -1,13 +1,15 @@
-/* Goal: the audit has power, and the sound charges hold against it. Method: the engine's
- * own steps with and without one record; the attacker says "it was there" where what it
- * looks at passes two standard deviations of its noise. A guarantee of (epsilon, delta)
- * caps what it can find: TPR <= e^epsilon FPR + delta. Against theorem 3.7 and m1 the
- * record's long gradient stays in the kept error for ever (CE1 of papers/dicesgd.md 3.4)
- * and the final model alone is looked at. Against m2 all uses of the record are held back
- * and come out at once (hold and release); against m2r and m3 its uses come back a step
- * later each. The same attacks at a tenth of the noise find more than a guarantee of it
- * would allow: they do attack.
- *   RUNS=n  of each kind, at most 2000, each with a key of its own; 120 unless given */
+/* Goal: the audit can find a violation, and the sound charges hold against it. Method:
+ * the engine's own steps with and without one record; the attacker says "it was there"
+ * if its observation exceeds two standard deviations of its noise. A guarantee of
+ * (epsilon, delta) bounds its success: TPR <= e^epsilon FPR + delta. Against theorem
+ * 3.7 and m1 the record's long gradient stays in the kept error forever (CE1 of
+ * papers/dicesgd.md 3.4), and the attacker sees only the final model. Against m2 all
+ * uses of the record are held back and come out at once (hold and release); against m2r
+ * and m3 its uses come back a step later each. The same attacks at a tenth of the noise
+ * find more than a guarantee for the full noise would allow, which shows that they do
+ * attack.
+ *
+ *   RUNS=n  runs of each kind, at most 2000, each with its own key; 120 by default */
 #include "engine/dp/algorithms/registry.h"
 #include "engine/nn/layers/registry.h"
 #include "accountant/pricing/figures.h"
@@ -15,10 +17,10 @@
 
 enum { N = 50000, B = 1000, T = 150, RUNS_MAX = 2000 };
 
-static const double rate = 1e-7; /* so small that others' gradients stay 0 */
+static const double rate = 1e-7; /* so small that the others' gradients stay 0 */
 
 struct attack {
-    double found, false_alarms; /* shares of the runs */
+    double found, false_alarms; /* fractions of the runs */
     int runs;
 };
 
@@ -29,7 +31,7 @@ static int runs_wanted(void)
     return runs > 0 && runs < RUNS_MAX ? runs : RUNS_MAX;
 }
 
-/* Whether the attacker says the record was there. */
+/* Returns whether the attacker says that the record was there. */
 static bool alarm_of(const struct matrix *data, double noise, int batches, int key)
 {
     static struct layer_spec line = {.kind = &layer_dense, .out = 1, .bias = false};
@@ -47,7 +49,7 @@ static bool alarm_of(const struct matrix *data, double noise, int batches, int k
                                     .salt = (uint16_t)key};
     struct kit kit;
     kit_spec(&kit, "dicesgd");
-    kit_set(&kit, "accountant", 2); /* m1: the paper's algorithm as it stands */
+    kit_set(&kit, "accountant", 2); /* m1: the paper's algorithm, unchanged */
     kit_set(&kit, "batches", batches);
     kit_set(&kit, "pre_clip_norm", 0);
     kit_set(&kit, "error_clip_norm", 1);
@@ -86,7 +88,7 @@ static struct attack attack(double noise, int batches)
 
 static double cap_of(double epsilon, double delta)
 {
-    return exp(epsilon) * 0.02275 + delta; /* one side of two standard deviations */
+    return exp(epsilon) * 0.02275 + delta; /* one side, beyond two deviations */
 }
 
 static double standard_error(double share, int runs)
@@ -148,8 +150,8 @@ struct scene {
     size_t records;
     uint64_t batch, steps;
     double error_clip; /* C2 */
-    double start;      /* the parameter at first; gradients are 0 below 0 */
-    bool others;       /* have the same gradient as the record */
+    double start;      /* the initial parameter; gradients are 0 below 0 */
+    bool others;       /* the others have the record's gradient */
     uint64_t from;     /* the attacker adds up the updates from this step on */
 };
 
@@ -158,8 +160,9 @@ static const struct error_feedback m2r = {.bound = ERROR_FEEDBACK_M2R, .rest = 1
 static const struct error_feedback m3 = {.bound = ERROR_FEEDBACK_M3, .rest = 1};
 
 /* For 147 steps the others push the parameter down by 1 + C2 while their error stays at
- * the ball's border; then it is below 0, where a ReLU has no gradient, and the error
- * empties in two steps: the second one, the last, sends the rests of all three uses. */
+ * the border of the ball. Then the parameter is below 0. A ReLU has no gradient there,
+ * and the error empties in two steps: the second one, the last, sends the rests of all
+ * three uses. */
 static const struct scene hold = {.name = "m2, hold and release",
                                   .accountant = M2,
                                   .batches = 0,
@@ -185,7 +188,8 @@ static const struct scene sampled = {.name = "m3, each use and its return",
                                      .steps = 4,
                                      .error_clip = 1};
 
-/* The sum of the updates that the attacker looks at, of the mean gradient. */
+/* Returns the sum of the updates that the attacker sees, in units of the mean
+ * gradient. */
 static double seen(const struct scene *scene, const struct matrix *data, double noise,
                    int key)
 {
@@ -223,8 +227,8 @@ static double seen(const struct scene *scene, const struct matrix *data, double 
     return sum;
 }
 
-/* What the attacker sees without noise and without the record, whose part is next to
- * nothing: it knows all others. */
+/* Returns what the attacker sees without noise and without the record, whose part is
+ * negligible: the attacker knows all other records. */
 static double expected(const struct scene *scene, const struct matrix *data)
 {
     return scene->others ? seen(scene, data, 0.1, 2 * RUNS_MAX) : 0;

@@ -1,5 +1,5 @@
-/* Goal: a key has its form, is drawn anew each time, and only its whole secret has its
- * digest. */
+/* Goal: a key has the documented form, every key is drawn at random, and only its whole
+ * secret has its digest. */
 #include "base/access_key.h"
 
 #include <string.h>
@@ -58,7 +58,8 @@ static void every_digit_of_the_secret_is_in_its_digest(void **state)
     }
 }
 
-/* 4,300 digits, each of 62 some 69 times: 30 and 120 are more than four deviations off. */
+/* 4,300 digits, each of 62 about 69 times: 30 and 120 are more than four deviations
+ * off. */
 static void secrets_are_made_of_all_digits_alike(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Goal: a link's hash is the documented function of its parts, and tells where one ends.
- * Method: digests that hashlib of Python made of the same bytes, put together by hand. */
+/* Goal: a link's hash is the documented function of its parts, and shows where each
+ * part ends. Method: digests that Python's hashlib made of the same bytes, assembled by
+ * hand. */
 #include "base/chain_hash.h"
 
 #include <string.h>
@@ -50,7 +51,8 @@ static void where_a_part_ends_is_hashed(void **state)
     assert_memory_not_equal(one, other, sizeof one);
 }
 
-/* A link that is longer than the room it begins with, whichever part goes beyond it. */
+/* The link is longer than the initial buffer, and each part in turn is the one that
+ * exceeds it. */
 static void a_long_link_is_hashed_as_a_short_one(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: the cipher is AES-256-GCM, and opens what was sealed and nothing else. Known answers
- * are test cases 13 to 16 of McGrew and Viega, "The Galois/Counter Mode of Operation", 2005,
- * and one of Python's cryptography 48. */
+/* Goal: the cipher is AES-256-GCM, and decrypts only what it encrypted. Known answers
+ * are test cases 13 to 16 of McGrew and Viega, "The Galois/Counter Mode of Operation",
+ * 2005, and one of Python's cryptography 48. */
 #include "base/cipher.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static void known_answers_come_out(void **state)
         assert_memory_equal(sealed, expected, size + CIPHER_TAG_SIZE);
         assert_true(cipher_open(&use, opened, sealed, size));
         assert_memory_equal(opened, plain, size);
-        cipher_seal(&use, plain, plain, size); /* in its place */
+        cipher_seal(&use, plain, plain, size); /* in place */
         assert_memory_equal(plain, expected, size + CIPHER_TAG_SIZE);
     }
 }

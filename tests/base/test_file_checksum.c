@@ -1,5 +1,5 @@
-/* Goal: a file that is not the one its row describes is noticed, whatever bit of it
- * differs. Method: a file of several reads, one change at a time. */
+/* Goal: a file that differs from its row in any bit is noticed. Method: a file of
+ * several reads, with one change at a time. */
 #include "base/file_checksum.h"
 
 #include <fcntl.h>

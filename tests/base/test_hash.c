@@ -1,5 +1,5 @@
-/* Goal: HMAC-SHA-256 is that of RFC 4231. A key shorter than a block is filled up with
- * zeros there, so the vectors' short keys are ours with zeros behind them. */
+/* Goal: HMAC-SHA-256 is that of RFC 4231. The RFC pads a key shorter than a block with
+ * zeros, so our keys are the vectors' short keys followed by zeros. */
 #include "tests/expect.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Goal: memory that was asked for with its pages is zero and has them. Method: the kernel is
- * asked which pages are resident (mincore), where it can bring pages at once at all. */
+/* Goal: memory that is allocated with its pages is zero and resident. Method: the
+ * kernel reports which pages are resident (mincore), if it supports faulting them in at
+ * once. */
 #include "base/huge_alloc.h"
 
 #include <stdint.h>
@@ -11,7 +12,7 @@
 
 enum { MIB = 1 << 20, LONG = 8 * MIB, PAGES_MAX = LONG / 4096 + 1 };
 
-/* Whether all whole pages between first and end are in memory. */
+/* Returns whether all whole pages between first and end are in memory. */
 static bool resident(uintptr_t first, uintptr_t end, uintptr_t page)
 {
     static unsigned char there[PAGES_MAX];

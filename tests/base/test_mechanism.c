@@ -1,4 +1,5 @@
-/* Goal: canonical text is a bijection on valid mechanisms, and nothing else is read. */
+/* Goal: canonical text is a bijection on valid mechanisms, and no other text is
+ * accepted. */
 #include "base/mechanism.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ static void an_error_feedback_says_its_bound(void **state)
         "\"feedback\":[\"m3\",0,1.25,1000],\"prefixes_priced\":false}",
     };
     static const char *const bad[] = {
-        /* m2 without a cap; m3 with one; m3 in prefixes; a rest where none is bounded */
+        /* m2 without a cap; m3 with one; m3 in prefixes; a rest without a bound */
         "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"
         "\"feedback\":[\"m2\",0,1.25,1000],\"prefixes_priced\":true}",
         "{\"kind\":\"error_feedback\",\"relation\":\"zero_out\",\"runs\":[[1,2.5,150]],"

@@ -1,7 +1,7 @@
-/* Goal: a division gives every index one part, by index, n and seed alone, and its sizes
- * and places agree with that. Method: brute force over all indices of many divisions,
- * against strata that are written out here, and values of splitmix64 published by its
- * authors. */
+/* Goal: a division gives every index one part, which depends only on index, n and seed,
+ * and the sizes and positions of parts agree with it. Method: brute force over all
+ * indices of many divisions, against strata that are written out here, and values of
+ * splitmix64 published by its authors. */
 #include "base/part.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void every_index_is_in_the_part_that_lists_it(void **state)
     }
 }
 
-/* As part.h says it, with nothing shared. */
+/* Computes it by the rule in part.h, without sharing its code. */
 static uint64_t held_out(const struct division *division, uint64_t stratum)
 {
     uint64_t first = (uint64_t)ceil((double)stratum / division->holdout);
@@ -58,8 +58,8 @@ static void one_record_of_each_stratum_is_held_out(void **state)
     }
 }
 
-/* The first three outputs from seed 1234567, as published with the generator. A stratum of
- * 2^20 indices shows the first 20 bits of each. */
+/* The first three outputs from seed 1234567, as published with the generator. A stratum
+ * of 2^20 indices shows the first 20 bits of each. */
 static void the_draws_are_those_of_splitmix64(void **state)
 {
     (void)state;

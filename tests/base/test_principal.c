@@ -1,4 +1,4 @@
-/* Goal: a principal's name is kept whole or refused. Method: names at both limits. */
+/* Goal: a principal's name is stored whole or refused. Method: names at both limits. */
 #include "base/principal.h"
 
 #include <string.h>

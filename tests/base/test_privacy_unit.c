@@ -1,4 +1,4 @@
-/* Goal: the names of privacy units are read back, and nothing else is one. */
+/* Goal: the names of privacy units are parsed, and no other name is one. */
 #include "base/privacy_unit.h"
 
 #include "tests/expect.h"

@@ -1,7 +1,7 @@
 /* Goal: the stream is ChaCha20 in the layout of noise.md 4.3, addressed by (key, nonce,
- * block), whoever computes it. Method: the known words of noise.md 9, the vectors of the
- * cipher's authors and of RFC 8439, and long stretches held against their blocks one by
- * one, which the cipher library computes. */
+ * block), in every implementation. Method: the known words of noise.md 9, the vectors
+ * of the cipher's authors and of RFC 8439, and long ranges compared block by block with
+ * what the cipher library computes. */
 #include "base/random.h"
 
 #include <string.h>
@@ -64,12 +64,12 @@ static void a_block_is_that_of_the_standard(void **state)
     stream_read(stream, out, STREAM_BLOCK_SIZE, &from); /* by the library */
     assert_memory_equal(out, expected, sizeof expected);
     memset(out, 0, sizeof out);
-    stream_read(stream, out, sizeof out, &from); /* by vectors, where there are any */
+    stream_read(stream, out, sizeof out, &from); /* by vector instructions, if any */
     assert_memory_equal(out, expected, sizeof expected);
     stream_destroy(stream);
 }
 
-/* A stretch of several times as many blocks as vectors compute at once, and a rest. */
+/* Compares a range of several vector widths and a remainder with its single blocks. */
 static void a_stretch_is_its_blocks(struct stream *stream,
                                     const struct stream_position *from)
 {

@@ -1,5 +1,5 @@
-/* Goal: the hash is SipHash-2-4. Method: values of its authors' reference (appendix A of the
- * paper, and vectors.h beside it), key and data being 0, 1, 2, ... */
+/* Goal: the hash is SipHash-2-4. Method: values of its authors' reference (appendix A
+ * of the paper, and vectors.h of the reference code), with key and data 0, 1, 2, ... */
 #include "base/siphash.h"
 
 #include "tests/expect.h"

@@ -1,4 +1,4 @@
-/* Goal: an error says what happened first, and where. Method: texts. */
+/* Goal: an error reports what happened first, and where. Method: texts. */
 #include "base/status.h"
 
 #include <string.h>

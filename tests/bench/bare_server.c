@@ -1,6 +1,6 @@
 /*
- * bare_server - the floor of polling: libmicrohttpd as the daemon uses it, answering
- * every request with one ready response of as many bytes as a job, and nothing else.
+ * bare_server - the floor of polling: libmicrohttpd as the daemon uses it, which only
+ * answers every request with one prepared response of the size of a job.
  *
  *   bare_server PORT BYTES
  */

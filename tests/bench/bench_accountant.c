@@ -1,12 +1,14 @@
 /*
- * bench_accountant - time of an answer of the accountant, beside google's dp_accounting
- * on the same inputs where ${PYTHON:-python3} has it. Ours is the least of some runs,
- * as others may use the machine; nothing is asserted.
+ * bench_accountant - time of an answer of the accountant, next to Google's
+ * dp_accounting on the same inputs if ${PYTHON:-python3} has it. The daemon's number is
+ * the minimum of some runs, because other work may use the machine; nothing is
+ * asserted.
  *
  *   curve          150 orders evenly to 64, one step           aim 1 ms from noise 0.5
  *   noise          calibration by Renyi divergence             aim 10 ms
  *   composed       epsilon by composing privacy losses
- *   composed noise calibration by it, aim 1 s at 1e5 steps; google's, minutes, is not run
+ *   composed noise calibration by it, aim 1 s at 1e5 steps; Google's takes minutes and
+ *                  is not run
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,7 +60,7 @@ static double curve_end(const struct mechanism_run *run)
     return last;
 }
 
-/* The answer, with epsilon what a calibration is asked for. */
+/* Returns the accountant's answer; epsilon is the target of a calibration. */
 static double answer(const struct workload *w, double epsilon)
 {
     struct mechanism_run run = w->run;
@@ -86,7 +88,7 @@ static double answer(const struct workload *w, double epsilon)
     return 0;
 }
 
-/* What a calibration is asked for: the epsilon of the workload's own noise. */
+/* Returns the target of a calibration: the epsilon of the workload's own noise. */
 static double target(const struct workload *w)
 {
     struct mechanism_run run = w->run;
@@ -117,7 +119,7 @@ static double least_ms(const struct workload *w, double epsilon, double *value)
     return least;
 }
 
-/* Asks dp_accounting the same; negative where it cannot be asked. */
+/* Asks dp_accounting the same; returns a negative number if it is not available. */
 static double google_ms(const struct workload *w, double epsilon, double *value)
 {
     const char *python = getenv("PYTHON");

@@ -1,7 +1,8 @@
 /*
- * bench_accounts - a start behind a seal of many datasets: with every account read, as before
- * accounts stayed in the store, and with those alone that are open; and what it takes to ask
- * for one that is not in memory. Processor time of one thread, and bytes that stay allocated.
+ * bench_accounts - a start from a sealed ledger of many datasets: with every account
+ * read, as before accounts stayed in the store, and with only the open ones; and the
+ * cost of reading one that is not in memory. Processor time of one thread, and bytes
+ * that stay allocated.
  */
 #include <malloc.h>
 #include <time.h>
@@ -58,7 +59,7 @@ static struct ledger *start(struct store *store, bool whole, unsigned turn,
     return ledger;
 }
 
-/* Microseconds for each account that is asked for. */
+/* Returns the microseconds for each account that is read. */
 static double ask(struct ledger *ledger, unsigned datasets)
 {
     double then = now_ms();

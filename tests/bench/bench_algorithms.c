@@ -1,10 +1,10 @@
 /*
- * bench_algorithms - a step of each private algorithm beside a step of sgd by the same
+ * bench_algorithms - a step of each private algorithm next to a step of sgd by the same
  * engine, one thread, all in turns in one process: 784-128-10, expected batches of 256
  * and 1024. Processor time; ratios are medians of those within a turn.
  *
- * A step of sgd draws no noise; noise is one coordinate a parameter whatever the batch.
- * Asked for: value_clip at most 1.4 and dpsgd at most 1.25 of sgd at 1024
+ * A step of sgd draws no noise; noise is one coordinate for each parameter, for any
+ * batch. Required: value_clip at most 1.4 and dpsgd at most 1.25 of sgd at 1024
  * (papers/valueclip.md, A17), dcsgd over dpsgd below 1.01 (papers/dcsgd.md, check 19).
  */
 #include "engine/rounding/blas.h"

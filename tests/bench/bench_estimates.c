@@ -1,8 +1,8 @@
 /*
- * bench_estimates - time of a core that the worst estimates take: the noise for a
- * target, the figure, the charge and what would fit. The least of some runs, as others
- * may use the machine. tests/accountant/pricing/test_estimate_work.c holds the same
- * requests to a limit of operations.
+ * bench_estimates - processor time that the most expensive estimates take: the noise
+ * for a target, the number, the charge and what would fit. The minimum of some runs,
+ * because other work may use the machine. tests/accountant/pricing/test_estimate_work.c
+ * limits the operations of the same requests.
  */
 #include <stdio.h>
 #include <time.h>

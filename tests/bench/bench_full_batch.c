@@ -1,9 +1,9 @@
 /*
- * bench_full_batch - a step of dpgd and of diff2_gd, over all records, beside a step of
- * sgd over as many, one thread, all in turns in one process. Processor time; ratios are
- * medians of those within a turn.
+ * bench_full_batch - a step of dpgd and of diff2_gd, over all records, next to a step
+ * of sgd over the same number, one thread, all in turns in one process. Processor time;
+ * ratios are medians of those within a turn.
  *
- * Asked for, measured noise excluded: a step of dpgd at most 1.15 of sgd, one of
+ * Required, measured noise excluded: a step of dpgd at most 1.15 of sgd, one of
  * differences, which propagates two points, at most 2.8.
  */
 #include "engine/rounding/blas.h"

@@ -1,14 +1,14 @@
 /*
- * bench_growth - how a step of dpsgd grows with the depth and width of a model, with the
- * batch and with the records: each by 10 and by 100, one thread,
- * its processor time.
+ * bench_growth - how the time of a dpsgd step grows with the depth and width of a
+ * model, with the batch and with the records: each by 10 and by 100, one thread, its
+ * processor time.
  *
  *   work  multiplications of the products of a batch + 100 a parameter, for its noise,
  *         and 16 a record, for the byte that decides on it (or, at rates of at most
- *         2^-6, 160 for each that is drawn): what each takes in time
- *   time  of a step; both against the first row
+ *         2^-6, 160 for each that is drawn): the time that each takes
+ *   time  of a step; both relative to the first row
  *
- * time / work above one: something grows that the mathematics does not ask for.
+ * If time / work is above one, something grows that the mathematics does not require.
  */
 #include "engine/rounding/blas.h"
 #include "engine/nn/layers/registry.h"
@@ -38,7 +38,7 @@ struct growth {
 static struct train_spec *spec_with(const struct growth *g)
 {
     static const struct shape linear = {"", 0, {0}, false};
-    struct train_spec *spec = malloc(sizeof *spec); /* as long as the process */
+    struct train_spec *spec = malloc(sizeof *spec); /* lives as long as the process */
     struct layer_spec *layers = calloc(2 * g->depth + 1, sizeof *layers);
     CHECK(spec != NULL && layers != NULL);
     *spec = spec_of("dpsgd", &linear, g->records, g->batch);

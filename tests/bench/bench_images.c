@@ -1,8 +1,8 @@
 /*
- * bench_images - a step of dpsgd beside one of sgd of the networks that read colour images of
- * 32 x 32: cnn_cifar at batch 128 and ResNet18 with group norms at batch 64. One thread, its
- * processor time; figures are those that a tenth of the turns beat, the ratio the median of
- * the ratios within a turn.
+ * bench_images - a step of dpsgd next to one of sgd for the networks that read colour
+ * images of 32 x 32: cnn_cifar at batch 128 and ResNet18 with group norms at batch 64.
+ * One thread, its processor time; numbers are those that a tenth of the turns are
+ * faster than, the ratio is the median of the ratios within a turn.
  */
 #include "engine/rounding/blas.h"
 #include "tests/bench/workload_fixture.h"
@@ -23,7 +23,7 @@ static struct trainer *trainer_on(const struct matrix *data, enum preset preset,
                                   const char *algorithm, uint64_t batch)
 {
     static const struct shape none = {"", 0, {0}, false};
-    struct train_spec *spec = malloc(sizeof *spec); /* as long as the process */
+    struct train_spec *spec = malloc(sizeof *spec); /* lives as long as the process */
     struct trainer_options options = {.spec = spec, .data = data, .threads = 1};
     struct trainer *trainer;
     struct error error = {0};

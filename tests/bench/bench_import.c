@@ -1,17 +1,17 @@
 /*
- * bench_import - speed of the import of each format beside its floor, in one run:
- * reading the same file and hashing its bytes, once. Medians of three; files lie in
+ * bench_import - speed of the import of each format next to its floor, in one run:
+ * reading the same file and hashing its bytes, once. Medians of three; files are in
  * $TMPDIR (/tmp) and come from the page cache. The digits are those of a fixed key.
  *
  *   file MB    of the source
- *   MB/s       of the source, on the wall
- *   reads      MB/s for a second of processor of the thread that reads: what bounds an
- *              import where another processor is free for the digests
+ *   MB/s       of the source, in wall time
+ *   reads      MB/s for a second of processor of the thread that reads: the bound of an
+ *              import if another processor is free for the digests
  *   all        MB/s for a second of processor of all threads
- *   floor      MB/s of reading and SHA-256 alone, on the wall
+ *   floor      MB/s of only reading and SHA-256, in wall time
  *   matrix     MB that the import writes and hashes
- *   private    MB/s on the wall where the records get a secret order (engine/data/shuffle),
- *              and then for a second of processor of all threads
+ *   private    MB/s in wall time if the records get a secret order
+ *              (engine/data/shuffle), then for a second of processor of all threads
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -57,7 +57,7 @@ struct workload {
     const char *name;
     const struct schema *schema;
     void (*write_record)(FILE *file, struct digits *digits);
-    const char *npy_type; /* of npy */
+    const char *npy_type; /* used only for npy */
 };
 
 static void write_idx_record(FILE *file, struct digits *digits)
@@ -125,7 +125,7 @@ static void write_sparse_line(FILE *file, struct digits *digits)
     fputc('\n', file);
 }
 
-/* Writes records until the file has FILE_SIZE bytes; returns how many. */
+/* Writes records until the file has FILE_SIZE bytes; returns their number. */
 static uint32_t write_records(const char *path, const struct workload *workload,
                               const unsigned char *head, size_t head_size)
 {
@@ -155,7 +155,8 @@ static void patch(const char *path, size_t at, uint32_t value)
 
 enum { IDX_HEAD_SIZE = 16, NPY_HEAD_SIZE = 128 };
 
-/* A header of version 1.0: its text is padded to the same size for every shape. */
+/* Writes a header of version 1.0, with its text padded to the same size for every
+ * shape. */
 static void npy_head(unsigned char head[NPY_HEAD_SIZE], const char *type,
                      const char *shape)
 {
@@ -170,7 +171,7 @@ static void npy_head(unsigned char head[NPY_HEAD_SIZE], const char *type,
     memcpy(head + 10, text, NPY_HEAD_SIZE - 10);
 }
 
-/* The records are known once they are written. */
+/* The number of records is known only after they are written. */
 static void patch_npy(const char *path, const struct workload *workload,
                       uint32_t records)
 {
@@ -230,7 +231,7 @@ static void read_clocks(double seconds[CLOCKS])
     }
 }
 
-/* took = what it takes by each clock. */
+/* Stores in took the time by each clock. */
 static void import_once(double took[CLOCKS], const struct workload *workload,
                         const struct import_files *files, const char *out,
                         uint64_t *matrix_size, bool is_private)

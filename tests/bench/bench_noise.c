@@ -1,19 +1,20 @@
 /*
- * bench_noise - what a sample of noise costs, and whether the time that a chunk takes
- * tells what was drawn (noise.md 4.6).
+ * bench_noise - the cost of a noise sample, and whether the time that a chunk takes
+ * reveals what was drawn (noise.md 4.6).
  *
- * Cost: processor time of one thread, each kernel of noise_choice.h in turns, medians of
- * TURNS turns, key stream included: the fastest that the processor has, whichever kernel.
+ * Cost: processor time of one thread, each kernel of noise_choice.h in turns, medians
+ * of TURNS turns, key stream included. The cost that counts is that of the fastest
+ * kernel that the processor has.
  *
- * Over CHUNKS chunks, each with a key stream of its own, the correlation
- * of the time with
+ * Over CHUNKS chunks, each with a key stream of its own, the correlation of the time
+ * with
  *
  *   flagged   trials near a layer's edge, given the number of rejections: .38 with a
- *             branch on acceptance, below .1 asked
+ *             branch on acceptance, below .1 required
  *   squares   the sum of squares of the samples
  *   rejected  which may show: rejections are independent of what is accepted
  *
- * Times are ranks, so that what else the machine does moves none far.
+ * Times are ranks, so that other load on the machine moves none far.
  */
 #include <math.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /*
- * bench_products - products of dense layers by each kernel of engine/gemm beside
- * OpenBLAS, GFLOP/s of one thread, in turns within one process, the best of each; once for
- * each family of BLAS kernels. What packing costs is in all figures.
+ * bench_products - products of dense layers by each kernel of engine/gemm next to
+ * OpenBLAS, GFLOP/s of one thread, in turns within one process, the best of each; once
+ * for each family of BLAS kernels. All numbers include the cost of packing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 enum { KERNELS_MAX = 8, TURNS_MIN = 20 };
 
-/* What a case may take of a thread's time, all kernels together. */
+/* Seconds of a thread for one case, all kernels together. */
 static const double case_seconds = 0.1;
 
 enum form { FORWARD, BACKWARD, SUM };

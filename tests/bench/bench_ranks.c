@@ -1,12 +1,13 @@
 /*
- * bench_ranks - a step of dpsgd by two ranks of one thread beside one of a process with two
- * threads, in turns: both take the machine's two processors. The program runs itself under
- * mpirun. While the process has its turn the other rank sleeps on a semaphore.
+ * bench_ranks - a step of dpsgd by two ranks of one thread next to one of a process
+ * with two threads, in turns: both take the machine's two processors. The program runs
+ * itself under mpirun. While the process has its turn the other rank sleeps on a
+ * semaphore.
  *
  *   ratio     two threads' time over two ranks', a median of the ratios within a turn
  *             (target .9 for 784-1024-1024-10 at 4096)
- *   together  what ranks do and threads do not: sums that meet, parameters that are
- *             gathered, and two votes
+ *   together  what ranks do and threads do not: adding up sums, gathering parameters,
+ *             and two votes
  */
 #include <fcntl.h>
 #include <semaphore.h>
@@ -21,7 +22,7 @@ enum { RECORDS = 60000, TURNS = 25, WARM_UP = 2 };
 
 static const uint64_t batches[] = {256, 1024, 4096};
 
-/* What a step adds where there are ranks. */
+/* The additional work of a step over ranks. */
 struct together {
     const struct group *group;
     size_t dim;
@@ -39,7 +40,8 @@ static void be_together(void *context)
     group_gather(group, together->parameters, together->dim);
 }
 
-/* Seconds of one run, of as many as take a tenth of a second. All ranks run as often. */
+/* Returns the seconds of one run, measured over a tenth of a second. All ranks do the
+ * same number of runs. */
 static double time_of(const struct group *group, void (*run)(void *context),
                       void *context, uint32_t *repeats)
 {

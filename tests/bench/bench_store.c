@@ -1,21 +1,22 @@
 /*
- * bench_store - reservations and authorisations a second, in a file of SQLite and on a
- * server of PostgreSQL on this machine's own disk and socket, by 1, 4 and 16 threads of
- * one process, beside as many syncs of the same disk, one after the other.
+ * bench_store - reservations and authorisations a second, in a SQLite file and on a
+ * PostgreSQL server on this machine's own disk and socket, by 1, 4 and 16 threads of
+ * one process, next to the same number of syncs of the same disk, one after the other.
  *
- *   a reservation    a transaction that reserves: an entry of the ledger, all of them on
- *                    one dataset or on a hundred in turn; or eight in a transaction, as
- *                    jobs that are submitted at once are
- *   a job            reserved, authorised and settled: three transactions, on a dataset of
- *                    which nothing else is held
- *   an authorisation a transaction that raises a mark, of a job each
+ *   a reservation    a transaction that reserves: an entry of the ledger, all of them
+ *                    on one dataset or on a hundred in turn; or eight in a
+ *                    transaction, as for jobs that are submitted at once
+ *   a job            reserved, authorised and settled: three transactions, on a dataset
+ *                    of which nothing else is held
+ *   an authorisation a transaction that raises a mark, each of another job
  *
- * At last reservations and authorisations with the head kept in a file, too, as a daemon on a
- * server does.
+ * At the end reservations and authorisations with the head kept in a file, too, as a
+ * daemon on a server does.
  *
- * The file lies in $TMPDIR (/tmp). They wait for the disk, so what else the machine does shows: compare within a run. The
- * processor's time of this process is shown for each beside it, without a server's; two
- * builds are compared by that, of one client, in turns.
+ * The file is in $TMPDIR (/tmp). Transactions wait for the disk, so other load on the
+ * machine matters: compare within a run. The processor time of this process is shown
+ * next to each, without a server's; compare two builds by that, with one client, in
+ * turns.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -90,7 +91,7 @@ static enum status do_job(struct kit *kit, unsigned job)
     return status == ST_OK ? kit_settle(kit, job) : status;
 }
 
-/* The transaction that is the client's next; answers how many of its kind it holds. */
+/* Runs the client's next transaction; returns the number of operations in it. */
 static size_t do_next(struct client *client, unsigned done)
 {
     char name[NAME_SIZE];

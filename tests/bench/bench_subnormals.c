@@ -1,8 +1,8 @@
 /*
  * bench_subnormals - a step of dpsgd over records of subnormal numbers next to one over
- * ordinary records and one over zeros, one thread, all in turns in one process. Processor
- * time; ratios are medians of those within a turn. A ratio above 1 is what a record that is
- * made of such numbers shows of itself in the time of a job (privacy.md P6).
+ * ordinary records and one over zeros, one thread, all in turns in one process.
+ * Processor time; ratios are medians of those within a turn. A ratio above 1 is what
+ * the time of a job reveals about a record of such numbers (privacy.md P6).
  */
 #include "engine/rounding/blas.h"
 #include "tests/bench/workload_fixture.h"
@@ -11,7 +11,7 @@
 enum { RECORDS = 4096, BATCH = 256 };
 enum { ORDINARY, SUBNORMAL, SMALL, ZERO, KINDS };
 
-/* float32 records, each number of which is that many times an ordinary one. */
+/* Makes float32 records, each number of which is an ordinary one times factor. */
 static struct matrix records_of(const struct matrix *bytes, float factor)
 {
     struct matrix data = *bytes;

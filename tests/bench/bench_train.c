@@ -1,22 +1,21 @@
 /*
- * bench_train - a step of dpsgd beside a step of sgd by the same engine, beside the
- * floor, all in turns in one process, once for each family of
- * BLAS kernels that the processor has. Figures are medians of the turns, ratios medians
- * of the ratios within a turn: the machine is not as fast in every second. The argument
- * "rates" is for peers.py.
+ * bench_train - a step of dpsgd next to a step of sgd by the same engine, and next to
+ * the floor, all in turns in one process, once for each family of BLAS kernels that the
+ * processor has. Numbers are medians of the turns, ratios medians of the ratios within
+ * a turn: the machine is not equally fast in every second. The argument "rates" is for
+ * peers.py.
  *
  *   floor     products + noise (floor_fixture.h)
  *   -noise    without the measured noise
  *   model     the cost model of engine/README.md: products at the rate of one large
  *             product, bytes at that of a copy of a micro-batch, and noise
  *
- * One thread is measured by its processor time, which other work on the machine touches
- * least; two on the wall, beside what they gain in bare products. Of two threads two more
- * figures: on cores, the gain in those turns in which products gained 1.8 at least, and
- * how many those were; and by the rows that the busier one is given, which no load
- * touches.
- * First: peak resident set beyond the data of
- * 784-1024-1024-10 at batch 4096 on two threads (target 6).
+ * One thread is measured by its processor time, which other work on the machine affects
+ * least; two in wall time, next to what they gain in products by themselves. For two
+ * threads there are two more numbers: "on cores", the gain in those turns in which
+ * products gained at least 1.8, and the number of those turns; and the gain by the rows
+ * that the busier thread is given, which no load affects. First: peak resident set
+ * beyond the data of 784-1024-1024-10 at batch 4096 on two threads (target 6).
  */
 #include <stdint.h>
 #include <sys/wait.h>
@@ -71,7 +70,7 @@ static double copy_rate(void)
 }
 
 struct rates {
-    double flops, bytes; /* a second, of one thread */
+    double flops, bytes; /* per second, of one thread */
 };
 
 static void print_row(const struct shape *shape, const struct bench_floor *f,
@@ -136,8 +135,9 @@ static void run_pair(void *context)
                                              .flops = TEAM_FLOPS_MIN});
 }
 
-/* Rows that the busiest of threads is given, each share in whole blocks of 16 and taken
- * by whoever has had the fewest rows, as stepper.c hands them out. */
+/* Returns the rows that the busiest of the threads is given. Each share has whole
+ * blocks of 16 and goes to the thread with the fewest rows so far, as stepper.c
+ * distributes them. */
 static double busiest_rows(const struct batch *batch, unsigned threads)
 {
     enum { BLOCK = 16, AT_ONCE = 4 };
@@ -181,8 +181,9 @@ static double balance(uint64_t batch_size)
 
 enum { PRODUCTS_ONE, PRODUCTS_TWO, ONE, TWO, PAIR, PAIR_KINDS };
 
-/* What two threads gain in the turns in which they gain CORES_GAIN in bare products: the
- * machine may lend two halves of one core. 0: there was no such turn. */
+/* Returns what two threads gain in the turns in which they gain CORES_GAIN in products
+ * by themselves: the machine may provide two halves of one core. 0: there was no such
+ * turn. */
 static double gain_on_cores(const struct measurement *m, size_t turns, size_t *found)
 {
     static const double CORES_GAIN = 1.8;
@@ -254,14 +255,14 @@ static double status_megabytes(const char *name)
     return kilobytes / 1024;
 }
 
-/* In a process of its own, before any other has threads; its data are resident. */
+/* Runs in a process of its own, before any other has threads; its data are resident. */
 static void print_memory(uint64_t records)
 {
     struct matrix data = made_up_records(records);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        FILE *file = fopen("/proc/self/clear_refs", "w"); /* 5: peak = what is now */
+        FILE *file = fopen("/proc/self/clear_refs", "w"); /* 5: the peak starts again */
         CHECK(file != NULL && fputs("5", file) >= 0 && fclose(file) == 0);
         double before = status_megabytes("VmRSS:");
         struct trainer *trainer = trainer_of("dpsgd", &shapes[2], &data, 4096, 2);
@@ -304,8 +305,8 @@ static void bench_all(const struct matrix *data)
             bench_two(data, &shapes[s], batches[b]);
 }
 
-/* Lines of model,batch,threads,dpsgd,sgd in records a second, the best of several
- * turns, for peers.py: one thread by its processor time, two by the wall. */
+/* Prints lines of model,batch,threads,dpsgd,sgd in records a second, the best of
+ * several turns, for peers.py: one thread by its processor time, two by wall time. */
 static void print_rates(const struct matrix *data)
 {
     static const uint64_t sizes[] = {256, 1024};

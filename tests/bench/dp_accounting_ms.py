@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks google's dp_accounting one question of bench_accountant.c: prints ms and answer."""
+"""Asks Google's dp_accounting one question of bench_accountant.c; prints the milliseconds and the answer."""
 import sys
 import time
 

@@ -1,5 +1,5 @@
-"""Makes a data directory with one ended job into one with many, by rows alone: the job's, its model's, its mark, and
-its two entries of the ledger, chained as docs/ledger.md says. Files of models are left out; a start reads none."""
+"""Turns a data directory with one ended job into one with many, by writing rows only: for each job its row, its model,
+its mark and its two ledger entries, chained as docs/ledger.md says. Writes no model files; a start reads none."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ class Chain:
         self.seq, self.head = database.execute("SELECT seq,hash FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
 
     def append(self, row, job, meta):
-        """A copy of row, for that job; answers its number."""
+        """Writes a copy of row for that job; returns its number."""
         self.seq += 1
         _, dataset, epoch, _, kind, curve, released, _, actor, time_ms, _, _ = row
         digest = hashlib.sha256(b"v1" + self.head)
@@ -45,8 +45,8 @@ def copy(database, table, row, **changes):
 
 
 def multiply(path, count, kept=None):
-    """Adds count copies of the newest job in the database at path, which SUCCEEDED and is private. Where kept is given,
-    so many of them have rows; of the others, as of jobs that were deleted, there is the ledger alone, and the mark."""
+    """Adds count copies of the newest job in the database at path, which is private and SUCCEEDED. If kept is given,
+    only that number of them have rows; the others look like deleted jobs: they have only ledger entries and a mark."""
     database = sqlite3.connect(path, isolation_level=None)
     newest = "ORDER BY rowid DESC LIMIT 1"
     job = database.execute(f"SELECT * FROM job {newest}").fetchone()
@@ -74,7 +74,7 @@ def multiply(path, count, kept=None):
 
 
 def add_files(directory):
-    """Each model of the database in the directory has a file, which is that of the only one that had."""
+    """Gives each model of the database in the directory a file: a copy of the only one that exists."""
     models = os.path.join(directory, "models")
     made = os.path.join(models, os.listdir(models)[0])
     database = sqlite3.connect(os.path.join(directory, "epsilond.db"))

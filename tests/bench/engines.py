@@ -1,5 +1,5 @@
-"""What a daemon may be pointed at, for a bench: a server of PostgreSQL, in memory where that can be. It
-ends with the program that made it."""
+"""Databases for benchmarks: a PostgreSQL server, with its data in memory if possible. The server ends when the
+program that started it ends."""
 
 import atexit
 import glob
@@ -16,7 +16,7 @@ CONNECTIONS = 100
 
 
 class Postgres:
-    """As nobody where this is root, for it does not run as root."""
+    """A server. If this process is root, it runs as nobody, because PostgreSQL refuses to run as root."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="epsilond-bench-pg.", dir=MEMORY)
@@ -33,7 +33,7 @@ class Postgres:
 
     @staticmethod
     def programs():
-        """The folder of its programs, the newest; or None."""
+        """Returns the folder of the newest PostgreSQL programs, or None."""
         found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda name: int(name.split("/")[4]))
         return found[-1] if found else None
 
@@ -52,7 +52,7 @@ class Postgres:
             sys.exit(f"{program}: {said.stderr}")
 
     def database(self):
-        """The URL of a new one."""
+        """Creates a database and returns its URL."""
         self.databases += 1
         name = f"bench{self.databases}"
         self._run("createdb", "-h", self.folder, "-U", "epsilond", name)

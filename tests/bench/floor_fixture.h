@@ -1,11 +1,11 @@
 /*
- * floor_fixture.h - what a step cannot do without: the bare matrix products of a model
- * on a batch, in a loop, and one coordinate of noise a parameter, each split between
- * threads.
+ * floor_fixture.h - the least work that a step needs: only the matrix products of a
+ * model on a batch, in a loop, and one coordinate of noise for each parameter, each
+ * split between threads.
  *
  *   products  forward, backward and sum of every layer, one cblas_sgemm each, over
- *             micro-batches of at most PRODUCT_RECORDS records; of a convolution at most
- *             POSITION_ROWS rows at a time, as if its images lay unfolded
+ *             micro-batches of at most PRODUCT_RECORDS records; a convolution takes at
+ *             most POSITION_ROWS rows at a time, as if its images were unfolded
  *   noise     noise_draw, DRAWN_AT_ONCE chunks a call
  */
 #ifndef TESTS_BENCH_FLOOR_FIXTURE_H
@@ -28,10 +28,10 @@ enum {
 
 struct layer_size {
     size_t in, out;
-    size_t rows; /* of a record: 1, or the positions of a convolution */
+    size_t rows; /* for each record: 1, or the positions of a convolution */
 };
 
-struct floor_buffers { /* of one thread; a and b: rows, inputs and outputs of a layer */
+struct floor_buffers { /* per thread; a and b hold a layer's inputs and outputs */
     float *a, *b, *sum;
     int64_t *noise;
     struct noise *source;
@@ -54,7 +54,8 @@ static inline float *floats(size_t count)
     return f;
 }
 
-/* cnn_mnist: 8 x 8 taps at 14 x 14 places, 4 x 4 of 16 channels at 5 x 5, two dense. */
+/* cnn_mnist: 8 x 8 filters at 14 x 14 positions, 4 x 4 filters on 16 channels at 5 x 5
+ * positions, two dense layers. */
 static inline void add_layers(struct bench_floor *f, const struct shape *shape)
 {
     static const struct layer_size cnn[] = {
@@ -70,7 +71,7 @@ static inline void add_layers(struct bench_floor *f, const struct shape *shape)
                                       .rows = 1};
         f->parameters += (f->layers[l].in + 1) * f->layers[l].out;
     }
-    if (shape->is_cnn) /* the first layer's three copies of one channel */
+    if (shape->is_cnn) /* the first layer has three copies of one channel */
         f->parameters += 2 * cnn[0].in * cnn[0].out;
 }
 
@@ -181,7 +182,7 @@ static inline void run_noise(void *context)
                                           .flops = TEAM_FLOPS_MIN});
 }
 
-/* Multiplications and additions of the products of one record. */
+/* Multiplications and additions in the products of one record. */
 static inline double floor_flops(const struct bench_floor *f)
 {
     double flops = 0;
@@ -191,10 +192,10 @@ static inline double floor_flops(const struct bench_floor *f)
     return flops;
 }
 
-/* Bytes of one step by the same model: a record is gathered from a byte a feature, each
- * layer reads and writes its rows forward, backward, to measure and to sum, a
- * convolution unfolds them three times, and each cell's block is written twice, read
- * twice and added to the sum. */
+/* Bytes that one step moves, by the same model: each record is gathered at one byte a
+ * feature; each layer reads and writes its rows forward, backward, to measure and to
+ * sum; a convolution unfolds its rows three times; and each cell's block is written
+ * twice, read twice and added to the sum. */
 static inline double floor_bytes(const struct bench_floor *f)
 {
     double record = FEATURES * (1.0 + sizeof(float));

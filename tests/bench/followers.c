@@ -1,11 +1,12 @@
 /*
- * followers - many clients of one event stream in one thread, as cheap as a client can be:
- * it opens them all, and reads and forgets what comes until its standard input ends.
+ * followers - many clients of one event stream in one thread, as cheap as a client can
+ * be: it opens all streams, then reads and discards what arrives until its standard
+ * input ends.
  *
  *   followers PORT PATH COUNT
  *
- * It says "open" when all have the beginning of an answer, and at the end how many bytes
- * came and how many of the streams were still open.
+ * It prints "open" when all have the beginning of an answer, and at the end the number
+ * of bytes received and of streams that were still open.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

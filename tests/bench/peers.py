@@ -1,12 +1,11 @@
-"""Records per second of PyTorch and Opacus beside epsilond's, the same models and batches.
+"""Compares the records per second of PyTorch and Opacus with those of epsilond, for equal models and batches.
 
   peers.py BENCH_TRAIN
 
-Made-up images of MNIST's shape. Each step draws its records, divides their bytes, passes
-forward and back and moves the parameters: sgd plain; dpsgd with clip norm 1 and noise
-multiplier 1. The peers get batches of one size, of indices, without a loader or a
-dataset class; epsilond draws Poisson batches. One thread by processor time, two by the
-clock on the wall. Each figure is the best of several rounds.
+Uses random images of MNIST's shape. Each step draws its records, scales their bytes, runs forward and backward and
+updates the parameters: plain sgd; dpsgd with clip norm 1 and noise multiplier 1. PyTorch and Opacus get index batches
+of one size, without a loader or a dataset class; epsilond draws Poisson batches. One thread is measured by processor
+time, two threads by wall time. Each figure is the best of several rounds.
 """
 import csv
 import os
@@ -96,7 +95,7 @@ def rate(way, make, data, batch, clock):
 
 
 def ours(bench):
-    """With the BLAS kernels that the daemon chooses."""
+    """Runs the benchmark of epsilond with the BLAS kernels that the daemon chooses."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         kernel = "SkylakeX" if "avx512vl" in file.read() else "Haswell"
     environment = {**os.environ, "OPENBLAS_CORETYPE": kernel,

@@ -1,10 +1,10 @@
 /*
- * workload_fixture.h - what the training benches share: made-up records of MNIST's
- * shape, models by their hidden layers, trainers of them, a clock and quantiles.
+ * workload_fixture.h - shared by the training benches: made-up records of MNIST's
+ * shape, models given by their hidden layers, trainers of them, a clock and quantiles.
  *
- * A measurement is a task that is run again and again; measure_all takes turns between
- * all of them, there and back, so that what else the machine does, and what the one
- * before left in the caches, falls on each alike.
+ * A measurement is a task that runs again and again. measure_all alternates between all
+ * of them, forwards and backwards, so that other load on the machine, and the caches
+ * that the previous task left, affect all of them alike.
  */
 #ifndef TESTS_BENCH_WORKLOAD_FIXTURE_H
 #define TESTS_BENCH_WORKLOAD_FIXTURE_H
@@ -24,7 +24,7 @@
 
 enum { FEATURES = 784, CLASSES = 10, ROUNDS_MAX = 400 };
 
-/* A run of DIFF2 by its default has fifty restarts: here one in 200 steps. */
+/* DIFF2 has fifty restarts in a run by default: here one in every 200 steps. */
 enum { DIFFERENCE_STEPS = 10000 };
 
 static inline struct matrix made_up_records(uint64_t records)
@@ -95,9 +95,9 @@ static inline struct train_spec spec_of(const char *algorithm,
     return spec;
 }
 
-struct company { /* who takes the steps */
+struct company { /* the processes that take the steps */
     unsigned threads;
-    const struct group *group; /* NULL: this process alone */
+    const struct group *group; /* NULL: only this process */
 };
 
 static inline struct trainer *trainer_in(const char *algorithm,
@@ -138,9 +138,9 @@ static inline void step(void *trainer)
 struct measurement {
     void (*run)(void *context);
     void *context;
-    bool alone;     /* one thread: its processor time counts, others' work does not */
-    size_t repeats; /* so that one turn takes turn_seconds */
-    double seconds; /* of one run: the median over the turns */
+    bool alone;     /* one thread: measure its own processor time */
+    size_t repeats; /* chosen so that one turn takes turn_seconds */
+    double seconds; /* for one run: the median over the turns */
     double turns[ROUNDS_MAX];
 };
 
@@ -176,8 +176,8 @@ static inline double quantile(const double *values, size_t count, double share)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-/* Runs all in turns of turn_seconds each, at least five times and for about seconds in
- * all; share 0.5 gives medians. Returns the number of turns. */
+/* Runs all measurements in turns of turn_seconds each, at least five times and for
+ * about `seconds` in total; share 0.5 gives medians. Returns the number of turns. */
 struct measure_plan {
     double seconds, turn_seconds, share;
 };
@@ -203,7 +203,7 @@ static inline size_t measure_all(struct measurement *all, size_t count,
     return rounds;
 }
 
-/* Turn by turn a + sign b. */
+/* Returns a + sign * b for each turn. */
 static inline struct measurement added(const struct measurement *a, double sign,
                                        const struct measurement *b)
 {
@@ -213,7 +213,7 @@ static inline struct measurement added(const struct measurement *a, double sign,
     return sum;
 }
 
-/* The median over turns of over / under. */
+/* Returns the median over the turns of over / under. */
 static inline double ratio(const struct measurement *over,
                            const struct measurement *under, size_t turns)
 {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The daemon with its files in real servers of S3, packages of PyPI, behind a proxy that lies.
+"""Tests the daemon with its files in real S3 servers, packages of PyPI, behind a proxy that injects faults.
 
   blobs.py EPSILOND NANIO MOTO_SERVER      run by `check`, in the environment that has boto3
 
-nanio checks signatures; moto does not, and knows conditions that nanio ignores."""
+nanio checks signatures; moto does not, and supports conditions that nanio ignores."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def await_server(process, port):
 
 
 class Server:
-    """One of the two, with an empty bucket."""
+    """One of the two servers, with an empty bucket."""
 
     def __init__(self, name, program):
         self.name, self.program, self.port = name, program, free_port()
@@ -84,7 +84,7 @@ class Server:
         return {o["Key"]: o["Size"] for o in self.client.list_objects_v2(Bucket=BUCKET).get("Contents", [])}
 
     def make_old(self, key):
-        """nanio says of an object what stands in a file beside it; moto's cannot be made old."""
+        """Changes an object's time in nanio's metadata file; moto's objects cannot be made old."""
         path = os.path.join(self.folder.name, BUCKET, ".nanio-meta", key + ".json")
         with open(path) as file:
             said = json.load(file)
@@ -127,7 +127,7 @@ def faults(daemon, server, content):
         lying_proxy.ask_for(server.proxy, kind, 2)
         assert daemon.get(content) == whole, kind
         server.proxy.faults.count = 0
-    for kind in ("truncate", "flip", "repeat"):  # for good
+    for kind in ("truncate", "flip", "repeat"):  # permanently
         daemon.stop()
         daemon.start()
         lying_proxy.ask_for(server.proxy, kind, 1000)

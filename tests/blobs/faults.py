@@ -1,8 +1,8 @@
-"""What an object store may do wrong, for a server and a proxy of the tests.
+"""Faults of an object store, for a server and a proxy of the tests.
 
-A fault is asked for by PUT /~faults?kind=KIND&count=N&method=METHOD: the next N answers to that
-method (default GET) are treated so. /~log answers what was asked, a line each; /~age?seconds=N has
-a server's objects be so much older."""
+PUT /~faults?kind=KIND&count=N&method=METHOD injects a fault into the next N answers to that method
+(default GET). /~log returns the requests, one on each line; /~age?seconds=N makes a server's objects older
+by that time."""
 
 import threading
 import time
@@ -14,7 +14,7 @@ class Faults:
     def __init__(self):
         self.lock = threading.Lock()
         self.kind, self.method, self.count = "", "GET", 0
-        self.before = None  # the last good answer to the method
+        self.before = None  # the previous good answer to the method
         self.log = []
 
     def set(self, query):
@@ -24,7 +24,7 @@ class Faults:
             self.method, self.count = query.get("method", "GET"), int(query.get("count", "1"))
 
     def take(self, method, path):
-        """The fault of this answer, or None."""
+        """Returns the fault for this answer, or None."""
         with self.lock:
             self.log.append(f"{method} {path}")
             if self.count == 0 or method != self.method:
@@ -33,19 +33,19 @@ class Faults:
             return self.kind
 
     def send(self, handler, fault, status, headers, body):
-        """Answers, in the way that the fault has it."""
+        """Sends the answer with the fault."""
         try:
             self._send(handler, fault, status, headers, body)
-        except OSError:  # whoever asked is gone
+        except OSError:  # the client has closed the connection
             handler.close_connection = True
 
     def _send(self, handler, fault, status, headers, body):
         kept = (status, dict(headers), body)
-        if fault == "babble":  # a refusal without end
+        if fault == "babble":  # an endless refusal
             status, headers, body = 403, {"Content-Type": "application/xml"}, b"<Error><Code>Babble</Code>"
         if fault == "error":
             status, headers, body = 500, {"Content-Type": "application/xml"}, b"<Error><Code>InternalError</Code></Error>"
-        elif fault == "redirect":  # to another object, of which the rest of the path is the name
+        elif fault == "redirect":  # to another object, whose name continues this one's path
             status, headers, body = 307, {"Location": handler.path + "elsewhere"}, b""
         elif fault == "repeat" and self.before is not None:
             status, headers, body = self.before
@@ -56,7 +56,7 @@ class Faults:
             body = body[:len(body) // 2]
         elif fault == "delay":
             time.sleep(1)
-        elif fault == "hold":  # until another fault is asked for
+        elif fault == "hold":  # until another fault is set
             while self.kind == "hold":
                 time.sleep(0.005)
         if fault is None and handler.command == "GET":
@@ -79,7 +79,7 @@ class Faults:
                 handler.wfile.write(body[at:at + step])
                 handler.wfile.flush()
                 time.sleep(0.05)
-        elif fault == "drip":  # never stalled, and never at its end while anybody waits
+        elif fault == "drip":  # never stalls, and never ends while the client waits
             for at in range(len(body)):
                 handler.wfile.write(body[at:at + 1])
                 handler.wfile.flush()

@@ -19,7 +19,7 @@ class Handler(BaseHTTPRequestHandler):
         fault = self.server.faults.take(self.command, self.path)
         upstream = http.client.HTTPConnection("127.0.0.1", self.server.upstream, timeout=60)
         upstream.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-        for name, value in self.headers.items():  # Host too: it is what was signed
+        for name, value in self.headers.items():  # Host too, because it is signed
             if name.lower() not in ("connection", "expect"):
                 upstream.putheader(name, value)
         upstream.endheaders(body or None)

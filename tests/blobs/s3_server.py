@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""As much of an S3 server as the daemon needs, in Python's own library; it checks every signature
-(AWS Signature Version 4) by itself, and the digest of every body. Objects are in memory.
+"""The part of an S3 server that the daemon needs, with only Python's standard library. It checks every
+signature (AWS Signature Version 4) and the digest of every body. Objects are in memory.
 
   s3_server.py BUCKET ACCESS_KEY SECRET [PORT]      prints its port
 
-What it may be told to do wrong is in faults.py."""
+faults.py describes the faults that it can inject."""
 
 import base64
 import hashlib
@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    # --- who asks ---
+    # --- authentication ---
 
     def check_signature(self, path, query_text, body):
         found = re.match(r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/s3/aws4_request, ?"
@@ -135,7 +135,7 @@ class Handler(BaseHTTPRequestHandler):
         with objects.lock:
             if "uploads" in query:
                 objects.made += 1
-                upload = f"upload/{objects.made}+="  # to be percent-encoded
+                upload = f"upload/{objects.made}+="  # must be percent-encoded
                 objects.uploads[upload] = {"key": key, "parts": {}}
                 text = f"<InitiateMultipartUploadResult><UploadId>{upload}</UploadId></InitiateMultipartUploadResult>"
             else:
@@ -160,7 +160,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.objects.objects.pop(key, None)
         self.answer(204)
 
-    # --- what a test asks of the server itself ---
+    # --- requests of a test to the server itself ---
 
     def control(self, path, query):
         objects = self.server.objects
@@ -222,7 +222,7 @@ def main():
     server = start(*sys.argv[1:4], int(sys.argv[4]) if len(sys.argv) > 4 else 0)
     print(server.server_address[1], flush=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.stdin.read()  # until whoever started it is gone
+    sys.stdin.read()  # until the process that started it has ended
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Chromium without a window, driven through the pipe of its DevTools protocol, and what a
-person does in a page: go, read, click, type. Standard library only.
+"""Headless Chromium, controlled through the pipe of its DevTools protocol, with the actions of a
+person: go to a page, read, click, type. Standard library only.
 
-What must not happen in any page is collected on the way: messages of the console,
-refusals of the content security policy, requests to anything but the daemon."""
+Records faults in all pages: messages on the console, refusals of the content security policy,
+requests to anything but the daemon."""
 
 import base64
 import itertools
@@ -18,7 +18,7 @@ PATIENCE_S = 180  # a loaded machine takes a minute for a quarter of a job, whic
 
 
 class Chromium:
-    """Use with `with`. origin: the only one that pages may talk to."""
+    """Use in a `with` statement. origin: the only origin that pages may talk to."""
 
     def __init__(self, binary, origin):
         self.binary, self.origin = binary, origin
@@ -44,7 +44,7 @@ class Chromium:
         return self
 
     def tab(self):
-        """Opens a tab, in a window of its own, and goes on in it; answers what `use` takes."""
+        """Opens a tab in its own window and continues in it; returns the argument for `use`."""
         self.session = None
         target = self.call("Target.createTarget", url="about:blank", newWindow=True)["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -59,7 +59,7 @@ class Chromium:
         self.session = tab
 
     def close_tab(self):
-        """Closes the tab that is in use; another is to be used then."""
+        """Closes the current tab; call `use` with another tab next."""
         self.call("Page.close")
 
     def __exit__(self, *_):
@@ -74,7 +74,7 @@ class Chromium:
         os.close(self.write_end)
         shutil.rmtree(self.profile, ignore_errors=True)
 
-    # --- the protocol: JSON with a NUL behind it, both ways ---
+    # --- the protocol: JSON followed by a NUL, in both directions ---
 
     def call(self, method, **parameters):
         number = next(self.numbers)
@@ -121,13 +121,13 @@ class Chromium:
                 self.faults.append(f"a request to {url}")
 
     def expect_faults(self, part):
-        """Forgets faults that hold part: those that the test itself provoked."""
+        """Removes faults that contain part: those that the test itself caused."""
         self.faults = [fault for fault in self.faults if part not in fault]
 
-    # --- what a person does ---
+    # --- the actions of a person ---
 
     def run(self, script):
-        """The value of an expression, of its promise if it is one."""
+        """Returns the value of an expression, or of its promise."""
         answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -135,7 +135,7 @@ class Chromium:
         return answer["result"].get("value")
 
     def await_that(self, script, what=None):
-        """Waits until the expression is true of the page."""
+        """Waits until the expression is true in the page."""
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             if self.run(f"Boolean({script})"):
@@ -162,7 +162,7 @@ class Chromium:
         self.run(f"{find}.click()")
 
     def type(self, selector, text):
-        """Into a field, as keys do: its text is replaced."""
+        """Types into a field, as keys do: replaces its text."""
         at = json.dumps(selector)
         self.await_that(f"document.querySelector({at})", selector)
         self.run(f"document.querySelector({at}).focus(), document.querySelector({at}).select()")
@@ -190,7 +190,7 @@ class Chromium:
                                                           {"name": "prefers-reduced-motion", "value": "reduce"}])
 
     def shoot(self, path, height_max=16384):
-        """The page as a PNG, from its top."""
+        """Returns the page as a PNG, from its top."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], height_max), "scale": 1}
         picture = self.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)

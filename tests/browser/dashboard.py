@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A person at the dashboard, from a file to an exhausted budget, in a real Chromium.
+"""Uses the dashboard in a real Chromium like a person, from a file to an exhausted budget.
 
-  dashboard.py CHROMIUM EPSILOND [SHOTS]      AXE: the path of axe-core's axe.min.js, or nothing
+  dashboard.py CHROMIUM EPSILOND [SHOTS]      AXE: the path of axe-core's axe.min.js, or empty
 
-In each page: nothing on the console, no refusal of the content security policy, no request
-to anything but the daemon, and no scrolling sideways at 390 pixels, light and dark."""
+Each page must have no message on the console, no refusal of the content security policy, no request
+to anything but the daemon, and no horizontal scrolling at 390 pixels, in light and dark."""
 
 import csv
 import gzip
@@ -27,7 +27,7 @@ DIGITS = os.path.join(HERE, "../../deploy/digits/digits.csv.gz")
 DIGITS_SCHEMA = {"format": "csv", "task": "classification", "header": False,
                  "columns": [{"name": f"cell{i}", "kind": "numeric", "range": [0, 16]} for i in range(64)]
                  + [{"name": "digit", "kind": "label", "values": [str(i) for i in range(10)]}]}
-SLOW = {"input": {"shape": [8, 8, 1]}, "layers": [  # few parameters, which little noise hides, and much work
+SLOW = {"input": {"shape": [8, 8, 1]}, "layers": [  # few parameters, so little noise hides them, and much work
     {"type": "conv2d", "out": 16, "kernel": 3, "padding": 1}, {"type": "relu"}, {"type": "max_pool2d", "kernel": 2},
     {"type": "flatten"}, {"type": "dense", "out": 10}]}
 RECEIVER = os.path.join(HERE, "../e2e/receiver.py")
@@ -48,8 +48,8 @@ class Walk:
         self.shots, self.axe = shots, axe
 
     def look_at(self, name, again=False):
-        """What holds of every page, as it stands now, with pictures of it. again: a page that was
-        looked at light and dark shows more, which is looked at light."""
+        """Checks the properties that every page must have on the current page, and takes pictures. again: the
+        page was checked in light and dark before and now shows more, which is checked in light only."""
         browser = self.browser
         schemes = ("light",) if again else ("light", "dark")
         for scheme in schemes:
@@ -68,7 +68,7 @@ class Walk:
         told = browser.run("""performance.getEntriesByType('resource')
             .filter((e) => /\\/ui\\/.*\\/openapi.yaml$/.test(e.name)).reduce((sum, e) => sum + e.encodedBodySize, 0)""")
         check(told <= CONTRACT_MAX, f"{name}: {told} bytes of the contract, which is what /docs shows")
-        browser.run("performance.clearResourceTimings()")  # a page that is gone on to is counted by itself
+        browser.run("performance.clearResourceTimings()")  # so that a page reached by a link is counted separately
         nodes = browser.run("document.querySelectorAll('*').length")
         check(nodes <= NODES_MAX, f"{name}: {nodes} elements")
         check(browser.run("document.querySelectorAll('main h1').length") == 1, f"{name}: one heading")
@@ -93,7 +93,7 @@ class Walk:
         print(f"  {name}: {size} bytes of files, {nodes} elements")
 
     def ask_axe(self, name, schemes):
-        """What axe-core finds, to WCAG 2.2 AA and best practice."""
+        """Returns the violations that axe-core finds, of WCAG 2.2 AA and best practice."""
         if not self.axe:
             return
         if not self.browser.run("typeof axe == 'object'"):
@@ -107,7 +107,7 @@ class Walk:
         self.browser.scheme("light")
 
     def shoot(self, name):
-        """Every picture into a folder to look at; those of the documentation into SHOTS too."""
+        """Writes every picture into a folder, and those of the documentation into SHOTS too."""
         os.makedirs(PICTURES, exist_ok=True)
         self.browser.shoot(os.path.join(PICTURES, f"{name}.png"))
         if self.shots and name in DOCUMENTED:
@@ -155,7 +155,7 @@ class Walk:
         check(dataset["columns"][0]["range"] == [0, 120] and dataset["records"] == 3000, "what was declared is registered")
 
     def fetch(self):
-        """A file that the daemon gets itself: first not there, then there."""
+        """The daemon fetches a file from a URL: at first it does not exist, then it does."""
         browser = self.browser
         pipe = subprocess.PIPE
         with subprocess.Popen([sys.executable, RECEIVER], stdin=pipe, stdout=pipe, text=True) as receiver:
@@ -379,7 +379,7 @@ class Walk:
         check(not [url for url in browser.requests if url.endswith(".map")], "no source map is asked for")
 
     def docs(self):
-        """The API's page: every route of openapi.yaml, found by a word and by its address."""
+        """Finds every route of openapi.yaml on the API's page, by a word and by its address."""
         browser = self.browser
         with open(os.path.join(HERE, "../../openapi.yaml"), encoding="utf-8") as file:
             contract = yaml.safe_load(file)
@@ -427,13 +427,13 @@ class Walk:
         check(rows == self.daemon.get("/v1/audit?page_size=1000")["acts"], "and they are the rows of the trail")
 
     def key(self, owner, role, project="default"):
-        """A key, made on the host: from the first on the daemon asks for one."""
+        """Creates a key on the host. When there is a key, the daemon requires keys."""
         made = subprocess.run([self.daemon.binary, "key", "create", "--owner", owner, "--role", role, "--project", project,
                                "--data-dir", os.path.join(self.daemon.directory, "data")], check=True, capture_output=True, text=True)
         return {"Authorization": "Bearer " + made.stdout.split()[0]}
 
     def hidden(self):
-        """A hidden tab asks for nothing."""
+        """A hidden tab must send no requests."""
         browser = self.browser
         browser.go("/ui/jobs")
         browser.await_that("document.querySelector('tbody')", "the jobs")

@@ -1,6 +1,6 @@
-"""A person at the forms: people with several rows each, some of them held out, a job with every
-kind of setting, what its model says of records, the same job again from public weights, and a
-sweep. dashboard.py calls it."""
+"""Uses the forms like a person: people with several rows each, some of them held out, a job with every
+kind of setting, its model's predictions, the same job again from public weights, and a sweep.
+dashboard.py calls it."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ VOLUNTEERS = {"format": "csv", "task": "classification", "header": True, "column
 
 
 def rows(first, count):
-    """Rows without whose they are."""
+    """Returns the rows without the column of persons."""
     for i in range(first, first + count):
         age, visits = 18 + i * 7 % 70, i * 13 % 40
         yield [age, visits, TOWNS[i % 3], "yes" if age + visits > 70 else "no"]
@@ -34,7 +34,7 @@ def walk(walk, check, daemon, browser, folder):
 
 
 def persons(walk, check, daemon, browser, folder):
-    """A table in which people have one to three rows, a gap in one, and a fifth of them held out."""
+    """Returns a table in which people have one to three rows, one cell is empty, and a fifth of them is held out."""
     path = os.path.join(folder, "clinic.csv")
     with open(path, "w", newline="", encoding="ascii") as file:
         writer = csv.writer(file)
@@ -78,7 +78,7 @@ def fill(browser, fields):
 
 
 def ready(browser):
-    """Waits until the daemon has priced what stands in the form now."""
+    """Waits until the daemon has priced the current content of the form."""
     browser.await_that("!document.getElementById('submit').disabled", "a price of what is written")
 
 
@@ -91,7 +91,7 @@ def submit(browser):
 
 
 def quantiles(daemon):
-    """The id of statistics that say between which ages and numbers of visits most people are."""
+    """Returns the id of statistics: the quantiles of ages and numbers of visits."""
     made = daemon.post("/v1/statistics", {"dataset": "clinic", "privacy": {"epsilon": 0.5}, "statistics": [
         {"kind": "quantiles", "column": name, "probabilities": [0.05, 0.95]} for name in ("age", "visits")]})
     while daemon.get(f"/v1/statistics/{made['id']}")["state"] == "RUNNING":
@@ -143,7 +143,7 @@ def predictions(walk, check, browser):
 
 
 def again(check, daemon, browser, folder, job):
-    """A copy of the job has all that was set; it may begin with its weights."""
+    """A copy of the job must have all its settings; it may start from its weights."""
     path = os.path.join(folder, "public.safetensors")
     with open(path, "wb") as file:
         file.write(daemon.call("GET", f"/v1/models/{job['model']}/content"))
@@ -188,7 +188,7 @@ def delete_file(walk, check, daemon, browser, file):
 
 
 def many_files(check, daemon, browser, job):
-    """More files than the list shows at once: the oldest is on its next page."""
+    """If there are more files than one page of the list shows, the oldest is on the next page."""
     weights = daemon.call("GET", f"/v1/models/{job['model']}/content")
     files = [daemon.call("POST", "/v1/files", weights, {"Content-Type": "application/octet-stream"})["id"] for _ in range(21)]
     listed = "[...document.getElementById('/model/weights').options].map((one) => one.value).filter((id) => id.startsWith('fil_'))"
@@ -240,7 +240,7 @@ def sweep(walk, check, daemon, browser):
 
 
 def draws(walk, check, daemon, browser):
-    """Two runs, whose settings are drawn: between two numbers, of whole ones, of a list."""
+    """Starts two runs with drawn settings: from a range, from whole numbers, from a list."""
     browser.go("/ui/train?dataset=clinic")
     browser.await_text("It fits.")
     browser.click_text("By noise")

@@ -1,6 +1,6 @@
-"""A person at the dashboard of a daemon that asks for keys: log in, make, limit, rotate and
-revoke keys, see what one's role allows, log out; and what a restored backup froze, granted
-anew, by one person and by two. dashboard.py calls it."""
+"""Uses the dashboard of a daemon that requires keys like a person: logs in; creates, limits, rotates and
+revokes keys; sees what a role allows; logs out; and grants again the budgets that a restored backup
+froze, as one person and as two. dashboard.py calls it."""
 
 import glob
 import json
@@ -12,7 +12,7 @@ POINTS = {"format": "csv", "task": "classification", "classes": 2, "header": Fal
 
 
 def freeze(daemon, folder):
-    """Two datasets that were trained on after the backup that is put back."""
+    """Creates two datasets that are trained on after the backup that is restored."""
     for number, name in enumerate(("north", "south")):
         daemon.register(name, POINTS, {"data": b"".join(b"%.4f,%d\n" % ((number + 2 * i) / 2000, i % 2) for i in range(500))},
                         {"epsilon": 4, "delta": 1e-6})
@@ -32,7 +32,7 @@ def freeze(daemon, folder):
 
 
 def walk(walk, check, daemon, browser):
-    """From the first key to the last page."""
+    """Walks from the first key to the last page."""
     granted_anew(walk, check, daemon, browser)
     operator = first_key(walk, check, browser)
     ask(walk, check, browser, operator)
@@ -64,7 +64,7 @@ def first_key(walk, check, browser):
 
 
 def granted_anew(walk, check, daemon, browser):
-    """Where there are no keys there is nobody else to agree."""
+    """Grants a frozen budget without keys, so without a second person who approves."""
     browser.go("/ui/datasets/north")
     browser.await_text("Frozen.")
     walk.look_at("frozen")
@@ -81,7 +81,7 @@ def granted_anew(walk, check, daemon, browser):
 
 
 def second_person(walk, check, daemon, browser, operator, analyst):
-    """A further epoch, and limits that are widened: one proposes, the other looks and decides."""
+    """A further epoch and wider limits: one person proposes, the other looks and decides."""
     ana, bob = walk.key("ana-owner", "data_owner"), walk.key("bob", "privacy_officer")
     browser.call("Network.setExtraHTTPHeaders", headers=ana)
     browser.go("/ui/datasets/south")
@@ -109,7 +109,7 @@ def second_person(walk, check, daemon, browser, operator, analyst):
 
 
 def ask(walk, check, browser, key):
-    """Whoever is nobody is asked to log in, and comes to where they wanted."""
+    """Without a login, a page asks for one, and then opens the page that was requested."""
     browser.go("/ui/jobs?state=FAILED")
     browser.await_that("location.pathname == '/ui/login'", "the page to log in")
     browser.await_that("document.activeElement.id == 'key'", "the field for the key")
@@ -126,7 +126,7 @@ def ask(walk, check, browser, key):
 
 
 def enter(browser, key, name):
-    """The browser is somebody else's from now on."""
+    """Logs in as another person; the browser belongs to that person from now on."""
     browser.click_text("Log out")
     browser.await_that("location.pathname == '/ui/login'", "the page to log in")
     browser.type("#key", key)
@@ -173,7 +173,7 @@ def keys(walk, check, browser):
 
 
 def roles(walk, check, daemon, browser, key):
-    """An analyst is shown what an analyst may do."""
+    """The pages show an analyst only what an analyst may do."""
     enter(browser, key, "ana")
     shown = browser.run("[...document.querySelectorAll('header a')].map((e) => e.innerText.trim()).filter(Boolean).join()")
     check("Keys" not in shown and "New job" in shown, f"an analyst is shown {shown}")
@@ -183,7 +183,7 @@ def roles(walk, check, daemon, browser, key):
 
 
 def ended(check, daemon, browser, operator):
-    """Whose key is revoked elsewhere is asked to log in at the next thing they do."""
+    """After a key was revoked elsewhere, the next action asks for a login."""
     bearer = {"Authorization": f"Bearer {operator}"}
     check(daemon.call("GET", "/v1/session", headers=bearer)["name"] == "ops", "a bearer is who its key says")
     keys_of_ana = [one["id"] for one in daemon.call("GET", "/v1/keys", headers=bearer)["keys"] if one["owner"] == "ana"]
@@ -195,8 +195,8 @@ def ended(check, daemon, browser, operator):
 
 
 def approve(walk, check, daemon, browser, schema):
-    """Two people: one proposes, the other looks and decides. The browser is the other's."""
-    browser.call("Page.navigate", url="about:blank")  # or what is shown asks on, without a key
+    """Two people: one proposes, the other looks and decides. The browser is the second person's."""
+    browser.call("Page.navigate", url="about:blank")  # otherwise the current page would send requests without a key
     ana, bob = walk.key("ana", "data_owner"), walk.key("bob", "privacy_officer")
     for dataset, privacy in (("visitors", {"epsilon": 3, "delta": 1e-6}), ("streets", "public")):
         daemon.call("POST", "/v1/datasets", json.dumps({"id": dataset, **schema, "privacy": privacy}).encode(),

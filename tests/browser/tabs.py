@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Many tabs of one browser, and much to show.
+"""Many tabs of one browser, and much data.
 
   tabs.py CHROMIUM EPSILOND
 
-Browsers open six connections to a host: nine tabs must load all the same, and follow what
-happens by one stream together; where that is kept back they must ask for themselves. With
-10,000 jobs and 1,000 datasets a page asks for 100 kB of answers at most and shows 3,000
-elements at most."""
+Browsers open six connections to a host. Nine tabs must load nevertheless, and share one stream of
+events; if a proxy holds the stream back, they must poll. With 10,000 jobs and 1,000 datasets, a page
+must request at most 100 kB of answers and show at most 3,000 elements."""
 
 import sys
 import time
@@ -51,7 +50,7 @@ def step(browser):
 
 
 def await_progress(browser, tabs):
-    """The progress moves in each tab. A private job shows it at each quarter of its steps."""
+    """The progress must change in each tab. A private job shows it at each quarter of its steps."""
     before = {}
     for tab in tabs:
         browser.use(tab)
@@ -62,7 +61,7 @@ def await_progress(browser, tabs):
 
 
 def many_tabs(daemon, browser):
-    """Each loads and follows; one holds the stream, and another when that is closed."""
+    """Each tab must load and follow; one tab holds the stream, and another one after it is closed."""
     job = daemon.post("/v1/jobs", LONG)["id"]
     tabs = [browser.session] + [browser.tab() for _ in range(TABS - 1)]
     for tab in tabs:
@@ -93,7 +92,7 @@ def many_tabs(daemon, browser):
 
 
 def without_stream(daemon, browser):
-    """Something in between keeps the stream back."""
+    """A proxy holds the stream back."""
     browser.call("Network.setBlockedURLs", urls=["*/v1/events*"])
     job = daemon.post("/v1/jobs", LONG)["id"]
     browser.requests.clear()
@@ -109,7 +108,7 @@ def without_stream(daemon, browser):
 
 
 def seed(daemon):
-    """A worker ends one job a second, so there are many of them."""
+    """Creates the jobs. Uses many workers, because a worker ends only one job a second."""
     for done in range(JOBS):
         last = daemon.post("/v1/jobs", SHORT)["id"]
         if done % WORKERS == WORKERS - 1:
@@ -120,7 +119,7 @@ def seed(daemon):
 
 
 def wide_sweep(daemon):
-    """As many runs as a sweep may have, of two settings."""
+    """Runs a sweep of the largest number of runs, over two settings."""
     sweep = daemon.post("/v1/sweeps", {"job": SHORT, "grid": {"/optimizer/learning_rate": [i / 100 for i in range(1, 11)],
                                                               "/batch_size": list(range(10, 60, 5))}})["id"]
     while daemon.get(f"/v1/sweeps/{sweep}")["state"] == "ACTIVE":
@@ -129,7 +128,7 @@ def wide_sweep(daemon):
 
 
 def settle(browser):
-    """Waits until the page has asked for nothing for a second."""
+    """Waits until the page has sent no request for a second."""
     count, since = -1, time.monotonic()
     while time.monotonic() - since < 1:
         now = browser.run("performance.getEntriesByType('resource').length")

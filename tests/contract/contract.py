@@ -1,11 +1,11 @@
-"""Holds the running daemon against openapi.yaml with schemathesis: all its checks, valid
-and broken requests, sequences of operations.
+"""Checks that the running daemon conforms to openapi.yaml with schemathesis: all its checks, valid and
+broken requests, sequences of operations.
 
     [MINUTES=10] contract.py EPSILOND SCHEMATHESIS
 
-The daemon runs on a free loopback port with a directory of its own, with datasets, a job
-and a model for the generated requests to meet. Afterwards it must still serve, its ledger
-must verify, and its log must have no failure.
+The daemon runs on a free loopback port with its own directory, and has datasets, a job and a model that
+the generated requests can use. Afterwards it must still answer, its ledger must verify, and its log must
+have no failure.
 """
 import json
 import os
@@ -28,7 +28,7 @@ ELSEWHERE = {"dataset": "digits", "engine": "sql", "unit": "record",
                            "neighbour": "add_remove"}}
 TENSOR = b'{"0.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
 WEIGHTS = len(TENSOR).to_bytes(8, "little") + TENSOR + bytes(4)
-# By kind, the operation that ends one: it gets things of its own, so that the others last.
+# The operation that ends a thing, by kind: it gets things of its own, so that the other things stay.
 ENDS = {"datasets": "dataset_delete", "jobs": "job_delete", "models": "model_delete",
         "webhooks": "webhook_delete", "charges": "charge_settle", "sweeps": "sweep_delete",
         "files": "file_delete"}
@@ -36,7 +36,7 @@ LINES = b"".join(b"%.3f,%.3f\n" % (i / 400, (i * 7 % 400) / 400) for i in range(
 
 
 def furnish(daemon):
-    """What the generated requests find: by kind, the ids."""
+    """Creates what the generated requests use; returns the ids by kind."""
     budget = {"epsilon": 8, "delta": 1e-5}
     daemon.register("digits", digits.SCHEMA, digits.files(False), budget)
     daemon.register("points", POINTS, {"data": LINES}, "public")
@@ -73,7 +73,7 @@ def furnish(daemon):
 
 
 def configuration(ids):
-    """schemathesis.toml: identifiers that exist, in most of the requests that take one."""
+    """Returns schemathesis.toml: most requests with an identifier get one that exists."""
     lines = [f'hooks = "{os.path.join(HERE, "hooks.py")}"', ""]
     for kind, values in ids.items():
         lines += [f"[dictionaries.{kind}]", f"values = {json.dumps(values)}", ""]
@@ -89,8 +89,8 @@ def configuration(ids):
               f'parameters = {{"path.id" = {binding}}}', ""]
     lines += ["[[operations]]", 'include-operation-id = ["webhook_create", "dataset_file_fetch"]',
               'parameters = {"body.url" = {dictionary = "urls", probability = 1.0}}', ""]
-    # Streams of events end with what they follow, or never (tests/e2e/test_events); behind the
-    # first key nothing is answered without one (tests/e2e/test_access).
+    # Streams of events end with their subject, or never (tests/e2e/test_events). After the first key is
+    # created, all requests need one (tests/e2e/test_access).
     lines += ["[[operations]]", 'include-operation-id = ["events", "job_events", "key_create"]',
               "enabled = false", ""]
     binding = '{dictionary = "datasets", probability = 0.7}'
@@ -110,7 +110,7 @@ def configuration(ids):
 
 
 def run_schemathesis(schemathesis, daemon, settings, minutes, phases, mode, *more):
-    """True if it found nothing."""
+    """Returns True if it found nothing."""
     config = os.path.join(daemon.directory, "schemathesis.toml")
     used = os.path.join(daemon.directory, "used")
     with open(config, "w", encoding="utf-8") as file:
@@ -130,7 +130,7 @@ def run_schemathesis(schemathesis, daemon, settings, minutes, phases, mode, *mor
 
 
 def holds_up(daemon):
-    """Whether the daemon serves, verifies and has logged no failure."""
+    """Returns whether the daemon answers, verifies and has logged no failure."""
     log = os.path.join(daemon.directory, "log")
     if daemon.process.poll() is not None:
         print(f"the daemon ended with {daemon.process.returncode}")
@@ -147,17 +147,17 @@ def holds_up(daemon):
 
 
 def check_all(binary, schemathesis, minutes):
-    """Every operation by itself, then sequences along the links of the document."""
+    """Checks every operation separately, then sequences along the links of the document."""
     with Daemon(binary, "--workers", "1", "--drain-timeout", "1") as daemon:
         settings = configuration(furnish(daemon))
-        # A sequence goes on from what was made, so most of its requests have to be good ones.
+        # A sequence continues with what it created, so most of its requests must be valid.
         right = [run_schemathesis(schemathesis, daemon, settings, share * minutes, phases, mode)
                  for phases, mode, share in (("examples,coverage,fuzzing", "all", 0.6), ("stateful", "positive", 0.4))]
         return holds_up(daemon) and all(right)
 
 
 def check_keys(binary, schemathesis, minutes):
-    """The operations of keys, which a daemon of its own has: behind the first key each request needs one."""
+    """Checks the operations of keys with a separate daemon: after the first key, each request needs one."""
     with Daemon(binary, "--workers", "1", "--drain-timeout", "1") as daemon:
         made = subprocess.run([binary, "key", "create", "--owner", "ana", "--role", "data_owner",
                                "--data-dir", os.path.join(daemon.directory, "data")],

@@ -1,10 +1,9 @@
-"""The exceptions of the contract's check: answers that schemathesis takes for failures and
-that are right. README.md says of each, by its name below, why.
+"""Exceptions of the contract's check: correct answers that schemathesis reports as failures. README.md
+gives the reason for each of them, by its name below.
 
-An exception names the operations, the status and the problem code of the answer, and the
-codes that its faults may have: a refusal with any other fault stays a failure. How often
-each was used is written to EXCEPTIONS_USED when the run ends, so that one that has become
-needless is seen.
+An exception names the operations, the status and the problem code of the answer, and the codes that its
+faults may have: a refusal with any other fault is still a failure. At the end of a run, the number of uses
+of each exception is written to EXCEPTIONS_USED, so that unnecessary ones are found.
 """
 import atexit
 import collections
@@ -15,7 +14,7 @@ import re
 import jsonschema_rs
 import schemathesis
 
-TOMBSTONE = "UseAfterFree"  # schemathesis' name of "deleted resource still available"
+TOMBSTONE = "UseAfterFree"  # schemathesis' name for "deleted resource still available"
 ANY = {"malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"}
 REFUSALS = {  # name: status, problem code, operations, codes of faults[, their parameters]
     "members_that_forbid_each_other":
@@ -55,7 +54,7 @@ used = collections.Counter()
 
 
 def refusal(operation, response):
-    """The exception that a problem falls under, or None."""
+    """Returns the exception that applies to a problem, or None."""
     if "problem+json" not in response.headers.get("content-type", [""])[0]:
         return None
     problem = response.json()
@@ -70,7 +69,7 @@ def refusal(operation, response):
 
 
 def is_declaration(case, response):
-    """Whether the body is a dataset's by the document itself, which jsonschema-rs is asked."""
+    """Returns whether the body matches the document's schema of a dataset, according to jsonschema-rs."""
     components = case.operation.schema.raw_schema["components"]
     whole = {"$ref": "#/components/schemas/DatasetRequest", "components": components}
     try:

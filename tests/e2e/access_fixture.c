@@ -20,7 +20,7 @@ void access_show(const char *key)
     snprintf(access_client()->key, sizeof access_client()->key, "%s", key);
 }
 
-/* Runs `epsilond key WORDS`; out is the first line that it prints. */
+/* Runs `epsilond key WORDS`; out is the first line of its output. */
 int access_run_key(const char *words, char *out, size_t size)
 {
     char command[512];
@@ -54,7 +54,8 @@ const char *access_key_id(const char *key)
     return id;
 }
 
-/* The project's people, and a dataset that its data owner registers. */
+/* Makes the keys of the project's people, and a dataset that its data owner
+ * declares. */
 static void settle(struct project *project, unsigned salt)
 {
     char owner[32], analyst[32];
@@ -67,7 +68,7 @@ static void settle(struct project *project, unsigned salt)
     ready_points(access_client(), project->dataset, 300, salt, SAMPLE_BUDGET(8));
 }
 
-/* Fills the project, by its own principals, as any client would. */
+/* Fills the project through requests of its own people, as any client would. */
 static void fill(struct project *project, unsigned salt)
 {
     struct client *client = access_client();
@@ -103,7 +104,8 @@ static void fill(struct project *project, unsigned salt)
     snprintf(project->charge, sizeof project->charge, "%s", reply_text(charge, "id"));
 }
 
-/* Has somebody, who has each role in the own project, told of what happens there. */
+/* Makes a webhook of "somebody", who has each role in the own project, for the events
+ * of the project. */
 static void add_webhook(struct project *project, const char *key)
 {
     access_show(key);
@@ -133,7 +135,8 @@ static void begin(void **state)
         (struct project){.name = "ads", .dataset = "views", .spare = "views-2"};
 }
 
-/* One name has each role; what an analyst does is an analyst's own. */
+/* One owner, "somebody", has a key of each role; the key of the role analyst is that of
+ * the project's analyst, who owns what it created. */
 static void make_roles(void)
 {
     for (unsigned role = ROLE_ANALYST; role < ROLE_COUNT; role++)

@@ -42,7 +42,7 @@ static void add_text(struct hashed *hashed, const json_t *entry, const char *nam
     add_field(hashed, text, strlen(text));
 }
 
-/* As stored by a little-endian machine. */
+/* Adds the curve's bytes in the order of a little-endian machine. */
 static void add_curve(struct hashed *hashed, const json_t *entry, const char *name)
 {
     double curve[ACCOUNT_ORDERS];

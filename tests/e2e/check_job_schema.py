@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""GET /v1/job-schema against the daemon that answers it, on a dataset of every format: a body
-of its defaults alone is a job, whatever algorithm or preset is chosen, and what it forbids is
-refused.
+"""Compares GET /v1/job-schema with the daemon that answers it, on a dataset of every format: a body with
+only its defaults is a job, with every algorithm and preset, and what the schema forbids is refused.
 
   check_job_schema.py http://127.0.0.1:PORT [resnets]
 
-Whether a residual network is float safe takes seconds to find, so these are tried on request.
+Finding out whether a residual network is float safe takes seconds, so these are tried only on request.
 """
 import copy
 import json
@@ -17,7 +16,7 @@ from replay_openapi import FILES, Replay
 
 
 def defaults(schema, algorithm=None):
-    """The members that have a default, with these; those that follow from the algorithm too."""
+    """The members that have a default and those given; also those that follow from the algorithm."""
     body = {name: copy.deepcopy(member["default"])
             for name, member in schema["properties"].items() if "default" in member}
     if algorithm is not None:
@@ -57,7 +56,7 @@ class Check:
         return schema
 
     def accepts(self, schema, body, where, unless=()):
-        """unless: codes of what only this machine refuses."""
+        """unless: codes of refusals that depend on this machine."""
         for error in jsonschema.Draft202012Validator(schema).iter_errors(body):
             self.failures.append(f"{where}: forbidden: {error.json_path}: {error.message[:200]}")
         status, answer = self.replay.call("post", "/v1/jobs:estimate", body)
@@ -78,7 +77,7 @@ class Check:
         self.refused += 1
 
     def choices(self, dataset, schema):
-        """Every algorithm, preset and loss that it names is taken, and no other."""
+        """Every algorithm, preset and loss that the schema names must be accepted, and no other."""
         self.accepts(schema, defaults(schema), f"{dataset}, defaults")
         named = [item["properties"]["name"]["const"]
                  for item in schema["properties"]["algorithm"]["oneOf"]]
@@ -123,7 +122,7 @@ class Check:
             self.forbids(schema, body, f"{dataset}, huber")
 
     def layers(self, dataset, schema):
-        """Layers are described as they are read: each with what it must name, and nothing else."""
+        """The schema of layers must match the parser: required members must be present, and no others."""
         body = defaults(schema)
         outputs = 1 if "logistic" in schema["$defs"]["loss"]["oneOf"][0]["enum"] else 10
         last = {"type": "dense", "out": outputs}
@@ -137,7 +136,7 @@ class Check:
             self.forbids(schema, body, f"{dataset}, {layer}")
 
     def bounds(self, dataset, schema):
-        """Values beyond what it names."""
+        """Values beyond the schema's bounds must be refused."""
         body = defaults(schema)
         members = schema["properties"]
         for change in ({"batch_size": members["batch_size"]["maximum"] + 1}, {"batch_size": 0},
@@ -181,7 +180,7 @@ class Check:
 
 
 def what_is_left(check):
-    """The maximum of epsilon falls as the budget is spent."""
+    """The maximum of epsilon must fall as the budget is spent."""
     def left():
         return check.schema("mnist")["properties"]["privacy"]["then"]["properties"]["epsilon"][
             "maximum"]

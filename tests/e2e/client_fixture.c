@@ -7,7 +7,7 @@
 #include "tests/expect.h"
 
 enum {
-    REQUEST_TIMEOUT_S = 600, /* of what hangs: 60 MiB may take two minutes */
+    REQUEST_TIMEOUT_S = 600, /* only for a hang: 60 MiB may take two minutes */
     BODY_SIZE_MAX = 1 << 16,
     PATH_SIZE_MAX = 1 << 14,
 };

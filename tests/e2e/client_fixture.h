@@ -1,9 +1,9 @@
 /*
  * client_fixture.h - libcurl as an ordinary client of the daemon.
  *
- * JSON bodies are written with ' for ", so that they can be read in C; a test that
- * needs a real ' sends bytes. Failures to connect fail the running test; HTTP failures
- * are answers.
+ * JSON bodies are written with ' for ", so that they are readable in C; a test that
+ * needs a real ' sends bytes. A failure to connect fails the running test; an HTTP
+ * error status is an ordinary reply.
  *
  * Ownership: every reply belongs to its client and lives until client_fini.
  * Threads: a client belongs to one thread.
@@ -20,19 +20,19 @@
 struct reply {
     struct reply *next;
     long status;
-    size_t size; /* of body; a NUL follows it */
+    size_t size; /* bytes of body; a NUL follows it */
     char *body;
     char *headers; /* as received */
-    json_t *json;  /* of a JSON body, or NULL */
+    json_t *json;  /* the body parsed as JSON, or NULL */
     double seconds;
 };
 
 struct client {
     const struct daemon *daemon;
     struct reply *replies;
-    unsigned keys; /* keys made up so far */
-    bool lossy;    /* no answer is an answer, of status 0 */
-    char key[64];  /* shown with each request; "": none is */
+    unsigned keys; /* idempotency keys made up so far */
+    bool lossy;    /* a request without an answer gives status 0 */
+    char key[64];  /* sent with each request; "": none */
 };
 
 void client_init(struct client *client, const struct daemon *daemon);
@@ -45,52 +45,54 @@ struct request {
     const char *headers[CLIENT_HEADERS_MAX]; /* "Name: value" */
     const void *body;                        /* NULL: none */
     size_t size;
-    bool chunked; /* the length of body is not announced */
+    bool chunked; /* sends body without announcing its length */
 };
 
 const struct reply *client_send(struct client *client, const struct request *request);
 
 const struct reply *client_get(struct client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* With one header: "If-None-Match: ...". */
+/* GET with one more header, such as "If-None-Match: ...". */
 const struct reply *client_get_with(struct client *client, const char *path,
                                     const char *header);
 const struct reply *client_delete(struct client *client, const char *path);
 const struct reply *client_put(struct client *client, const char *path,
                                const void *bytes, size_t size);
-/* JSON with this Idempotency-Key, or without one where key is NULL. */
+/* POST of JSON with this Idempotency-Key; without one if key is NULL. */
 const struct reply *client_post(struct client *client, const char *path,
                                 const char *key, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* JSON with a key of its own. */
+/* POST of JSON with a new Idempotency-Key. */
 const struct reply *client_create(struct client *client, const char *path,
                                   const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A merge patch, under this If-Match or, where tag is NULL, under none. */
+/* PATCH with a merge patch and this If-Match; without If-Match if tag is NULL. */
 const struct reply *client_patch(struct client *client, const char *path,
                                  const char *tag, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* No body at all, as `curl -X POST`. */
+/* POST without a body, as `curl -X POST` sends it. */
 const struct reply *client_act(struct client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The value of a header, or fails the test; false and nothing if absent is allowed. */
+/* Copies the value of a header into value. Returns false, with value "", if the reply
+ * has no such header. */
 bool reply_header(const struct reply *reply, const char *name, char value[256]);
 
-/* The member at "a.b.c", which must exist; numbers index arrays: "jobs.0.id". */
+/* Returns the member at "a.b.c", which must exist; numbers index arrays:
+ * "jobs.0.id". */
 const json_t *reply_at(const struct reply *reply, const char *path);
 const char *reply_text(const struct reply *reply, const char *path);
 double reply_number(const struct reply *reply, const char *path);
 
-/* Fails the test, showing the body, unless the status is this. */
+/* Fails the test, and shows the body, if the status differs from this one. */
 #define assert_status(reply, expected)                                                 \
     reply_expect((reply), (expected), NULL, __FILE__, __LINE__)
-/* The same, and that the body is problem+json with this code. */
+/* The same; the body must also be problem+json with this code. */
 #define assert_problem(reply, expected, code)                                          \
     reply_expect((reply), (expected), (code), __FILE__, __LINE__)
 const struct reply *reply_expect(const struct reply *reply, long status,
                                  const char *code, const char *file, int line);
-/* A problem of 400 invalid_argument whose first error is at pointer. */
+/* The reply must be a 400 invalid_argument whose first error is at pointer. */
 #define assert_invalid_at(reply, pointer)                                              \
     reply_expect_invalid((reply), (pointer), __FILE__, __LINE__)
 void reply_expect_invalid(const struct reply *reply, const char *pointer,

@@ -69,10 +69,10 @@ static pid_t spawn(const struct daemon *daemon, const char *const *arguments)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(126);
-        setenv("EPSILOND_REVEAL_DELAY", "0.05", 0); /* a flag of the test's wins */
+        setenv("EPSILOND_REVEAL_DELAY", "0.05", 0); /* keeps a test's own value */
         dup2(log, STDOUT_FILENO);
         dup2(log, STDERR_FILENO);
-        /* execv takes the strings as not const and changes none. */
+        /* execv does not take const strings, but does not change them. */
         execv(argv[0], (char *const *)(uintptr_t)argv);
         _exit(127);
     }
@@ -80,7 +80,7 @@ static pid_t spawn(const struct daemon *daemon, const char *const *arguments)
     return pid;
 }
 
-/* The exit code, 128 + signal, or -1 while it runs. */
+/* Returns the exit code, 128 + the signal, or -1 while the process runs. */
 static int reap(pid_t pid)
 {
     int status;
@@ -102,7 +102,7 @@ static int reap_within(pid_t pid, int timeout_ms)
     return -1;
 }
 
-/* Empty where nothing was started. */
+/* Returns "" if nothing was started. */
 static char *read_log(const struct daemon *daemon)
 {
     int fd = open_log(daemon, O_RDONLY | O_CREAT);
@@ -134,8 +134,8 @@ bool daemon_logged(const struct daemon *daemon, const char *text)
     return found;
 }
 
-/* The port of the last complete "listening" line that begins at or after from, 0 of a unix
- * socket; -1 if there is no such line. */
+/* Returns the port in the last complete "listening" line that begins at or after from;
+ * 0 for a unix socket; -1 if there is no such line. */
 static int listening_port(const char *log, size_t from)
 {
     int port = -1;
@@ -181,7 +181,7 @@ static void wait_until_listening(struct daemon *daemon, size_t log_size)
     fail_to_start(daemon, "the daemon does not say that it listens", -1);
 }
 
-/* The value that stands behind an option, or NULL. */
+/* Returns the value that follows an option, or NULL. */
 static const char *option_value(const char *const *options, const char *name)
 {
     for (size_t i = 0; options != NULL && options[i] != NULL; i++)
@@ -272,7 +272,8 @@ static void fail_at_exit(void)
     _exit(EXIT_FAILURE);
 }
 
-/* The end of a group cannot fail otherwise: cmocka does not count what fails there. */
+/* cmocka does not count failures in a group's teardown, so the program fails at its
+ * exit. */
 static void expect_clean(const struct daemon *daemon)
 {
     if (!daemon_logged(daemon, "Sanitizer") && !daemon_logged(daemon, "runtime error:"))

@@ -16,8 +16,8 @@ static const char key[] =
 
 static struct postgres_server server, standby;
 static struct {
-    char ways[40], standby[40]; /* folders; standby: "" where there is none */
-    bool moved;                 /* the standby is the server now */
+    char ways[40], standby[40]; /* folders; standby: "" if there is none */
+    bool moved;                 /* the standby has taken over */
 } addresses;
 static struct postgres_database database;
 static struct s3_process s3;
@@ -28,7 +28,7 @@ bool daemons_can_start(void)
         return false;
     assert_int_equal(postgres_sql(&server, NULL, "ALTER SYSTEM SET max_connections=90"),
                      0);
-    postgres_kill(&server); /* it starts with as many */
+    postgres_kill(&server); /* its start applies the setting */
     snprintf(addresses.ways, sizeof addresses.ways, "%s", server.folder);
     return true;
 }
@@ -42,7 +42,7 @@ bool daemons_can_start_replicated(void)
     return true;
 }
 
-/* Each daemon has a way of its own to the server's socket: a link. */
+/* Each daemon reaches the server's socket through its own symbolic link. */
 static void way_of(char path[80], size_t index, const char *file)
 {
     snprintf(path, 80, "%s/way%zu%s", addresses.ways, index, file);
@@ -123,7 +123,7 @@ int daemons_end(void **state)
     for (size_t i = 0; i < daemons->count; i++) {
         char way[80];
         way_of(way, i, "");
-        if (!addresses.moved) { /* else they went with the machine */
+        if (!addresses.moved) { /* otherwise they were lost with the machine */
             unlink_way(i);
             assert_int_equal(rmdir(way), 0);
         }
@@ -182,7 +182,7 @@ void daemons_fail_over(void)
     addresses.moved = true;
 }
 
-/* Others lose their connections as well, and have them again at once. */
+/* The other daemons lose their connections as well, and reconnect at once. */
 void daemons_cut(struct daemons *daemons, size_t index)
 {
     assert_true(index < daemons->count);

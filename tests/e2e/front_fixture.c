@@ -62,7 +62,7 @@ static bool answers(unsigned port)
     return connected;
 }
 
-/* Writes text with the first `from` in it replaced. */
+/* Writes text with the first occurrence of `from` replaced. */
 static void write_replaced(FILE *file, const char *text, const char *from,
                            const char *to)
 {
@@ -73,7 +73,7 @@ static void write_replaced(FILE *file, const char *text, const char *from,
         fputs(text, file);
 }
 
-/* A line of nginx's site as the test runs it. */
+/* Writes a line of nginx's site as the test needs it. */
 static void write_nginx_line(FILE *file, const char *line, const struct front *front,
                              const struct daemon *daemon)
 {
@@ -163,7 +163,8 @@ static pid_t spawn(const struct front *front)
     return pid;
 }
 
-/* False where it has ended: its port was taken, or its configuration is wrong. */
+/* Returns false if the program has ended: its port was taken, or its configuration is
+ * wrong. */
 static bool wait_until_it_answers(const struct front *front)
 {
     for (int waited = 0; waited < START_TIMEOUT_MS; waited += 10) {

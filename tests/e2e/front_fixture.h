@@ -1,7 +1,7 @@
 /*
- * front_fixture.h - nginx or Caddy in front of the daemon, with deploy/nginx/epsilond.conf
- * or deploy/caddy/Caddyfile: its ports and its name are replaced, and TLS left out, so
- * that raw bytes can be sent to it.
+ * front_fixture.h - nginx or Caddy as a reverse proxy of the daemon, with
+ * deploy/nginx/epsilond.conf or deploy/caddy/Caddyfile. Ports and name are replaced,
+ * and TLS is left out, so that a test can send raw bytes to it.
  */
 #ifndef TESTS_E2E_FRONT_FIXTURE_H
 #define TESTS_E2E_FRONT_FIXTURE_H
@@ -20,8 +20,9 @@ struct front {
     char directory[64];
 };
 
-/* Starts it and waits until it answers; false, and says so, where the program is not
- * installed. The test fails where it does not start. It dies with the test program. */
+/* Starts the proxy and waits until it answers. Returns false, and reports it, if the
+ * program is not installed; the test fails if it does not start. It dies with the test
+ * program. */
 bool front_start(struct front *front, enum front_kind kind,
                  const struct daemon *daemon);
 void front_stop(struct front *front);

@@ -5,7 +5,7 @@
 
 #include "tests/expect.h"
 
-/* What the command prints comes last in the log. */
+/* The command has printed the key in the last line of the log. */
 void key_make(struct daemon *daemon, const char *owner, const char *role,
               const char *project, char key[KEY_SIZE])
 {

@@ -1,5 +1,6 @@
 /*
- * key_fixture.h - keys for the daemon, made on its host by `epsilond key create`.
+ * key_fixture.h - access keys for the daemon, made on its host by `epsilond key
+ * create`.
  */
 #ifndef TESTS_E2E_KEY_FIXTURE_H
 #define TESTS_E2E_KEY_FIXTURE_H
@@ -8,7 +9,7 @@
 
 enum { KEY_SIZE = 96 };
 
-/* Makes a key in the daemon's directory; it must not be running. */
+/* Makes a key in the daemon's directory. The daemon must not be running. */
 void key_make(struct daemon *daemon, const char *owner, const char *role,
               const char *project, char key[KEY_SIZE]);
 

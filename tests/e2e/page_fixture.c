@@ -12,7 +12,7 @@ enum { LINE_MAX_SIZE = 512, TEXT_MAX = 1 << 20 };
 
 static const char address[] = "B=http://127.0.0.1:8080\n";
 
-/* How many # the line begins with. */
+/* Returns the number of # at the beginning of the line. */
 static size_t level(const char *line)
 {
     return strspn(line, "#");

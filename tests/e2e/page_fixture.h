@@ -1,22 +1,22 @@
 /*
- * page_fixture.h - what a reader of a page would type: its blocks of sh, run in order by
- * one shell. The page begins them with the address of the daemon that it starts, and the
- * test's own daemon is put in its place.
+ * page_fixture.h - runs the commands that a reader of a page would type: its sh blocks,
+ * in order, in one shell. The page's first block gives the address of the daemon that
+ * the page starts; the test's own daemon takes its place.
  *
  * Failures of the machine end the test. Not for several threads.
  */
 #ifndef TESTS_E2E_PAGE_FIXTURE_H
 #define TESTS_E2E_PAGE_FIXTURE_H
 
-/* The blocks of sh that follow the line heading, up to the next heading of its level; or
- * all of the page, where heading is NULL. Text to be freed. */
+/* Returns the sh blocks that follow the line heading, up to the next heading of its
+ * level; those of the whole page if heading is NULL. The caller frees the text. */
 char *page_session(const char *page, const char *heading);
 
-/* Runs session in folder with `sh -eu` against the daemon at base. What it prints stands
- * in folder/output afterwards. Returns its exit status. */
+/* Runs session in folder with `sh -eu` against the daemon at base, with its output in
+ * folder/output. Returns its exit status. */
 int page_run(const char *session, const char *folder, const char *base);
 
-/* What folder/output holds, to be freed. */
+/* Returns the contents of folder/output; the caller frees them. */
 char *page_output(const char *folder);
 
 #endif

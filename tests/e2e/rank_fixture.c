@@ -21,7 +21,8 @@ struct client *ranks_client(struct stage *stage)
     return &stage->client;
 }
 
-/* The parent of a process, and what it is called; 0: there is no such process. */
+/* Returns the parent of a process and stores the process's name; 0 if there is no such
+ * process. */
 static pid_t parent_of(const char *process, char name[64])
 {
     char path[300], text[512] = "";

@@ -1,6 +1,6 @@
 /*
- * rank_fixture.h - the processes of a job of several ranks, as somebody sees them who looks
- * at the machine: whether they can be started, which there are, that they are gone.
+ * rank_fixture.h - the processes of a job of several ranks, as seen from outside on the
+ * machine: whether they can be started, which ones run, and that they have ended.
  */
 #ifndef TESTS_E2E_RANK_FIXTURE_H
 #define TESTS_E2E_RANK_FIXTURE_H
@@ -10,40 +10,44 @@
 
 #include "tests/e2e/stage_fixture.h"
 
-/* mpirun on this machine, in memory, whoever runs it and however few processors there are. */
+/* mpirun on this machine, over shared memory, for any user and any number of
+ * processors. */
 #define RANKS_MPIRUN                                                                   \
     "mpirun --allow-run-as-root --oversubscribe --bind-to none --mca btl self,vader "  \
     "--mca btl_vader_single_copy_mechanism none --mca oob_tcp_if_include lo "          \
     "--mca mpi_yield_when_idle 1"
 
-/* A job on the digits: its steps, a few or more than anybody waits for, and its noise. */
+/* A job on the digits with a given number of steps and noise. ENDLESS_STEPS outlast
+ * every test. */
 #define RANKS_JOB                                                                      \
     "{'dataset':'digits','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"    \
     "'batch_size':512,'steps':%d,'ranks':2,'privacy':{'noise_multiplier':%g}}"
 enum { RANKS = 2, FEW_STEPS = 40, ENDLESS_STEPS = 1000000 };
 
-/* Whether there is an mpirun, and no sanitizer, which knows nothing of its threads. */
+/* Returns whether mpirun is installed and this program has no sanitizer: sanitizers do
+ * not understand mpirun's threads. */
 bool ranks_can_start(void);
 
-/* The client of a stage. Without one, because ranks cannot start, the test is skipped aloud. */
+/* Returns the client of a stage. stage is NULL if ranks cannot start: the test is then
+ * skipped with a reason. */
 struct client *ranks_client(struct stage *stage);
 
-/* How many processes of ranks there are below the daemon's launcher. found gets the numbers
- * of at most max. */
+/* Returns the number of rank processes below the daemon's launcher. Stores the process
+ * ids of at most max of them in found. */
 unsigned find_ranks(const struct daemon *daemon, pid_t *found, unsigned max);
 
-/* The process that has started a rank: mpirun. */
+/* Returns the process that has started a rank: mpirun. */
 pid_t launcher_of(pid_t rank);
 
-/* The same of processes of this program, an absolute path, wherever they were started. */
+/* The same for processes of this program, an absolute path, started by any process. */
 unsigned find_processes(const char *program, pid_t *found, unsigned max);
 
-/* Asserts that the processes end within a minute, in which whoever reaps them may come to
- * it. */
+/* Asserts that the processes end within a minute, which includes the time until they
+ * are reaped. */
 void assert_ranks_gone(const pid_t *found, unsigned count);
 
-/* A job of ENDLESS_STEPS that has ended early, without a model, and was charged what was
- * authorised. */
+/* Asserts that a job of ENDLESS_STEPS has ended early, without a model, and was charged
+ * the steps that were authorised. */
 void assert_charged_in_part(const struct reply *job);
 
 #endif

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""A server of somebody else's, for the daemon to call: it takes webhooks, serves files, and
-misbehaves where a path asks for that. It listens on 127.0.0.1 and says on its standard
-output at which port; it ends with its standard input.
+"""A third-party server that the daemon calls: it receives webhooks, serves files, and misbehaves on paths
+that request it. It listens on 127.0.0.1 and prints its port to standard output; it ends when its
+standard input is closed.
 
   receiver.py [CERTIFICATE KEY]     with these it speaks TLS
 
   /ok/...      204                  /gone/...    410
   /twice/...   500 first, then 204  /back/...    410 first, then 204
   /away?URL    302 to the URL       /here/...    302 to /files/points
-  /never/...   no answer            /flood/...   200, and a body without an end
-  /head/...    a head without an end
-  /files/NAME  a file that was put there by PUT; a range of it, signed or not
-  /cut/NAME    the same, but the connection ends after half of it, unless a range is asked for
-  /slow/NAME   the same, but it stops after half of it until /go is asked for
-  /unsized/... a body whose end is that of the connection
+  /never/...   no answer            /flood/...   200, and an endless body
+  /head/...    an endless head
+  /files/NAME  a file that was stored by PUT; also a range of it, signed or not
+  /cut/NAME    the same, but the connection ends after half of it, unless a range is requested
+  /slow/NAME   the same, but it stops after half of it until /go is requested
+  /unsized/... a body that ends with the connection
 
-  /log         what was received, as a JSON list
-  /secrets     takes a JSON list of secrets: deliveries that one of them signed are valid
-  /key         takes {"id", "secret", "region"}: requests of files are then to be signed
+  /log         the requests received, as a JSON list
+  /secrets     takes a JSON list of secrets: deliveries signed by one of them are valid
+  /key         takes {"id", "secret", "region"}: from then on requests of files must be signed
 
-What is signed is checked by the text of the specifications (Standard Webhooks 1.0; AWS
-Signature Version 4), with nothing but Python's own hmac.
+Signatures are checked according to the specifications (Standard Webhooks 1.0; AWS Signature Version 4),
+with only Python's own hmac.
 """
 import base64
 import hashlib
@@ -48,7 +48,7 @@ def valid_delivery(headers, body):
 
 
 def valid_signature(method, target, headers):
-    """AWS Signature Version 4, as its documentation writes it down."""
+    """AWS Signature Version 4, as its documentation defines it."""
     match = re.fullmatch(r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/s3/aws4_request, ?"
                          r"SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})",
                          headers.get("authorization", ""))
@@ -143,7 +143,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def serve_never(self, *_):
         self.close_connection = True
-        self.rfile.read(1)  # until the other side has gone
+        self.rfile.read(1)  # until the other side has closed
 
     def serve_head(self, *_):
         self.endless(b"HTTP/1.1 200 OK\r\n", b"X-More: " + b"x" * 1000 + b"\r\n")
@@ -152,7 +152,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.endless(b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n", bytes(65536))
 
     def endless(self, first, more):
-        """Sends until the other side has enough, and notes how much that was."""
+        """Sends until the other side stops reading, and records how much that was."""
         self.close_connection = True
         sent = 0
         try:
@@ -211,7 +211,7 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 64
 
     def handle_error(self, *_):
-        pass  # the other side has gone
+        pass  # the other side has closed
 
 
 def main():

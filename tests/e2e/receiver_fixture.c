@@ -94,7 +94,7 @@ void receiver_close(struct receiver *receiver)
 
 const struct reply *receiver_await(struct receiver *receiver, size_t count)
 {
-    enum { ATTEMPTS = 9000 }; /* three minutes: of what hangs */
+    enum { ATTEMPTS = 9000 }; /* three minutes: only for a hang */
     const struct reply *log = NULL;
     for (int i = 0; i < ATTEMPTS; i++) {
         log = client_get(&receiver->client, "/log");

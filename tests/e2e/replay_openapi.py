@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Replays openapi.yaml, as the daemon itself serves it, against the daemon: every example
-of a request is sent, every operation is called until it succeeds, and each answer must be
-one that the document promises: its status, its type, and nothing in it that the schema
-does not name.
+"""Replays openapi.yaml, as the daemon serves it, against the daemon: sends every example of a request,
+calls every operation until it succeeds, and checks that the document promises each answer: its status
+and its type, and no member that the schema does not name.
 
   replay_openapi.py http://127.0.0.1:PORT DATA_DIR
 """
@@ -20,7 +19,7 @@ import warnings
 
 import yaml
 
-warnings.simplefilter("ignore", DeprecationWarning)  # RefResolver, all that 4.10 has
+warnings.simplefilter("ignore", DeprecationWarning)  # RefResolver; version 4.10 has no other resolver
 import jsonschema  # noqa: E402
 
 METHODS = ("get", "put", "post", "delete")
@@ -28,7 +27,7 @@ UNKNOWN = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 
 class Unfollowed(urllib.request.HTTPRedirectHandler):
-    """A redirection is an answer like any other."""
+    """Treats a redirection like any other answer."""
 
     def redirect_request(self, *_):
         return None
@@ -48,7 +47,7 @@ class Replay:
         self.resolver = jsonschema.RefResolver("", closed)
 
     def strict(self, schema):
-        """Every object closed, so that a member that the document lacks is noticed."""
+        """Closes every object of the schema, so that members that the document lacks are found."""
         if isinstance(schema, list):
             return [self.strict(item) for item in schema]
         if not isinstance(schema, dict):
@@ -71,7 +70,7 @@ class Replay:
             self.failures.append(f"{where}: /{place}: {error.message[:300]}")
 
     def call(self, method, template, body=None, query="", headers=None, **names):
-        """Sends it, checks the answer against the document, returns (status, value)."""
+        """Sends a request, checks the answer against the document, returns (status, value)."""
         operation = self.document["paths"][template][method]
         path = template.format(**names) + query
         request = urllib.request.Request(self.base + path, method=method.upper())
@@ -100,8 +99,8 @@ class Replay:
         return status, json.loads(content) if "json" in kind and "nd" not in kind else content
 
     def follow(self, template, query="", headers=None, **names):
-        """Reads a stream of events up to the first id and, where it has ended by then, to its
-        end. Each event must be as the document promises; answers the id."""
+        """Reads a stream of events up to the first id and, if its subject has ended by then, to its end. Each
+        event must be as the document promises; returns the id."""
         where = f"GET {template}"
         request = urllib.request.Request(self.base + template.format(**names) + query,
                                          headers=headers or {})
@@ -144,7 +143,7 @@ class Replay:
             yield name, example["value"]
 
     def rename(self, template, id):
-        """Every answer that a PATCH may have."""
+        """Provokes every answer that a PATCH may have."""
         for _, body in self.examples("patch", template):
             for version, expected in (("*", 200), ('"old"', 412), (None, 428)):
                 headers = {"If-Match": version} if version else {}
@@ -300,7 +299,7 @@ def jobs(replay):
 
 
 def sweeps(replay):
-    """Every example is reserved, cancelled, waited for and deleted."""
+    """Reserves, cancels, awaits and deletes every example."""
     for _, body in replay.examples("post", "/v1/sweeps:estimate"):
         replay.call("post", "/v1/sweeps:estimate", body)
     for name, body in replay.examples("post", "/v1/sweeps"):
@@ -326,7 +325,7 @@ def sweeps(replay):
 
 
 def statistics(replay):
-    """Every example is answered, waited for and looked at."""
+    """Requests, awaits and reads every example."""
     for _, body in replay.examples("post", "/v1/statistics:estimate"):
         replay.call("post", "/v1/statistics:estimate", body)
     for name, body in replay.examples("post", "/v1/statistics"):
@@ -383,7 +382,7 @@ def models(replay, published):
 
 
 def fetches(replay):
-    """On a dataset of its own, so that nothing waits for what is fetched from nowhere."""
+    """Uses its own dataset, so that nothing waits for a fetch that never ends."""
     names = {"id": "fetched", "name": "data"}
     declared = next(body for _, body in replay.examples("post", "/v1/datasets")
                     if body["id"] == "adult")
@@ -444,8 +443,8 @@ def rest(replay):
 
 
 def keys(replay, data_dir):
-    """An operator's key, and with it all that there is about keys; last, for without a key
-    nothing is answered any more."""
+    """Creates an operator's key, then calls all operations of keys. Runs last, because afterwards every request
+    needs a key."""
     operator = {"owner": "op", "project": "default", "role": "operator"}
     made = replay.call("post", "/v1/keys", operator)[1]
     replay.call("get", "/v1/keys")
@@ -473,14 +472,14 @@ def keys(replay, data_dir):
 
 
 def key_of(data_dir, owner, role):
-    """A key, made on the host, where alone there are keys that approve."""
+    """Creates a key on the host; only such keys may approve."""
     made = subprocess.run([os.environ["EPSILOND"], "key", "create", "--owner", owner, "--role", role,
                            "--project", "default", "--data-dir", data_dir], check=True, capture_output=True, text=True)
     return {"Authorization": "Bearer " + made.stdout.split()[0]}
 
 
 def grants(replay, data_dir):
-    """Two keys of two people: one proposes, the other decides."""
+    """Uses the keys of two people: one proposes, the other decides."""
     owner, officer = key_of(data_dir, "ana", "data_owner"), key_of(data_dir, "bob", "privacy_officer")
     declaration = {"format": "libsvm", "task": "regression", "target": {"range": [0, 1]}, "features": {"count": 4}}
     for id, privacy, verb in (("asked", {"epsilon": 1, "delta": 1e-5}, "approve"), ("asked-too", "public", "reject")):
@@ -509,14 +508,14 @@ def grants(replay, data_dir):
             replay.headers = owner
             replay.call("post", "/v1/keys/{id}:policy", {"policy": body.get("policy", {})}, id=key)
             replay.headers = officer
-            for _ in range(2):  # the second time nothing waits
+            for _ in range(2):  # the second time nothing waits for a decision
                 replay.call("post", path, body, id=key)
         replay.headers = owner
         replay.call("post", "/v1/keys/{id}:policy", {"policy": {"max_epsilon_per_job": 1}}, id=key)
     replay.call("get", "/v1/datasets", query="?view=summary")
 
 
-# What succeeds on a restored backup alone; tests/e2e/test_restored_backup.c has it.
+# Operations that succeed only on a restored backup; tests/e2e/test_restored_backup.c calls them.
 ELSEWHERE = {("post", "/v1/datasets/{id}:regrant")}
 
 

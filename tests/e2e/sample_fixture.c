@@ -8,7 +8,7 @@
 
 enum {
     DIGITS_TEXT_MAX = 1 << 19,
-    END_TIMEOUT_S = 600, /* of what hangs: a sanitizer's step takes minutes */
+    END_TIMEOUT_S = 600, /* only for a hang: a sanitizer's step takes minutes */
 };
 
 char *sample_digits(enum sample_part part)
@@ -110,7 +110,7 @@ const struct reply *declare_points(struct client *client, const char *id,
         id, privacy);
 }
 
-/* Takes text. */
+/* Takes ownership of text. */
 static void fill(struct client *client, const char *id, char *text)
 {
     char path[128];

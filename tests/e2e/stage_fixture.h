@@ -1,5 +1,5 @@
 /*
- * stage_fixture.h - what most test programs stand on: one daemon and one client, begun
+ * stage_fixture.h - the basis of most test programs: one daemon and one client, started
  * before the first test of a group and ended after the last.
  */
 #ifndef TESTS_E2E_STAGE_FIXTURE_H
@@ -13,12 +13,13 @@ struct stage {
     struct client client;
 };
 
-/* cmocka's setup and teardown, of a test or of a group. */
+/* cmocka's setup and teardown of a test or of a group. */
 int stage_begin(void **state);
 int stage_begin_with(void **state, const char *const *options);
-/* With the digits: "digits" under this member privacy, "digits-test" public. */
+/* The same, with two datasets: "digits" under this member privacy, and "digits-test",
+ * public. */
 int stage_begin_digits(void **state, const char *privacy);
-/* With a daemon that has its directory, and is not started. */
+/* The same, with a daemon that has its directory but is not started. */
 struct stage *stage_prepare(void **state);
 int stage_end(void **state);
 

@@ -10,7 +10,7 @@
 
 #include "tests/expect.h"
 
-/* header: lines without the end of the last one; "": none. */
+/* header: header lines without the last line's end; "": none. */
 static int ask(const struct daemon *daemon, const char *path, const char *header)
 {
     char text[1024];
@@ -63,7 +63,8 @@ static void read_head(struct event_stream *stream)
     assert_int_equal(sscanf(stream->head, "HTTP/1.1 %u", &stream->status), 1);
 }
 
-/* Reads the line of a chunk's size; the end of the chunk before it is read over. */
+/* Reads the line with a chunk's size, after skipping the line end of the previous
+ * chunk. */
 static void next_chunk(struct event_stream *stream)
 {
     char line[32];
@@ -90,7 +91,7 @@ static int body_byte(struct event_stream *stream)
     return received_byte(stream);
 }
 
-/* Reads a line without its end; false where there is none. */
+/* Reads a line without its end; returns false at the end of the stream. */
 static bool read_line(struct event_stream *stream)
 {
     size_t size = 0;

@@ -1,7 +1,8 @@
-/* Goal: what each role is answered on every route, of its own project's things and of
- * another's, is what the table of roles says; who shows no good key is answered nothing.
- * Method: the daemon's own tables of routes and roles, expanded here as text, against a
- * daemon with two projects; keys are made by the command on the host. */
+/* Goal: on every route each role gets the answer that the table of roles gives, for
+ * things of its own project and of another; a request without a valid key gets an
+ * answer only on the routes that are open to all. Method: the daemon's own tables of
+ * routes and roles, expanded here as text, against a daemon with two projects;
+ * `epsilond key` on the host makes the keys. */
 #include <signal.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static const struct row {
 #undef X
 };
 
-/* As the roles' table has it: columns are the roles of a key. */
+/* The roles' table, with a column for each role of a key. */
 static const enum reach reaches[SCOPE_COUNT][ROLE_COUNT - ROLE_ANALYST] = {
 #define X(symbol, name, a, b, c, d, e)                                                 \
     [SCOPE_##symbol] = {REACH_##a, REACH_##b, REACH_##c, REACH_##d, REACH_##e},
@@ -30,8 +31,9 @@ static const enum reach reaches[SCOPE_COUNT][ROLE_COUNT - ROLE_ANALYST] = {
 #undef X
 };
 
-/* The id that a route takes of a project; NULL where this test knows no thing of that
- * kind. What a request would undo is a thing that no other request looks for. */
+/* The id of a thing of the project that a route's path takes; NULL if the test has no
+ * thing of that kind. Requests that would destroy a thing get one that no other request
+ * uses. */
 static const char *thing_of(const struct route *route, const struct project *project)
 {
     bool deletes = strcmp(route->method, "DELETE") == 0;
@@ -41,7 +43,7 @@ static const char *thing_of(const struct route *route, const struct project *pro
     if (deletes)
         return NULL;
     if (strcmp(route->path, "/v1/charges/{id}") == 0)
-        return project->charge; /* the rest is for who made it alone: test_charges.c */
+        return project->charge; /* the rest only its creator may do: test_charges.c */
     if (strncmp(route->path, "/v1/jobs/", 9) == 0)
         return project->job;
     if (strncmp(route->path, "/v1/sweeps/", 11) == 0)
@@ -70,7 +72,7 @@ static void fill_path(char path[200], const struct route *route, const char *id)
                  id, (int)(name - at - 4), at + 4, name + 6);
 }
 
-/* A request that is well-formed up to its body, which says nothing. */
+/* Sends a request that is well-formed except for its body, an empty object. */
 static const struct reply *ask(const struct route *route, const char *id)
 {
     char path[200], key[40];
@@ -96,12 +98,13 @@ static void expect_allowed(const struct reply *reply, const struct route *route)
     bool fetches = strstr(route->path, "/fetch") != NULL;
     if (fetches && reply->status == 404 &&
         strcmp(reply_text(reply, "detail"), "no fetch of this file") == 0)
-        return; /* it is not the dataset that is not there */
+        return; /* the 404 is about the fetch, not about the dataset */
     if (reply->status == 401 || reply->status == 403 || reply->status == 404)
         fail_msg("%s: %ld %s", route->name, reply->status, reply->body);
 }
 
-/* What is not seen is answered as what is not there, but for its name. */
+/* A thing that the key may not see gets the same answer as one that does not exist,
+ * except for the id in it. */
 static void expect_absent(const struct reply *reply, const struct route *route,
                           const char *id)
 {
@@ -118,7 +121,8 @@ static void expect_absent(const struct reply *reply, const struct route *route,
     assert_string_equal(reply_text(missing, "detail"), expected);
 }
 
-/* What only the owner of a dataset does before it is imported (docs/access.md). */
+/* Routes that only the owner of a dataset may use before it is imported
+ * (docs/access.md). */
 static bool is_owners_alone(const struct route *route)
 {
     static const char *const names[] = {
@@ -150,7 +154,7 @@ static void try_route(const struct row *row, enum role role)
     if (own == NULL || route->scope == SCOPE_EVERYBODY)
         return;
     bool has_end = strstr(route->types, "event-stream") == NULL;
-    if (is_owners_alone(route)) { /* the key is of another data owner of the project */
+    if (is_owners_alone(route)) { /* the key is another data owner's of the project */
         assert_problem(ask(route, own), 403, "forbidden");
         access_show(access_scene.own.owner);
     }
@@ -196,7 +200,7 @@ static void without_a_key_nothing_but_what_is_everybodys_is_answered(void **stat
     }
 }
 
-/* --- what is seen besides --- */
+/* --- lists, counts, bodies and replayed answers --- */
 
 static void lists_and_counts_show_the_own_project_alone(void **state)
 {
@@ -223,7 +227,8 @@ static void lists_and_counts_show_the_own_project_alone(void **state)
                      1);
     assert_string_equal(client_get(client, "/v1/jobs?dataset=views")->body,
                         client_get(client, "/v1/jobs?dataset=nowhere")->body);
-    /* By id a token is d and a number, in hexadecimal: the first is calls, the third views. */
+    /* In the order of ids, a page token is d and a hexadecimal number: d1 is calls, d3
+     * is views. */
     assert_status(client_get(client, "/v1/datasets?order_by=id&page_token=d1"), 200);
     assert_problem(client_get(client, "/v1/datasets?order_by=id&page_token=d3"), 400,
                    "invalid_argument");
@@ -353,7 +358,8 @@ static void keys_outlast_a_restart_and_elsewhere_needs_them(void **state)
     daemon_fini(&fresh);
 }
 
-/* privacy.md P6: which line of the file is bad says something of the records. */
+/* privacy.md P6: which line of the file is invalid reveals something about the
+ * records. */
 static void a_refused_line_is_named_to_who_declared_the_dataset_alone(void **state)
 {
     (void)state;

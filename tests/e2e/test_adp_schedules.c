@@ -1,5 +1,6 @@
-/* ADP through HTTP: each schedule trains the digits, is charged step by step and
- * certified as it was charged; what has no plan is refused by name. */
+/* Goal: ADP through HTTP: each schedule trains the digits, is charged step by step, and
+ * its certificate says what was charged; a schedule without a plan is refused by
+ * name. */
 #include <signal.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static double noise_of(const json_t *runs, size_t k)
     return json_number_value(json_array_get(json_array_get(runs, k), 1));
 }
 
-/* Of runs whose noise grows from each to the next. */
+/* Returns the steps of all runs, whose noise must increase from run to run. */
 static double steps_of(const json_t *runs)
 {
     double total = 0, before = 0;
@@ -50,13 +51,13 @@ static double steps_of(const json_t *runs)
     return total;
 }
 
-/* The certificate's runs, which must hold all steps; returns how many there are. */
+/* Checks that the certificate's runs hold all steps; returns the number of runs. */
 static size_t assert_runs(const struct reply *job, struct client *client)
 {
     const struct reply *model = model_of(client, job);
     const json_t *runs = reply_at(model, "certificate.guarantee.mechanism.runs");
     double first = reply_number(job, "privacy.noise_multiplier");
-    assert_close(noise_of(runs, 0), first, 1e-14); /* as many digits as are shown */
+    assert_close(noise_of(runs, 0), first, 1e-14); /* as exact as the number shown */
     assert_true(steps_of(runs) == reply_number(job, "progress.steps"));
     return json_array_size(runs);
 }
@@ -76,7 +77,8 @@ static void decaying_schedules_are_charged_run_by_run(void **state)
     assert_in_range(assert_runs(job, client), 32, 64);
 }
 
-/* Both repairs: b follows a norm that is paid for, or the noisy gradient. */
+/* Both repairs of AdaGrad-Norm: b follows either a norm that is paid for, or the noisy
+ * gradient. */
 static void adagrad_norm_shows_what_its_divisor_follows(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -122,8 +124,9 @@ static void assert_refused(struct client *client, const char *algorithm,
     assert_invalid_at(reply, pointer);
 }
 
-/* Calibrated by the accountant: the paper's formula is a claim beside it, and of
- * AdaGrad-Norm, which it is not about as it is run here, there is none. */
+/* The accountant calibrates the noise. The paper's formula is shown next to it as a
+ * claim. The formula does not cover AdaGrad-Norm as it is run here, so no claim is
+ * shown for that. */
 static void the_paper_s_formula_is_shown_as_a_claim(void **state)
 {
     static const char *const schedules[] = {"inverse_sqrt", "adagrad_norm"};
@@ -163,8 +166,9 @@ static const struct reply *submit_following(struct client *client, const char *s
                          algorithm, steps);
 }
 
-/* It ends by itself, with a model, at the step that its own noise led to; what it ran
- * is in the certificate beside what it was charged. */
+/* The run ends by itself, with a model, at the step at which its own noise has used up
+ * the reservation. The certificate has the runs that it took in addition to what it was
+ * charged. */
 static void a_run_ends_when_what_it_reserved_is_used_up(void **state)
 {
     struct stage *stage = *state;
@@ -199,8 +203,8 @@ static void a_run_ends_when_what_it_reserved_is_used_up(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* What is estimated is what is reserved: as many steps as fit at that noise, and no
- * claim of the paper, which leaves this to others. */
+/* An estimate says what would be reserved: the steps that fit at that noise. It shows
+ * no claim of the paper, which does not treat this case. */
 static void an_estimate_is_of_what_would_be_reserved(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -228,7 +232,7 @@ static void an_estimate_is_of_what_would_be_reserved(void **state)
     assert_string_equal(reply_text(share, "fits"), "yes");
 }
 
-/* The noise that was reserved lasts for the steps that were. */
+/* The reservation lasts for all the steps that it was made for. */
 static void a_run_that_fits_takes_all_its_steps(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -239,8 +243,8 @@ static void a_run_that_fits_takes_all_its_steps(void **state)
     assert_true(reply_number(job, "progress.step") == 200);
 }
 
-/* All of it is on disk as authorised before the first step samples: a run that is killed
- * or cancelled is charged whole. */
+/* The whole reservation is on disk as authorised before the first step samples, so a
+ * run that is killed or cancelled is charged all of it. */
 static void a_run_cut_short_is_charged_whole(void **state)
 {
     struct stage *stage = *state;
@@ -267,7 +271,7 @@ static void a_run_cut_short_is_charged_whole(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* Else it would be charged for the model that it began with. */
+/* Otherwise it would be charged for the model that it began with. */
 static void a_run_that_would_not_begin_is_refused(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -300,7 +304,7 @@ static void what_has_no_plan_is_refused_by_name(void **state)
     assert_refused(client,
                    "{'name':'adp','schedule':'adagrad_norm','noise_follows':'divisor'}",
                    "{'epsilon':2,'accountant':'pld'}", "/privacy/epsilon");
-    /* The first steps would be next to noiseless. */
+    /* The first steps would have almost no noise. */
     assert_refused(client, "{'name':'adp','noise_power':1,'offset':1e-6}",
                    "{'epsilon':30}", "/privacy/epsilon");
     assert_refused(client, "{'name':'adp'}", "{'noise_multiplier':0.4}",

@@ -1,5 +1,5 @@
-/* Each algorithm of the papers through HTTP: it trains the digits or small points, is
- * charged as planned, shows what it released, and refuses what it has no proof for. */
+/* Goal: each algorithm of the papers through HTTP trains the digits or small points, is
+ * charged as planned, shows what it released, and refuses cases without a proof. */
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-/* A job on the digits at noise that leaves a linear model far better than guessing. */
+/* A job on the digits with so little noise that a linear model is far better than
+ * guessing. */
 static const struct reply *train_digits(struct client *client, const char *algorithm,
                                         const char *optimizer)
 {
@@ -58,8 +59,8 @@ static void flat_clipping_is_the_default_and_has_no_gamma(void **state)
     assert_int_equal(json_array_size(reply_at(job, "metrics.released")), 0);
 }
 
-/* The points of metrics.released: as many as one per cent of the steps each, all of them
- * finite, a histogram of bins counts, and a clip norm that moved. */
+/* Checks the points of metrics.released: one for each per cent of the steps, all
+ * numbers finite, a histogram with `bins` counts, and a clip norm that changed. */
 static void assert_released(const struct reply *job, size_t bins, double steps)
 {
     const json_t *released = reply_at(job, "metrics.released"), *point;
@@ -93,7 +94,8 @@ static void a_percentile_of_the_norms_trains_the_digits(void **state)
     assert_true(reply_number(job, "algorithm.bins") == 20);
     assert_null(json_object_get(reply_at(job, "algorithm"), "histogram_noise"));
     assert_released(job, 20, reply_number(job, "progress.steps"));
-    /* The certificate names the histogram; its mechanism is the joint one. */
+    /* The certificate names the histogram; the mechanism is the one of both releases
+     * together. */
     const struct reply *model = model_of(client, job);
     assert_true(reply_number(model, "certificate.noise.histogram.bins") == 20);
     assert_true(reply_number(model, "certificate.guarantee.mechanism.runs.0.1") == 1.5);
@@ -137,7 +139,7 @@ static void what_was_released_survives_a_restart(void **state)
                            reply_at(job, "metrics.released")));
 }
 
-/* A refusal and the member at fault. */
+/* Asserts that the job is refused, and which member is at fault. */
 static void assert_refused_of(struct client *client, const char *model,
                               const char *algorithm, const char *privacy,
                               const char *pointer)
@@ -198,7 +200,8 @@ static void what_has_no_proof_is_refused_by_name(void **state)
                    "/algorithm/bound");
 }
 
-/* A13 of papers/valueclip.md: what has no certified bound, each with what is wrong. */
+/* A13 of papers/valueclip.md: models without a certified bound are refused, each with
+ * its reason. */
 static void value_clipping_takes_certified_families_alone(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -227,7 +230,8 @@ static void value_clipping_takes_certified_families_alone(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         assert_refused_of(client, cases[k].model, "{'name':'value_clip'}", SOME_NOISE,
                           cases[k].pointer);
-    /* The bounds of the first input know no biases; of one linear layer they do. */
+    /* The bounds by the first input do not cover biases; those of one linear layer
+     * do. */
     static const char *const nets[] = {"paper", "tight"};
     for (size_t k = 0; k < 2; k++) {
         char algorithm[64];
@@ -238,7 +242,8 @@ static void value_clipping_takes_certified_families_alone(void **state)
     }
 }
 
-/* P6: a private job shows no number of the records that was not released with noise. */
+/* P6: a private job shows no number that depends on the records and was not released
+ * with noise. */
 static void a_job_shows_what_was_released_and_nothing_else(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;

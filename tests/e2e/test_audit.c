@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* memmem */
-/* Goal: each act leaves one row in the audit trail, a repeated request none, a refusal one
- * with its code; rows hold nothing of bodies or records; a trail that was altered is named
- * by `epsilond verify`, before and after restarts and kills. Method: a running daemon is
- * asked for one thing after the other, and the rows are compared. */
+/* Goal: each action leaves one row in the audit trail, a repeated request none, a
+ * refusal one with its code; rows contain nothing of bodies or records; `epsilond
+ * verify` names a row that was altered, before and after restarts and kills. Method:
+ * requests to a running daemon, one after the other, and a comparison of the rows. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static double newest(struct client *client)
                : reply_number(page, "acts.0.seq");
 }
 
-/* The one row behind after is this. Refusals are written by a tick, so they are waited
- * for. */
+/* The only row after `after` is this one. A tick of the daemon writes refusals, so this
+ * waits for them. */
 static void expect_row(struct client *client, double after, const char *expected)
 {
     char line[512];
@@ -121,7 +121,7 @@ static void upload_import_and_deletion_are_one_act_each(void **state)
     expect_no_row(client, before);
 }
 
-/* A row would tell whoever reads the trail that the import was refused. */
+/* A row would reveal to readers of the trail that the import was refused. */
 static void an_import_that_fails_leaves_no_row(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -153,7 +153,7 @@ static void a_job_its_model_and_a_cancellation_are_one_act_each(void **state)
     assert_true(reply_number(page, "acts.0.detail.ledger_seq") ==
                 reply_number(job, "privacy.ledger_seq"));
     before = newest(client);
-    expect_no_row(client, before); /* an end is nobody's act */
+    expect_no_row(client, before); /* no one causes an end */
     snprintf(path, sizeof path, "/v1/models/%s/content", reply_text(job, "model"));
     snprintf(expected, sizeof expected, "local model.download %s ok - {}",
              reply_text(job, "model"));
@@ -196,12 +196,13 @@ static void a_refusal_is_told_with_its_code(void **state)
     assert_problem(client_send(client, &foreign), 403, "forbidden_origin");
     expect_row(client, before, "local read points denied forbidden_origin {}");
     before = newest(client);
-    /* Reading what is not there is no act, and neither is asking for a price. */
+    /* Reading a missing thing is not recorded, and neither is a request for a price. */
     assert_problem(client_get(client, "/v1/datasets/nothing"), 404, "not_found");
     assert_problem(client_post(client, "/v1/jobs:estimate", NULL, "{}"), 400,
                    "invalid_argument");
     assert_status(client_get(client, "/v1/status"), 200);
-    /* A later refusal is there, so an earlier one would be. */
+    /* The row of a later refusal is there, so a row of an earlier one would be there
+     * too. */
     assert_problem(
         client_act(client, "/v1/jobs/%s:cancel", "job_01JJZ0000000000000000000AB"), 404,
         "not_found");
@@ -265,7 +266,8 @@ static void filters_and_pages_find_the_same_rows(void **state)
     assert_problem(client_get(client, "/v1/audit?after=-1"), 400, "invalid_argument");
 }
 
-/* A value that is not plain stands encoded in the link, so it leads on and ends nothing. */
+/* A value with special characters is encoded in the link, so the link leads on and does
+ * not end early. */
 static void lines_are_the_rows_and_lead_to_the_next(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -316,8 +318,8 @@ static void expect_nowhere(const struct daemon *daemon, const char *name,
     free(bytes);
 }
 
-/* A marker in a refused body, in a path, in a header and in records: none of it is in the
- * database, where the trail is. */
+/* A marker is sent in a refused body, in a path, in a header and in records. None of
+ * them is in the database, which holds the trail. */
 static void nothing_of_a_request_is_in_the_trail(void **state)
 {
     struct stage *stage = *state;
@@ -341,7 +343,7 @@ static void nothing_of_a_request_is_in_the_trail(void **state)
             ->status == 204);
     free(points);
     for (int i = 0; i < POLLS && newest(client) < before + 3; i++)
-        pause_briefly(); /* until the refusals have come, beside the upload */
+        pause_briefly(); /* until the refusals were received, during the upload */
     assert_true(newest(client) >= before + 3);
     static const char *const names[] = {"epsilond.db", "epsilond.db-wal"};
     for (size_t i = 0; i < 2; i++) {
@@ -367,8 +369,8 @@ static void verify_agrees_and_a_restart_goes_on(void **state)
     assert_true(json_is_null(reply_at(page, "acts.0.ip")));
 }
 
-/* The daemon is stopped, and one letter of a row is another: what the row of a deletion
- * calls its request. Removed and swapped rows are test_audit_trail's. */
+/* While the daemon is stopped, one letter of a row is changed: in the request id of a
+ * deletion's row. Removed and swapped rows are tested in test_audit_trail. */
 static void an_altered_trail_ends_verify_with_its_row(void **state)
 {
     struct stage *stage = *state;

@@ -1,6 +1,6 @@
-/* What is made of releases costs nothing: a job with averages, schedules, weight decay and
- * weights of classes is charged to the bit as one without, and its model says what was
- * made. */
+/* Goal: computing from releases costs nothing: a job with averages, schedules, weight
+ * decay and class weights is charged, to the bit, what a job without them is charged,
+ * and its model lists what was computed. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -20,7 +20,7 @@ static int begin(void **state)
     return result;
 }
 
-/* The entry without what tells one entry from another. */
+/* Returns the entry without the members that differ between any two entries. */
 static json_t *nameless(struct client *client, const char *kind, const char *job)
 {
     static const char *const own[] = {"seq", "job", "time", "prev", "hash"};

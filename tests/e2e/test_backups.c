@@ -1,7 +1,8 @@
-/* Goal: a backup that is made beside a busy daemon is a whole directory of its own, restores
- * to what it was, and is refused where it was damaged, is older than the head kept elsewhere,
- * or would be written over something. `epsilond ping` says whether the daemon is ready, and
- * whoever started it is told how it goes. */
+/* Goal: a backup that is made while the daemon is busy is a complete directory of its
+ * own and restores the state it was made from. A restore is refused if the backup was
+ * damaged, is older than the head kept elsewhere, or would overwrite something.
+ * `epsilond ping` says whether the daemon is ready, and the daemon reports its state to
+ * the process that started it. */
 #include <dirent.h>
 #include <signal.h>
 #include <string.h>
@@ -18,7 +19,7 @@ enum { NAME_SIZE = 128, PATH_SIZE = 512 };
 
 struct scene {
     struct stage *stage;
-    char head[96], folder[96], backup[PATH_SIZE]; /* backup: the one that was made */
+    char head[96], folder[96], backup[PATH_SIZE]; /* backup: the file made first */
     const char *done, *model;                     /* a job and its model */
 };
 
@@ -29,7 +30,7 @@ static int run(const char *const *arguments)
     return daemon_run(&scene.stage->daemon, arguments);
 }
 
-/* The one file of the folder that begins so; none is a failure, and so are two. */
+/* Finds the file of the folder whose name begins so; there must be exactly one. */
 static void only_file(char path[PATH_SIZE], const char *folder, const char *beginning)
 {
     DIR *opened = opendir(folder);
@@ -80,8 +81,8 @@ static int restore(const char *backup, const char *data_dir, const char *head)
                                      head != NULL ? "--head-file" : NULL, head, NULL});
 }
 
-/* Two datasets, a job that has published a model, and one that trains while the backup is
- * made. */
+/* Two datasets, a job that has published a model, and a job that trains while the
+ * backup is made. */
 static int begin(void **state)
 {
     if (stage_begin(state) != 0)
@@ -118,7 +119,7 @@ static void a_backup_beside_a_job_that_trains_verifies(void **state)
         run((const char *const[]){"verify", "--data-dir", scene.backup, NULL}), 0);
     assert_int_equal(stat(scene.backup, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0700);
-    /* GRANT, RESERVE, COMMIT, RESERVE. */
+    /* The ledger has four entries: GRANT, RESERVE, COMMIT, RESERVE. */
     assert_int_equal(
         sscanf(strrchr(scene.backup, '/'), "/epsilond-%*[0-9TZ]-%llu-", &seq), 1);
     assert_int_equal(seq, 4);
@@ -146,8 +147,8 @@ static void a_restored_directory_serves_what_it_was(void **state)
     assert_string_equal(
         reply_text(client_get(client, "/v1/jobs/%s", scene.done), "state"),
         "SUCCEEDED");
-    /* What was authorised when the backup was made is spent; it cannot be more than what
-     * the daemon itself counts, whose job went on. */
+    /* Steps that were authorised when the backup was made are spent. They cannot cost
+     * more than the daemon's own count, because its job went on. */
     double spent =
         reply_number(client_get(client, "/v1/datasets/points/budget"), "epsilon_spent");
     assert_true(spent > 0 && spent <= reply_number(budget, "epsilon_spent"));
@@ -167,7 +168,7 @@ static void an_older_head_than_the_one_kept_elsewhere_is_refused(void **state)
     assert_int_not_equal(access(older, F_OK), 0);
     assert_true(daemon_logged(&stage->daemon, "older than the head on record"));
     assert_true(daemon_logged(&stage->daemon, "nothing is restored"));
-    /* One of now is not older. */
+    /* A backup of the current state is not older than the head. */
     snprintf(newest, sizeof newest, "%s/newest", stage->daemon.directory);
     mkdir(newest, 0700);
     assert_int_equal(make_backup(newest), 0);
@@ -177,11 +178,12 @@ static void an_older_head_than_the_one_kept_elsewhere_is_refused(void **state)
     assert_int_equal(restore(made, restored, scene.head), 0);
 }
 
-/* A key that was revoked after the backup is good in what is restored, and said to be. */
+/* A key that was revoked after the backup is valid in the restored directory, and the
+ * command reports it. */
 static void restore_says_which_keys_are_good_again(void **state)
 {
     struct stage *stage = *state;
-    struct daemon host = {0}; /* another data directory, with keys */
+    struct daemon host = {0}; /* a second data directory, with keys */
     char key[KEY_SIZE], gone[KEY_SIZE], folder[PATH_SIZE], made[PATH_SIZE],
         restored[PATH_SIZE], line[PATH_SIZE];
     daemon_init(&host);
@@ -207,7 +209,7 @@ static void restore_says_which_keys_are_good_again(void **state)
     daemon_fini(&host);
 }
 
-/* Changes one byte in the middle of the file, and back. */
+/* Flips a byte in the middle of the file; a second call flips it back. */
 static void flip(const char *path)
 {
     FILE *file = fopen(path, "r+b");
@@ -294,7 +296,7 @@ static void ping_says_whether_the_daemon_is_ready(void **state)
     daemon_start(&stage->daemon, NULL);
 }
 
-/* The next message at the socket, which begins a test of its own. */
+/* Reads messages from the socket until one equals wanted. */
 static void expect_message(int listening, const char *wanted)
 {
     char got[64] = "";

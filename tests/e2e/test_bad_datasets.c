@@ -1,5 +1,6 @@
-/* A dataset that cannot be registered, filled or dropped as asked is refused by its own
- * code: declarations case by case, then files of each format with one thing wrong. */
+/* Goal: a dataset that cannot be registered, filled or deleted as requested is refused
+ * with a code of its own. Method: declarations case by case, then files of each format
+ * with one error each. */
 #include <dirent.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@
     "{'id':'x'," CSV "'columns':[" X "," LABEL "],'privacy':" privacy "}"
 
 struct bad_dataset {
-    const char *what, *body, *pointer; /* pointer NULL: not looked at */
+    const char *what, *body, *pointer; /* pointer NULL: not compared */
 };
 
 static const struct bad_dataset bad_datasets[] = {
@@ -161,7 +162,7 @@ static void a_bad_declaration_is_refused_and_registers_nothing(void **state)
 
 struct bad_file {
     const char *what, *schema, *text;
-    double line; /* of the first bad place */
+    double line; /* of the first error in the file */
 };
 
 static const struct bad_file bad_files[] = {
@@ -252,8 +253,9 @@ static void a_failed_import_can_be_mended(void **state)
     assert_problem(client_put(client, path, "0.5,u,b\n", 8), 409, "dataset_immutable");
 }
 
-/* GET of the dataset, alone and in the list, has budgets:read, and shows of the failure
- * that there was one; where and why is on routes whose scope is the owner's. */
+/* GET of the dataset, by itself and in the list, needs only budgets:read, and shows of
+ * a failed import only that it failed. Where and why are shown on routes whose scope is
+ * the owner's. */
 static void why_an_import_failed_is_told_to_the_owner_alone(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -291,7 +293,7 @@ static void why_an_import_failed_is_told_to_the_owner_alone(void **state)
     assert_true(json_is_null(reply_at(import, "failure")));
 }
 
-/* What the owner is told of files that are not what they were taken for. */
+/* The owner's error message for files of another kind than declared. */
 static void a_file_of_another_kind_is_called_what_it_is(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
-/* A job that cannot be run is refused by its own code and pointer, and leaves no trace:
- * every case is sent to a running daemon, and the ledger and the list of jobs are
- * compared before and after. */
+/* Goal: a job that cannot run is refused with its own code and pointer, and leaves no
+ * trace. Method: every case is sent to a running daemon, and the ledger and the list of
+ * jobs are compared before and after. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -18,7 +18,7 @@ struct bad_job {
     const char *what, *body;
     long status;
     const char *code;
-    const char *pointer; /* of the first error, or NULL: not looked at */
+    const char *pointer; /* of the first error; NULL: not compared */
 };
 
 static const struct bad_job bad_jobs[] = {
@@ -271,7 +271,7 @@ static void a_job_beyond_the_budget_is_told_the_largest_that_fits(void **state)
     assert_true(largest > 1 && largest < 3);
     assert_true(reply_number(refused, "most_steps") >= 0);
     assert_false(json_is_true(reply_at(refused, "retryable")));
-    /* A hair less fits, a hair more does not. */
+    /* Slightly less than the largest fits, slightly more does not. */
     const struct reply *under =
         client_create(client, "/v1/jobs:estimate",
                       HEAD SIZES ",'privacy':{'epsilon':%.6f}}", largest * 0.999);

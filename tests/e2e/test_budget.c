@@ -1,6 +1,7 @@
-/* The budget: it falls by what jobs are authorised to run, refuses what no longer fits,
- * and is never overspent, whoever submits how much at once. Capacities and sums are
- * recomputed here from the numbers that the daemon shows. */
+/* Goal: the budget falls by what jobs are authorised to run, refuses what no longer
+ * fits, and is never overspent, however many clients submit however much at once.
+ * Method: capacities and sums are recomputed here from the numbers that the daemon
+ * shows. */
 #include <pthread.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static double number_at(const json_t *list, size_t index)
     return json_is_null(value) ? (double)INFINITY : json_number_value(value);
 }
 
-/* Whether, at some weighted order, committed + held <= capacity. */
+/* Returns whether committed + held <= capacity at some weighted order. */
 static bool keeps_the_filter(const struct reply *budget)
 {
     const json_t *capacity = reply_at(budget, "capacity");
@@ -39,8 +40,8 @@ static bool keeps_the_filter(const struct reply *budget)
     return false;
 }
 
-/* Holds the shares and rooms against the vectors beside them: the share is of the order
- * at which most is left, and its parts add up to 1. */
+/* Compares the shares and rooms with the vectors of the same answer: the share belongs
+ * to the order with the most room left, and its parts add up to 1. */
 static void expect_shares(const struct reply *budget)
 {
     const json_t *rooms = reply_at(budget, "rooms");
@@ -148,7 +149,8 @@ static void an_estimate_is_what_the_job_is_then_charged(void **state)
     assert_close(reply_number(job, "privacy.epsilon_spent"), planned, 1e-14);
     assert_true(reply_number(job, "privacy.authorised_steps") == 20);
     const struct reply *budget = client_get(client, "/v1/datasets/estimated/budget");
-    /* The grid's best order is at most a little worse than the job's best real order. */
+    /* The best order of the grid is at most slightly worse than the job's best real
+     * order. */
     double spent = reply_number(budget, "epsilon_spent");
     assert_true(spent >= planned * (1 - 1e-12) && spent < planned * 1.02);
     assert_true(reply_number(budget, "epsilon_held") == 0);
@@ -178,7 +180,8 @@ static void jobs_are_taken_until_one_is_refused_and_never_more(void **state)
     assert_true(json_is_false(reply_at(reply, "retryable")));
     double largest = reply_number(reply, "largest_epsilon");
     assert_true(largest >= 0 && largest < 0.8);
-    /* What it says still fits does fit, and then nothing does. */
+    /* The daemon says that this much still fits. It does fit, and after it nothing
+     * does. */
     reply = client_create(client, "/v1/jobs", JOB_EPSILON, "worn", largest * 0.9999);
     assert_status(reply, 201);
     await_end(client, reply_text(reply, "id"));
@@ -191,7 +194,7 @@ static void held_budget_is_told_from_spent_budget(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
     ready_points(client, "held", 500, 4, SAMPLE_BUDGET(2));
-    /* Holds nearly all: sigma is calibrated for the whole of the run. */
+    /* Holds nearly all of the budget: sigma is calibrated for the whole run. */
     const char *job = submit(client,
                              "{'dataset':'held','model':{'preset':'linear'},"
                              "'algorithm':{'name':'dpsgd'},'batch_size':50,'steps':%d,"
@@ -212,7 +215,7 @@ static void held_budget_is_told_from_spent_budget(void **state)
     const struct reply *estimate =
         client_post(client, "/v1/jobs:estimate", NULL, JOB_EPSILON, "held", 1.5);
     assert_string_equal(reply_text(estimate, "fits"), "held");
-    /* More than the whole budget: no use waiting. */
+    /* More than the whole budget: waiting would not help. */
     assert_problem(client_create(client, "/v1/jobs", JOB_EPSILON, "held", 3.0), 409,
                    "budget_exhausted");
 
@@ -242,8 +245,8 @@ static void a_share_of_what_is_left_always_fits(void **state)
     }
 }
 
-/* Composed losses are tighter, so the same epsilon takes less noise; what the ledger
- * charges is still the Renyi curve of what is run. */
+/* Composing privacy losses gives a tighter bound, so the same epsilon needs less noise.
+ * The ledger still charges the Renyi curve of what is run. */
 static void a_composed_epsilon_takes_less_noise_and_says_so(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -314,7 +317,8 @@ static void rivals_at_once_never_overspend(void **state)
     const struct reply *budget =
         client_get(&stage->client, "/v1/datasets/crowded/budget");
     assert_true(keeps_the_filter(budget));
-    /* As many as were taken one after the other would be: one more does not fit. */
+    /* The number of accepted jobs is that of jobs submitted one after the other: one
+     * more does not fit. */
     const struct reply *jobs =
         client_get(&stage->client, "/v1/jobs?dataset=crowded&page_size=100");
     assert_int_equal(json_array_size(reply_at(jobs, "jobs")), taken);

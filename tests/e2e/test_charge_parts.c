@@ -1,6 +1,6 @@
-/* Goal: every answer about a budget is of the parts that are read: estimates, refusals and
- * the shares of keys, of charges, jobs and statistics. Method: datasets of two parts, of which
- * one is full. */
+/* Goal: every answer about a budget concerns the parts that are read: estimates,
+ * refusals and the shares of keys, for charges, jobs and statistics. Method: datasets
+ * of two parts, one of which is full. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ static const struct {
              {"", OF_BOTH}};
 enum { NAMED = sizeof named / sizeof *named };
 
-/* Asks for a charge on the parts. The number of records is named, as none may be imported. */
+/* Asks for a charge on the parts. It gives the number of records, because none may be
+ * imported. */
 static const struct reply *charge_parts(struct client *client, const char *path,
                                         const char *dataset, const char *parts,
                                         double noise)
@@ -37,7 +38,8 @@ static const struct reply *charge_parts(struct client *client, const char *path,
     return client_create(client, path, OF_PARTS, dataset, members, noise);
 }
 
-/* What the refusal says is left at an order is what the budget of that part has. */
+/* The amount that the refusal says is left at an order is that of the budget of this
+ * part. */
 static void expect_left_of(struct client *client, const struct reply *refused,
                            const char *dataset, unsigned part, double noise)
 {
@@ -58,7 +60,7 @@ static void expect_left_of(struct client *client, const struct reply *refused,
     assert_true(fabs(most * share - left) < 0.05 * fmax(left, 0.01));
 }
 
-/* Jobs read the training part, their evaluations the holdout, statistics all. */
+/* Jobs read the training part, their evaluations the holdout, statistics both. */
 static void expect_others_fit(struct client *client, const char *dataset, unsigned full)
 {
     static const char job[] =
@@ -124,7 +126,7 @@ static void estimates_and_refusals_are_of_the_parts_that_a_charge_reads(void **s
     }
 }
 
-/* A share of one part is nothing of the other. */
+/* A share of one part allows nothing of the other. */
 static void a_keys_share_is_of_the_parts_that_its_charges_read(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* Goal: work that runs elsewhere is reserved, authorised in blocks and settled as a job is:
- * its entries say so, a block is granted once, what was authorised stays spent however the
- * lease ends, also over a kill, and nobody but who made it is granted a block. */
+/* Goal: work that runs elsewhere is reserved, authorised in blocks and settled like a
+ * job: its entries say so, a block is granted once, authorised blocks stay spent
+ * however the lease ends, also after a kill, and blocks are granted only to the
+ * charge's creator. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static const struct reply *ask_block(struct client *client, const char *charge,
     return client_create(client, path, "{'block':%u,'process':'%s'}", block, process);
 }
 
-/* Opacus and dp-accounting say 2.101365271648 (accounting.md 2.2). */
+/* Opacus and dp-accounting compute 2.101365271648 (accounting.md 2.2). */
 static void a_charge_costs_what_other_accountants_say(void **state)
 {
     struct client *client = client_of(state);
@@ -114,7 +115,8 @@ static void a_block_is_granted_once_and_in_its_turn(void **state)
     const struct reply *granted =
         client_post(client, path, "b1", "{'block':1,'process':'" PROCESS "'}");
     assert_status(granted, 201);
-    /* Lost on its way, the answer is the same for the process that asked. */
+    /* If the answer is lost on its way, the process that asked gets the same one
+     * again. */
     const struct reply *again =
         client_post(client, path, "b1", "{'block':1,'process':'" PROCESS "'}");
     char replayed[256];
@@ -131,7 +133,7 @@ static void a_block_is_granted_once_and_in_its_turn(void **state)
     assert_status(client_act(client, "/v1/charges/%s:settle", id), 200);
 }
 
-/* What was authorised is all of a COMMIT, however the lease ended. */
+/* Everything that was authorised is in a COMMIT, however the lease ended. */
 static void a_lease_ends_by_itself_and_what_was_authorised_stays_spent(void **state)
 {
     struct client *client = client_of(state);
@@ -178,7 +180,7 @@ static void a_lease_goes_on_over_a_kill(void **state)
     assert_status(client_act(client, "/v1/charges/%s:settle", id), 200);
 }
 
-/* A dataset whose rows are elsewhere has a budget as soon as it is declared. */
+/* A dataset whose rows are kept elsewhere has a budget as soon as it is declared. */
 static void a_dataset_may_be_a_ledger_alone(void **state)
 {
     struct client *client = client_of(state);
@@ -312,8 +314,8 @@ static double estimated(struct client *client, const char *dataset,
     return reply_number(estimate, "epsilon_planned");
 }
 
-/* A record that becomes another is twice as far as one that is there or not, unless the
- * sensitivity is already about that. */
+/* Replacing a record changes a sum by twice as much as adding or removing one, unless
+ * the sensitivity is already that of a replacement. */
 static void the_price_is_that_of_the_datasets_relation(void **state)
 {
     struct client *client = client_of(state);
@@ -334,7 +336,7 @@ static void a_public_dataset_is_charged_nothing(void **state)
                    "dataset_public");
 }
 
-/* The whole directory, charges and all, is what an auditor recomputes. */
+/* An auditor's recomputation covers the whole directory, including charges. */
 static void verify_knows_charges(void **state)
 {
     struct stage *stage = *state;
@@ -357,7 +359,7 @@ static void make_key(struct stage *stage, char key[KEY_SIZE], const char *owner)
     assert_int_equal(WEXITSTATUS(pclose(printed)), 0);
 }
 
-/* From here on there are keys. */
+/* The tests from here on use keys. */
 static void a_lease_of_another_key_is_not_there(void **state)
 {
     char ana[KEY_SIZE], bob[KEY_SIZE];
@@ -376,7 +378,7 @@ static void a_lease_of_another_key_is_not_there(void **state)
     assert_status(client_act(client, "/v1/charges/%s:settle", id), 200);
 }
 
-/* What a key may take of a dataset it may not take by a charge either. */
+/* The limits of a key's policy for a dataset hold for charges, too. */
 static void the_policy_of_a_key_holds_for_charges(void **state)
 {
     char owner[KEY_SIZE];

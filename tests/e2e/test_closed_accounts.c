@@ -1,7 +1,8 @@
-/* Goal: while a server does not answer what a closed account is, whoever asks for that waits,
- * and nobody else: other budgets, lists and health are answered, and so is the question once
- * the server answers. Method: a real server on which a second session has
- * locked the table of sums; more askers than the daemon has threads for connections. */
+/* Goal: while the database server does not answer a query for a closed account, only
+ * the requests for that account wait: other budgets, lists and health are answered, and
+ * the waiting requests are answered once the server answers. Method: a real server on
+ * which a second session has locked the table of sums; more waiting requests than the
+ * daemon has threads for connections. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -81,7 +82,7 @@ static bool sums_are_locked(const char *granted)
     return strcmp(answer, "t") == 0;
 }
 
-/* A session that keeps everybody from reading the sums until its end. */
+/* A session that blocks every reader of the sums until it ends. */
 static FILE *lock_sums(void)
 {
     char command[400];
@@ -102,7 +103,7 @@ struct asker {
     long status;
 };
 
-static atomic_size_t answered; /* of the askers */
+static atomic_size_t answered; /* number of askers that were answered */
 
 static void *ask(void *argument)
 {
@@ -150,10 +151,10 @@ static void whoever_waits_for_a_closed_account_keeps_nobody_waiting(void **state
     assert_status(client_get(client, "/v1/ledger/head"), 200);
     assert_status(client_get(client, "/v1/status"), 200);
     assert_status(client_get(client, "/readyz"), 200);
-    /* What is written goes on, too. */
+    /* Writes are answered during that time, too. */
     assert_status(client_patch(client, "/v1/datasets/asked", "*", "{'tags':{'a':'b'}}"),
                   200);
-    assert_int_equal(atomic_load(&answered), 0); /* all that was meanwhile */
+    assert_int_equal(atomic_load(&answered), 0); /* all of the above came first */
 
     fputs("COMMIT;\n", session);
     assert_int_equal(pclose(session), 0);

@@ -1,6 +1,6 @@
-/* Goal: a connection costs other clients nothing: not when its client has gone, not while
- * the daemon ends, and not when one client opens all it can. Method: sockets of our own
- * against a running daemon. */
+/* Goal: a connection never costs other clients anything: after its client has gone,
+ * while the daemon stops, or when one client opens as many as it can. Method: the
+ * test's own sockets against a running daemon. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -17,8 +17,8 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-/* The time-out of an idle connection is 30 s, so what has happened by then was not brought
- * about by it. */
+/* An idle connection times out after 30 s, so the time-out has not caused what has
+ * happened by then. */
 enum { BEFORE_TIMEOUT_S = 20 };
 
 static const char *begin_upload(const struct daemon *daemon, const char *id,
@@ -33,7 +33,7 @@ static const char *begin_upload(const struct daemon *daemon, const char *id,
     return head;
 }
 
-/* Connects from 127.0.0.last to the daemon. Answers -1, with errno, if it is refused. */
+/* Connects from 127.0.0.last to the daemon. Returns -1 with errno if it is refused. */
 static int dial(const struct daemon *daemon, unsigned last)
 {
     struct sockaddr_in from = {.sin_family = AF_INET,
@@ -55,7 +55,7 @@ static void say(int client, const char *text)
     assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* Waits for something to read. Answers false if the time is up. */
+/* Waits for something to read. Returns false if the time is up. */
 static bool await(int client, int seconds)
 {
     struct pollfd ready = {.fd = client, .events = POLLIN};
@@ -78,7 +78,8 @@ static size_t offset_of(struct client *client, const char *path)
     return strtoul(value, NULL, 10);
 }
 
-/* The daemon is stopped while the bytes and the end come, so that it finds both at once. */
+/* The daemon is suspended while the bytes and the end arrive, so that it finds both at
+ * once. */
 static void an_upload_is_free_when_its_client_has_gone_with_its_last_bytes(void **state)
 {
     struct stage *stage = *state;
@@ -91,7 +92,7 @@ static void an_upload_is_free_when_its_client_has_gone_with_its_last_bytes(void 
         assert_status(declare_points(client, id, SAMPLE_PUBLIC), 201);
         int gone = dial(&stage->daemon, 1);
         say(gone, begin_upload(&stage->daemon, id, strlen(text)));
-        assert_true(recv(gone, answer, sizeof answer, 0) > 0); /* 100 */
+        assert_true(recv(gone, answer, sizeof answer, 0) > 0); /* status 100 */
         await_stop(&stage->daemon);
         say(gone, part);
         close(gone);
@@ -120,7 +121,7 @@ static void while_it_ends_new_connections_are_refused_at_once(void **state)
     assert_status(declare_points(&stage->client, "open", SAMPLE_PUBLIC), 201);
     int upload = dial(&stage->daemon, 1);
     say(upload, begin_upload(&stage->daemon, "open", 1000));
-    assert_true(await(upload, BEFORE_TIMEOUT_S)); /* 100: it is under way */
+    assert_true(await(upload, BEFORE_TIMEOUT_S)); /* status 100: it has begun */
     assert_int_equal(kill(stage->daemon.pid, SIGTERM), 0);
     unsigned refused = 0, hung = 0;
     while (waitpid(stage->daemon.pid, NULL, WNOHANG) == 0) {
@@ -143,7 +144,7 @@ static void while_it_ends_new_connections_are_refused_at_once(void **state)
     daemon_start(&stage->daemon, NULL);
 }
 
-/* Answers whether the other end has closed it. */
+/* Returns whether the other end has closed the connection. */
 static bool is_closed(int client)
 {
     char byte;
@@ -151,7 +152,8 @@ static bool is_closed(int client)
     return got == 0 || (got < 0 && errno != EAGAIN);
 }
 
-/* It may have a quarter of all; each of the daemon's threads may let in one more. */
+/* One address may have a quarter of all connections; each of the daemon's threads may
+ * let in one more. */
 static void one_address_leaves_room_for_others(void **state)
 {
     enum { ALL = 4096, PART = ALL / 4, THREADS = 4 };
@@ -180,7 +182,7 @@ static void one_address_leaves_room_for_others(void **state)
         close(clients[i]);
     }
     assert_true(open > 0 && open <= PART + THREADS);
-    /* A closed connection makes room. */
+    /* A closed connection makes room for a new one. */
     int again;
     do {
         again = dial(&daemon, 2);

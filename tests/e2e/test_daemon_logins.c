@@ -1,7 +1,7 @@
-/* Goal: a browser that has logged in at one daemon is so at every other that shares the
- * database, from the very next request on; and when it logs out, or its key is revoked, at
- * any, it is logged in at none. A key that was revoked at one changes nothing at any. Method:
- * two processes on a real server of PostgreSQL. */
+/* Goal: a browser that logs in at one daemon is logged in at every other that shares
+ * the database, from its very next request on. When it logs out at any of them, or its
+ * key is revoked there, it is logged in at none. A key that was revoked at one can
+ * change nothing at any. Method: two processes on a real PostgreSQL server. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -10,7 +10,7 @@
 
 enum { ONE, OTHER };
 
-static char first_operator[96]; /* the first key that there was */
+static char first_operator[96]; /* the first key that was made */
 
 static int begin(void **state)
 {
@@ -66,8 +66,9 @@ static void log_in(struct client *client, const char *key, char cookie[128])
     snprintf(cookie, 128, "Cookie: %.*s", (int)strcspn(set, ";"), set);
 }
 
-/* Who has stolen a key would make another with it, which lives on. Requests follow each other as
- * fast as they can: some come before the other daemon has looked by itself. */
+/* A thief of a key would use it to make a second key, which would outlive the first.
+ * Requests follow each other as fast as they can, so that some arrive before the other
+ * daemon has polled the database by itself. */
 static void a_key_that_was_revoked_at_one_makes_no_other_at_any(void **state)
 {
     enum { TIMES = 10 };
@@ -85,7 +86,7 @@ static void a_key_that_was_revoked_at_one_makes_no_other_at_any(void **state)
     }
 }
 
-/* The very next request is asked, at whichever of them. */
+/* The very next request, to either daemon, already sees the change. */
 static void a_browser_is_logged_in_and_out_at_all_at_once(void **state)
 {
     struct daemons *daemons = *state;
@@ -111,7 +112,7 @@ static void a_browser_is_logged_in_and_out_at_all_at_once(void **state)
     assert_int_equal(listed_with(one, cookie), 401);
 }
 
-/* By the cookie that was ended at one daemon, and by the key that was revoked there. */
+/* Once by logging out at one daemon, and once by revoking the key there. */
 static void a_stream_ends_when_its_session_does_at_another(void **state)
 {
     struct daemons *daemons = *state;

@@ -1,7 +1,7 @@
-/* Goal: whoever reads a list page by page, each page from another daemon of one database,
- * reads everything once and in one order, and is never told that what one daemon has sent is
- * what another would send. Method: two processes on a real server of PostgreSQL, that
- * register datasets in turns. */
+/* Goal: a client that reads a list page by page, each page from another daemon of one
+ * database, reads everything once and in one order, and a daemon never answers 304 to
+ * the ETag that another daemon gave to its list. Method: two processes on a real
+ * PostgreSQL server, which register datasets in turns. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { DATASETS = 9, IDS_SIZE = 256 };
 
-/* Neither the order of the names nor its reverse. */
+/* Neither alphabetical order nor its reverse. */
 static const char *const names[DATASETS] = {"m", "c", "x", "a", "k",
                                             "z", "b", "y", "d"};
 
@@ -21,7 +21,8 @@ static int begin(void **state)
     return daemons_begin(state, roles);
 }
 
-/* Reads all pages, from each daemon in turn: ids, a blank behind each. */
+/* Reads all pages, from each daemon in turn: stores the ids, each followed by a
+ * blank. */
 static void read_in_turns(struct daemons *daemons, const char *query, int size,
                           char ids[IDS_SIZE])
 {
@@ -46,7 +47,7 @@ static void read_in_turns(struct daemons *daemons, const char *query, int size,
     } while (token[0] != '\0');
 }
 
-/* What one has registered the other shows a moment later. */
+/* A dataset that one daemon has registered is shown by the other a moment later. */
 static void await_all(struct daemons *daemons)
 {
     for (size_t i = 0; i < 2; i++)

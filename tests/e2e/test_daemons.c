@@ -1,7 +1,7 @@
-/* Goal: daemons that share a database and a bucket are one service: whichever is asked
- * answers as the others do, what one has taken a worker does, and a budget is one budget.
- * Method: two of the role api and one worker, on a real server of PostgreSQL and a small one
- * of S3, all of them processes. */
+/* Goal: daemons that share a database and a bucket are one service: each of them gives
+ * the same answers, a worker runs the jobs that another daemon has accepted, and a
+ * budget is spent once. Method: two daemons of role api and one worker, on a real
+ * PostgreSQL server and a small S3 server, each a process. */
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "tests/e2e/stream_fixture.h"
 
 enum { ONE, OTHER, WORKER };
-enum { STEPS = 200000 / SAMPLE_SHORTER }; /* of a job that shows how it goes on */
+enum { STEPS = 200000 / SAMPLE_SHORTER }; /* of a job whose progress is visible */
 
 static const char *const roles[] = {"api", "api", "worker", NULL};
 
@@ -36,8 +36,8 @@ static void assert_same(const struct reply *one, const struct reply *other)
         fail_msg("%s\nis not\n%s", one->body, other->body);
 }
 
-/* Both come to show the same of the path, which nobody changes any more, and say so by the
- * same ETag: each sees in its next look what the others have written. */
+/* Waits until both daemons show the same at the path, which nothing changes any more,
+ * with the same ETag: each of them sees the others' writes at its next poll. */
 static void assert_shown_alike(struct daemons *daemons, const char *path)
 {
     char tag[256], header[300];
@@ -58,7 +58,8 @@ static void assert_shown_alike(struct daemons *daemons, const char *path)
 
 /* --- the main job --- */
 
-/* The file goes to one, the labels of it are the other's business. */
+/* The dataset is declared and imported at one daemon; its file is uploaded to the
+ * other. */
 static void ready_at_both(struct daemons *daemons)
 {
     struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
@@ -80,7 +81,7 @@ static void a_job_is_taken_by_one_run_by_another_and_shown_by_all(void **state)
     char path[128];
     ready_at_both(daemons);
     const char *job = submit(one, SAMPLE_JOB, "points", STEPS, 1000.0);
-    await_step(other, job, STEPS / 4); /* as the worker shows it */
+    await_step(other, job, STEPS / 4); /* as the worker reports it */
     assert_string_equal(reply_text(client_get(one, "/v1/jobs/%s", job), "state"),
                         "RUNNING");
     const struct reply *ended = await_success(other, job);
@@ -104,7 +105,7 @@ static void a_job_is_taken_by_one_run_by_another_and_shown_by_all(void **state)
 
 /* --- raw records --- */
 
-/* How many files of the bucket a daemon has in the clear. */
+/* Returns the number of the bucket's files that a daemon has decrypted. */
 static size_t cached(const struct daemons *daemons, size_t index)
 {
     char path[128];
@@ -126,7 +127,8 @@ static void await_cached(const struct daemons *daemons, size_t index, size_t cou
     assert_int_equal(cached(daemons, index), count);
 }
 
-/* What was sent to one is imported by the worker, and deleted by another. */
+/* A file that was uploaded to one daemon is imported by the worker and deleted by
+ * another daemon. */
 static void no_machine_keeps_records_behind_their_end(void **state)
 {
     struct daemons *daemons = *state;
@@ -146,7 +148,7 @@ static void no_machine_keeps_records_behind_their_end(void **state)
     await_cached(daemons, WORKER, at_worker);
 }
 
-/* --- what is asked of one that the other has taken --- */
+/* --- requests to one about what the other has accepted --- */
 
 static void a_job_is_cancelled_by_whichever_is_asked(void **state)
 {
@@ -164,7 +166,8 @@ static void a_job_is_cancelled_by_whichever_is_asked(void **state)
     assert_shown_alike(daemons, "/v1/datasets/points/budget");
 }
 
-/* A stream at one and a poll at the other both tell of what neither has done. */
+/* A stream at one daemon and a long poll at the other both report an end that neither
+ * of them caused. */
 static void ends_wake_who_waits_at_any_of_them(void **state)
 {
     struct daemons *daemons = *state;
@@ -238,7 +241,7 @@ static void call_all(struct daemons *daemons, struct caller callers[CALLERS],
         assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
 }
 
-/* Everybody sends the same request under the same key. */
+/* All callers send the same request with the same key. */
 static void ask_same(struct caller *caller, struct client *client, unsigned number)
 {
     char key[32];
@@ -288,7 +291,7 @@ static void two_hundred_twins_of_one_key_are_one_job(void **state)
             assert_string_equal(callers[i].job[k], callers[0].job[0]);
 }
 
-/* Jobs that nobody runs to their end, until there is no room for one. */
+/* Submits jobs that never run to their end, until there is no room for another. */
 static void ask_more(struct caller *caller, struct client *client, unsigned number)
 {
     (void)number;
@@ -329,7 +332,7 @@ static void a_budget_is_not_spent_twice_by_two_that_reserve_at_once(void **state
     assert_int_equal(daemons_verify(daemons), 0);
 }
 
-/* --- who may come in --- */
+/* --- who may join --- */
 
 static void one_that_shares_with_none_is_refused_beside_them(void **state)
 {
@@ -354,8 +357,8 @@ static void one_that_shares_with_none_is_refused_beside_them(void **state)
     daemon_fini(&strange.all[0]);
 }
 
-/* They end, the worker first, and a start of any finds what all have done. Whoever writes has
- * read what the others wrote. */
+/* All daemons stop, the worker first, and after a start each shows what all of them
+ * have done. A daemon that writes has read what the others wrote before. */
 static void what_all_have_done_is_there_after_a_start(void **state)
 {
     struct daemons *daemons = *state;

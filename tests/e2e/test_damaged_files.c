@@ -1,6 +1,7 @@
-/* A file of the data directory that is no longer what its row says is not served and not
- * trained on: it is said by name, and once the file is whole again all is as before. The
- * row of a job that no longer reads back is refused by itself, and ends no daemon. */
+/* Goal: a file of the data directory that differs from the hash in its row is neither
+ * served nor trained on. It is reported by name, and once the file is whole again
+ * everything works as before. A job's row that can no longer be parsed is refused by
+ * itself and ends no daemon. */
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static void file_path(char path[256], const struct stage *stage, const char *fol
     snprintf(path, 256, "%s/%s/%s", stage->daemon.data_dir, folder, name);
 }
 
-/* Flips a bit of the byte that lies so far from the end. */
+/* Flips a bit of the byte at this distance from the end. */
 static void flip(const char *path, off_t from_end)
 {
     struct stat found;
@@ -94,7 +95,7 @@ static void a_damaged_model_is_not_served(void **state)
     assert_status(client_get(client, "%s", model.content), 200);
 }
 
-/* The part that is asked for is whole, what follows it is not. */
+/* The requested part is intact, the rest after it is not. */
 static void
 a_part_of_a_file_that_was_good_is_checked_again_once_it_changed(void **state)
 {
@@ -120,7 +121,7 @@ static void what_needs_no_file_is_answered_without_it(void **state)
     assert_status(client_get_with(client, model.content, match), 304);
 }
 
-/* One bit of a record, and then a file that ends too soon. */
+/* First one flipped bit of a record, then a truncated file. */
 static void a_damaged_matrix_is_not_trained_on(void **state)
 {
     struct stage *stage = *state;
@@ -149,8 +150,8 @@ static void a_damaged_matrix_is_not_trained_on(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* Changes what stands in the row of a job that has ended, which a start takes at a glance.
- * The daemon does not run. */
+/* Changes text in the row of a job that has ended; a start only scans such a row. The
+ * daemon must not be running. */
 static void damage_row(struct stage *stage, const char *job, const char *from,
                        const char *to)
 {
@@ -227,7 +228,7 @@ static void what_an_ended_job_shows_of_its_charge_is_compared(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* Runs SQL on the database of a daemon that does not run. */
+/* Runs SQL on the database of a daemon that is not running. */
 static void alter(struct stage *stage, const char *sql)
 {
     char command[500];

@@ -1,5 +1,5 @@
-/* Goal: the dashboard's files reach a browser whole, packed where it can unpack, and with
- * the headers that keep everything else out of its pages. */
+/* Goal: the dashboard's files reach a browser complete, compressed if the browser
+ * accepts that, and with the headers that keep foreign content out of its pages. */
 #include <signal.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void expect_header(const struct reply *reply, const char *name, const cha
         fail_msg("%s: %s, without %s", name, value, part);
 }
 
-/* Reads the version out of index.html, which names its files. */
+/* Reads the version from index.html, whose links contain it. */
 static void read_version(char version[16], const struct reply *index)
 {
     const char *at = strstr(index->body, "/ui/");

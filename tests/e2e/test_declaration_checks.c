@@ -1,5 +1,5 @@
-/* Goal: a declaration that is only checked is answered, or refused, as it would be if it were
- * made, and declares nothing. Method: each body is sent to both routes. */
+/* Goal: checking a declaration gives the same answer or refusal as making it, and
+ * declares nothing. Method: each body is sent to both routes. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -20,7 +20,7 @@ static void a_check_answers_the_declaration_and_declares_nothing(void **state)
     assert_string_equal(client_get(client, "/v1/datasets")->body, list->body);
     assert_problem(client_get(client, "/v1/datasets/checked"), 404, "not_found");
 
-    /* What it answers is a body, and is what is then declared. */
+    /* The answer to a check is a body that can be sent as the declaration. */
     struct request request = {.method = "POST",
                               .path = "/v1/datasets",
                               .headers = {"Content-Type: application/json",
@@ -68,7 +68,7 @@ static void a_check_is_refused_as_the_declaration_is(void **state)
         assert_true(
             json_equal(reply_at(checked, "errors"), reply_at(refused, "errors")));
     }
-    /* The schema that the file asks for could be declared. */
+    /* The schema that matches the file could be declared. */
     assert_status(client_post(client, "/v1/datasets:check", NULL,
                               TABLE("judged", RIGHT, SAMPLE_BUDGET(1))),
                   200);

@@ -1,5 +1,6 @@
-/* A dataset that never had content may be declared anew under its id: another schema, of
- * which the ledger knows nothing, or another privacy, which is another entry of it. */
+/* Goal: a dataset that never had content may be declared again under its id: with
+ * another schema, which the ledger does not record, or with another privacy, which
+ * becomes a new entry of the ledger. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -79,7 +80,7 @@ static void a_declaration_before_any_import_is_replaced_in_its_place(void **stat
         "/id");
 }
 
-/* The entries of the dataset's budget, oldest first. */
+/* Returns the entries of the dataset's budget, oldest first. */
 static const struct reply *entries_of(struct client *client, const char *id)
 {
     const struct reply *ledger = client_get(client, "/v1/datasets/%s/ledger", id);
@@ -140,7 +141,8 @@ static void another_privacy_is_another_grant_in_the_place_of_the_first(void **st
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* Who promises a budget to people does not call their records everybody's by a correction. */
+/* An owner who has promised people a budget cannot make their records public by a
+ * correction. */
 static void what_a_budget_was_granted_to_is_not_made_public(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -281,17 +283,17 @@ static void a_declaration_is_put_in_the_place_of_another(void **state)
     assert_problem(public, 409, "dataset_immutable");
     assert_string_equal(reply_text(public, "errors.0.pointer"), "/privacy");
     assert_string_equal(client_get(client, "/v1/ledger/head")->body, head->body);
-    assert_status(client_act(client, "%s:import", path), 200); /* the upload stayed */
+    assert_status(client_act(client, "%s:import", path), 200); /* the upload remained */
     assert_problem(put_declared(client, path, right), 409, "dataset_immutable");
     assert_status(client_delete(client, path), 204);
     assert_problem(put_declared(client, path, right), 409, "dataset_immutable");
 }
 
-/* --- what was declared before takes no memory --- */
+/* --- replaced declarations take no memory --- */
 
 enum { WIDE_COLUMNS = 1000, CORRECTIONS = 100, CORRECTIONS_GROWTH_MAX = 4096 };
 
-/* A declaration whose columns are named after number. */
+/* A declaration whose column names contain number. */
 static char *wide_table(unsigned number)
 {
     size_t size;
@@ -316,7 +318,7 @@ static void correct(struct client *client, unsigned first, unsigned count)
     }
 }
 
-struct reading { /* goes on while others declare */
+struct reading { /* reads while others declare */
     struct client client;
     atomic_bool over;
 };
@@ -366,7 +368,8 @@ static const struct reply *put_privacy(struct client *client, const char *id,
     return put_declared(client, path, text);
 }
 
-/* A client that has lost the answer asks again; the ledger is no longer for it. */
+/* A client that has lost the answer sends the request again: the ledger gets no second
+ * entry for it. */
 static void the_same_privacy_put_again_is_one_grant(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -386,7 +389,7 @@ static void the_same_privacy_put_again_is_one_grant(void **state)
     assert_string_equal(client_get(client, "/v1/datasets/put")->body, put->body);
 }
 
-/* Once it has content, no member of the promise is another one. */
+/* Once the dataset has content, no member of the promise can be changed. */
 static void no_part_of_a_promise_is_put_anew_once_there_is_content(void **state)
 {
     static const char *const privacies[] = {
@@ -426,7 +429,7 @@ static void what_was_drawn_on_elsewhere_is_not_granted_anew(void **state)
     assert_true(granted(client, "elsewhere") == 4);
 }
 
-struct rival { /* imports while another privacy is put */
+struct rival { /* imports while another privacy is declared */
     struct client client;
     char id[16];
     bool imported;
@@ -441,8 +444,8 @@ static void *import_it(void *context)
     return NULL;
 }
 
-/* The import comes first and the promise stays, or it comes after the other promise and
- * imports under that: the row and the ledger never say two things. */
+/* Either the import comes first and the promise stays, or the new promise comes first
+ * and the import is under it: the row and the ledger never differ. */
 static void an_import_is_under_the_promise_that_the_ledger_has(void **state)
 {
     struct stage *stage = *state;
@@ -470,8 +473,8 @@ static void an_import_is_under_the_promise_that_the_ledger_has(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* Killed at some moment around it: the row and the ledger are both of before, or both of
- * after, and the same request again makes it so. */
+/* The daemon is killed at some moment around the change. Row and ledger are then both
+ * of before or both of after, and sending the request again makes both of after. */
 static void a_kill_leaves_the_promise_whole(void **state)
 {
     struct stage *stage = *state;

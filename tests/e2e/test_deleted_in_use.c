@@ -1,10 +1,11 @@
-/* Goal: deleting, revoking or cancelling a thing while other connections use it harms nobody.
- * Every answer is one that is documented for the request, nothing of a thing is served after
- * the answer that it is gone, and the daemon stops as it should; a sanitizer in the daemon
- * sees no memory used after it was freed.
+/* Goal: deleting, revoking or cancelling a thing while other connections use it harms
+ * none of them. Every answer is one that is documented for the request, nothing of a
+ * thing is served after the answer that it is gone, and the daemon stops as it should;
+ * a sanitizer in the daemon sees no memory used after it was freed.
  * Method: a row for each kind of thing. In every round the test makes one thing of each
- * kind, lets two clients a kind send all requests that a row lists, over and over, and ends
- * the things one after another. Rounds are counted, so the program ends by itself. */
+ * kind, lets two clients for each kind send all requests of the row, over and over, and
+ * ends the things one after another. Rounds are counted, so the program ends by
+ * itself. */
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,22 +26,22 @@ enum {
     USES_MAX = 9,
     ID_SIZE = 128,
     RUNS = 3,     /* of a sweep */
-    TRIES = 6000, /* to end a thing that others still use */
+    TRIES = 6000, /* to end a thing that clients still use */
     CREATIONS_MAX =
-        3, /* jobs that a client asks for with one row, while a thing is there */
+        3, /* jobs that a client creates by one row while a thing of the round exists */
     UPLOAD_ROWS = 4000,
     PAUSE_MS = 5, /* between the requests of a client */
 };
 
-/* How the clients of a kind show who they are. */
+/* The credential that the clients of a kind send. */
 enum credential { OWNERS_KEY, ITS_KEY, ITS_COOKIE };
 
 /* A request that uses a thing. put_id fills path and body. */
 struct use {
     const char *method, *path, *type, *body;
-    /* statuses that may be answered while the thing is being ended */
+    /* statuses allowed while the thing is being ended */
     const char *during;
-    const char *after; /* those of a request that is sent when the thing has ended */
+    const char *after; /* statuses allowed for requests sent after the end */
 };
 
 struct scene;
@@ -52,8 +53,8 @@ struct kind {
     void (*end)(struct scene *scene, const char *id);
     struct use uses[USES_MAX];
 
-    /* The thing of this round. Guarded by the lock of the scene. */
-    unsigned round; /* 0: there was none yet */
+    /* The thing of this round, protected by the scene's lock. */
+    unsigned round; /* 0: none yet */
     bool ended;
     char id[ID_SIZE];
 };
@@ -70,9 +71,9 @@ struct scene {
     char owner[KEY_SIZE]; /* a key */
     char *points, *weights;
     size_t weights_size;
-    unsigned made; /* datasets, for their names */
+    unsigned made; /* number of datasets, for their names */
 
-    pthread_mutex_t lock; /* guards all below, and the things of the kinds */
+    pthread_mutex_t lock; /* protects all members below, and the things of the kinds */
     pthread_cond_t change;
     bool stopped;
     unsigned complaints, answers;
@@ -91,7 +92,7 @@ static void nap(long ms)
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-/* Writes template with the id for each @ and the URL of the receiver for each ~. */
+/* Writes template with each @ replaced by the id and each ~ by the receiver's URL. */
 static void put_id(const struct scene *scene, char *text, size_t size,
                    const char *template, const char *id)
 {
@@ -115,7 +116,8 @@ static const char sweep_path[] = "/v1/sweeps/@";
 static const char model_path[] = "/v1/models/@";
 static const char file_path[] = "/v1/files/@";
 
-/* Deletes it, as often as others who use it are in the way. They may have deleted it. */
+/* Deletes it, and tries again while clients that use it prevent that. They may have
+ * deleted it. */
 static void delete_thing(struct scene *scene, const char *template, const char *id)
 {
     char path[ID_SIZE + 64];
@@ -254,7 +256,7 @@ static void make_charge(struct scene *scene, char id[ID_SIZE])
             id);
 }
 
-/* The clients settle it too, and one of them may be first. */
+/* The clients settle the charge too, and one of them may be first. */
 static void settle_charge(struct scene *scene, const char *id)
 {
     const struct reply *reply =
@@ -292,7 +294,7 @@ static void log_in(struct scene *scene, char id[ID_SIZE])
 static void log_out(struct scene *scene, const char *id)
 {
     char origin[80];
-    struct client guest; /* shows no key, only the cookie */
+    struct client guest; /* sends no key, only the cookie */
     client_init(&guest, &scene->stage->daemon);
     snprintf(origin, sizeof origin, "Origin: %s", scene->stage->daemon.base);
     assert_status(client_send(&guest, &(struct request){.method = "DELETE",
@@ -302,7 +304,7 @@ static void log_out(struct scene *scene, const char *id)
     client_fini(&guest);
 }
 
-/* --- what is used --- */
+/* --- requests that use a thing --- */
 
 #define JSON  "Content-Type: application/json"
 #define MERGE "Content-Type: application/merge-patch+json"
@@ -310,7 +312,7 @@ static void log_out(struct scene *scene, const char *id)
 #define TRAIN_ON(dataset, model)                                                       \
     "{'dataset':'" dataset "','model':{'preset':'mlp','hidden':[6]" model "},"         \
     "'algorithm':{'name':'sgd'},'batch_size':20,'steps':5}"
-#define POINTS "" /* a body that stands for the points (body_of) */
+#define POINTS "" /* replaced by the points' file (body_of) */
 
 static struct kind kinds[] = {
     {.name = "webhook",
@@ -457,7 +459,7 @@ static void judge(struct scene *scene, const struct kind *kind, const struct use
     pthread_mutex_unlock(&scene->lock);
 }
 
-/* The body of a use, with its id, to be freed; NULL: none. */
+/* Returns the body of a use with its id, to be freed; NULL: none. */
 static char *body_of(const struct scene *scene, const struct use *use, const char *id)
 {
     char text[1024];
@@ -471,7 +473,7 @@ static char *body_of(const struct scene *scene, const struct use *use, const cha
     return strdup(text);
 }
 
-/* A thing as it is when a request is sent. */
+/* The state of a thing when a request is sent. */
 struct target {
     unsigned round;
     bool ended;
@@ -511,7 +513,8 @@ static void use_thing(struct user *user, const struct use *use,
     client_fini(&client);
 }
 
-/* Waits for the thing of a round that comes after done. False: there is no further round. */
+/* Waits for the thing of a round after `done`. Returns false if there is no further
+ * round. */
 static bool await_thing(struct user *user, unsigned done, struct target *target)
 {
     struct scene *scene = user->scene;
@@ -534,7 +537,7 @@ static size_t count_uses(const struct kind *kind)
     return count;
 }
 
-/* Jobs and statistics take their time, so a client asks for few. */
+/* Jobs and statistics take long, so each client creates few. */
 static bool is_left_out(const struct use *use, unsigned turn)
 {
     bool creates = strcmp(use->path, "/v1/jobs") == 0 && use->body != NULL;
@@ -542,8 +545,8 @@ static bool is_left_out(const struct use *use, unsigned turn)
            (creates || strcmp(use->path, "/v1/statistics") == 0);
 }
 
-/* Sends the requests of the row over and over, and each of them once more when the thing has
- * ended. */
+/* Sends the requests of the row over and over, and each of them once more after the
+ * thing has ended. */
 static void *use_things(void *argument)
 {
     struct user *user = argument;
@@ -588,7 +591,8 @@ static void end_thing(struct scene *scene, struct kind *kind)
     pthread_mutex_unlock(&scene->lock);
 }
 
-/* The things end in another order each time, some of them at once and some after a while. */
+/* The things end in a different order each time, some of them at once and some after a
+ * while. */
 static void run_round(struct scene *scene, unsigned round)
 {
     char ids[KINDS][ID_SIZE] = {{0}};

@@ -1,5 +1,5 @@
-/* A model and an ended job can be deleted: rows and files go, and what was spent on them
- * stays, in the budget, in the ledger and for the key that made them. */
+/* Goal: a model and an ended job can be deleted: rows and files go, but what was spent
+ * on them stays, in the budget, in the ledger and for the key that made them. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ static size_t listed(const char *list)
     return json_array_size(reply_at(page, list));
 }
 
-/* Everything that says what was spent. */
+/* All answers that show what was spent. */
 struct account {
     const struct reply *budget, *history, *ledger, *head;
 };
@@ -123,7 +123,7 @@ static void a_deleted_job_goes_and_what_it_spent_stays(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* What the newest rows of the audit trail say, oldest of them first. */
+/* Checks the newest rows of the audit trail, the oldest of them first. */
 static void expect_acts(const char *const *actions, const char *const *paths,
                         size_t count)
 {
@@ -214,7 +214,8 @@ static void pages_go_on_over_what_was_deleted(void **state)
     assert_null(strstr(ordered->body, strrchr(ones[1].job, '/') + 1));
 }
 
-/* Behind the page's last thing, which is deleted itself, and so is the one behind it. */
+/* Checks the thing after a page token. The page's last thing is deleted, and so is the
+ * one after it. */
 static void expect_next(const char *list, const char *order, const char *token,
                         const char *id)
 {
@@ -233,7 +234,7 @@ static void pages_go_on_over_what_was_deleted_before_a_restart(void **state)
     static const char *const lists[] = {"jobs", "models"};
     struct client *client = &stage->client;
     struct trained ones[ONES];
-    char tokens[2][2][64]; /* of each list, newest first and oldest first */
+    char tokens[2][2][64]; /* for each list: newest first, oldest first */
     for (int i = 0; i < ONES; i++)
         ones[i] = train_one();
     for (size_t i = 0; i < 2; i++) {
@@ -255,7 +256,7 @@ static void pages_go_on_over_what_was_deleted_before_a_restart(void **state)
     expect_next("models", "asc", tokens[1][1], strrchr(ones[4].model, '/') + 1);
     struct trained newest = train_one();
     expect_next("jobs", "desc", tokens[0][0], strrchr(ones[1].job, '/') + 1);
-    for (int i = 0; i < 2; i++) { /* the newest two, and others in their place */
+    for (int i = 0; i < 2; i++) { /* delete the newest two; others follow */
         const struct trained *gone = i == 0 ? &newest : &ones[4];
         assert_status(client_delete(client, gone->model), 204);
         assert_status(client_delete(client, gone->job), 204);
@@ -274,7 +275,7 @@ static long asked_with(const char *list, const char *tag)
     return client_get_with(&stage->client, list, known)->status;
 }
 
-/* A tag of a list is of one start, and counts from there. */
+/* An ETag of a list is valid for one start of the daemon only. */
 static void a_list_that_an_earlier_start_has_sent_is_sent_again(void **state)
 {
     (void)state;
@@ -304,7 +305,7 @@ static void a_restart_knows_nothing_of_it_but_what_was_spent(void **state)
     assert_status(client_delete(client, other.model), 204);
     struct account before = read_account();
     const struct reply *kept = client_get(client, "%s", other.job);
-    /* A crash between the row and the file leaves the file. */
+    /* A crash between deleting the row and deleting the file leaves the file. */
     FILE *file = fopen(one.file, "w");
     assert_non_null(file);
     fclose(file);
@@ -338,7 +339,7 @@ static void a_caption_goes_with_its_thing(void **state)
     assert_int_equal(json_array_size(reply_at(
                          client_get(client, "/v1/models?q=quixotic"), "models")),
                      0);
-    /* A caption without its thing would not verify. */
+    /* A label whose thing is gone would make verify fail. */
     assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
     assert_int_equal(daemon_verify(&stage->daemon), 0);
     daemon_start(&stage->daemon, NULL);

@@ -1,6 +1,6 @@
-/* DiceSGD through HTTP: each sound accountant trains the digits and is charged what was
- * planned; what has no proof is refused with what to do instead; nothing of the error it
- * keeps comes out. */
+/* Goal: DiceSGD through HTTP: each sound accountant trains the digits and is charged
+ * what was planned; a case without a proof is refused with advice on what to do
+ * instead; the error that the algorithm keeps never leaves it. */
 #include <string.h>
 #include <sys/types.h>
 #include <fts.h>
@@ -35,7 +35,8 @@ static void each_sound_accountant_trains_and_is_charged(void **state)
             train_dicesgd(client, asked[k], "{'noise_multiplier':10}");
         assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
     }
-    /* m1 pays for all that its error could be: little of it, and much noise. */
+    /* m1 charges for the largest error possible: it allows little error and needs much
+     * noise. */
     train_dicesgd(client,
                   "{'name':'dicesgd','accountant':'m1','pre_clip_norm':0,"
                   "'error_clip_norm':0.004}",
@@ -110,7 +111,7 @@ static const struct reply *cancel_early(struct client *client, const char *accou
     return end;
 }
 
-/* m2r holds for every prefix, in epochs begun; m3 for the whole run alone. */
+/* m2r holds for every prefix, counted in begun epochs; m3 only for the whole run. */
 static void a_cancelled_job_pays_what_its_proof_covers(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -123,14 +124,13 @@ static void a_cancelled_job_pays_what_its_proof_covers(void **state)
                 reply_number(end, "privacy.epsilon_planned"));
 }
 
-/* --- where the error's bytes are not --- */
+/* --- where the error's bytes must not be --- */
 
-enum { ALIKE = 64, TELLING = 60 }; /* a curve of the ledger has 50 numbers alike */
+enum { ALIKE = 64, TELLING = 60 }; /* 50 numbers of a ledger's curve may be equal */
 
-/* Records whose 64 features are all the same number, in text of four bytes a feature: a
- * gradient of a linear model then has 64 coordinates that are alike, and so has the
- * error. As the daemon keeps it, in whole numbers of 64 bits, that is one such
- * number 64 times. */
+/* Records whose 64 features all have the same value, as text of four bytes a feature.
+ * The gradient of a linear model then has 64 equal coordinates, and so has the error.
+ * The daemon keeps the error as 64-bit integers, so it is one such integer 64 times. */
 static void ready_alike(struct client *client)
 {
     enum { ROWS = 200 };
@@ -159,15 +159,15 @@ static void ready_alike(struct client *client)
     assert_status(client_act(client, "/v1/datasets/alike:import"), 200);
 }
 
-/* Whether a file has one number of 64 bits TELLING times in a row, its halves unlike: a
- * number of 32 bits that comes again and again is the data. */
+/* Returns whether a file contains one 64-bit number TELLING times in a row. Its halves
+ * must differ: a 32-bit number that repeats belongs to the data. */
 static bool tells(const char *path)
 {
     FILE *file = fopen(path, "rb");
-    unsigned char last[8] = {0}; /* the eight bytes before, by place */
+    unsigned char last[8] = {0}; /* the eight bytes before, by position */
     size_t same = 0;
     bool found = false;
-    if (file == NULL) /* it may have gone since it was listed */
+    if (file == NULL) /* it may have been deleted since it was listed */
         return false;
     for (size_t at = 0; !found; at++) {
         int byte = getc(file);
@@ -202,8 +202,8 @@ static void search(char *directory, unsigned expected)
     "'accountant':'%s','clip_norm':0.1,'pre_clip_norm':0.2},'batch_size':50,"          \
     "'steps':%d,'privacy':{'noise_multiplier':%g}}"
 
-/* Database, its log, blobs and models, while a job runs and after it ended; and that the
- * search would find the error if it were there. */
+/* Searches the database, its log, blobs and models while a job runs and after it ended,
+ * and checks that the search would find the error if it were there. */
 static void no_file_holds_the_error(void **state)
 {
     struct stage *stage = *state;
@@ -224,7 +224,7 @@ static void no_file_holds_the_error(void **state)
     snprintf(path, sizeof path, "%s/planted", directory);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
-    fputs("odd", file); /* at any place */
+    fputs("odd", file); /* shifts the position */
     for (unsigned i = 0; i < ALIKE; i++)
         fwrite(&(int64_t){-987654321012}, 8, 1, file);
     fclose(file);

@@ -1,6 +1,6 @@
-/* DIFF2 through HTTP: both algorithms train a9a-like points and the digits, are charged
- * release by release, block by block, and certified as charged; a cancelled one pays for
- * what was authorised; what has no plan is refused by name. */
+/* Goal: DIFF2 through HTTP: both algorithms train a9a-like points and the digits, are
+ * charged release by release, block by block, and certified as charged; a cancelled job
+ * pays for what was authorised; a case without a plan is refused by name. */
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -36,8 +36,8 @@ static double number_in(const json_t *run, size_t k)
     return json_number_value(json_array_get(run, k));
 }
 
-/* The certificate's runs: one release at a restart and four between, in turn, of which
- * those between take this rate of the records. */
+/* Checks the certificate's runs: one release at a restart and four between restarts, in
+ * turn. Those between restarts sample at this rate. */
 static const json_t *certified_runs(const struct reply *model, const char *kind,
                                     size_t count, double rate)
 {
@@ -73,7 +73,8 @@ static void diff2_gd_is_certified_release_by_release(void **state)
     }
 }
 
-/* Without any parameter: a fiftieth of 200 rounds from restart to restart. */
+/* Without any parameter the interval between restarts is a fiftieth of the 200
+ * rounds. */
 static void diff2_gd_trains_with_its_defaults(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -97,8 +98,8 @@ static void local_steps_are_certified_as_subsets(void **state)
     certified_runs(model, "fixed_subset", 80, 0.01);
 }
 
-/* A record is charged its own client's subsets: with four clients their rate is four
- * times as high, and every fourth round's count. */
+/* Each record is charged for the subsets of its own client: with four clients the rate
+ * is four times as high, and only every fourth round counts. */
 static void clients_are_charged_their_own_turns(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -113,7 +114,8 @@ static void clients_are_charged_their_own_turns(void **state)
                 0.04);
 }
 
-/* As a composition of losses, which has no proof for subsets: said, not tried. */
+/* There is no proof that composes the losses of subsets, so the accountant pld is
+ * refused at once. */
 static void losses_of_subsets_are_not_composed(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -124,8 +126,9 @@ static void losses_of_subsets_are_not_composed(void **state)
     assert_non_null(strstr(reply_text(reply, "errors.0.detail"), "rdp"));
 }
 
-/* Under replace_one two sums are twice as far apart, but for subsets, where they are so
- * already: as much noise costs more, and four times the Gaussian's part. */
+/* Under replace_one two sums are twice as far apart, except for subsets, where they
+ * already are: the same noise costs more, and the Gaussian's part four times as
+ * much. */
 static void replacing_costs_more_than_leaving_out(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -163,8 +166,8 @@ static void a_cancelled_job_pays_for_what_was_authorised(void **state)
     assert_true(spent > 0 && spent < reply_number(job, "privacy.epsilon_planned"));
 }
 
-/* Priced again from its text, by another process; and a killed daemon's job is settled at
- * what it was allowed. */
+/* Another process prices the runs again from the text of the ledger; and the job of a
+ * killed daemon is settled at what was authorised. */
 static void verify_prices_every_run_again(void **state)
 {
     struct stage *stage = *state;
@@ -231,7 +234,7 @@ static void what_has_no_plan_is_refused_by_name(void **state)
                    "/algorithm/difference_split");
 }
 
-/* The layer that has no rule is named. */
+/* The refusal names the layer that has no rule. */
 static void a_layer_without_differences_is_refused(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;

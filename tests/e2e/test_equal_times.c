@@ -1,15 +1,16 @@
-/* Goal: how long a 404 takes does not tell another project's thing from none. Method: on one
- * connection, questions in pairs of both, each pair in an order that a generator draws, and
- * the rank sum of the foreign ones' times.
+/* Goal: the time that a 404 takes does not distinguish another project's thing from a
+ * missing one. Method: on one connection, requests in pairs of both, each pair in an
+ * order that a generator draws, and the rank sum of the foreign ones' times.
  *
- * Let d be the difference of the two ranks in a pair. Were both of one law, then whatever the
- * machine does, and however times depend on each other, the signs of the differences would be
- * those of the draws: |sum of d| passes BOUND times the root of the sum of d^2 with
- * probability at most 2 exp(-BOUND^2 / 2) (Hoeffding), 6e-7. With ROUNDS pairs a shift of
- * half the spread is found all but always; one of a few nanoseconds, which another cache line
- * makes, is not. Under a sanitizer it proves nothing, and says so: the program that it makes
- * looks up a shadow at each access to memory, so that the few bytes that are compared or
- * copied of a foreign thing alone take long enough to be seen. */
+ * Let d be the difference of the two ranks in a pair. If the times of both follow the
+ * same law then, whatever the machine does and however the times depend on each other,
+ * the signs of the differences are those of the draws: |sum of d| exceeds BOUND times
+ * the root of the sum of d^2 with probability at most 2 exp(-BOUND^2 / 2) (Hoeffding),
+ * 6e-7. With ROUNDS pairs a shift of half the spread is nearly always found; a shift of
+ * a few nanoseconds, which another cache line causes, is not. Under a sanitizer the
+ * test proves nothing, and reports that: the instrumented program looks up a shadow at
+ * each access to memory, so that the few bytes that are compared or copied only for a
+ * foreign thing take long enough to be visible. */
 #include <arpa/inet.h>
 #include <math.h>
 #include <signal.h>
@@ -28,8 +29,8 @@ enum { ROUNDS = 500, ID_SIZE = 64 };
 static const double bound = 5.5; /* standard deviations */
 
 static struct stage *stage;
-static char ours[KEY_SIZE]; /* a data owner's, of project fraud */
-static struct {             /* of project ads */
+static char ours[KEY_SIZE]; /* a data owner's key, in project fraud */
+static struct {             /* things of project ads */
     char dataset[ID_SIZE], job[ID_SIZE], model[ID_SIZE], webhook[ID_SIZE], key[ID_SIZE];
 } theirs = {.dataset = "views"};
 
@@ -68,7 +69,7 @@ static int connect_to(unsigned port)
     return client;
 }
 
-/* Reads one answer whole; answers its status. */
+/* Reads one whole answer; returns its status. */
 static unsigned read_answer(int client)
 {
     char text[8192];
@@ -88,7 +89,7 @@ static unsigned read_answer(int client)
     return (unsigned)strtoul(text + strlen("HTTP/1.1 "), NULL, 10);
 }
 
-/* Seconds that the answer took, which must be 404. */
+/* Returns the seconds until the answer, which must be 404. */
 static double ask(int client, const char *method, const char *path)
 {
     char text[512];
@@ -119,11 +120,11 @@ static int by_seconds(const void *left, const void *right)
     return (a->seconds > b->seconds) - (a->seconds < b->seconds);
 }
 
-/* How many standard deviations the rank sum of the foreign ones lies from its mean; times
- * are ROUNDS pairs. */
+/* Returns by how many standard deviations the rank sum of the foreign ones differs from
+ * its mean; times holds ROUNDS pairs. */
 static double rank_sum(struct timed *times)
 {
-    static double difference[ROUNDS]; /* of ranks, the foreign one's less the other's */
+    static double difference[ROUNDS]; /* of ranks: foreign minus other */
     double sum = 0, squares = 0;
     memset(difference, 0, sizeof difference);
     qsort(times, 2 * ROUNDS, sizeof *times, by_seconds);
@@ -144,7 +145,7 @@ static bool draw(uint64_t *state)
     return (*state >> 33 & 1) != 0;
 }
 
-/* A path is before, id and after; absent is the id with another last character. */
+/* A path is before, id and after; the absent id has another last character. */
 static void compare(const char *method, const char *before, const char *id,
                     const char *after)
 {
@@ -158,7 +159,7 @@ static void compare(const char *method, const char *before, const char *id,
     *last = *last == 'x' ? 'y' : *last == 'X' ? 'Y' : *last < 'a' ? 'X' : 'x';
     snprintf(paths[0], sizeof paths[0], "%s%s%s", before, absent, after);
     snprintf(paths[1], sizeof paths[1], "%s%s%s", before, id, after);
-    for (int i = 0; i < 50; i++) /* so that both are in the caches, and noted */
+    for (int i = 0; i < 50; i++) /* so that both are in the caches, and already noted */
         ask(client, method, paths[i % 2]);
     for (size_t i = 0; i < ROUNDS; i++) {
         bool first = draw(&state);
@@ -190,7 +191,7 @@ static void a_foreign_thing_takes_no_longer_than_none(void **state)
     compare("POST", "/v1/jobs/", theirs.job, ":cancel");
 }
 
-/* times = numbers of variance 1, those of the foreign ones this much larger. */
+/* times = numbers of variance 1; those of the foreign ones are larger by shift. */
 static void make_up(struct timed *times, double shift)
 {
     uint64_t drawn = 7;

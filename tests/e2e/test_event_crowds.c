@@ -1,5 +1,6 @@
-/* Very many event streams, and ones that nobody reads: beyond a limit they are refused, those
- * that were left make room, all at once too, and those that are not read are closed. */
+/* Goal: very many event streams, and streams that are never read: those beyond a limit
+ * are refused, closed ones make room, even if all close at once, and the daemon closes
+ * those that are not read. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static void allow_descriptors(void)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
 }
 
-/* Waits for the head of an answer: its status. */
+/* Waits for the head of an answer and returns its status. */
 static unsigned status_of(int client)
 {
     char head[256];
@@ -57,7 +58,8 @@ static unsigned status_of(int client)
     return status;
 }
 
-/* Nobody has read more than the first bytes of these; the daemon serves others. */
+/* The test reads only the first bytes of these streams; the daemon still serves
+ * others. */
 static void streams_beyond_the_limit_are_told_so_and_left_ones_make_room(void **state)
 {
     struct client *client = client_of(state);
@@ -76,7 +78,7 @@ static void streams_beyond_the_limit_are_told_so_and_left_ones_make_room(void **
     await_training(client, job);
     for (int i = 0; i < 2000; i++)
         close(clients[i]);
-    /* Those that have gone are noticed when there is something to send to them. */
+    /* The daemon notices a closed stream when it has something to send to it. */
     int again = -1;
     for (unsigned status = 0; status != 200;) {
         if (again >= 0)
@@ -94,7 +96,7 @@ static void streams_beyond_the_limit_are_told_so_and_left_ones_make_room(void **
     await_end(client, job);
 }
 
-/* How many files and connections the daemon has open. */
+/* Returns the number of files and connections that the daemon has open. */
 static int descriptors_of(const struct daemon *daemon)
 {
     char path[64];
@@ -108,7 +110,7 @@ static int descriptors_of(const struct daemon *daemon)
     return count;
 }
 
-/* A client with next to no room, which asks for a job with all its histograms. */
+/* A client with a tiny receive buffer asks for a job with all its histograms. */
 static int ask_and_read_nothing(const struct daemon *daemon, const char *job)
 {
     char text[256];
@@ -127,7 +129,7 @@ static int ask_and_read_nothing(const struct daemon *daemon, const char *job)
     return client;
 }
 
-/* The job is longer than what the system keeps for its client. */
+/* The job's events are longer than the system's buffers for the client. */
 static void a_stream_that_nobody_reads_is_closed(void **state)
 {
     struct client *client = client_of(state);
@@ -140,10 +142,10 @@ static void a_stream_that_nobody_reads_is_closed(void **state)
     int before = descriptors_of(client->daemon);
     for (int i = 0; i < UNREAD; i++)
         clients[i] = ask_and_read_nothing(client->daemon, job);
-    /* A connection of the requests before may just be going. */
+    /* A connection of earlier requests may still be closing. */
     while (descriptors_of(client->daemon) < before + UNREAD / 2)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    /* Bounded by the time-out of whoever runs the test; it takes half a minute. */
+    /* It takes half a minute; the test's time-out is the bound. */
     while (descriptors_of(client->daemon) > before)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     for (int i = 0; i < UNREAD; i++)
@@ -152,7 +154,8 @@ static void a_stream_that_nobody_reads_is_closed(void **state)
 
 int main(void)
 {
-    /* A daemon each: what is left of the first test would be counted in the second. */
+    /* Each test has its own daemon: streams left by the first would be counted in the
+     * second. */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             streams_beyond_the_limit_are_told_so_and_left_ones_make_room, begin,

@@ -1,5 +1,5 @@
-/* Event streams from outside: what they say and in which order and when, how a client goes on
- * where it was cut off or reads late, and how they end. */
+/* Goal: event streams from outside: what they send, in which order and when, how a
+ * client continues after it was cut off or reads late, and how streams end. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -64,10 +64,10 @@ static void assert_refused_for(const struct reply *reply, const char *parameter)
     assert_string_equal(reply_text(reply, "errors.0.parameter"), parameter);
 }
 
-/* --- what is said --- */
+/* --- what a stream sends --- */
 
-struct heard {                       /* of a job, from a snapshot to its end */
-    double steps[2 * LIMIT_HISTORY]; /* of evaluations, the snapshot's too */
+struct heard {                       /* a job's events, from a snapshot to the end */
+    double steps[2 * LIMIT_HISTORY]; /* of evaluations, including the snapshot's */
     size_t evaluations, released, progress;
     double last_step, last_at;
     char state[16], model[48];
@@ -152,8 +152,8 @@ static double wall_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* One progress a tick at most: never more of them than seconds have begun, one of which may
- * have begun before the job did. */
+/* At most one progress event in each tick, so never more events than seconds have
+ * begun; the first of these seconds may have begun before the job did. */
 static void progress_comes_once_a_second(void **state)
 {
     struct client *client = client_of(state);
@@ -199,7 +199,7 @@ static void histograms_come_where_they_are_asked_for(void **state)
                        "histograms");
 }
 
-/* --- going on --- */
+/* --- continuing after a cut --- */
 
 static void who_was_cut_off_goes_on_and_misses_nothing(void **state)
 {
@@ -214,7 +214,8 @@ static void who_was_cut_off_goes_on_and_misses_nothing(void **state)
         struct event event;
         stream_open(&stream, client->daemon, events_of(job), cuts > 0 ? id : NULL);
         assert_int_equal(stream.status, 200);
-        /* Up to an id: what has none yet is sent again. */
+        /* Reads up to an event with an id: events before it that have none are sent
+         * again. */
         bool whole = false;
         while (!whole && stream_next(&stream, &event)) {
             assert_true(cuts == 0 || !is_named(&event, "snapshot"));
@@ -235,7 +236,7 @@ static void who_was_cut_off_goes_on_and_misses_nothing(void **state)
     assert_int_equal(behind->size, 0);
 }
 
-/* Up to an id, and whether the end was heard. */
+/* Reads up to an event with an id; returns whether the end was among the events. */
 static bool hear_whole(struct event_stream *stream, struct heard *heard,
                        char id[STREAM_ID_SIZE])
 {
@@ -259,8 +260,8 @@ static void restart(struct stage *stage)
     daemon_start(&stage->daemon, options);
 }
 
-/* What an event's id says is of the job, so a later start goes on behind it as the one does
- * that has sent it, and the lists begin anew. */
+/* The id of an event refers to the job, so a daemon that was started again continues
+ * after it like the one that sent it. The streams of lists begin again. */
 static void who_was_cut_off_by_a_restart_goes_on_too(void **state)
 {
     struct stage *stage = *state;
@@ -372,14 +373,14 @@ static void lists_tell_of_every_job_and_of_budgets(void **state)
     event_fini(&event);
     const char *first = submit(client, SAMPLE_JOB, "points", 5000, 1e3);
     const char *second = submit(client, SAMPLE_JOB, "other", 5000, 1e3);
-    while (!ended) { /* of one dataset, nothing of others */
+    while (!ended) { /* the stream of one dataset has no events of others */
         assert_true(stream_next(&one, &event));
         assert_string_not_equal(text_at(&event, "id"), first);
         ended = strcmp(text_at(&event, "state"), "SUCCEEDED") == 0;
         event_fini(&event);
     }
     const struct reply *budget = client_get(client, "/v1/datasets/other/budget");
-    for (ended = false; !ended || !spent;) { /* of all, both */
+    for (ended = false; !ended || !spent;) { /* the stream of all has events of both */
         assert_true(stream_next(&all, &event));
         ended = ended || (strcmp(text_at(&event, "id"), second) == 0 &&
                           strcmp(text_at(&event, "state"), "SUCCEEDED") == 0);
@@ -401,7 +402,8 @@ static void lists_tell_of_every_job_and_of_budgets(void **state)
 
 enum { JOBS = 6, EACH = 5 };
 
-/* When in a second the events of several jobs come, in the mean. */
+/* Returns the mean position within a second at which the events of several jobs
+ * arrive. */
 static double phase_of_events(struct client *client)
 {
     struct event_stream streams[JOBS];
@@ -434,10 +436,10 @@ static double phase_of_events(struct client *client)
     return sum / count;
 }
 
-/* Whatever a stream brings comes when a second has begun: events that were sent as they
- * happen would fall anywhere into it, at a mean of 1/2 with a deviation of 1/sqrt(12 n),
- * of which five are never seen, in none of the tries. Who reads late on a busy machine tries
- * again. */
+/* All events of a stream arrive when a second has begun. If they were sent as they
+ * happen they would fall anywhere within a second, with a mean of 1/2 and a deviation
+ * of 1/sqrt(12 n); five deviations would never be seen, in none of the tries. A client
+ * that reads late on a busy machine tries again. */
 static void events_come_when_a_second_begins(void **state)
 {
     enum { TRIES = 8 };
@@ -446,9 +448,9 @@ static void events_come_when_a_second_begins(void **state)
         assert_in_range(++tries, 1, TRIES);
 }
 
-/* --- careless ones, and the end --- */
+/* --- slow readers, and the end --- */
 
-/* A client that reads nothing for a while has missed progress, and no evaluation. */
+/* A client that reads nothing for a while misses progress events but no evaluation. */
 static void who_reads_late_has_missed_no_evaluation(void **state)
 {
     struct client *client = client_of(state);

@@ -1,4 +1,4 @@
-/* Algorithms whose steps take every record, through HTTP: they train the digits without a
+/* Goal: algorithms whose steps use every record train the digits through HTTP without a
  * batch_size, are charged and certified as Gaussians, and refuse other batches. */
 #include <math.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static void dpgd_trains_with_its_defaults(void **state)
     assert_true(reply_number(model, "certificate.guarantee.mechanism.runs.0.0") == 1);
 }
 
-/* 200 Gaussians of multiplier s at order a cost 100 a / s^2; the paper claims with its
- * formula, which knows of distance 2 alone. */
+/* 200 Gaussians of multiplier s at order a cost 100 a / s^2. The claim is the paper's
+ * formula, which covers only distance 2. */
 static void dpgd_shows_what_its_paper_claims(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;

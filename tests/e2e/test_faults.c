@@ -1,5 +1,6 @@
-/* All that is wrong with a request is told at once, in the order of its text: bodies and
- * queries with several faults are sent to a running daemon, and its lists are compared. */
+/* Goal: all errors of a request are reported at once, in the order of its text. Method:
+ * bodies and queries with several errors are sent to a running daemon, and its lists of
+ * errors are compared. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -14,7 +15,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* expected: a fault a line, "pointer code", or "?parameter code". */
+/* expected: one error a line, "pointer code" or "?parameter code". */
 static void expect_faults(const struct reply *reply, const char *expected)
 {
     char text[4000] = "";

@@ -1,5 +1,6 @@
-/* Files that the daemon gets itself, from a real server of somebody else's by TLS: one
- * that checks S3's signatures by its own arithmetic, cuts connections, floods, redirects. */
+/* Goal: the daemon fetches files itself over TLS from a real server of a third party,
+ * which checks S3 signatures by its own arithmetic, cuts connections, floods and
+ * redirects. */
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -50,7 +51,7 @@ static int end(void **state)
 
 static const char place[] = "/v1/datasets/points/files/data/fetch";
 
-/* Asks for the receiver's path; more are members behind the URL. */
+/* Asks the daemon to fetch a path of the receiver; more are members after the URL. */
 static const struct reply *fetch(struct scene *scene, const char *path,
                                  const char *more)
 {
@@ -60,7 +61,7 @@ static const struct reply *fetch(struct scene *scene, const char *path,
 
 static const struct reply *await_fetch(struct scene *scene)
 {
-    enum { POLLS = 9000 }; /* three minutes: of what hangs */
+    enum { POLLS = 9000 }; /* three minutes: only for a hang */
     const struct reply *reply = NULL;
     for (int i = 0; i < POLLS; i++) {
         reply = client_get(&scene->stage->client, "%s", place);
@@ -95,7 +96,7 @@ static void expect_success(struct scene *scene, const char *path, const char *mo
     assert_true(reply_number(done, "bytes") == (double)strlen(scene->points));
 }
 
-/* That each byte is right, the digest of what was imported says. */
+/* The digest of the imported data proves that each byte is right. */
 static void expect_import(struct scene *scene)
 {
     struct client *client = &scene->stage->client;
@@ -163,7 +164,7 @@ static void requests_are_signed_for_s3(void **state)
                    CREDENTIALS("wJalr/K7+xyz", ",'session_token':'tok/en+=='"));
     const struct reply *log = client_get(&scene->receiver.client, "/log");
     assert_non_null(strstr(log->body, "\"x-amz-security-token\": \"tok/en+==\""));
-    /* A range is signed too. */
+    /* Requests of a range are signed too. */
     expect_success(scene, "/cut/points", CREDENTIALS("wJalr/K7+xyz", ""));
     expect_import(scene);
 }
@@ -196,7 +197,7 @@ static void a_broken_connection_is_taken_up_again(void **state)
 
 static void await_half(struct scene *scene)
 {
-    enum { POLLS = 9000 }; /* three minutes: of what hangs */
+    enum { POLLS = 9000 }; /* three minutes: only for a hang */
     for (int i = 0; i < POLLS; i++) {
         const struct reply *reply = client_get(&scene->stage->client, "%s", place);
         if (reply_number(reply, "bytes") > 0) {

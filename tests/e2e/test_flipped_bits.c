@@ -1,8 +1,9 @@
-/* Goal: `epsilond verify` says beforehand whatever a start would refuse, by table and row
- * or by file. Method: a data directory with datasets, jobs in several states and models;
- * copies of it with one bit flipped, at places drawn with a fixed seed. Whether a start
- * refuses is asked of `epsilond regrant`, which opens all that a start opens, and ends by
- * itself: 64 once it finds that there is no such dataset. FLIPS flips, or 80. */
+/* Goal: `epsilond verify` reports in advance everything that a start would refuse, by
+ * table and row or by file. Method: a data directory with datasets, jobs in several
+ * states and models; copies of it with one bit flipped, at positions drawn with a fixed
+ * seed. `epsilond regrant` shows whether a start refuses: it opens everything that a
+ * start opens, and ends by itself, with 64 once it finds that there is no such dataset.
+ * FLIPS flips, or 80. */
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -15,9 +16,9 @@ enum { FLIPS = 80, FILE_FLIPS = 12, OUTPUT_SIZE = 1024 };
 
 struct scene {
     struct daemon *daemon;
-    char copy[96]; /* of the data directory */
+    char copy[96]; /* a copy of the data directory */
     char database[112];
-    uint8_t *bytes; /* of the database as it was */
+    uint8_t *bytes; /* the unchanged database */
     size_t size;
     const char *model;
     uint64_t dice;
@@ -29,7 +30,7 @@ static uint64_t roll(struct scene *scene)
     return scene->dice >> 33;
 }
 
-/* Runs a shell command; what it says ends up in output, its exit code is returned. */
+/* Runs a shell command with its output in `output`; returns its exit code. */
 static int shell(char output[OUTPUT_SIZE], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static int shell(char output[OUTPUT_SIZE], const char *format, ...)
@@ -86,7 +87,8 @@ static void write_file(const char *path, const uint8_t *bytes, size_t size)
     fclose(file);
 }
 
-/* Jobs that succeeded, were cancelled, were stopped and wait; a mark of each. */
+/* Makes one job each that succeeded, was cancelled, was stopped, and waits, each with a
+ * mark. */
 static struct scene make_scene(void **state)
 {
     static const char *const options[] = {"--workers", "1", "--drain-timeout", "0",
@@ -123,7 +125,7 @@ static struct scene make_scene(void **state)
     return scene;
 }
 
-/* The copy as it was, whatever a start has made of it. */
+/* Restores the copy after a start may have changed it. */
 static void mend(const struct scene *scene)
 {
     char output[OUTPUT_SIZE];
@@ -141,8 +143,9 @@ static bool names_a_place(const char *output)
     return false;
 }
 
-/* How many flips are refused for a row beside the ledger, at least. One in eight is; of
- * fewer than FLIPS as many are asked for as three deviations leave, which may be none. */
+/* The minimum number of flips that are refused for a row outside the ledger. One in
+ * eight is. For fewer flips than FLIPS the minimum is three deviations below the mean,
+ * which may be none. */
 static double least_rows(unsigned flips)
 {
     double expected = flips / 8.0;
@@ -164,7 +167,7 @@ static void a_start_refuses_nothing_that_verify_found_good(void **state)
         size_t at;
         do
             at = (size_t)roll(&scene) % scene.size;
-        while (scene.bytes[at] == 0); /* most of a page is room */
+        while (scene.bytes[at] == 0); /* most of a page is empty */
         uint8_t bit = (uint8_t)(1u << roll(&scene) % 8);
         scene.bytes[at] ^= bit;
         write_file(scene.database, scene.bytes, scene.size);
@@ -190,7 +193,7 @@ static void a_start_refuses_nothing_that_verify_found_good(void **state)
     free(scene.bytes);
 }
 
-/* Every occurrence: a page keeps remains of earlier versions. */
+/* Replaces every occurrence: a page still contains parts of earlier versions. */
 static void replace_all(struct scene *scene, const char *was, const char *now)
 {
     size_t length = strlen(was), count = 0;
@@ -287,7 +290,7 @@ static void a_damaged_file_never_verifies(void **state)
     free(scene.bytes);
 }
 
-/* Jobs begin and end and datasets come and go while it reads. */
+/* Jobs begin and end, and datasets come and go, while verify reads. */
 static void verify_is_of_one_moment_beside_a_busy_daemon(void **state)
 {
     struct stage *stage = *state;
@@ -305,7 +308,7 @@ static void verify_is_of_one_moment_beside_a_busy_daemon(void **state)
     }
 }
 
-/* With the head kept elsewhere it tells what a start would do about a backup. */
+/* With the head kept elsewhere, verify reports what a start would do about a backup. */
 static void verify_notices_a_backup_put_back(void **state)
 {
     struct stage *stage = *state;
@@ -329,7 +332,7 @@ static void verify_notices_a_backup_put_back(void **state)
     assert_int_equal(shell(said, "cp '%s/old' '%s/epsilond.db'", daemon->directory,
                            daemon->data_dir),
                      0);
-    assert_int_equal(daemon_verify(daemon), 0); /* the database alone cannot tell */
+    assert_int_equal(daemon_verify(daemon), 0); /* the database does not show it */
     assert_int_equal(daemon_run(daemon, verify_options), 65);
     assert_true(daemon_logged(daemon, "older than the head on record"));
 }

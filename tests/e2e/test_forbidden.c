@@ -1,7 +1,8 @@
-/* Goal: what docs/access.md and docs/approvals.md forbid, and no program of another subject
- * tries, is refused: things that are one's own are changed by nobody else of the role, a used
- * name takes the host, a daemon that ever had a key stays closed, sessions are limited. Method:
- * tables of attempts against real daemons. */
+/* Goal: what docs/access.md and docs/approvals.md forbid, and no test program of
+ * another subject tries, is refused: a thing is changed only by its owner, not by
+ * others of the role; a key for a used name can only be made on the host; a daemon that
+ * ever had a key stays closed; sessions are limited. Method: tables of attempts against
+ * real daemons. */
 #include <ctype.h>
 #include <signal.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "tests/e2e/identity_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 
-/* --- things of one's own --- */
+/* --- a user's own things --- */
 
 static const struct own_thing {
     const char *method, *kind, *id, *after;
@@ -48,7 +49,8 @@ static const struct reply *change(const struct own_thing *thing)
             .size = is_patch ? strlen(renamed) : 0});
 }
 
-/* Another analyst does not change an analyst's things, nor another data owner a webhook. */
+/* An analyst cannot change another analyst's things, nor a data owner another's
+ * webhook. */
 static void nobody_else_of_the_role_changes_what_is_ones_own(void **state)
 {
     (void)state;
@@ -56,7 +58,7 @@ static void nobody_else_of_the_role_changes_what_is_ones_own(void **state)
     access_make_key(other_analyst, "other-analyst", "analyst", "fraud");
     access_make_key(other_owner, "other-owner", "data_owner", "fraud");
     for (size_t i = 0; i < 2 * OWN_THINGS;
-         i++) { /* all by others, then by who made them */
+         i++) { /* all by others, then by their owners */
         const struct own_thing *thing = &own_things[i % OWN_THINGS];
         bool is_webhook = strcmp(thing->kind, "webhooks") == 0,
              is_maker = i >= OWN_THINGS;
@@ -70,12 +72,12 @@ static void nobody_else_of_the_role_changes_what_is_ones_own(void **state)
     }
 }
 
-/* --- names that were used --- */
+/* --- used names --- */
 
 static const char groups[] =
     "{\"groups\":[{\"group\":\"all\",\"role\":\"data_owner\",\"project\":\"risk\"}]}";
 
-/* Sends a request as the person that a proxy has logged in. */
+/* Sends a request as a person whom a proxy has logged in. */
 static const struct reply *send_as(const char *person, const char *path,
                                    const char *type, const void *body, size_t size)
 {
@@ -110,7 +112,7 @@ static const struct reply *create_as(const char *person, const char *path,
                          201);
 }
 
-/* People who have no key each make one thing, as a proxy brings them. */
+/* People without a key each make one thing, after logging in through a proxy. */
 static void make_things_by_a_proxy(const char *model)
 {
     const struct reply *file =
@@ -144,7 +146,8 @@ static void start_behind_a_proxy(struct stage *stage)
                                        "127.0.0.0/31", "--groups", path, NULL});
 }
 
-/* In another project than the key's, in other capitals, and by whatever the person made. */
+/* Used in a project other than the key's, in different capitals, and by each kind of
+ * thing that a person can make. */
 static void a_name_that_made_something_in_any_project_takes_the_host(void **state)
 {
     static const char *const used[] = {"key-holder", "former",  "declarer",
@@ -190,7 +193,8 @@ static void a_name_that_made_something_in_any_project_takes_the_host(void **stat
             fail_msg("%s: %ld %s", name, refused->status, refused->body);
         assert_string_equal(reply_text(refused, "errors.0.pointer"), "/owner");
     }
-    /* A job that was deleted leaves nothing that its owner could do. */
+    /* The owner of a job that was deleted owns nothing, so the name counts as
+     * unused. */
     static const char *const unused[] = {"new", "deleter"};
     for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
         assert_status(client_post(client, "/v1/keys", NULL,
@@ -252,7 +256,8 @@ static void other_addresses_take_a_key_and_tls_or_a_proxy(void **state)
     }
 }
 
-/* Whoever can open a socket of the daemon could speak to it as the host does. */
+/* Any process that can open a socket of the daemon could send requests as the host
+ * does. */
 static void no_other_user_of_the_host_opens_a_socket_of_the_daemon(void **state)
 {
     struct stage *stage = stage_prepare(state);
@@ -294,9 +299,9 @@ static void there_are_so_many_sessions_and_no_more(void **state)
     }
 }
 
-/* --- what a budget was granted to --- */
+/* --- granted budgets --- */
 
-/* The row of a private dataset, changed on the disk to that of a public one. */
+/* The row of a private dataset is changed on disk into that of a public one. */
 static void a_budget_whose_dataset_says_it_is_public_stops_a_start(void **state)
 {
     struct stage *stage = stage_prepare(state);

@@ -1,5 +1,5 @@
-/* Each format of arrays from declaration to predictions: what numpy saved and what
- * CIFAR's batches hold is the same data as the same bytes in IDX. */
+/* Goal: each array format from declaration to predictions: a file saved by numpy and a
+ * batch of CIFAR give the same data as the same bytes in IDX. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -38,8 +38,8 @@ static void declare_grid(struct client *client, const char *id, const char *form
                   201);
 }
 
-/* Trains a few steps on the dataset, asks for the class of a record of zeros, and returns
- * the accuracy on the dataset itself. */
+/* Trains a few steps on the dataset, predicts the class of a record of zeros, and
+ * returns the accuracy on the dataset itself. */
 static double train_and_predict(struct client *client, const char *id, size_t features)
 {
     const struct reply *ended =
@@ -113,8 +113,9 @@ static void what_is_wrong_with_an_array_is_told_at_its_place(void **state)
     assert_non_null(strstr(reply_text(refused, "detail"), "C order"));
 }
 
-/* Records of label_size label bytes, the last one i % classes, and one plane that is not
- * black, as bright as there are label bytes: other images, so no twins. */
+/* Records of label_size label bytes, of which the last is i % classes, and one plane
+ * that is not black. Its brightness depends on label_size, so that the images of two
+ * sizes differ and no dataset is a duplicate of another. */
 static uint8_t *batch_of(size_t label_size, size_t classes, size_t *size)
 {
     *size = IMAGES * (label_size + IMAGE);
@@ -171,8 +172,8 @@ static void the_label_of_cifar100_is_the_declared_one(void **state)
         assert_status(client_act(client, "/v1/datasets/%s:import", ids[i]), 200);
     }
     free(bytes);
-    /* All coarse labels are 0; three images have 60 fine labels,
-     * so that 3 can be right. */
+    /* All coarse labels are 0. Three images have 60 fine labels, so at most 3 can be
+     * right. */
     assert_true(train_and_predict(client, "coarse", IMAGE) == 1);
     assert_true(train_and_predict(client, "fine", IMAGE) <= 3.0 / IMAGES);
 }

@@ -1,7 +1,7 @@
-/* Goal: through the fronts that deploy/ has, everything works that works without one, the
- * dashboard's own requests among it; another site's are refused, and so is who says in a
- * header who they are. Method: nginx and Caddy in front of a daemon that asks for keys, and
- * requests as a browser sends them. */
+/* Goal: everything that works without a reverse proxy works through those in deploy/,
+ * including the dashboard's own requests; requests from another site are refused, and
+ * so are clients that give their identity in a header. Method: nginx and Caddy in front
+ * of a daemon that requires keys, and requests as a browser sends them. */
 #include <stdlib.h>
 #include <string.h>
 #include <curl/curl.h>
@@ -39,7 +39,7 @@ static int end(void **state)
     return 0;
 }
 
-/* A client of the front in the place of one of the daemon. */
+/* Makes a client of the proxy instead of the daemon. */
 static void client_of_front(struct client *client, struct daemon *seen,
                             const struct front *front, const struct daemon *daemon)
 {
@@ -92,7 +92,8 @@ static void by_key(struct client *client, const struct front *front, const char 
                                    .body = body,
                                    .size = SIZE};
     assert_status(client_send(client, &upload), 204);
-    /* Taken off, and not passed on to be refused as a spoof. */
+    /* The proxy removes the headers; if it passed them on, the daemon would refuse them
+     * as a spoof. */
     assert_status(ask(client, "GET", "/v1/datasets",
                       HEADERS(bearer.text, "X-Forwarded-User: root",
                               "X-Forwarded-Groups: operators"),
@@ -133,7 +134,7 @@ static void check_front(const struct scene *scene, enum front_kind kind)
     struct daemon seen;
     struct client client;
     if (!front_start(&front, kind, &scene->daemon))
-        skip(); /* front_start has said why */
+        skip(); /* front_start has given the reason */
     client_of_front(&client, &seen, &front, &scene->daemon);
     by_key(&client, &front, scene->key);
     by_cookie(&client, &front, scene->key);

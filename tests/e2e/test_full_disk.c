@@ -1,6 +1,6 @@
-/* A full disk, on a small tmpfs: first nothing new is taken (503 disk_full), then the
- * daemon ends with 75; the next start settles on what the ballast left free and tells
- * the truth. */
+/* Goal: on a full disk the daemon first accepts nothing new (503 disk_full), then ends
+ * with 75; the next start settles in the space that the ballast has left free, and all
+ * it reports is true. Method: a small tmpfs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 static const long mib = 1 << 20;
 static const char *const options[] = {"--workers", "1", "--threads", "1", NULL};
 
-/* A stage whose data directory is a disk of 128 MiB. */
+/* A stage whose data directory is a file system of 128 MiB. */
 static int begin(void **state)
 {
     struct stage *stage = stage_prepare(state);
@@ -45,7 +45,7 @@ static void file_path(char path[128], const struct daemon *daemon, const char *n
     snprintf(path, 128, "%s/%s", daemon->data_dir, name);
 }
 
-/* Writes until size bytes are there or the disk is full. */
+/* Writes until the file has size bytes more or the disk is full. */
 static void fill(const struct daemon *daemon, const char *name, long size)
 {
     static const char zeros[1 << 16];
@@ -64,7 +64,7 @@ static void fill(const struct daemon *daemon, const char *name, long size)
     close(file);
 }
 
-/* The disk is measured at ticks. */
+/* The daemon measures the disk at each tick. */
 static void await_full(struct client *client, const char *dataset)
 {
     char path[64];
@@ -100,7 +100,7 @@ static void a_full_disk_is_survived(void **state)
                    "dataset_immutable");
     const struct reply *seen = await_step(client, running, 2);
     double step = reply_number(seen, "progress.step");
-    fill(daemon, "filler", 128 * mib); /* nothing is */
+    fill(daemon, "filler", 128 * mib); /* nothing is left */
     assert_int_equal(daemon_wait(daemon), 75);
     assert_int_equal(access(ballast, F_OK), -1);
 
@@ -125,7 +125,7 @@ static void a_full_disk_is_survived(void **state)
     await_end(client, submit(client, SAMPLE_JOB, "points", 7, 33.0));
 }
 
-/* 20,000 records of 784 features come from 120 KB, and to 60 MiB. */
+/* 20,000 records of 784 features are uploaded as 120 KB, and become 60 MiB. */
 static void an_import_that_has_no_room_says_that_the_disk_is_full(void **state)
 {
     enum { RECORDS = 20000 };
@@ -158,7 +158,7 @@ static void an_import_that_has_no_room_says_that_the_disk_is_full(void **state)
     assert_string_equal(
         reply_text(client_get(client, "/v1/datasets/wide/import"), "failure.code"),
         "disk_full");
-    /* Less than 64 MiB: it is not begun. */
+    /* With less than 64 MiB left, an import is not begun. */
     file_path(filler, daemon, "filler");
     fill(daemon, "filler", 60 * mib);
     assert_problem(client_act(client, "/v1/datasets/wide:import"), 503, "disk_full");
@@ -171,7 +171,7 @@ static void an_import_that_has_no_room_says_that_the_disk_is_full(void **state)
 
 static const char big[] = "/v1/datasets/big/files/data";
 
-/* Sends zeros as a piece of an upload of 16 MiB. */
+/* Sends zeros as one piece of an upload of 16 MiB. */
 static const struct reply *send_piece(struct client *client, long offset, long size)
 {
     char from[64];
@@ -194,7 +194,7 @@ static void await_offset(struct client *client, long offset)
         continue;
 }
 
-/* Begins a piece of 15 MiB behind the first, of which a half comes. */
+/* Begins a piece of 15 MiB after the first one, and sends half of it. */
 static int send_half(const struct daemon *daemon)
 {
     char head[256], *zeros = calloc(8, (size_t)mib);
@@ -220,7 +220,8 @@ static int send_half(const struct daemon *daemon)
     return fd;
 }
 
-/* What had come of an upload gives its room back: the ledger needs it more. */
+/* The received part of an upload is removed to free its space: the ledger needs it
+ * more. */
 static void an_upload_in_pieces_that_fills_the_disk_is_dropped(void **state)
 {
     struct stage *stage = *state;
@@ -265,13 +266,14 @@ static void an_upload_in_pieces_that_fills_the_disk_is_dropped(void **state)
     fill(daemon, "filler", 60 * mib);
     await_full(client, "probe");
     assert_problem(send_piece(client, mib, 15 * mib), 503, "disk_full");
-    await_offset(client, mib); /* it was refused before it began */
+    await_offset(client, mib); /* refused before it began */
     assert_int_equal(unlink(filler), 0);
     while ((reply = send_piece(client, mib, 15 * mib))->status != 204)
         assert_problem(reply, 503, "disk_full");
 }
 
-/* Killed on a full disk, so that nobody dropped the ballast: one start more. */
+/* The daemon was killed before it could drop the ballast. On a full disk the first
+ * start ends with 75, and the next one has room. */
 static void a_start_that_finds_no_room_makes_some(void **state)
 {
     struct stage *stage = *state;

@@ -1,7 +1,8 @@
-/* Goal: where there are keys, nothing is granted until somebody other than who proposed it
- * agrees: neither a budget nor that records are everybody's; who decides twice, too late,
- * or alone by another key is refused; a kill leaves a grant decided whole or not at all.
- * Method: a daemon with keys of several owners, made by the command on the host. */
+/* Goal: on a daemon with keys nothing is granted until a person other than the proposer
+ * agrees: neither a budget nor that records are public. Deciding twice, deciding too
+ * late, and approving one's own proposal with another key are refused; after a kill a
+ * grant is decided completely or not at all. Method: a daemon with keys of several
+ * owners, made by `epsilond key` on the host. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -76,7 +77,7 @@ static void who_proposed_it_does_not_decide_it(void **state)
                      "seq") == 0);
 }
 
-/* Makes a key by the API as ana would, of another name. */
+/* Makes a key through the API as ana: of role analyst, with this scope. */
 static void mint(char key[KEY_SIZE], const char *scope)
 {
     const struct reply *made = client_post(
@@ -86,7 +87,7 @@ static void mint(char key[KEY_SIZE], const char *scope)
     snprintf(key, KEY_SIZE, "%s", reply_text(made, "key"));
 }
 
-/* Whoever could mint a proposer would approve what that proposes. */
+/* A person who could make a key that proposes would approve that key's proposals. */
 static void nobody_mints_a_second_self_to_propose(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void nobody_mints_a_second_self_to_propose(void **state)
     assert_int_equal(json_array_size(reply_at(list, "grants")), grants);
 }
 
-/* What is of all projects is not for a scope that reaches one. */
+/* A scope that is limited to one project does not open what spans all projects. */
 static void a_scope_beside_an_analyst_reads_nothing_of_all_projects(void **state)
 {
     (void)state;
@@ -132,7 +133,8 @@ static void an_approval_is_the_grant_and_names_both(void **state)
     assert_string_equal(reply_text(ledger, "entries.0.meta.approved_by"), "bob");
     assert_string_equal(reply_text(ledger, "entries.0.meta.reason"),
                         "looked at the code book");
-    /* The same again is answered, and does nothing; anything else comes too late. */
+    /* The same decision again is answered and changes nothing; any other comes too
+     * late. */
     assert_status(approval_decide(approval_scene.bob, "approve", grant), 200);
     assert_problem(approval_decide(approval_scene.bob, "reject", grant), 409,
                    "grant_decided");
@@ -163,7 +165,7 @@ static void an_approval_is_the_grant_and_names_both(void **state)
     assert_int_equal(daemon_verify(&approval_scene.stage->daemon), 0);
 }
 
-/* One person by two keys, one of them in capitals. */
+/* One person with two keys, one of whose names is in capitals. */
 static void capitals_are_no_second_person(void **state)
 {
     (void)state;
@@ -225,7 +227,7 @@ static void what_is_rejected_is_never_granted(void **state)
                    "not_found");
 }
 
-/* Declares the dataset so as the bearer of this key, in the place of what it was. */
+/* Replaces the declaration of the dataset with this text, sent with this key. */
 static const struct reply *put_text(const char *key, const char *id, char *text)
 {
     char path[64];
@@ -259,8 +261,8 @@ static const struct reply *put_wider(const char *key, const char *id,
     return put_text(key, id, text);
 }
 
-/* A schema is a part of what an officer reads, and what is declared in its place waits under
- * another id; what the dataset is called is not. */
+/* The schema is part of what an officer reads, so replacing it makes a new grant with a
+ * new id; replacing the display name does not. */
 static void a_schema_that_was_exchanged_is_not_approved(void **state)
 {
     (void)state;
@@ -291,8 +293,8 @@ static void a_schema_that_was_exchanged_is_not_approved(void **state)
         200);
 }
 
-/* Another promise is nobody's before it is approved, and meanwhile the first is no use: two
- * people agreed to that, not to what the dataset declares now. */
+/* A new promise grants nothing before it is approved, and until then the first cannot
+ * be used: two people agreed to the first, not to what the dataset declares now. */
 static void another_promise_takes_a_second_person_again(void **state)
 {
     (void)state;
@@ -300,7 +302,8 @@ static void another_promise_takes_a_second_person_again(void **state)
     approval_make_key(dora, "--owner dora --role data_owner --project fraud");
     mint(minted, "datasets:admin");
     const char *first = approval_propose("mistyped", SAMPLE_BUDGET(4), 60);
-    /* One that waits is exchanged for another, which is not what was read. */
+    /* A pending grant is replaced by another, which is not the one that the officer has
+     * read. */
     const struct reply *anew = put(approval_scene.ana, "mistyped", SAMPLE_BUDGET(3));
     assert_status(anew, 200);
     assert_problem(approval_decide(approval_scene.bob, "approve", first), 404,
@@ -340,7 +343,7 @@ static void another_promise_takes_a_second_person_again(void **state)
     assert_int_equal(daemon_stop(&approval_scene.stage->daemon, SIGTERM), 0);
     daemon_start(&approval_scene.stage->daemon, NULL);
 
-    /* Whoever approves is told what somebody has agreed to before. */
+    /* The officer sees the grant that was approved before. */
     grant = reply_text(anew, "grant.id");
     list = client_get(approval_as(approval_scene.bob), "/v1/grants?state=PENDING");
     assert_string_equal(reply_text(list, "grants.0.id"), grant);
@@ -365,7 +368,8 @@ static void another_promise_takes_a_second_person_again(void **state)
     assert_int_equal(daemon_verify(&approval_scene.stage->daemon), 0);
 }
 
-/* What the ledger grants already needs nobody, and what was refused may be asked again. */
+/* Returning to what the ledger already grants needs no approval, and a rejected promise
+ * may be proposed again. */
 static void a_promise_that_is_taken_back_leaves_the_one_that_was_granted(void **state)
 {
     (void)state;
@@ -417,7 +421,7 @@ static void a_repeated_registration_is_one_grant(void **state)
         200);
 }
 
-/* What cannot be granted is refused when it is proposed. */
+/* A promise that cannot be granted is refused when it is proposed. */
 static void a_promise_that_cannot_be_made_is_not_proposed(void **state)
 {
     (void)state;
@@ -429,8 +433,9 @@ static void a_promise_that_cannot_be_made_is_not_proposed(void **state)
                    404, "not_found");
 }
 
-/* Killed at some moment around an approval: afterwards the grant is pending and the ledger
- * has no entry of it, or it is approved and has one. Either verifies. */
+/* The daemon is killed at some moment around an approval. Afterwards either the grant
+ * is pending and the ledger has no entry of it, or it is approved and has one. Both
+ * verify. */
 static void a_kill_leaves_it_decided_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -465,7 +470,7 @@ static void a_kill_leaves_it_decided_whole_or_not_at_all(void **state)
     }
 }
 
-/* Officers are told of what waits, and whoever proposed it that it does no more. */
+/* Webhooks report a grant that waits, and its approval. */
 static void webhooks_are_told_of_what_waits(void **state)
 {
     (void)state;

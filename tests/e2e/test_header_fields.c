@@ -1,8 +1,8 @@
 /* Goal: a header field that changes what a body means, or that sets a condition, is
- * honoured or refused on every route; nothing is stored, changed or deleted that its sender
- * did not mean. Method: each request that changes something with each field that must stop
- * it, and what is there before and after; each thing that is read under each condition;
- * and then the same fields as they should be. */
+ * honoured or refused on every route; nothing is stored, changed or deleted that its
+ * sender did not mean. Method: each request that changes something with each field that
+ * must stop it, and what is there before and after; each thing that is read under each
+ * condition; and then the same fields in their valid form. */
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -28,7 +28,7 @@
 #define NAME         "{\"display_name\":\"x\"}"
 #define NAME_DIGEST  "sha-256=:coViLEaTanxlVeu+PAXMeGHY5bufRiLJeu/Huqz2iMg=:"
 
-static char job[64], model[64]; /* that has ended, and its model */
+static char job[64], model[64]; /* an ended job and its model */
 
 static int begin(void **state)
 {
@@ -46,7 +46,7 @@ static struct client *client_of(void **state)
     return &((struct stage *)*state)->client;
 }
 
-/* %J and %M in a path stand for the job and the model. */
+/* %J and %M in a path are replaced by the job and the model. */
 static const char *fill(const char *path)
 {
     static char filled[256];
@@ -134,7 +134,7 @@ static const struct {
     {"If: <urn:x> ([\"a\"])", 412, "precondition_failed"},
 };
 
-/* All that the changes above could change. */
+/* Reads everything that the changes above could change. */
 static void look(struct client *client, char *seen, size_t size)
 {
     static const char *const paths[] = {
@@ -152,8 +152,8 @@ static void look(struct client *client, char *seen, size_t size)
     }
 }
 
-/* A body that would be refused for itself is told the header first, but for a condition:
- * that is about a request that would succeed. */
+/* If both a header and the body are at fault, the refusal is about the header, unless
+ * the header is a condition: a condition applies to a request that would succeed. */
 static void what_must_stop_a_request_stops_it_on_every_route(void **state)
 {
     enum { SIZE = 1 << 18 };
@@ -241,7 +241,7 @@ static void tag_of(struct client *client, const char *path, char field[300])
     snprintf(field, 300, "If-Match: %s", tag);
 }
 
-/* Each kind of thing, under the version that is there and under one that was there. */
+/* Each kind of thing, with the ETag of its current and of an earlier version. */
 static void a_thing_is_changed_in_the_version_that_was_meant(void **state)
 {
     struct client *client = client_of(state);
@@ -410,7 +410,7 @@ static const struct reply *send_piece(struct client *client, const char *path,
                                   .size = strlen(text)});
 }
 
-/* Its client goes away in the middle of a piece. */
+/* The client disconnects in the middle of a piece. */
 static void break_off(const struct daemon *daemon, const char *path, const char *digest)
 {
     char head[512];
@@ -453,7 +453,7 @@ static void of_a_piece_with_a_digest_nothing_is_kept_unchecked(void **state)
     while (reply->status == 409 &&
            strcmp(reply_text(reply, "code"), "upload_busy") == 0);
     assert_status(reply, 204);
-    /* The same without a digest keeps what has come. */
+    /* Without a digest, the bytes received before the cut are kept. */
     assert_status(send_piece(client, path, "Upload-Offset: 0", FIRST, NULL), 202);
     break_off(&stage->daemon, path, "X: y");
     while (offset_of(client, path) != 12)

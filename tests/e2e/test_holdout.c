@@ -1,7 +1,7 @@
-/* A dataset that holds records out: models are trained on the rest alone, their quality is
- * measured on what is held out for a charge of its own, and each part has the whole budget.
- * What is bad is refused at its place, and what a crash interrupts is charged and never
- * looked at again. */
+/* Goal: for a dataset with a holdout, models are trained only on the remaining records,
+ * their quality is measured on the holdout for a charge of its own, and each part has
+ * the whole budget. Invalid requests are refused with the member at fault; an
+ * evaluation that a crash interrupts is charged and never repeated. */
 #include <signal.h>
 #include <string.h>
 
@@ -51,7 +51,8 @@ static void a_dataset_says_how_it_is_divided(void **state)
                 reply_number(budget, "epsilon_remaining"));
 }
 
-/* Two hundred of three thousand: the size of a batch is asked against the training part. */
+/* 200 of 3,000 records are held out: the batch size is compared with the training
+ * part. */
 static void training_knows_the_records_that_are_left_to_it(void **state)
 {
     struct client *client = client_of(state);
@@ -85,7 +86,7 @@ static void a_job_is_measured_and_pays_the_holdout_for_it(void **state)
                  1e-9);
     assert_close(spent(budget, 0), reply_number(estimate, "epsilon_after"), 1e-9);
     assert_true(reply_number(budget, "epsilon_spent") == spent(budget, 0));
-    /* The points are told apart nine times in ten, and the noise is some 6 of 600. */
+    /* Nine in ten points are classified correctly, and the noise is some 6 of 600. */
     double low = reply_number(job, "quality.accuracy.low"),
            value = reply_number(job, "quality.accuracy.value"),
            high = reply_number(job, "quality.accuracy.high");
@@ -94,7 +95,7 @@ static void a_job_is_measured_and_pays_the_holdout_for_it(void **state)
     assert_true(reply_number(job, "quality.auc.value") > .8);
     assert_true(reply_number(job, "quality.classes.1.recall.low") <= 1);
     assert_int_equal(json_array_size(reply_at(job, "quality.calibration")), 20);
-    /* The certificate says the same, and cites the entry. */
+    /* The certificate has the same numbers and cites the entry. */
     const struct reply *model = model_of(client, job);
     json_auto_t *cited = json_deep_copy(reply_at(model, "certificate.quality"));
     assert_true(json_equal(cited, reply_at(job, "quality")));
@@ -173,7 +174,7 @@ static void what_is_bad_is_refused_at_its_place(void **state)
     assert_invalid_at(
         declare_points(client, "bad", "{'epsilon':8,'delta':1e-5},'holdout_seed':1"),
         "/holdout_seed");
-    /* A dataset that was used is divided no more: its id has its declaration for good. */
+    /* A dataset that was used cannot be divided any more: its declaration is final. */
     assert_problem(declare_points(client, "points", "{'epsilon':8,'delta':1e-5}"), 409,
                    "already_exists");
     ready_points(client, "whole", 300, 2, SAMPLE_BUDGET(4));
@@ -204,7 +205,7 @@ static void what_is_bad_is_refused_at_its_place(void **state)
             jobs[i][1]);
 }
 
-/* One of a thousand of five records: none would be held out. */
+/* A thousandth of five records: none would be held out. */
 static void a_part_without_records_is_no_part(void **state)
 {
     struct client *client = client_of(state);
@@ -220,7 +221,8 @@ static void a_part_without_records_is_no_part(void **state)
     assert_non_null(strstr(imported->body, "held out"));
 }
 
-/* The model that is measured again would be another look for the same charge. */
+/* Measuring the model again would be a second look at the holdout for the same
+ * charge. */
 static void a_measured_job_survives_a_restart(void **state)
 {
     struct stage *stage = *state;

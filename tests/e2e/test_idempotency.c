@@ -1,4 +1,4 @@
-/* One key creates one thing, whatever happens between the repetitions. */
+/* Goal: one key creates one thing, whatever happens between the repetitions. */
 #include <pthread.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static void another_body_under_the_key_is_refused(void **state)
     assert_status(client_post(client, "/v1/jobs", "reused", JOB(5)), 201);
     assert_problem(client_post(client, "/v1/jobs", "reused", JOB(7)), 422,
                    "idempotency_key_reused");
-    /* The key of a job is no key of a dataset. */
+    /* A key that was used for a job can be used for a dataset. */
     assert_status(client_post(client, "/v1/datasets", "reused",
                               "{'id':'other','format':'libsvm','task':'classification',"
                               "'classes':2,'features':{'count':3},'privacy':'public'}"),

@@ -1,5 +1,6 @@
-/* The log of a job is what whoever asked for the job at every tick has read, and nothing
- * else: its states, blocks as they were authorised, evaluations, released quantities. */
+/* Goal: the log of a job contains exactly what a client that reads the job at every
+ * tick has seen: its states, blocks as they were authorised, evaluations, released
+ * quantities. */
 #include <signal.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static const char *line_text(const json_t *line, const char *name)
     return json_is_string(value) ? json_string_value(value) : "";
 }
 
-/* How many lines of the log are of this event; the last of them in *last. */
+/* Returns the number of log lines with this event; stores the last of them in *last. */
 static size_t count_of(const struct reply *log, const char *event, const json_t **last)
 {
     const json_t *line;
@@ -85,8 +86,8 @@ static void a_log_says_what_the_job_shows_and_no_more(void **state)
     }
 }
 
-/* What is shown of the job at any moment is in the log that was read after it, and the
- * log that was read before it holds no more. */
+/* Everything that the job shows at any moment is in the log that is read after it, and
+ * a log that is read before it contains no more than that. */
 static void a_log_is_never_ahead_of_the_job(void **state)
 {
     (void)state;

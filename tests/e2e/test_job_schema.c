@@ -1,6 +1,7 @@
-/* The schema of a job on a dataset is what jobs are read by: check_job_schema.py sends, for a
- * dataset of every format, bodies of its defaults and of what it forbids, and judges each by
- * the schema too. FULL=1 tries the residual networks as well. */
+/* Goal: the schema of a job on a dataset accepts exactly the jobs that the daemon
+ * accepts. Method: for a dataset of every format, check_job_schema.py sends bodies of
+ * its defaults and of what it forbids, and checks each with the schema too. FULL=1
+ * tries the residual networks as well. */
 #include <stdlib.h>
 #include <sys/wait.h>
 

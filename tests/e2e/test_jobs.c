@@ -1,6 +1,6 @@
-/* A job's life as a client sees it: queued, running, cancelled within two ticks of the
- * tick clock, several at once on one dataset, a full queue, and the failures of the
- * closed list. */
+/* Goal: a job's life as a client sees it: queued, running, cancelled within two ticks
+ * of the tick clock, several at once on one dataset, a full queue, and the failures of
+ * the closed list. */
 #include <string.h>
 #include <time.h>
 
@@ -8,9 +8,9 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-/* A cancellation that is durable takes effect at the next tick and its end is known at the
- * one after: the second after next, on a machine that others leave alone. A sanitizer makes
- * the work of one step that much longer. */
+/* A durable cancellation takes effect at the next tick, and its end is visible at the
+ * one after: two seconds later, on a machine without other load. A sanitizer makes one
+ * step correspondingly longer. */
 enum { CANCEL_TICKS_MAX = SANITIZED ? 15 : 2 };
 
 static int begin(void **state)
@@ -43,7 +43,7 @@ static time_t time_of(const struct reply *reply, const char *path)
     return timegm(&parts);
 }
 
-/* Cancels the job, which is running: its end. Seconds in which other programs had the
+/* Cancels the running job and returns its end. Seconds in which other programs had the
  * processors, or the disk before the cancellation was durable, do not count. */
 static const struct reply *cancel_promptly(struct client *client, const char *job)
 {
@@ -68,7 +68,8 @@ static void a_running_job_is_cancelled_within_two_ticks(void **state)
     assert_string_equal(reply_text(ended, "state"), "CANCELLED");
     assert_string_equal(reply_text(ended, "state_reason"), "user_cancel");
     assert_true(json_is_null(reply_at(ended, "model")));
-    /* What was authorised is charged: what ran, and at most the block after it. */
+    /* The charge is what was authorised: the steps that ran, and at most the block
+     * after them. */
     double step = reply_number(ended, "progress.step");
     double authorised = reply_number(ended, "privacy.authorised_steps");
     assert_true(authorised >= step && authorised <= step + SAMPLE_ENDLESS / 4.0);

@@ -1,5 +1,6 @@
 /* Goal: what a key's policy limits is refused alike in estimates, jobs, sweeps and
- * statistics, and counted for its owner. Method: keys with policies, made by a data owner. */
+ * statistics, and counted for the key's owner. Method: keys with policies, made by a
+ * data owner. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "tests/e2e/access_fixture.h"
 #include "tests/e2e/sample_fixture.h"
 
-/* Makes a key for somebody new each time: a used name takes the host. */
+/* Makes a key with a new owner each time: a key for a used name can only be made on the
+ * host. */
 static void make_key_with(char key[KEY_SIZE], const char *owner, const char *policy)
 {
     static unsigned count;
@@ -27,7 +29,8 @@ static const char limited[] =
     "{'dataset':'calls','model':{'preset':'linear'},'algorithm':{'name':'%s'},"
     "'batch_size':50,'steps':%d,'privacy':{%s}}";
 
-/* An estimate and a submission are refused alike, at pointer, by this member. */
+/* Asserts that an estimate and a submission are refused alike, at pointer, because of
+ * this member of the policy. */
 static void expect_breach(const char *algorithm, const char *privacy,
                           const char *member, const char *pointer)
 {
@@ -68,7 +71,7 @@ static void a_policy_holds_of_estimates_and_jobs_alike(void **state)
                   200);
 }
 
-/* Each run may be submitted by itself; all of them count. */
+/* Each run could be submitted by itself, but all of them count. */
 static void a_policy_counts_the_runs_of_a_sweep_together(void **state)
 {
     (void)state;
@@ -102,7 +105,7 @@ static void a_policy_counts_the_runs_of_a_sweep_together(void **state)
                   200);
 }
 
-/* Whichever of its runs it is that the key may not have. */
+/* The policy refuses the sweep because of any one of its runs. */
 static void a_policy_holds_of_every_run_of_a_sweep(void **state)
 {
     (void)state;
@@ -123,7 +126,7 @@ static void a_policy_holds_of_every_run_of_a_sweep(void **state)
     char key[KEY_SIZE], runs[192];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_key_with(key, "sweeping", cases[i].policy);
-        for (unsigned k = 0; k < 8; k++) { /* every place, by every path */
+        for (unsigned k = 0; k < 8; k++) { /* at every position, by every path */
             unsigned place = k / 2;
             char *end = runs;
             for (unsigned run = 0; run < 3; run++)
@@ -153,8 +156,8 @@ static void set_policy(const char *key, const char *policy)
     access_show(key);
 }
 
-/* Half of the share fits, and what it has spent counts against the next, by another key of
- * the same owner too, and not against another owner. */
+/* A job that takes half of the share fits. What it has spent counts against the next
+ * job of the same owner, by another key too, but not of another owner. */
 static void a_share_is_of_all_that_its_owner_takes_of_a_dataset(void **state)
 {
     (void)state;
@@ -192,7 +195,7 @@ static void a_share_is_of_all_that_its_owner_takes_of_a_dataset(void **state)
                   200);
 }
 
-/* An evaluation on the holdout is held against the same limits as the training. */
+/* The limits apply to an evaluation on the holdout as they do to training. */
 static void a_policy_holds_of_the_evaluation_on_a_holdout(void **state)
 {
     (void)state;
@@ -201,7 +204,7 @@ static void a_policy_holds_of_the_evaluation_on_a_holdout(void **state)
         "{'preset':'linear'},'algorithm':{'name':'dpsgd'},'batch_size':200,'steps':3,"
         "'privacy':{'noise_multiplier':20}}";
     static const struct {
-        const char *policy, *epsilon, *member; /* NULL: it is allowed */
+        const char *policy, *epsilon, *member; /* NULL: allowed */
     } cases[] = {
         {"{'max_epsilon_per_job':1}", "0.5", NULL},
         {"{'max_epsilon_per_job':1}", "0.9999", "max_epsilon_per_job"},
@@ -247,8 +250,8 @@ static void expect_statistics_refused(const char *privacy, const char *member)
     }
 }
 
-/* Whoever may run some algorithms is not thereby let ask for statistics; and what these
- * have spent counts against the next job. */
+/* A policy that allows some algorithms does not therefore allow statistics; and what
+ * statistics have spent counts against the next job. */
 static void a_policy_holds_of_statistics_too(void **state)
 {
     (void)state;
@@ -278,7 +281,7 @@ static void a_policy_holds_of_statistics_too(void **state)
                   "/privacy/budget_fraction");
 }
 
-/* The price was reserved while the policy allowed it, and is paid. */
+/* The price was reserved while the policy allowed it, so the job runs and pays it. */
 static void what_was_reserved_runs_under_the_policy_of_that_day(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* Goal: a key that is cut, unknown, revoked, expired or in a query lets nobody in, however
- * often it is shown; one that was rotated stays good beside its successor; and nobody makes
- * a key that reaches further than their own. Method: a daemon with keys of each role. */
+/* Goal: a key that is truncated, unknown, revoked, expired or sent in a query is
+ * refused however often it is sent; a rotated key stays valid together with its
+ * successor; and no user can make a key that reaches further than their own. Method: a
+ * daemon with keys of each role. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static void a_key_that_is_cut_or_unknown_or_in_a_query_lets_nobody_in(void **sta
         daemon_logged(&access_scene.stage->daemon, access_scene.own.analyst + 13));
 }
 
-struct waiter { /* who asks for a job until it changes */
+struct waiter { /* polls a job until it changes */
     struct client client;
     const char *job;
     long status;
@@ -58,7 +59,8 @@ static void *wait_for_job(void *argument)
     return NULL;
 }
 
-/* A key that has been used has been let in: what was asked with it waits, or is about to. */
+/* The daemon has noted that the key was used, so the request sent with it is waiting or
+ * about to. */
 static void who_waits_while_its_key_is_revoked_is_answered_nothing(void **state)
 {
     (void)state;
@@ -134,7 +136,7 @@ static void a_rotated_key_and_its_successor_are_both_good(void **state)
                    "key_ended");
 }
 
-/* Whoever rotates a key has its successor's secret, and with it the owner's name. */
+/* Rotating a key yields its successor's secret, and with it the owner's identity. */
 static void a_key_is_rotated_by_who_made_it_alone(void **state)
 {
     (void)state;
@@ -192,8 +194,8 @@ static void who_makes_keys_makes_none_that_approves_or_reaches_further(void **st
 {
     (void)state;
     static const struct {
-        bool operator;              /* else a data owner */
-        const char *body, *pointer; /* NULL: it is made */
+        bool operator;              /* otherwise a data owner */
+        const char *body, *pointer; /* NULL: the key is made */
     } cases[] = {
         {true, "{'owner':'x','project':'ads','role':'analyst'}", "/role"},
         {true, "{'owner':'x','project':'ads','role':'auditor'}", "/role"},
@@ -287,7 +289,7 @@ static void who_makes_keys_makes_none_that_approves_or_reaches_further(void **st
                    403, "forbidden");
 }
 
-/* Makes the key one that expired in 1970, as its row has it, while no daemon runs. */
+/* Sets the key's expiry in its row to 1970, while the daemon is stopped. */
 static void expire(const char *key)
 {
     struct stage *stage = access_scene.stage;
@@ -321,7 +323,7 @@ static void a_key_that_has_expired_lets_nobody_in(void **state)
                    "key_ended");
 }
 
-/* Comes last: the address is watched for a minute. */
+/* This test must be last: the address is throttled for a minute. */
 static void
 a_thousand_wrong_keys_are_told_to_wait_and_a_right_one_is_let_in(void **state)
 {
@@ -344,7 +346,7 @@ a_thousand_wrong_keys_are_told_to_wait_and_a_right_one_is_let_in(void **state)
         }
     }
     assert_int_equal(unknown + waits, 1000);
-    assert_true(unknown <= 20); /* ten a minute, and the thousand take less than two */
+    assert_true(unknown <= 20); /* ten a minute, within two minutes */
     access_show(access_scene.own.analyst);
     assert_status(client_get(client, "/v1/jobs"), 200);
 }

@@ -1,6 +1,7 @@
-/* Many clients at once for the last budget: exactly as many jobs are taken as the
- * filter's arithmetic allows, computed here from the numbers that the daemon shows. And
- * two jobs that run on one dataset at once, each charged for itself. */
+/* Goal: when many clients compete for the last budget, exactly the number of jobs is
+ * accepted that the filter's arithmetic allows, computed here from the numbers that the
+ * daemon shows; and two jobs that run on one dataset at once are charged each for
+ * itself. */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 
 enum { CLIENTS = 200, THREADS = 40 };
 
-/* A worker ends one job a second: so many that those of the races are soon gone. */
+/* Each worker ends one job a second, so with this number the jobs of the races end
+ * soon. */
 static const char *const workers[] = {"--workers", "40", "--threads", "1", NULL};
 
 static int begin(void **state)
@@ -33,7 +35,7 @@ struct racer {
     unsigned taken, exhausted, held, other;
 };
 
-/* Each request comes from a client, and over a connection, of its own. */
+/* Each request comes from a client of its own, over a connection of its own. */
 static void *run(void *argument)
 {
     struct racer *racer = argument;
@@ -56,7 +58,8 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* How many of the clients' jobs are taken; the others must be refused by the budget. */
+/* Returns the number of the clients' jobs that are accepted; the others must be refused
+ * because of the budget. */
 static unsigned race(struct stage *stage, const char *dataset, double noise_multiplier)
 {
     struct racer racers[THREADS] = {0};
@@ -159,7 +162,7 @@ static void expect_own_charge(struct client *client, const char *const jobs[2])
             whole, json_object_get(account_entry(ledger, "RESERVE", jobs[i]), "curve"));
         for (size_t k = 0; k < ACCOUNT_ORDERS; k++) {
             assert_true(curve[k] <= whole[k]);
-            /* Both are rounded up to multiples of 2^-40. */
+            /* The curves are rounded up to multiples of 2^-40. */
             assert_true(curve[k] >= whole[k] * (steps / SAMPLE_LONG) - 0x1p-40);
             sum[k] += curve[k];
         }

@@ -1,6 +1,6 @@
-/* The owner's view: pages, lines, the head as an endpoint, in the log and in the head
- * file tell one story; `epsilond verify` agrees beside the running daemon; a second
- * daemon, on the directory or on the port, runs nothing. */
+/* Goal: the owner's views of the ledger agree: pages, lines, and the head from its
+ * endpoint, in the log and in the head file; `epsilond verify` agrees while the daemon
+ * runs; a second daemon, on the same directory or the same port, runs nothing. */
 #include <signal.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ static void pages_join_to_the_whole(void **state)
     assert_int_equal(count, json_array_size(whole));
 }
 
-/* A number of a thousand digits would have no room in the link to the next lines. */
+/* A number of a thousand digits would not fit into the link to the next lines. */
 static void a_number_of_a_thousand_digits_is_refused(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -77,7 +77,7 @@ static void a_number_of_a_thousand_digits_is_refused(void **state)
     assert_status(client_get(client, "/livez"), 200);
 }
 
-/* The whole of the summary in pages of this size and order, to be released. */
+/* Reads the whole summary in pages of this size and order; the caller releases it. */
 static json_t *summary_of(struct client *client, const char *order, int page_size)
 {
     json_t *all = json_array();
@@ -97,7 +97,7 @@ static json_t *summary_of(struct client *client, const char *order, int page_siz
     }
 }
 
-/* Members that stand in both views are the same in both. */
+/* Members that are in both views have the same values in both. */
 static void a_summary_is_the_ledger_without_its_vectors(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -156,7 +156,8 @@ static const struct reply *get_lines(struct client *client, const char *path)
     return lines;
 }
 
-/* Compares a body of lines with whole from its entry first on; how many there were. */
+/* Compares a body of lines with `whole`, beginning at its entry `first`; returns the
+ * number of lines. */
 static size_t compare_lines(const struct reply *lines, const json_t *whole,
                             size_t first)
 {
@@ -210,7 +211,7 @@ static void a_link_keeps_order_and_view(void **state)
     json_decref(newest);
 }
 
-/* One point an entry, and the last is the budget as it is. */
+/* One point for each entry; the last equals the current budget. */
 static void a_history_tells_what_the_entries_came_to(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -274,7 +275,7 @@ static void a_bad_history_is_refused(void **state)
                    "dataset_public");
 }
 
-/* Both ledgers merged by number are one chain from nothing to the head. */
+/* Both ledgers, merged by number, are one chain from its beginning to the head. */
 static void the_chain_ends_at_the_head(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -314,7 +315,7 @@ static void the_head_is_in_the_log_and_in_its_file(void **state)
     assert_string_equal(json_string_value(json_object_get(kept, "hash")),
                         reply_text(head, "hash"));
     json_decref(kept);
-    /* And `verify` finds the same one. */
+    /* `verify` finds the same head. */
     assert_int_equal(daemon_verify(&stage->daemon), 0);
     snprintf(text, sizeof text, "head %.0f %s", reply_number(head, "seq"),
              reply_text(head, "hash"));
@@ -359,7 +360,7 @@ static void verify_agrees_beside_a_daemon_that_writes(void **state)
     await_end(client, running);
 }
 
-/* A daemon that cannot be reached settles what died before it, and runs nothing. */
+/* A daemon that cannot listen settles the jobs that a crash left, and runs nothing. */
 static void a_daemon_without_its_port_runs_nothing(void **state)
 {
     struct stage *stage = *state;

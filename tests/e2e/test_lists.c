@@ -1,6 +1,6 @@
-/* What lists and the status tell those who look: which jobs, datasets and models are
- * listed, in which order, on how many pages, and that nothing is rendered for whoever
- * knows it already. */
+/* Goal: lists and the status show the right jobs, datasets and models, in the right
+ * order, on the right number of pages; and nothing is rendered for a client that has it
+ * already. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 enum { ENDED = 4, IDS_SIZE = 2000 };
 
-/* Jobs on points that have ended: of epsilon 0.5, 0.25 and 0.4, evaluated but the last;
- * and one that is not private, on open. */
+/* Three ended jobs on points, of epsilon 0.5, 0.25 and 0.4, all but the last evaluated;
+ * and one on open, which is not private. */
 struct scene {
     struct stage *stage;
     const char *ended[ENDED];
@@ -48,7 +48,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* The ids of all pages of a list, a blank behind each. */
+/* Reads the ids of all pages of a list, each followed by a blank. */
 static void read_pages(const char *list, const char *query, int page_size, char *ids)
 {
     char path[400], token[100] = "";
@@ -72,7 +72,8 @@ static void read_pages(const char *list, const char *query, int page_size, char 
     } while (token[0] != '\0');
 }
 
-/* That the list holds the ended jobs of these places, "" for none, in whatever pages. */
+/* Asserts that the list holds the ended jobs with these indices, "" for none, for every
+ * page size. */
 static void expect_jobs(const char *query, const char *places)
 {
     char expected[IDS_SIZE] = "", got[IDS_SIZE];
@@ -152,7 +153,7 @@ static void a_token_goes_on_beside_other_filters_and_in_no_other_order(void **st
     assert_string_equal(reply_text(next, "jobs.0.id"), scene.ended[2]);
     assert_problem(client_get(client, "/v1/jobs?page_token=%s", token), 400,
                    "invalid_argument");
-    /* As they were when they named places of one process. */
+    /* Tokens in the old format, which named positions in one process. */
     assert_problem(client_get(client, "/v1/jobs?page_token=p1"), 400,
                    "invalid_argument");
     assert_problem(
@@ -160,7 +161,7 @@ static void a_token_goes_on_beside_other_filters_and_in_no_other_order(void **st
         400, "invalid_argument");
 }
 
-/* What is the same in all views is the same to the byte. */
+/* Members that are in all views are identical to the byte. */
 static void a_summary_is_short_and_says_the_same(void **state)
 {
     (void)state;
@@ -251,7 +252,7 @@ static void datasets_are_listed_as_asked(void **state)
         }
 }
 
-/* A line has the figures of the budget itself. */
+/* A line of the list has the numbers of the budget itself. */
 static void a_dataset_in_short_has_its_budget_and_no_schema(void **state)
 {
     (void)state;
@@ -279,7 +280,7 @@ static void a_dataset_in_short_has_its_budget_and_no_schema(void **state)
     assert_true(json_is_null(reply_at(list, "datasets.1.budget")));
 }
 
-/* Those alone that agree, are ready and may be seen by everybody. */
+/* Only public datasets that are ready and have the same schema. */
 static void a_dataset_names_what_its_jobs_may_be_evaluated_on(void **state)
 {
     (void)state;
@@ -340,7 +341,7 @@ static void models_are_listed_by_dataset_and_job(void **state)
     assert_string_equal(got, expected);
 }
 
-/* The status of the answer to whoever knows this tag. */
+/* Returns the status of the answer to a client that already has this tag. */
 static long status_if_known(const char *path, const char *tag)
 {
     char header[1400];

@@ -1,7 +1,8 @@
-/* Goal: a browser shows its key once and gets a cookie that says no more than the key does,
- * changes nothing from another site's page, and ends when it should. Method: libcurl as the
- * browser, with the headers that one sends. (That it ends when it was idle or has lived for
- * twelve hours is tests/service/identity/test_logins.c's, by a clock of its own.) */
+/* Goal: a browser sends its key once and gets a cookie that allows no more than the key
+ * does, changes nothing from another site's page, and ends when it should. Method:
+ * libcurl as the browser, with the headers that a browser sends.
+ * (tests/service/identity/test_logins.c tests by a clock of its own that a session ends
+ * when it was idle or has lived for twelve hours.) */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct scene {
     struct daemon daemon;
     struct client client;
     char analyst[KEY_SIZE], operator[KEY_SIZE], owner[KEY_SIZE];
-    char origin[80]; /* our own, as a header */
+    char origin[80]; /* the header Origin with our own address */
 };
 
 static int begin(void **state)
@@ -55,7 +56,7 @@ static const struct reply *log_in(struct client *client, const char *key)
     return client_post(client, "/v1/session", NULL, "{'key':'%s'}", key);
 }
 
-/* Logs in and writes the header that a browser sends from then on. */
+/* Logs in and writes the header Cookie that a browser sends from then on. */
 static void take_cookie(struct client *client, const char *key,
                         char header[COOKIE_SIZE])
 {
@@ -188,7 +189,8 @@ static void a_cookie_changes_nothing_from_elsewhere(void **state)
     assert_status(client_get_with(client, "/v1/jobs", cookie), 200);
 }
 
-/* Uploads have any type, so Origin alone tells whose page sends one. */
+/* Uploads may have any content type, so only Origin shows which site's page sends
+ * one. */
 static void an_upload_needs_our_origin_alone(void **state)
 {
     struct scene *scene = *state;
@@ -213,7 +215,7 @@ static void a_bearer_wins_over_a_cookie(void **state)
     assert_string_equal(reply_text(reply, "name"), "ops");
     assert_string_equal(reply_text(reply, "via"), "bearer");
     assert_true(json_is_null(reply_at(reply, "expire_time")));
-    /* What comes with a key of its own comes from no other site's page. */
+    /* A request that carries a key of its own cannot come from another site's page. */
     assert_problem(ask(&scene->client, "POST", "/v1/jobs/job_x:cancel",
                        HEADERS(cookie, bearer.text), NULL),
                    404, "not_found");
@@ -265,7 +267,7 @@ static void it_ends_with_its_key(void **state)
     assert_problem(log_in(client, key), 401, "key_revoked");
 }
 
-/* A stream of events is an answer that has no end of its own. */
+/* A stream of events is an answer that never ends by itself. */
 static void a_stream_ends_with_the_session(void **state)
 {
     struct scene *scene = *state;
@@ -290,7 +292,7 @@ static void a_stream_ends_with_the_session(void **state)
     ssize_t got = 1;
     while (got > 0)
         got = recv(fd, bytes, sizeof bytes, 0);
-    assert_int_equal(got, 0); /* closed, and not that the time was up */
+    assert_int_equal(got, 0); /* closed by the daemon, not timed out */
     close(fd);
 }
 
@@ -308,7 +310,7 @@ static void a_thousand_logins_leave_the_newest(void **state)
     assert_status(client_get_with(&scene->client, "/v1/jobs", other), 200);
 }
 
-/* Whether any file of the data directory holds the text. */
+/* Returns whether any file of the data directory holds the text. */
 static bool is_on_disk(const struct daemon *daemon, const char *text)
 {
     char command[256];
@@ -316,7 +318,8 @@ static bool is_on_disk(const struct daemon *daemon, const char *text)
     return system(command) == 0;
 }
 
-/* It was killed, so what was in memory alone is lost; and nothing on the disk is the cookie. */
+/* The daemon is killed, so that everything that is only in memory is lost; and no file
+ * contains the cookie. */
 static void a_restart_ends_those_alone_that_were_ended(void **state)
 {
     struct scene *scene = *state;
@@ -354,7 +357,7 @@ static void under_tls_the_cookie_is_the_hosts_alone(void **state)
     set[strcspn(set, ";")] = '\0';
     snprintf(cookie, sizeof cookie, "Cookie: %.*s", COOKIE_SIZE - 9, set);
     assert_status(client_get_with(&scene->client, "/v1/jobs", cookie), 200);
-    /* By the name that a plain connection could set it is not taken. */
+    /* A plain connection could set a cookie of this name, so it is not accepted. */
     snprintf(cookie, sizeof cookie, "Cookie: epsilond=%.*s", COOKIE_SIZE - 18,
              set + 16);
     assert_problem(client_get_with(&scene->client, "/v1/jobs", cookie), 401,

@@ -1,8 +1,9 @@
-/* Goal: what a daemon leaves that dies, or is taken for dead, is ended by the others and
- * charged what was authorised; who was only asleep writes nothing any more when it wakes; and
- * whatever is killed under load, nothing that was acknowledged is lost and nothing is spent
- * twice. Method: two daemons of the role api and two workers, which are killed, stopped
- * for longer than a lease, and cut off; a checker outside keeps what was acknowledged. */
+/* Goal: the work of a daemon that dies, or is taken for dead, is ended by the others
+ * and charged what was authorised; a daemon that was only suspended writes nothing any
+ * more when it resumes; and whatever is killed under load, nothing that was
+ * acknowledged is lost and nothing is spent twice. Method: two daemons of role api and
+ * two workers, which are killed, suspended for longer than a lease, and cut off; a
+ * checker outside them remembers what was acknowledged. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,7 +27,8 @@ static int begin(void **state)
     return 0;
 }
 
-/* The job was ended once, charged what was authorised, and published nothing. */
+/* Asserts that the job was ended once, charged what was authorised, and published
+ * nothing. */
 static void expect_lost(struct daemons *daemons, const char *job)
 {
     const struct reply *ended = await_end(&daemons->clients[OTHER], job);
@@ -45,9 +47,9 @@ static void expect_lost(struct daemons *daemons, const char *job)
     assert_true(daemons_ask("SELECT count(*) FROM claim WHERE job='%s'", job) == 0);
 }
 
-/* --- killed, and asleep --- */
+/* --- killed, and suspended --- */
 
-/* The worker that has claimed the job, by its process. */
+/* Returns the worker that has claimed the job, found by its process id. */
 static size_t worker_of(const struct daemons *daemons, const char *job)
 {
     double process =
@@ -88,7 +90,7 @@ static void who_is_killed_or_sleeps_loses_its_job_and_no_charge(void **state)
     train(one, SAMPLE_JOB, "points", 200, 2000.0);
 }
 
-/* It goes on as if it were alone, and what it does comes to nothing. */
+/* The worker goes on as if nothing had happened, and its work has no effect. */
 static void who_is_cut_off_is_taken_for_dead_and_writes_nothing(void **state)
 {
     struct daemons *daemons = *state;
@@ -110,7 +112,7 @@ static void who_is_cut_off_is_taken_for_dead_and_writes_nothing(void **state)
     train(one, SAMPLE_JOB, "points", 200, 2000.0);
 }
 
-/* An api daemon has nothing that others need: they go on without it at once. */
+/* The others need nothing from an api daemon: they go on without it at once. */
 static void an_api_daemon_that_is_killed_is_not_missed(void **state)
 {
     struct daemons *daemons = *state;
@@ -128,10 +130,10 @@ static void an_api_daemon_that_is_killed_is_not_missed(void **state)
 
 enum { ROUNDS = 6, JOBS_MAX = 2000 };
 
-struct load { /* of one client, which asks one daemon again and again */
+struct load { /* one client, which sends requests to one daemon */
     pthread_t thread;
-    pthread_mutex_t lock; /* guards place */
-    struct daemon place;  /* the daemon where it listens, or did */
+    pthread_mutex_t lock; /* protects place */
+    struct daemon place;  /* the daemon's current or last address */
     const char *name;
     atomic_bool *stops;
     size_t count;
@@ -160,12 +162,12 @@ static const struct reply *post(struct client *client, const char *key)
     return client_post(client, "/v1/jobs", key, SAMPLE_JOB, "points", 20, 2000.0);
 }
 
-/* Submits until it is told to stop; a daemon that is gone is asked again. */
+/* Submits until it is asked to stop, and retries while its daemon is gone. */
 static void *live(void *argument)
 {
     struct load *load = argument;
     for (unsigned i = 0; !atomic_load(load->stops) && load->count < JOBS_MAX; i++) {
-        /* keeps no connection to a port that is another's by now */
+        /* keeps no connection to a port that may belong to another process by now */
         struct client client;
         const struct daemon place = place_of(load);
         char key[32];
@@ -191,7 +193,7 @@ static uint32_t any(uint32_t below)
     return random % below;
 }
 
-/* Every one of the daemons is killed once, in some order, and the server in between. */
+/* Each of the daemons is killed once, in some order, and the server in between. */
 static void kill_all_in_turn(struct daemons *daemons, struct load loads[2])
 {
     uint32_t first = any(DAEMONS_MAX);
@@ -209,7 +211,8 @@ static void kill_all_in_turn(struct daemons *daemons, struct load loads[2])
     }
 }
 
-/* One key is one job, at whichever daemon it is asked again, and has one reservation. */
+/* One key is one job with one reservation, also if another daemon gets the repeated
+ * request. */
 static void check_known(struct daemons *daemons, const struct load *load)
 {
     char replayed[256];
@@ -265,7 +268,7 @@ static void nothing_is_lost_or_spent_twice_whatever_is_killed(void **state)
     atomic_store(&stops, true);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(pthread_join(loads[i].thread, NULL), 0);
-    /* One that lost the server amid a COMMIT may have ended by itself. */
+    /* A daemon that lost the server during a COMMIT may have ended by itself. */
     for (size_t i = 0; i < daemons->count; i++) {
         daemon_stop(&daemons->all[i], SIGKILL);
         daemons_start(daemons, i);

@@ -1,9 +1,9 @@
-/* Goal: whatever becomes of mpirun, its job ends as rank_lost, and no sum without noise is left
- * in the memory of the machine. Method: the real daemon, launcher and program, two processes on
- * this machine; mpirun is killed or ended, a rank hangs and its job is cancelled, the daemon is
- * killed with its mpirun. What a job has in memory is found through /proc: the names
- * that its ranks map, their ports, and the folder that they were given. Without mpirun it says
- * that it is skipped. */
+/* Goal: however mpirun fails, its job ends as rank_lost, and no sum without noise is
+ * left in the memory of the machine. Method: the real daemon, launcher and program, two
+ * processes on this machine; mpirun is killed or ended, a rank hangs and its job is
+ * cancelled, the daemon is killed together with its mpirun. The test finds a job's
+ * memory through /proc: the names that its ranks map, their ports, and the folder that
+ * they were given. If mpirun is missing the test is skipped with that reason. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 enum { PATH_SIZE = 300, LINE_SIZE = 4608, LISTENS = 0x0A };
 
-/* As docs/ranks.md has it for one machine, for root and for few processors. */
+/* The command of docs/ranks.md for one machine, for root and for few processors. */
 #define MPIRUN                                                                         \
     "mpirun --allow-run-as-root --oversubscribe --bind-to none "                       \
     "--mca btl_vader_single_copy_mechanism none --mca mpi_yield_when_idle 1"
@@ -43,13 +43,13 @@ static int finish(void **state)
     return *state == NULL ? 0 : stage_end(state);
 }
 
-/* --- a job and what it has in memory --- */
+/* --- a job and its memory --- */
 
 struct running {
     char id[64];
     pid_t ranks[RANKS], mpirun;
-    char folder[PATH_SIZE]; /* of its memory */
-    /* the name of one that the ranks exchange through, or had */
+    char folder[PATH_SIZE]; /* holds its shared memory */
+    /* path of one file of shared memory, which may be deleted */
     char memory[PATH_SIZE];
 };
 
@@ -70,8 +70,8 @@ static void read_folder(struct running *running)
     fclose(file);
 }
 
-/* The next line of a process's maps that is of such memory, without the line's end; NULL: there
- * is none. */
+/* Returns the path in the next line of a process's maps that is shared memory of ranks,
+ * without the line's end; NULL if there is none. */
 static char *next_memory(FILE *maps, char line[LINE_SIZE])
 {
     while (fgets(line, LINE_SIZE, maps) != NULL) {
@@ -102,7 +102,7 @@ static void read_memory(struct running *running)
     fclose(maps);
 }
 
-/* A job whose ranks have taken steps. */
+/* Returns a job whose ranks have taken steps. */
 static struct running begin_job(struct client *client)
 {
     struct running running;
@@ -132,7 +132,8 @@ static void assert_lost(struct client *client, const struct running *running)
     assert_nothing_is_left(running);
 }
 
-/* How many such maps a process has, and how many of them have a name. */
+/* Counts a process's mappings of such memory, and those of them whose file has a
+ * name. */
 static void count_memory(pid_t rank, unsigned *mapped, unsigned *named)
 {
     char line[LINE_SIZE], *path;
@@ -145,7 +146,7 @@ static void count_memory(pid_t rank, unsigned *mapped, unsigned *named)
     fclose(maps);
 }
 
-/* Whether a socket of this inode listens. */
+/* Returns whether a socket with this inode listens. */
 static bool listens(unsigned long inode)
 {
     static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
@@ -204,7 +205,7 @@ static void what_ranks_exchange_through_has_neither_name_nor_port(void **state)
         assert_int_equal(named, 0);
         assert_int_equal(count_ports(running.ranks[k]), 0);
     }
-    assert_true(count_ports(running.mpirun) > 0); /* so that they would be seen */
+    assert_true(count_ports(running.mpirun) > 0); /* so that ports would be found */
     cancel(client, running.id);
     await_end(client, running.id);
     assert_nothing_is_left(&running);
@@ -233,8 +234,9 @@ static void a_job_that_hangs_and_is_cancelled_leaves_nothing(void **state)
     assert_nothing_is_left(&running);
 }
 
-/* Both that check a data directory remove what a daemon that was killed has left. Any other
- * daemon of this user that starts meanwhile removes it too, so it may be gone already. */
+/* A verify and a start each check the data directory and remove what a killed daemon
+ * has left. Any other daemon of this user that starts in the meantime removes it too,
+ * so it may be gone already. */
 static void verify_and_a_start_remove_the_folder_of_a_killed_daemon(void **state)
 {
     struct client *client = ranks_client(*state);

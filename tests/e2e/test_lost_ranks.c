@@ -1,8 +1,9 @@
-/* Goal: a job of ranks on a worker that dies, or is taken for dead, is ended by another daemon
- * and charged what was authorised; its ranks end with the worker, nothing is published, and
- * nothing of it is left. Method: one daemon of the role api and two workers, which share a real
- * server of PostgreSQL and a small one of S3; mpirun starts two processes beside whichever
- * worker has the job. Where there is no mpirun it says that it is skipped. */
+/* Goal: a job of ranks on a worker that dies, or is taken for dead, is ended by another
+ * daemon and charged what was authorised; its ranks end with the worker, nothing is
+ * published, and no files are left. Method: one daemon of role api and two workers,
+ * which share a real PostgreSQL server and a small S3 server; mpirun starts two
+ * processes on the machine of the worker that has the job. If mpirun is missing the
+ * test is skipped with that reason. */
 #include <signal.h>
 
 #include "tests/expect.h"
@@ -37,7 +38,8 @@ static void ranks_of_a_worker_train_a_model(void **state)
     assert_int_equal(daemons_verify(daemons), 0);
 }
 
-/* The job, once it has taken steps, and its processes: below which worker they are. */
+/* Submits a job, waits until it has taken steps, and finds its processes. Returns their
+ * worker. */
 static size_t begin_endless(struct daemons *daemons, const char **id,
                             pid_t found[RANKS])
 {
@@ -71,7 +73,7 @@ static unsigned models(struct daemons *daemons)
     return (unsigned)json_array_size(reply_at(list, "models"));
 }
 
-/* What the model would have come in is gone where the worker starts again. */
+/* After the worker's start the file that the model would have arrived in is gone. */
 static void assert_nothing_left(struct daemons *daemons, size_t worker)
 {
     char command[192];
@@ -95,7 +97,8 @@ static void a_worker_that_is_killed_takes_its_ranks_with_it(void **state)
     assert_nothing_left(daemons, worker);
 }
 
-/* Its ranks wait for what it authorises next, which is nothing: it is fenced. */
+/* Its ranks wait for the next steps that it authorises. There are none, because the
+ * worker is fenced. */
 static void a_worker_that_slept_ends_its_ranks_when_it_wakes(void **state)
 {
     struct daemons *daemons = *state;
@@ -108,7 +111,7 @@ static void a_worker_that_slept_ends_its_ranks_when_it_wakes(void **state)
     assert_int_equal(kill(daemons->all[worker].pid, SIGCONT), 0);
     assert_int_equal(daemon_wait(&daemons->all[worker]), 75);
     assert_ranks_gone(found, RANKS);
-    assert_lost(daemons, id); /* as before */
+    assert_lost(daemons, id); /* unchanged */
     assert_int_equal(models(daemons), before);
     assert_nothing_left(daemons, worker);
 }

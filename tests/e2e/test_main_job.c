@@ -1,5 +1,5 @@
-/* The main job, as a newcomer does it: the session of the README typed as it stands,
- * and the digits to the accuracy and with every field that clients rely on. */
+/* Goal: the main job as a new user runs it: the session of the README typed unchanged,
+ * and a job on the digits with its accuracy and every field that clients rely on. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,7 +31,8 @@ static void write_idx(const char *folder, const char *name, const uint32_t *dime
     free(idx);
 }
 
-/* The digits, each cell drawn as 3 x 3 pixels inside a frame of 2: files as MNIST's. */
+/* Writes the digits as files like MNIST's: each cell becomes 3 x 3 pixels inside a
+ * frame of 2. */
 static void write_images(const char *folder, enum sample_part part, const char *images,
                          const char *labels)
 {
@@ -106,7 +107,7 @@ static void assert_number(const struct reply *reply, const char *path, double ex
                  expected);
 }
 
-/* The figures of architecture.md 2: q = batch_size / n, steps = ceil(epochs n /
+/* The numbers of architecture.md 2: q = batch_size / n, steps = ceil(epochs n /
  * batch_size). */
 static void a_job_answers_every_field_that_clients_rely_on(void **state)
 {
@@ -156,8 +157,8 @@ static void a_job_answers_every_field_that_clients_rely_on(void **state)
     assert_true(reply_number(job, "metrics.evaluation.loss") > 0);
     assert_int_equal(strlen(reply_text(job, "model")), 30);
     assert_true(strncmp(reply_text(job, "model"), "mdl_", 4) == 0);
-    /* The figure shown elsewhere is 92 (a median of runs); one run strays by a point or
-     * two of 359 records, and guessing gives 10. */
+    /* Elsewhere the documentation shows 92 (a median of runs). One run differs by a
+     * point or two on 359 records; guessing gives 10. */
     assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.85);
 }
 

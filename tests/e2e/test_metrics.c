@@ -1,6 +1,6 @@
-/* Goal: what is told to whoever operates the daemon: /metrics, the socket of its own for it,
- * the log's line of each request, a client's trace, /readyz?verbose. Each figure is held
- * against what the rest of the API shows, and nothing is told that the rest would not. */
+/* Goal: what an operator of the daemon gets: /metrics, the separate socket for it, the
+ * log's line of each request, a client's trace, /readyz?verbose. Method: each number is
+ * compared with the rest of the API, and none may reveal what the rest does not. */
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -23,7 +23,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* The value of a sample, named with its labels; -1 where there is none. */
+/* Returns the value of a sample, named with its labels; -1 if there is none. */
 static double sample(const struct reply *reply, const char *name)
 {
     size_t length = strlen(name);
@@ -41,7 +41,7 @@ static const struct reply *scrape(struct client *client)
     return reply;
 }
 
-/* --- figures --- */
+/* --- numbers --- */
 
 static void every_sample_is_of_a_family_that_was_told_once(void **state)
 {
@@ -110,7 +110,8 @@ static void figures_are_those_of_the_rest_of_the_api(void **state)
     assert_true(
         sample(metrics, "epsilond_budget_remaining_ratio{dataset=\"points\"}") ==
         reply_number(budget, "share.left"));
-    /* Two registered it and the job; polls are counted and the import is not timed. */
+    /* Two ledger commits are timed, those of the declaration and of the job; the import
+     * is not. A refused request is counted. */
     assert_true(sample(metrics, "epsilond_ledger_commit_seconds_count") == 2);
     assert_true(sample(metrics, "epsilond_http_requests_total{route=\"/v1/jobs\","
                                 "method=\"POST\",status=\"409\"}") == 1);
@@ -131,7 +132,7 @@ static void what_the_process_takes_is_coarse(void **state)
     assert_true(processor >= 0 && processor == floor(processor));
 }
 
-/* Between two ticks a run goes on and nothing of it is shown. */
+/* Between two ticks a run goes on, but none of its progress is shown. */
 static void nothing_moves_but_at_a_tick(void **state)
 {
     struct stage *stage = *state;
@@ -159,18 +160,18 @@ static void nothing_moves_but_at_a_tick(void **state)
             last[i] = now;
         }
     }
-    /* What time() tells is some milliseconds old, and a tick may have been late. */
+    /* time() may be some milliseconds behind, and a tick may have been late. */
     unsigned seconds = (unsigned)(time(NULL) - begin);
     for (size_t i = 0; i < NAMES; i++)
         assert_true(moves[i] <= seconds + 2);
-    assert_true(fmod(last[0] - 500, SAMPLE_QUARTER) == 0); /* the job before had 500 */
-    /* While the run is under way, and so while it waits, they stand still. */
+    assert_true(fmod(last[0] - 500, SAMPLE_QUARTER) == 0); /* 500 are the first job's */
+    /* These two stay the same during a run, and so while it waits. */
     assert_int_equal(moves[PROCESSOR] + moves[MEMORY], 0);
     cancel(client, job);
     await_end(client, job);
 }
 
-/* How long it waited is when a job changed, which may be private. */
+/* The waiting time is the time at which a job changed, which may be private. */
 static void a_request_that_waited_is_counted_and_not_timed(void **state)
 {
     struct stage *stage = *state;
@@ -222,9 +223,9 @@ static void datasets_beyond_the_limit_are_counted(void **state)
     assert_true(sample(metrics, "epsilond_budget_epsilon{dataset=\"fresh\"}") == -1);
 }
 
-/* --- a socket of its own --- */
+/* --- a separate socket --- */
 
-/* The port of the last line of that event, or 0. */
+/* Returns the port in the last line of that event, or 0. */
 static unsigned port_of(const struct daemon *daemon, const char *event)
 {
     char path[128], line[4096], wanted[64], *at;
@@ -341,7 +342,8 @@ static void a_line_of_the_log_has_nothing_that_the_sender_wrote(void **state)
     assert_true(daemon_logged(&stage->daemon, "\"route\":\"/v1/jobs:estimate\""));
     assert_true(daemon_logged(&stage->daemon, "\"status\":\"404\",\"bytes\":\""));
     assert_false(daemon_logged(&stage->daemon, "secret-"));
-    /* A submission waits for the store, where runs authorise their steps. */
+    /* The time of a submission would depend on the store, where runs authorise their
+     * steps. */
     assert_false(daemon_logged(&stage->daemon,
                                "\"route\":\"/v1/jobs\",\"status\":\"201\","
                                "\"bytes\":\"1\""));

@@ -1,5 +1,6 @@
-/* A published model is all that leaves: its file carries its certificate, says by
- * itself what predict answers, and is served whole, in ranges, and unchanged. */
+/* Goal: only the published model leaves the daemon: its file carries its certificate,
+ * is enough to compute what predict answers, and is served whole, in ranges, and
+ * unchanged. */
 #include <openssl/evp.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static void hex_of(char hex[65], const uint8_t digest[32])
         sprintf(hex + 2 * i, "%02x", digest[i]);
 }
 
-/* The header of a safetensors file; *data is where the tensors begin. */
+/* Reads the header of a safetensors file; *data is where the tensors begin. */
 static json_t *header_of(const struct reply *content, const char **data)
 {
     uint64_t size = 0;
@@ -199,7 +200,7 @@ static void read_tensors(struct tensors *tensors, const struct reply *content)
     json_decref(header);
 }
 
-/* Probability of "yes": one logistic output (api.md, loss). */
+/* Returns the probability of "yes", from one logistic output (api.md, loss). */
 static double probability(const struct tensors *tensors, const double x[INPUTS])
 {
     assert_int_equal(tensors->outputs, 1);
@@ -343,7 +344,7 @@ static void head_tells_the_size_without_the_file(void **state)
     assert_true(reply_header(head, "etag", given));
 }
 
-/* Whether the body, whatever its bytes are, has the text. */
+/* Returns whether the body, which may be binary, contains the text. */
 static bool holds(const struct reply *reply, const char *text)
 {
     size_t size = strlen(text);
@@ -353,7 +354,7 @@ static bool holds(const struct reply *reply, const char *text)
     return false;
 }
 
-/* What its graph computes is compared with predict by tests/python/check_onnx.py. */
+/* tests/python/check_onnx.py compares what the ONNX graph computes with predict. */
 static void it_comes_as_onnx_too(void **state)
 {
     struct published *published = *state;
@@ -374,7 +375,7 @@ static void it_comes_as_onnx_too(void **state)
     snprintf(expected, sizeof expected, "sha-256=:%s:", base64);
     assert_string_equal(given, expected);
 
-    /* Its tag is its own, and as good as the file's. */
+    /* It has an ETag of its own, which works like the file's. */
     assert_true(reply_header(onnx, "etag", etag));
     assert_true(reply_header(plain, "etag", given));
     assert_string_not_equal(etag, given);
@@ -424,7 +425,8 @@ static void quality_is_shown_on_public_data_over_the_run(void **state)
     struct client *client = client_of(state);
     const struct reply *job = client_get(client, "/v1/jobs/%s", published->job);
     const json_t *history = reply_at(job, "metrics.history");
-    /* 150 steps, n / batch = 5: one at each epoch, the last after the last step. */
+    /* 150 steps, n / batch = 5: one evaluation in each epoch, the last after the last
+     * step. */
     assert_int_equal(json_array_size(history), 30);
     double before = 0;
     for (size_t i = 0; i < 30; i++) {
@@ -481,7 +483,8 @@ static void a_regression_answers_in_the_units_of_its_label(void **state)
         train(client, "{'dataset':'slope','evaluation':'slope-test',"
                       "'model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
                       "'batch_size':150,'epochs':100,'privacy':{'epsilon':4}}");
-    /* Label spread is 57.7; a model that learnt nothing would show about that. */
+    /* The labels' spread is 57.7, which is the error of a model that has learnt
+     * nothing. */
     assert_true(reply_number(job, "metrics.evaluation.rmse") < 20);
     snprintf(path, sizeof path, "/v1/models/%s/predict", reply_text(job, "model"));
     const struct reply *reply =
@@ -507,7 +510,8 @@ static void a_cancelled_job_leaves_no_model(void **state)
 
 /* --- models that diverge --- */
 
-/* Deep, and with steps so long that its parameters stay finite and its outputs do not. */
+/* Deep, and with steps so long that its parameters stay finite but its outputs do
+ * not. */
 #define DIVERGING                                                                      \
     "{'dataset':'points',%s'model':{'preset':'mlp','hidden':[64,64,64,64,64,64,64,64]" \
     "},"                                                                               \
@@ -531,7 +535,7 @@ static void a_run_whose_public_evaluation_is_not_finite_has_diverged(void **stat
                              "epsilon_spent") > before);
 }
 
-/* Nobody has looked at what it answers until then. */
+/* Its answers were never computed before this request. */
 static void rows_without_an_answer_are_named(void **state)
 {
     struct client *client = client_of(state);

@@ -1,10 +1,10 @@
-/* Goal: deploy/kubernetes/mpijob/launch makes an MPIJob for a job of ranks, joins its launcher
- * and the daemon, and removes it however the job ends; the launcher's command starts ranks on
- * the workers by the key that the MPI operator makes; and a rank that is lost, or a daemon, ends
- * the job as it ends any. Method: the real daemon, script, mpirun, sshd and ssh, by the settings
- * of that folder; kubectl, the cluster and the operator are a program of this folder that stands
- * in for them, so nothing is shown of how a cluster behaves. Where there is no mpirun or no sshd
- * it says that it is skipped. */
+/* Goal: deploy/kubernetes/mpijob/launch makes an MPIJob for a job of ranks, connects
+ * its launcher and the daemon, and removes it however the job ends; the launcher's
+ * command starts ranks on the workers with the key that the MPI operator makes; and
+ * losing a rank, or the daemon, ends the job as it ends any other. Method: the real
+ * daemon, script, mpirun, sshd and ssh, with the settings of that folder. A program of
+ * this folder replaces kubectl, the cluster and the operator, so the test shows nothing
+ * about a real cluster. If mpirun or sshd is missing it is skipped with that reason. */
 #include "tests/expect.h"
 
 #include "tests/e2e/launcher_fixture.h"
@@ -15,7 +15,8 @@ enum { TRIES = 600 };
 
 static struct ssh_hosts hosts;
 
-/* As the pod has it: its programs, its name, and settings for two hosts on loopback. */
+/* Makes the environment of the pod: its programs, its name, and settings for two hosts
+ * on loopback. */
 static void make_pod(void)
 {
     char path[4096];
@@ -57,7 +58,7 @@ static int finish(void **state)
     return stage_end(state);
 }
 
-/* Each MPIJob has been removed, or is within half a minute. */
+/* Asserts that each MPIJob is removed within half a minute. */
 static void assert_removed(void)
 {
     char command[96];
@@ -67,7 +68,8 @@ static void assert_removed(void)
     assert_int_equal(system(command), 0);
 }
 
-/* The job, once it has taken steps, and its processes, which ssh has started. */
+/* Submits a job, waits until it has taken steps, and finds its processes, which ssh has
+ * started. */
 static const char *begin_endless(struct client *client, pid_t found[RANKS])
 {
     const char *id = submit(client, RANKS_JOB, ENDLESS_STEPS, 3000.0);
@@ -116,7 +118,7 @@ static void a_rank_that_is_killed_ends_the_job_which_stays_charged(void **state)
     assert_removed();
 }
 
-/* Last: the script finds that its standard input has ended, and removes what it made. */
+/* This test is last. The script removes what it made when its standard input ends. */
 static void the_mpijob_of_a_daemon_that_is_killed_ends_and_is_removed(void **state)
 {
     pid_t found[RANKS];

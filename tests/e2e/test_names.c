@@ -1,5 +1,6 @@
-/* What people call datasets, jobs and models: given at their creation, changed under the
- * version that was read, found in lists, kept over restarts, and no part of anything else. */
+/* Goal: the names that people give datasets, jobs and models are set at their creation,
+ * changed only in the version that was read, found in lists, kept over restarts, and
+ * part of nothing else. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
     "{'dataset':'named','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"     \
     "'batch_size':50,'steps':2,'privacy':{'noise_multiplier':50}" words "}"
 
-struct things { /* one of each kind, all called something */
+struct things { /* one of each kind, all with a name */
     struct stage *stage;
     char paths[3][80]; /* dataset, job, model */
 } things;
@@ -100,7 +101,7 @@ static void a_patch_needs_the_version_that_there_is(void **state)
         assert_problem(client_patch(client, path, tag, "{'display_name':'C'}"), 412,
                        "precondition_failed");
 
-        /* What changes nothing is no new version; * is any. */
+        /* A change of nothing makes no new version; * matches any. */
         const struct reply *same = client_patch(client, path, after, "{}");
         assert_status(same, 200);
         assert_true(reply_header(same, "ETag", again));
@@ -175,7 +176,7 @@ static void a_tag_of_a_megabyte_has_its_code(void **state)
     free(body);
 }
 
-/* How many things a list finds. */
+/* Returns the number of things that a list finds. */
 static size_t found(const char *list, const char *query)
 {
     const struct reply *page = client_get(client_of(), "/v1/%s?%s", list, query);
@@ -262,7 +263,7 @@ static void names_are_no_part_of_what_is_promised_or_spent(void **state)
         json_equal(reply_at(after, "certificate"), reply_at(model, "certificate")));
     assert_null(
         strstr(client_get(client, "%s/content", things.paths[2])->headers, "Another"));
-    /* What is declared is declared so already, whatever it is called. */
+    /* A declaration is compared without its name. */
     assert_problem(client_create(client, "/v1/datasets", POINTS("," CAPTION), "named",
                                  "A new name", "east"),
                    409, "already_exists");
@@ -281,7 +282,7 @@ static void an_estimate_takes_a_named_job_and_a_key_its_body_as_it_is(void **sta
     char path[100];
     snprintf(path, sizeof path, "/v1/jobs/%s", reply_text(first, "id"));
     assert_status(client_patch(client, path, "*", "{'display_name':'L'}"), 200);
-    /* The answer that is remembered is the one that was given. */
+    /* The repeated request gets the first answer. */
     const struct reply *again =
         client_post(client, "/v1/jobs", "named-key", JOB("," CAPTION), "K", "n");
     assert_string_equal(again->body, first->body);

@@ -1,6 +1,6 @@
-/* The papers' networks through HTTP: residual branches, group norms, dropout and the
- * other layers train, are published with all their tensors and predict without dropping;
- * what a layer cannot do is refused at its place. */
+/* Goal: the papers' networks through HTTP: residual branches, group norms, dropout and
+ * the other layers train, are published with all their tensors and predict without
+ * dropping; what a layer cannot do is refused with the member at fault. */
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,8 @@ static const struct reply *train_network(struct client *client, const char *mode
     return reply;
 }
 
-/* Rows of the test part as predict takes them: "[..],[..]"; labels (rows). */
+/* Returns rows of the test part in predict's form, "[..],[..]", and stores their
+ * labels. */
 static char *test_rows(size_t rows, int *labels)
 {
     char *csv = sample_digits(SAMPLE_TEST), *text = malloc(rows * 400), *to = text;
@@ -67,13 +68,14 @@ static void a_residual_network_learns_the_digits(void **state)
     assert_true(reply_number(job, "model_spec.layers.3.shortcut.1.rate") == 0.1);
     snprintf(model, sizeof model, "%s", reply_text(job, "model"));
 
-    /* The file has the branches' tensors, by their ways. */
+    /* The file has the tensors of the branches, named by their paths. */
     const struct reply *file = client_get(client, "/v1/models/%s/content", model);
     assert_status(file, 200);
     assert_non_null(strstr(file->body + 8, "\"3.shortcut.0.weight\""));
     assert_non_null(strstr(file->body + 8, "\"3.body.4.bias\""));
 
-    /* Nothing is dropped: the same rows get the same answers, as good as evaluation's. */
+    /* Nothing is dropped: the same rows get the same answers, as accurate as the
+     * evaluation's. */
     char *rows = test_rows(ROWS, labels);
     snprintf(path, sizeof path, "/v1/models/%s/predict", model);
     json_auto_t *first = json_deep_copy(
@@ -160,7 +162,7 @@ static void a_layer_that_does_not_fit_is_named(void **state)
     }
 }
 
-/* Its file goes by torchvision's names. */
+/* Its file uses torchvision's names. */
 static void a_resnet_is_published_under_public_names(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -235,7 +237,8 @@ static void huber_fits_a_line_past_outliers(void **state)
         const struct reply *reply = client_post(client, path, NULL, "{'inputs':[[5]]}");
         value[k] = reply_number(reply, "outputs.0.value");
     }
-    /* The line has 250 there; a tenth of the records draws a least square 74 away. */
+    /* The true line is 250 there; a tenth of the records pulls the least-squares line
+     * 74 away. */
     assert_true(fabs(value[0] - 250) < 25);
     assert_true(value[1] > 300);
 }

@@ -1,6 +1,7 @@
-/* Goal: a daemon whose files are in a bucket does what one does that keeps them in folders,
- * through a place that fails, lies and is not ours, and what it leaves there tells nothing.
- * Method: a small server of S3 beside it, which checks every signature. */
+/* Goal: a daemon whose files are in a bucket does what a daemon with local folders
+ * does, although the bucket fails, gives false answers and belongs to a third party;
+ * and what the daemon leaves there reveals nothing. Method: a small S3 server on the
+ * same machine, which checks every signature. */
 #define _GNU_SOURCE /* pipe2 */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -74,14 +75,14 @@ static size_t objects(struct scene *scene)
     return count;
 }
 
-/* What is removed goes on a thread of its own. */
+/* Objects are deleted on a separate thread. */
 static void await_objects(struct scene *scene, size_t count)
 {
     while (objects(scene) != count)
         usleep(1000);
 }
 
-/* Whatever is in the bucket is called by 32 digits under the prefix, but for one. */
+/* Every object in the bucket is named by 32 digits under the prefix, except for one. */
 static void assert_names_tell_nothing(struct scene *scene)
 {
     const char *at = s3_ask(&scene->s3, "/~objects");
@@ -111,10 +112,10 @@ static void the_main_job_runs_on_a_bucket_that_fails_and_lies(void **state)
     ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));
     s3_ask(&scene.s3, "/~faults?kind=error&method=PUT&count=2");
     ready_digits(client, "digits-test", SAMPLE_TEST, SAMPLE_PUBLIC);
-    await_objects(&scene, 3); /* two matrices, and whose it is */
+    await_objects(&scene, 3); /* two matrices, and the owner's mark */
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
-    start(&scene, "100000000");                      /* what it trains on is fetched, */
-    s3_ask(&scene.s3, "/~faults?kind=flip&count=2"); /* but not at once */
+    start(&scene, "100000000");                      /* the training data is fetched, */
+    s3_ask(&scene.s3, "/~faults?kind=flip&count=2"); /* but not at the first try */
     const struct reply *job =
         train(client, "{'dataset':'digits','evaluation':'digits-test',"
                       "'model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
@@ -128,7 +129,7 @@ static void the_main_job_runs_on_a_bucket_that_fails_and_lies(void **state)
     assert_int_equal(verify(&scene, "off"), 0);
     assert_int_equal(verify(&scene, "on"), 0);
     start(&scene, "100000000");
-    s3_ask(&scene.s3, "/~faults?kind=babble&count=1"); /* a refusal */
+    s3_ask(&scene.s3, "/~faults?kind=babble&count=1"); /* refused by the server */
     const struct reply *refused = client_get(client, "%s", path);
     assert_status(refused, 500);
     assert_null(strstr(refused->body, S3_BUCKET));
@@ -143,11 +144,11 @@ static void the_main_job_runs_on_a_bucket_that_fails_and_lies(void **state)
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
     assert_true(is_empty(&scene, "models") && is_empty(&scene, "datasets") &&
                 is_empty(&scene, "uploads") && is_empty(&scene, "cache"));
-    assert_int_equal(objects(&scene), 4); /* and a model */
+    assert_int_equal(objects(&scene), 4); /* plus a model */
     assert_names_tell_nothing(&scene);
     s3_ask(&scene.s3, "/~faults?kind=flip&count=100");
     assert_int_equal(verify(&scene, "off"), 0);
-    assert_int_equal(verify(&scene, "on"), 78); /* not even whose it is reads back */
+    assert_int_equal(verify(&scene, "on"), 78); /* the owner's mark is unreadable */
     end(&scene);
 }
 
@@ -166,12 +167,12 @@ static void a_full_cache_ends_a_job_before_it_is_charged(void **state)
     assert_string_equal(reply_text(job, "state_reason"), "cache_full");
     assert_true(reply_number(client_get(client, "/v1/datasets/points/budget"),
                              "epsilon_spent") == 0);
-    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0); /* its log is written */
+    assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0); /* flushes its log */
     assert_true(daemon_logged(&scene.daemon, "the cache of files has no room"));
     end(&scene);
 }
 
-/* The same with the database on a server, where there is one. */
+/* The same with the database on a server, if PostgreSQL is installed. */
 static void rows_on_a_server_name_files_in_a_bucket(void **state)
 {
     (void)state;
@@ -220,7 +221,8 @@ static void a_publication_that_is_cut_short_leaves_garbage_that_goes(void **stat
     struct client *client = &scene.client;
     ready_points(client, "points", 500, 1, SAMPLE_BUDGET(4));
     await_objects(&scene, 2);
-    /* The answer to what puts the model is late: the daemon is killed while it waits. */
+    /* The answer to the upload of the model is delayed, and the daemon is killed while
+     * it waits. */
     s3_ask(&scene.s3, "/~faults?kind=delay&method=PUT&count=100");
     const char *job = submit(client, SAMPLE_JOB, "points", 20, 3.0);
     await_objects(&scene, 3);
@@ -230,7 +232,7 @@ static void a_publication_that_is_cut_short_leaves_garbage_that_goes(void **stat
     assert_string_equal(reply_text(client_get(client, "/v1/jobs/%s", job), "state"),
                         "FAILED");
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
-    assert_int_equal(objects(&scene), 3); /* it is too young to go */
+    assert_int_equal(objects(&scene), 3); /* too young to be deleted */
     s3_ask(&scene.s3, "/~age?seconds=180000");
     start(&scene, "100000000");
     await_objects(&scene, 2);
@@ -243,7 +245,7 @@ struct starter { /* a client whose job begins with weights */
     struct client client;
     pthread_t thread;
     const char *model;
-    atomic_long status; /* of the answer; 0: there is none yet */
+    atomic_long status; /* of the answer; 0: none yet */
 };
 
 #define FROM_MODEL                                                                     \
@@ -260,7 +262,7 @@ static void *start_from_model(void *argument)
     return NULL;
 }
 
-/* How often an object was asked for. */
+/* Returns the number of GET requests for objects. */
 static size_t gets(struct scene *scene)
 {
     size_t count = 0;
@@ -273,7 +275,7 @@ static size_t gets(struct scene *scene)
     return count;
 }
 
-/* It asks for its job, and the store holds what that needs. */
+/* The client submits its job while the server delays what the job needs. */
 static void begin_starter(struct scene *scene, struct starter *starter)
 {
     struct client *client = &scene->client;
@@ -300,7 +302,8 @@ static void while_the_store_is_slow_others_write_and_cancel(void **state)
     begin(&scene);
     begin_starter(&scene, &starter);
     struct client *client = &scene.client;
-    /* What the other's job trains on is held, too: it ends all the same. */
+    /* The server also holds back the training data of the other job, which nevertheless
+     * ends. */
     const char *other = submit(client, SAMPLE_JOB, "points", 20, 3.0);
     cancel(client, other);
     assert_string_equal(reply_text(await_end(client, other), "state"), "CANCELLED");
@@ -349,13 +352,13 @@ static void estimates_of_weights_that_are_not_here_are_answered(void **state)
             create ? 201 : 200);
     }
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
-    start(&scene, "1000"); /* a cache that has no room for it */
+    start(&scene, "1000"); /* a cache that is too small */
     assert_problem(client_create(client, "/v1/jobs", FROM_MODEL, model), 503,
                    "disk_full");
     end(&scene);
 }
 
-/* A start with these options is refused, and says why. */
+/* A start with these options is refused with this reason. */
 static void assert_refused(struct scene *scene, const char *const *more,
                            const char *why)
 {
@@ -368,7 +371,7 @@ static void assert_refused(struct scene *scene, const char *const *more,
         fail_msg("not said: %s", why);
 }
 
-/* The same by files, as a service manager hands them out. */
+/* The same with secrets in files, as a service manager provides them. */
 static void use_files_of_secrets(struct scene *scene, const char *key_file)
 {
     char file[128];

@@ -1,5 +1,6 @@
-/* The document that the daemon serves is what it does: replay_openapi.py sends every
- * example of a request and compares every answer with the schema promised for it. */
+/* Goal: the daemon does what the document that it serves says. Method:
+ * replay_openapi.py sends every example of a request and compares every answer with the
+ * schema promised for it. */
 #include <sys/wait.h>
 
 #include "tests/expect.h"

@@ -1,7 +1,8 @@
-/* Goal: until records are imported, a dataset is its owner's only: no other data owner of
- * the project brings its files, declares it again, imports or deletes it, and nobody but the
- * owner can tell that an import was refused. Method: a table of attempts by a second data
- * owner; every surface that other roles read, before and after imports that are refused. */
+/* Goal: until records are imported, a dataset belongs only to its owner: no other data
+ * owner of the project can upload its files, declare it again, import or delete it, and
+ * only the owner can see that an import was refused. Method: a table of attempts by a
+ * second data owner; everything that other roles can read, before and after imports
+ * that are refused. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,7 +137,8 @@ static void no_other_data_owner_touches_a_dataset_that_is_not_imported(void **st
                 300);
 }
 
-/* A public dataset too: its import is compared with its owner's private records. */
+/* This holds for a public dataset, too: its import is compared with its owner's private
+ * records. */
 static void a_guess_in_anothers_public_dataset_is_refused_unread(void **state)
 {
     (void)state;
@@ -150,12 +152,12 @@ static void a_guess_in_anothers_public_dataset_is_refused_unread(void **state)
         client_put(client, "/v1/datasets/open/files/data", guess, strlen(guess)), 403,
         "forbidden");
     assert_problem(client_act(client, "/v1/datasets/open:import"), 403, "forbidden");
-    /* Under an id of their own the guess is nobody's twin. */
+    /* Under an id of their own the guess is not reported as a duplicate. */
     ready_points(client, "own-guess", 300, 1, SAMPLE_PUBLIC);
     free(guess);
 }
 
-/* --- what others see of an import that was refused --- */
+/* --- what others see of a refused import --- */
 
 static const char *const surfaces[] = {
     "/v1/datasets/$",
@@ -174,7 +176,7 @@ static const char *const surfaces[] = {
 };
 enum { SURFACES = sizeof surfaces / sizeof *surfaces };
 
-struct seen { /* by one reader: an answer and its ETag */
+struct seen { /* what one reader sees: an answer and its ETag */
     long status;
     char *body, tag[256];
 };
@@ -188,13 +190,14 @@ static void look(struct seen *seen, const char *surface, const char *id)
              names_it ? surface + before + 1 : "");
     const struct reply *reply = client_get(access_client(), "%s", path);
     seen->status = reply->status;
-    /* A refusal names its request, and is of the reader's role. */
+    /* The text of a refusal names its request and depends on the reader's role, so it
+     * is left out. */
     seen->body = strdup(reply->status == 200 ? reply->body : "");
     if (!reply_header(reply, "etag", seen->tag))
         seen->tag[0] = '\0';
 }
 
-/* How many answers of that route had this status. */
+/* Returns the number of answers of that route with this status. */
 static double counted(const char *status)
 {
     char sample[160];
@@ -207,7 +210,8 @@ static double counted(const char *status)
     return at != NULL ? strtod(at + strlen(sample), NULL) : 0;
 }
 
-/* The readers: each role of the project; the data owner among them is another one. */
+/* The readers: each role of the project; the data owner among them is not the dataset's
+ * owner. */
 static void look_all(struct seen seen[ROLE_COUNT][SURFACES], const char *id)
 {
     for (unsigned role = ROLE_ANALYST; role < ROLE_COUNT; role++) {
@@ -298,7 +302,8 @@ static void open_streams(struct event_stream streams[ROLE_COUNT])
     }
 }
 
-/* Reads the stream until it shows the end of the job; nothing before that names the dataset. */
+/* Reads the stream until it shows the end of the job. Nothing before that may name the
+ * dataset. */
 static void expect_unmentioned(struct event_stream *stream, const char *dataset,
                                const char *job)
 {
@@ -315,7 +320,8 @@ static void expect_unmentioned(struct event_stream *stream, const char *dataset,
     stream_close(stream);
 }
 
-/* Neither a stream nor a webhook tells others of it; an import that succeeds is told. */
+/* Neither a stream nor a webhook reports a refused import to others; a successful
+ * import is reported. */
 static void a_refused_import_is_no_event(void **state)
 {
     (void)state;
@@ -347,7 +353,8 @@ static void a_refused_import_is_no_event(void **state)
     assert_int_equal(json_array_size(reply_at(log, "deliveries")), 1);
 }
 
-/* Nobody is local once there are keys: its datasets are left as they are, or deleted. */
+/* Once there are keys no one has the name "local": its datasets stay as they are, or
+ * are deleted. */
 static void what_was_declared_before_there_were_keys_is_imported_by_nobody(void **state)
 {
     struct stage *stage = *state;

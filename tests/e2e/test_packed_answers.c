@@ -1,6 +1,7 @@
-/* Goal: whoever takes gzip gets every long answer to a GET by gzip, which unpacks to the
- * answer of whoever does not, under a tag of its own that is known afterwards; and nobody
- * else gets anything else than before. */
+/* Goal: a client that accepts gzip gets every long answer to a GET compressed; it
+ * decompresses to the answer that other clients get, has an ETag of its own, and is
+ * recognised by that ETag later. All other clients get the same answers as without
+ * compression. */
 #include <string.h>
 #include <zlib.h>
 
@@ -31,7 +32,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* Unpacks to[0..ROOM) and answers how many bytes there are. */
+/* Decompresses into to[0..ROOM) and returns the number of bytes. */
 static size_t unpack(char *to, const struct reply *packed)
 {
     enum { GZIP_ALONE = 16 + 15 };

@@ -1,6 +1,6 @@
-/* Goal: no request reads or charges a budget while its grant is pending, and a grant that
- * nobody decided within fourteen days is never made. Method: a table of requests; rows whose
- * time of proposal is moved back while the daemon is stopped. */
+/* Goal: no request reads or charges a budget while its grant is pending, and a grant
+ * that was not decided within fourteen days is never made. Method: a table of requests;
+ * rows whose time of proposal is moved back while the daemon is stopped. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void no_request_uses_a_budget_that_is_pending(void **state)
     assert_true(reply_number(client_get(client, "/v1/ledger/head"), "seq") == 0);
 }
 
-/* Makes every proposal that waits fifteen days old, as its row has it. */
+/* Makes every pending proposal fifteen days older in its row. */
 static void let_fifteen_days_pass(void)
 {
     struct daemon *daemon = &approval_scene.stage->daemon;

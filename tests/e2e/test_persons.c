@@ -1,7 +1,7 @@
-/* Goal: a promise to persons, from a csv with several rows of each, or images and a file of
- * ids, to a model: what is drawn, charged and certified is of persons, how many rows there
- * are is shown nowhere, and nothing about single rows is taken. Method: the digits of a
- * made-up number of writers, and made-up images, over HTTP. */
+/* Goal: a promise to persons, from a CSV with several rows for each, or from images and
+ * a file of ids, to a model: drawing, charge and certificate are about persons, the
+ * number of rows is shown nowhere, and requests about single rows are refused. Method:
+ * the digits of a made-up number of writers, and made-up images, over HTTP. */
 #include <string.h>
 #include <time.h>
 
@@ -12,7 +12,8 @@
 
 enum { WRITERS = 367 };
 
-/* The digits, each with its writer in front. Some have one row, some have many. */
+/* Returns the digits, each with its writer in the first column. Some writers have one
+ * row, some many. */
 static char *digits_of_writers(void)
 {
     char *digits = sample_digits(SAMPLE_TRAIN), *saved = NULL;
@@ -113,7 +114,7 @@ static void a_model_of_persons_is_learnt_and_certified(void **state)
     for (int i = 1; i < 64; i++)
         strcat(zeros, ",0");
     snprintf(path, sizeof path, "/v1/models/%s/predict", reply_text(model, "id"));
-    /* A person's id is nothing that a model asks for. */
+    /* A model does not ask for a person's id. */
     assert_status(client_post(client, path, NULL, "{'inputs':%s]]}", zeros), 200);
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
@@ -135,7 +136,7 @@ static void algorithms_without_a_proof_for_persons_are_refused(void **state)
     }
 }
 
-/* However many rows they have. */
+/* Each person counts once, however many rows they have. */
 static void statistics_count_everybody_once(void **state)
 {
     struct stage *stage = *state;
@@ -154,7 +155,7 @@ static void statistics_count_everybody_once(void **state)
     assert_non_null(strstr(reply->body, "\"unit\":\"person\""));
 }
 
-/* From people with several rows to a model whose quality is known, without public data. */
+/* From people with several rows to a model of known quality, without public data. */
 static void quality_is_measured_on_persons_held_out(void **state)
 {
     struct stage *stage = *state;
@@ -184,7 +185,7 @@ static void quality_is_measured_on_persons_held_out(void **state)
                       "'evaluation':{'holdout':true,'epsilon':1}}");
     assert_close(reply_number(job, "privacy.sampling_rate"), 256.0 / (PERSONS * 3 / 4),
                  1e-9);
-    assert_true(reply_number(job, "rows_per_person") == 2); /* as many as are kept */
+    assert_true(reply_number(job, "rows_per_person") == 2); /* the rows kept */
     assert_true(reply_number(job, "quality.accuracy.value") > 0.8);
     assert_true(reply_number(job, "quality.records") == PERSONS / 4);
     assert_string_equal(reply_text(job, "quality.unit"), "person");
@@ -264,7 +265,7 @@ static void a_row_that_is_nobodys_is_told_to_the_owner_alone(void **state)
     assert_null(strstr(shown->body, "whose it is"));
 }
 
-/* Whether text holds the number by itself, and not among the digits of another. */
+/* Returns whether text contains the number, other than inside a longer number. */
 static bool mentions(const char *text, const char *number)
 {
     for (const char *at = text; (at = strstr(at, number)) != NULL; at++)
@@ -274,7 +275,7 @@ static bool mentions(const char *text, const char *number)
     return false;
 }
 
-/* Whatever can be read, after jobs and before. */
+/* Everything that can be read, after jobs and before. */
 static void how_many_rows_there_are_is_shown_nowhere(void **state)
 {
     struct stage *stage = *state;
@@ -305,7 +306,7 @@ static void how_many_rows_there_are_is_shown_nowhere(void **state)
 
 enum { PHOTOS = 1013, SIDE = 8, FACES = 211 };
 
-/* Brighter where the label is 1; several of each person. */
+/* Uploads images that are brighter if the label is 1, several for each person. */
 static void bring_photos(struct client *client)
 {
     static uint8_t pixels[PHOTOS * SIDE * SIDE], labels[PHOTOS];
@@ -337,7 +338,8 @@ static void bring_photos(struct client *client)
     "'batch_size':50,'steps':20,'privacy':{'noise_multiplier':8},"                     \
     "'augmentation':%s}"
 
-/* From images and a file of ids to a model of persons that saw each row in two views. */
+/* From images and a file of ids to a model of persons, which saw each row in two
+ * views. */
 static void ids_come_in_a_file_and_images_in_views(void **state)
 {
     struct stage *stage = *state;
@@ -382,7 +384,8 @@ static void ids_come_in_a_file_and_images_in_views(void **state)
     }
 }
 
-/* What is clipped by a bound of one record's gradient is no mean of views. */
+/* These algorithms rely on the bound of a single record's gradient, which a mean of
+ * views does not have. */
 static void algorithms_without_a_proof_for_views_are_refused(void **state)
 {
     struct stage *stage = *state;

@@ -1,6 +1,6 @@
-/* Goal: a key's policy that allows more holds once somebody else has agreed to that policy and
- * to no other; one that allows less holds at once. Method: a daemon with keys of several
- * owners, made by the command on the host. */
+/* Goal: a key's policy that allows more takes effect once another person has agreed to
+ * exactly that policy; one that allows less takes effect at once. Method: a daemon with
+ * keys of several owners, made by `epsilond key` on the host. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static const struct reply *reject_policy(const char *key, const char *id)
     return client_post(approval_as(key), path, NULL, "{'reason':'as was agreed'}");
 }
 
-/* Which of the acts that changed the key's policy, in their order, an officer reads as waiting. */
+/* Checks which changes of the key's policy, in the audit trail's order, an officer sees
+ * as pending. */
 static void assert_waits(const char *id, const char *expected)
 {
     char text[64] = "[";
@@ -51,7 +52,7 @@ static void assert_waits(const char *id, const char *expected)
     assert_string_equal(text, expected);
 }
 
-/* What waits goes on to wait, as it was asked for. */
+/* A pending policy is still pending after a restart, unchanged. */
 static void expect_after_a_restart(const char *id, const struct reply *before)
 {
     assert_int_equal(daemon_stop(&approval_scene.stage->daemon, SIGKILL),
@@ -103,7 +104,8 @@ static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
     assert_int_equal(json_array_size(reply_at(acts, "acts")), 1);
     assert_string_equal(reply_text(acts, "acts.0.object"), id);
     assert_string_equal(reply_text(acts, "acts.0.detail.proposed_by"), "ana");
-    /* Who makes keys has none, and what has ended is not changed. */
+    /* A key that can make keys has no policy, and the policy of an ended key cannot be
+     * changed. */
     char path[96];
     snprintf(path, sizeof path, "%.8s", approval_scene.ana + strlen("dpk_"));
     assert_invalid_at(change_policy(approval_scene.ana, path, "{'max_open_jobs':1}"),
@@ -113,7 +115,8 @@ static void a_wider_policy_of_a_key_takes_a_second_person(void **state)
     assert_problem(change_policy(approval_scene.ana, id, "null"), 409, "key_ended");
 }
 
-/* Neither who proposed a policy nor the key's owner decides it, in whatever letters. */
+/* Neither the proposer of a policy nor the key's owner can decide it, and capital
+ * letters in their names do not change that. */
 static void capitals_are_no_second_person_of_a_policy(void **state)
 {
     (void)state;
@@ -135,7 +138,8 @@ static void capitals_are_no_second_person_of_a_policy(void **state)
     assert_status(approve_policy(approval_scene.bob, id, "null"), 200);
 }
 
-/* Somebody has read a mild policy, and a wide one takes its place before they agree. */
+/* An officer has read a narrow policy, and a wide one replaces it before the officer
+ * agrees. */
 static void a_policy_that_was_exchanged_is_not_approved(void **state)
 {
     (void)state;
@@ -149,7 +153,7 @@ static void a_policy_that_was_exchanged_is_not_approved(void **state)
     assert_status(change_policy(approval_scene.ana, id, mild), 202);
     assert_status(change_policy(approval_scene.ana, id, wide), 202);
     assert_problem(approve_policy(approval_scene.bob, id, mild), 409, "grant_decided");
-    /* Nor where the first was taken back in between. */
+    /* The same if the first was withdrawn in between. */
     assert_status(change_policy(approval_scene.ana, id, "{'max_epsilon_per_job':1}"),
                   200);
     assert_problem(approve_policy(approval_scene.bob, id, mild), 409, "grant_decided");

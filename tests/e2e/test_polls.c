@@ -1,6 +1,6 @@
-/* What polls are told: answers are composed once a version and shared, so here it is
- * asked whether each is the job as it is: after a change, to several clients at once, for
- * more jobs than answers are kept of, when the same job is asked for in other ways, and
+/* Goal: answers to polls are rendered once for each version of a job and shared. Each
+ * must show the job as it is: after a change, to several clients at once, for more jobs
+ * than there are cached answers, when the same job is requested in other ways, and
  * after a restart. */
 #include <pthread.h>
 #include <signal.h>
@@ -72,7 +72,7 @@ static void a_change_is_in_the_next_answer(void **state)
     await_end(client, running);
 }
 
-/* A name of the request is the only thing that may differ. */
+/* Only the name that a request gives itself (X-Request-Id) may differ. */
 static void the_same_job_reads_the_same_however_it_is_asked(void **state)
 {
     static const char *const names[] = {"etag", "cache-control", "content-type",
@@ -121,11 +121,11 @@ enum { TAG_SIZE = 256, TAGS_MAX = 64, GROWING = 3 };
 struct told { /* what a poller knows of the job */
     size_t rank;
     double numbers[GROWING];
-    char tags[TAGS_MAX][TAG_SIZE]; /* (count), of different answers, first in first */
-    size_t count, last;            /* the last one's */
+    char tags[TAGS_MAX][TAG_SIZE]; /* (count), of different answers, oldest first */
+    size_t count, last;            /* last: index of the last answer's tag */
 };
 
-/* The place of a cancelled job's state among those that it goes through. */
+/* The position of a cancelled job's state in the order of its states. */
 static size_t rank_of(const struct reply *job)
 {
     static const char *const states[] = {"QUEUED", "RUNNING", "CANCELLING",
@@ -136,8 +136,8 @@ static size_t rank_of(const struct reply *job)
     return rank;
 }
 
-/* Whether it is older than what was told: in an earlier state, with less of what only grows,
- * or an answer that another one has followed already. */
+/* Returns whether the answer is older than the earlier ones: in an earlier state, with
+ * a number that decreased, or with a tag that another one has followed. */
 static bool is_past(struct told *told, const struct reply *job)
 {
     static const char *const growing[GROWING] = {
@@ -209,7 +209,8 @@ static void no_client_is_told_of_the_past(void **state)
     }
 }
 
-/* Answers of jobs that were asked for longest ago are let go, and made again. */
+/* The cached answers of the jobs that were requested longest ago are dropped, and made
+ * again. */
 static void more_jobs_than_answers_are_kept_of_read_right(void **state)
 {
     struct client *client = client_of(state);
@@ -239,7 +240,8 @@ static void more_jobs_than_answers_are_kept_of_read_right(void **state)
     free(jobs);
 }
 
-/* Lists of all jobs, two a page, into texts[0..], each to the last page. */
+/* Stores the pages of the list of all jobs, two a page, in texts; returns how many
+ * there are. */
 static size_t pages_of(struct client *client, const char *query, const char **texts)
 {
     size_t count = 0;
@@ -261,8 +263,8 @@ static void tag_of(char tag[256], struct client *client, const char *job)
     assert_true(reply_header(client_get(client, "/v1/jobs/%s", job), "etag", tag));
 }
 
-/* Every way a job can have gone, with what it evaluated and released. The tag is that of
- * the fifth while it was queued. */
+/* One job for every way in which a job can end, with evaluations and releases. queued
+ * becomes the tag of the fifth while it was queued. */
 static size_t end_jobs(struct client *client, const char **jobs, char queued[256])
 {
     static const char learning[] =
@@ -289,7 +291,7 @@ static size_t end_jobs(struct client *client, const char **jobs, char queued[256
     return 6;
 }
 
-/* Asks for a job with the tag of what is known of it. */
+/* Requests a job with a tag and expects this status. */
 static void assert_answered(struct client *client, const char *job, const char *tag,
                             unsigned status)
 {
@@ -326,7 +328,8 @@ static void a_restart_changes_no_answer(void **state)
         after[texts + i] = client_get(client, "/v1/jobs/%s", jobs[i])->body;
     for (size_t i = 0; i < texts + count; i++)
         assert_string_equal(after[i], before[i]);
-    /* Who knows what is shown is told so, and who knows something older is shown it. */
+    /* A client whose tag is current gets 304, and one with an older tag gets the
+     * job. */
     for (size_t i = 0; i < count; i++) {
         assert_answered(client, jobs[i], tags[i], 304);
         assert_answered(client, jobs[i], tags[(i + 1) % count], 200);

@@ -1,6 +1,6 @@
-/* Predictions at once: each is answered, with 200 or with 503 and when to come again,
- * none is dropped; a small one does not wait for the large ones before it; and what they
- * took of memory is given back. */
+/* Goal: of many simultaneous predictions each is answered, with 200 or with 503 and a
+ * time to retry, and none is dropped; a small one does not wait for the large ones
+ * before it; and their memory is released. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,10 +17,10 @@ static int begin(void **state)
     return stage_begin(state);
 }
 
-/* What calls were answered. */
+/* Counts of answers. */
 struct tally {
-    atomic_uint served, full; /* full: as many predictions wait as may */
-    atomic_uint answered;     /* in all, last of the three to be counted */
+    atomic_uint served, full; /* full: refused because the queue is full */
+    atomic_uint answered;     /* all answers; incremented last of the three */
 };
 
 /* One prediction on a thread of its own. */
@@ -29,7 +29,7 @@ struct call {
     const struct daemon *daemon;
     const char *path, *body;
     size_t size;
-    struct tally *tally; /* of all calls */
+    struct tally *tally; /* shared by all calls */
     long status;
     char retry_after[256];
 };
@@ -39,7 +39,7 @@ static void *call(void *argument)
     struct call *one = argument;
     struct client client;
     client_init(&client, one->daemon);
-    client.lossy = true; /* a dropped one has status 0 */
+    client.lossy = true; /* a dropped request has status 0 */
     const struct request request = {.method = "POST",
                                     .path = one->path,
                                     .headers = {"Content-Type: application/json"},
@@ -71,7 +71,8 @@ static void end_calls(struct call *calls, size_t count)
         assert_int_equal(pthread_join(calls[i].thread, NULL), 0);
 }
 
-/* How many were answered with 200; the others with 503 and when to come again. */
+/* Returns the number of calls answered with 200; the others must be 503 with a time to
+ * retry. */
 static size_t successes_of(const struct call *calls, size_t count)
 {
     size_t successes = 0;
@@ -85,14 +86,14 @@ static size_t successes_of(const struct call *calls, size_t count)
     return successes;
 }
 
-/* Until as many wait as may, or none of count does. */
+/* Waits until the queue is full, or all count calls are answered. */
 static void await_full(const struct tally *tally, unsigned count)
 {
     while (atomic_load(&tally->answered) < count && atomic_load(&tally->full) == 0)
         usleep(1000);
 }
 
-/* {"inputs":[row,row,...]}, to be freed. */
+/* Returns {"inputs":[row,row,...]}; the caller frees it. */
 static char *body_of(const char *row, size_t rows, size_t *size)
 {
     size_t row_size = strlen(row);
@@ -129,7 +130,7 @@ static const struct reply *train_wide(struct client *client)
                          "'algorithm':{'name':'sgd'},'batch_size':2,'steps':3}");
 }
 
-/* Six of so many rows at once, and six of one row behind them. */
+/* Six calls of `rows` rows at once, and six of one row after them. */
 static void burst(const struct call *like, const char *row, size_t rows)
 {
     enum { LARGE = 6, SMALL = 6 };
@@ -147,7 +148,7 @@ static void burst(const struct call *like, const char *row, size_t rows)
     successes_of(small, SMALL);
 }
 
-/* Bodies of 60 MiB, which come to more than the daemon keeps of bodies at once, and of
+/* Bodies of 60 MiB, whose total exceeds what the daemon keeps of bodies at once, and of
  * half of that. */
 static void large_ones_at_once_are_all_answered_and_leave_nothing(void **state)
 {
@@ -164,13 +165,14 @@ static void large_ones_at_once_are_all_answered_and_leave_nothing(void **state)
     burst(&like, row, ROWS);
     burst(&like, row, ROWS / 2);
     long grown = daemon_resident(&stage->daemon) - before;
-    assert_growth(grown, 24 << 10); /* a single body would be seen */
+    assert_growth(grown, 24 << 10); /* a single body would exceed it */
 }
 
-/* Each large one costs some six seconds of a processor, and a minute's worth of them may
- * wait: when one is turned away, nine or more do. Were the small one to wait behind them,
- * more would be served before it than ran, or it would be told that it is late. Large ones
- * that are told so are not passed. The daemon is killed under what is left of them. */
+/* Each large call costs some six seconds of a processor, and at most a minute's worth
+ * of them may wait: when one is refused, nine or more wait. If the small call waited
+ * behind them, more large calls would be served before it than were running, or it
+ * would be refused as late. Large ones that are refused do not count as passed. The
+ * daemon is killed with the rest of them unanswered. */
 static void a_small_one_passes_the_large_ones_that_wait(void **state)
 {
     enum { LARGE = 24, RUNNING_MAX = 4 };
@@ -205,7 +207,7 @@ static void a_small_one_passes_the_large_ones_that_wait(void **state)
     free(one);
     assert_true(full >= 1);
     assert_int_equal(small.status, 200);
-    assert_true(served <= RUNNING_MAX); /* those that ran, and none that waited */
+    assert_true(served <= RUNNING_MAX); /* only those that were already running */
 }
 
 int main(void)

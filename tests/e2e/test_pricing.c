@@ -1,7 +1,7 @@
-/* Goal: writes do not wait for estimates. Method: clients of one analyst ask for the prices of
- * sweeps whose runs all have schedules of their own, which takes seconds. Meanwhile the data
- * owner sends writes, a row each. Each write is sent after the estimates and is answered
- * before any of them. */
+/* Goal: writes do not wait for estimates. Method: clients of one analyst ask for the
+ * prices of sweeps whose runs all have schedules of their own, which takes seconds.
+ * During that time the data owner sends writes, one for each row of a table. Each write
+ * is sent after the estimates and is answered before any of them. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 
 enum { ESTIMATORS = 4, RUNS = 100, RUN_SIZE = 40 };
 
-static atomic_uint answered; /* estimates */
+static atomic_uint answered; /* number of estimates */
 
 struct world {
     struct stage *stage;
     char owner[KEY_SIZE], analyst[KEY_SIZE];
-    char job[64], charge[64]; /* the owner's */
+    char job[64], charge[64]; /* belong to the owner */
 };
 
 static void show_key(struct client *client, const char *key)
@@ -69,7 +69,7 @@ static void begin_estimates(const struct world *world, struct estimator *estimat
             pthread_create(&estimators[i].thread, NULL, estimate, &estimators[i]), 0);
     }
     nanosleep(&(struct timespec){.tv_nsec = 400000000},
-              NULL); /* until they are there */
+              NULL); /* until all are waiting */
 }
 
 /* The analyst's key was revoked before the prices were known. */
@@ -127,7 +127,7 @@ static void revoke_key(struct world *world, struct client *client)
         200);
 }
 
-/* The key of those who estimate is revoked last. */
+/* The last one revokes the key that sent the estimates. */
 static const struct {
     const char *name;
     void (*send)(struct world *world, struct client *client);

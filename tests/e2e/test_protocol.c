@@ -1,5 +1,5 @@
-/* The habits of HTTP that clients rely on: methods, types, keys, origins, pages,
- * polling. Each is asked of a running daemon. */
+/* Goal: the conventions of HTTP that clients rely on: methods, types, keys, origins,
+ * pages, polling. Method: requests to a running daemon. */
 #include <string.h>
 #include <time.h>
 
@@ -156,7 +156,7 @@ static void an_action_takes_no_body_or_an_empty_object(void **state)
     assert_problem(call_bytes(client, path, "{}\0", 3), 400, "invalid_argument");
 }
 
-/* A reader that stopped at the NUL would take both for a job. */
+/* A parser that stopped at the NUL would accept both as a job. */
 static void a_body_ends_at_its_size_and_not_at_a_nul(void **state)
 {
     struct client *client = client_of(state);
@@ -249,7 +249,7 @@ static void a_poll_waits_for_the_change_and_no_longer(void **state)
     snprintf(path, sizeof path, "/v1/jobs/%s?wait=60", job);
     snprintf(header, sizeof header, "If-None-Match: %s", etag);
     const struct reply *final = client_get_with(client, path, header);
-    assert_status(final, 304); /* it will never change again */
+    assert_status(final, 304); /* it never changes again */
     assert_true(final->seconds < 60);
     assert_problem(client_get(client, "/v1/jobs/%s?wait=61", job), 400,
                    "invalid_argument");
@@ -324,7 +324,7 @@ static void an_answer_has_a_type_that_is_accepted(void **state)
     } cases[] = {
         {"/v1/jobs", "Accept: application/json", 200, "application/json"},
         {"/v1/jobs", "Accept: application/*;q=0.1", 200, "application/json"},
-        {"/v1/jobs", "Accept:", 200, "application/json"}, /* sends none */
+        {"/v1/jobs", "Accept:", 200, "application/json"}, /* sends no Accept */
         {"/v1/jobs", "Accept: text/html", 406, "application/problem+json"},
         {"/v1/jobs", "Accept: application/x-ndjson", 406, "application/problem+json"},
         {"/v1/jobs", "Accept: application/json;q=0, */*", 406,
@@ -354,7 +354,7 @@ static void an_answer_has_a_type_that_is_accepted(void **state)
     }
 }
 
-/* The job of a client that cannot read the answer would run unknown to it. */
+/* A client that cannot read the answer would not know of its job. */
 static void what_cannot_be_answered_is_not_done(void **state)
 {
     struct client *client = client_of(state);

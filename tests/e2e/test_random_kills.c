@@ -1,8 +1,9 @@
-/* SIGKILL at random moments, while clients submit and jobs run: KILLS rounds (50), a fresh
- * directory every 50; and fewer where the database is on a server of PostgreSQL, which is
- * killed in every other round before the daemon is. After each: what was acknowledged is there, and told by one act; no
- * step ran that is not charged, a repeated request is the same job, `epsilond verify` agrees, and at some
- * weighted order committed + held is within the capacity. */
+/* Goal: after SIGKILL at random moments, while clients submit and jobs run, everything
+ * that was acknowledged is there, with one row in the audit trail; no step ran that is
+ * not charged; a repeated request is the same job; `epsilond verify` agrees; and
+ * committed + held is within the capacity at some weighted order. Method: KILLS rounds
+ * (50), a fresh directory every 50; fewer rounds if the database is on a PostgreSQL
+ * server, which is killed in every other round before the daemon is. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -25,10 +26,10 @@ enum {
 };
 
 static const char *const two_workers[] = {"--workers", "2", NULL};
-static struct postgres_server server; /* of those lives that have one */
+static struct postgres_server server; /* only for lives on a server */
 static const char *const datasets[] = {"ample", "tight"};
 
-/* What a client knows of a job: the most it was ever told. */
+/* What a client knows of a job: the largest values that it was ever shown. */
 struct known {
     char id[32], state[16];
     double step, authorised, epsilon_spent;
@@ -36,17 +37,17 @@ struct known {
 
 struct life {
     struct stage *stage;
-    const char *const *options;               /* of the daemon */
-    const struct postgres_database *database; /* NULL: a file */
+    const char *const *options;               /* options of the daemon */
+    const struct postgres_database *database; /* NULL: the database is a file */
     struct known jobs[JOBS_MAX];
     size_t count;
-    unsigned posts;      /* requests sent, which number their keys */
-    bool unanswered;     /* the last of them */
-    atomic_uint answers; /* of the round */
+    unsigned posts;      /* requests sent, used to number their keys */
+    bool unanswered;     /* whether the last of them is unanswered */
+    atomic_uint answers; /* in this round */
     struct account accounts[2];
 };
 
-/* Jobs of a moment and jobs that only a kill ends, on a budget that lasts and on one that
+/* Short jobs and jobs that only a kill ends, on a budget that lasts and on one that
  * does not. */
 static const struct reply *post(struct client *client, unsigned number)
 {
@@ -64,7 +65,7 @@ static bool is_terminal(const char *state)
            strcmp(state, "CANCELLED") == 0;
 }
 
-/* What was once shown must never be taken back. */
+/* Numbers and states that were shown once must never be withdrawn. */
 static void learn(struct known *known, const struct reply *job)
 {
     const char *state = reply_text(job, "state");
@@ -94,7 +95,7 @@ static void acknowledge(struct life *life, const struct reply *reply)
     learn(known, reply);
 }
 
-/* Submits and looks until the daemon is gone, or has been asked enough. */
+/* Submits, then polls, until the daemon is gone. */
 static void *live(void *argument)
 {
     struct life *life = argument;
@@ -129,12 +130,13 @@ static void pause_us(uint32_t us)
     nanosleep(&(struct timespec){.tv_nsec = 1000L * us}, NULL);
 }
 
-/* For some answers, however slow the machine is, and for some time. */
+/* Waits for a random number of answers, however slow the machine is, and then for a
+ * random time. */
 static void pause_at_random(struct life *life)
 {
     uint32_t random[2];
     assert_int_equal(getrandom(random, sizeof random, 0), sizeof random);
-    /* Bounded: a daemon that does not answer is killed as well. */
+    /* The wait is bounded: a daemon that does not answer is killed as well. */
     for (int i = 0; i < 60000; i++) {
         if (atomic_load(&life->answers) >= random[0] % JOBS_A_ROUND)
             break;
@@ -150,7 +152,8 @@ static size_t jobs_listed(struct client *client)
     return json_array_size(reply_at(jobs, "jobs"));
 }
 
-/* A request without an answer was done whole or not at all: asked again, it is one job. */
+/* A request without an answer was carried out completely or not at all: sending it
+ * again gives one job. */
 static void ask_again(struct life *life, struct client *client)
 {
     char replayed[256];
@@ -170,8 +173,8 @@ static void ask_again(struct life *life, struct client *client)
     life->unanswered = false;
 }
 
-/* A job and the act of submitting it are there both or neither: each listed job has one
- * row in the audit trail, and each row its job. */
+/* A job and the audit row of its submission exist both or neither: each listed job has
+ * one row, and each row its job. */
 static void check_acts(const struct life *life, struct client *client)
 {
     const struct reply *page =
@@ -179,7 +182,7 @@ static void check_acts(const struct life *life, struct client *client)
     assert_status(page, 200);
     const json_t *acts = reply_at(page, "acts");
     assert_int_equal(json_array_size(acts), life->count);
-    for (size_t i = 0; i < life->count; i++) { /* one after the other: the same order */
+    for (size_t i = 0; i < life->count; i++) { /* submitted one by one: same order */
         const json_t *object = json_object_get(json_array_get(acts, i), "object");
         assert_string_equal(json_string_value(object), life->jobs[i].id);
     }
@@ -191,7 +194,7 @@ static void expect_charged(const struct known *known, const struct reply *ledger
     const json_t *reserve = account_entry(ledger, "RESERVE", known->id);
     const json_t *commit = account_entry(ledger, "COMMIT", known->id);
     if (reserve == NULL)
-        return; /* of the other dataset */
+        return; /* on the other dataset */
     assert_true((commit != NULL) == is_terminal(known->state));
     if (commit == NULL)
         return;
@@ -217,7 +220,7 @@ static void check_account(struct life *life, struct client *client, int which)
 
 static void check(struct life *life, struct client *client)
 {
-    /* The running ones are lost and settled; those in the queue go on. */
+    /* The running jobs are lost and settled; the queued ones go on. */
     for (size_t i = 0; i < life->count; i++)
         if (!is_terminal(life->jobs[i].state)) {
             const struct reply *job =
@@ -236,7 +239,8 @@ static void check(struct life *life, struct client *client)
     }
 }
 
-/* What a killed daemon had open the server finds out soon, and not at once. */
+/* The server notices soon, but not at once, that a killed daemon's connections are
+ * gone. */
 static void await_alone(const struct life *life)
 {
     char answer[64] = "";
@@ -284,7 +288,7 @@ static void play_round(struct life *life, bool kills_server)
     client_fini(&client);
 }
 
-/* So that the next round's jobs do not only wait. */
+/* Otherwise the next round's jobs would only wait. */
 static void end_all(struct life *life)
 {
     struct client client;
@@ -337,7 +341,7 @@ static void a_kill_of_daemon_or_server_loses_nothing(void **state)
 {
     (void)state;
     if (!daemon_has_postgres() || !postgres_make(&server, true))
-        skip(); /* they have said why */
+        skip(); /* they have given the reason */
     for (long kills = kills_asked(KILLS_ON_SERVER, 10); kills > 0;
          kills -= KILLS_A_LIFE) {
         const struct postgres_database database = postgres_database(&server);

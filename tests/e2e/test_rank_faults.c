@@ -1,12 +1,13 @@
-/* Goal: a rank or an mpirun that is stopped ends the job, and so does a rank that has another
- * matrix or another kernel: with its
- * charge standing where steps were authorised, before any is where none was, and nothing runs
- * on; `epsilond rank` is such a process, or says that there is none. Method: the real daemon,
- * launcher and program, two processes on this machine. The launcher is a script, as an operator
- * may write one, and what is wrong is wrong in it: it starts the second rank with another BLAS
- * kernel, or in a folder whose matrix has another byte (the daemon's data directory is named
- * from the folder that a process stands in), or it shortens the two minutes of the plan that it
- * passes on. Where there is no mpirun it says that it is skipped. */
+/* Goal: a stopped rank or mpirun ends the job, and so does a rank with a different
+ * matrix or kernel: the charge stays if steps were authorised, and in the other cases
+ * the job ends before any are; no process is left running. `epsilond rank` starts the
+ * rank program, or reports that there is none. Method: the real daemon, launcher and
+ * program, two processes on this machine. The launcher is a script, as an operator may
+ * write one, and the faults are in it: it starts the second rank with another BLAS
+ * kernel, or in a folder whose matrix has a different byte (the daemon's data directory
+ * is named relative to the working directory of a process), or it shortens the two
+ * minutes of the plan that it passes on. If mpirun is missing the test is skipped with
+ * that reason. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static int begin(void **state)
     assert_non_null(getcwd(before, sizeof before));
     char *binary = realpath(getenv("EPSILOND"), NULL);
     assert_non_null(binary);
-    assert_int_equal(setenv("EPSILOND", binary, 1), 0); /* found from anywhere */
+    assert_int_equal(setenv("EPSILOND", binary, 1), 0); /* absolute, for any folder */
     assert_int_equal(chdir(stage->daemon.directory), 0);
     strcpy(stage->daemon.data_dir, "/proc/self/cwd/data");
     snprintf(path, sizeof path, "%s/launcher", stage->daemon.directory);
@@ -68,7 +69,7 @@ static int begin(void **state)
     daemon_start(&stage->daemon,
                  (const char *const[]){"--workers", "1", "--threads", "1",
                                        "--ranks-launcher", launcher, NULL});
-    assert_int_equal(chdir(before), 0); /* where the digits are */
+    assert_int_equal(chdir(before), 0); /* the digits are there */
     ready_digits(&stage->client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));
     return chdir(stage->daemon.directory);
 }
@@ -78,7 +79,7 @@ static int finish(void **state)
     return *state == NULL ? 0 : stage_end(state);
 }
 
-/* What the launcher does from now on. */
+/* Sets the fault of the launcher from now on. */
 static void set_fault(const char *fault)
 {
     FILE *file = fopen("fault", "w");
@@ -122,7 +123,7 @@ static void a_stopped_rank_ends_the_job_which_stays_charged(void **state)
     }
 }
 
-/* The ranks would wait for its words, and the daemon for theirs. */
+/* The ranks would wait for mpirun's messages, and the daemon for theirs. */
 static void a_stopped_mpirun_ends_the_job_which_stays_charged(void **state)
 {
     struct client *client = ranks_client(*state);
@@ -164,7 +165,7 @@ static void another_matrix_ends_the_job_before_it_is_charged(void **state)
     assert_true(daemon_logged(client->daemon, "rank 1: the matrix"));
 }
 
-/* A build, or a package, that has the daemon alone. */
+/* A build, or a package, that has only the daemon. */
 static void where_there_is_no_such_program_it_is_said(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* Goal: a job of two ranks is trained by two processes that mpirun starts, charged and
- * certified as any job is; one that is cancelled leaves no process, and one that loses a rank
- * ends with its charge standing. Method: the real launcher and the real program, on this
- * machine, in memory. Where there is no mpirun it says that it is skipped. */
+/* Goal: a job of two ranks is trained by two processes that mpirun starts, and charged
+ * and certified as any other; a cancelled one leaves no process, and one that loses a
+ * rank ends and stays charged. Method: the real launcher and the real program, on this
+ * machine, over shared memory. If mpirun is missing the test is skipped with that
+ * reason. */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -42,7 +43,8 @@ static struct client *client_of(void **state)
     return ranks_client(*state);
 }
 
-/* The file that a model comes in is there while its ranks are. */
+/* Asserts how many files there are for models to arrive in; each exists as long as its
+ * ranks do. */
 static void assert_model_files(const struct daemon *daemon, unsigned count)
 {
     char command[192];
@@ -80,8 +82,8 @@ static void what_a_step_releases_beside_the_gradient_is_shown(void **state)
     assert_true(reply_number(job, "metrics.released.39.step") == FEW_STEPS);
 }
 
-/* Everything that may run over ranks, by its rows in /v1/algorithms and the clippings of
- * dpsgd: two processes take as many steps, at the price that one pays. */
+/* All that may run over ranks, by the rows of /v1/algorithms and the clippings of
+ * dpsgd: two processes take the same number of steps, at the same price, as one. */
 static void ranks_take_the_steps_of_any_algorithm_at_its_price(void **state)
 {
     static const char *const algorithms[] = {
@@ -113,7 +115,8 @@ static void ranks_take_the_steps_of_any_algorithm_at_its_price(void **state)
     }
 }
 
-/* Both ranks read them under the daemon's path, and check that they are those. */
+/* Both ranks read the weights at the daemon's path, and check that they are the right
+ * ones. */
 static void ranks_begin_with_public_weights(void **state)
 {
     struct client *client = client_of(state);
@@ -130,7 +133,8 @@ static void ranks_begin_with_public_weights(void **state)
     assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
 }
 
-/* Each step is asked for, as what it costs follows from what the ones before released. */
+/* Each step is authorised by itself, because its cost depends on what the earlier ones
+ * released. */
 static void a_filtered_run_ends_when_what_it_reserved_is_used_up(void **state)
 {
     struct client *client = client_of(state);
@@ -158,7 +162,7 @@ static void a_filtered_run_ends_when_what_it_reserved_is_used_up(void **state)
     assert_true(steps == ran);
 }
 
-/* The job, once it has taken steps, and its processes. */
+/* Submits a job, waits until it has taken steps, and finds its processes. */
 static const char *begin_endless(struct client *client, pid_t found[RANKS])
 {
     const char *id = submit(client, JOB, "dpsgd", ENDLESS_STEPS, RANKS, 3000.0);
@@ -216,7 +220,8 @@ static void an_estimate_says_that_small_steps_do_not_pay(void **state)
                    400, "one_rank_only");
 }
 
-/* As many ranks as have work, and an algorithm that is proved over ranks. */
+/* Refused are an algorithm without a proof over ranks, and more ranks than have
+ * work. */
 static void a_job_that_ranks_cannot_take_holds_nothing(void **state)
 {
     struct client *client = client_of(state);
@@ -242,7 +247,7 @@ static void a_job_that_ranks_cannot_take_holds_nothing(void **state)
                         before->body);
 }
 
-/* The daemon is killed: its ranks have nothing more to read, and end. */
+/* The daemon is killed: its ranks reach the end of their input, and end. */
 static void ranks_outlive_no_daemon(void **state)
 {
     pid_t found[RANKS];
@@ -253,7 +258,7 @@ static void ranks_outlive_no_daemon(void **state)
     assert_ranks_gone(found, RANKS);
 }
 
-/* After what came before there is nothing that runs; and a launcher that is none. */
+/* The earlier tests left no process running. The launcher here starts no ranks. */
 static void a_job_whose_ranks_do_not_begin_is_not_charged(void **state)
 {
     struct client *client = client_of(state);

@@ -1,6 +1,6 @@
-/* What survives: a clean stop, a kill in the middle of a job, a second daemon, a
- * flipped byte. After each, the ledger verifies and the budget says at least what was
- * spent. */
+/* Goal: the daemon survives a clean stop, a kill in the middle of a job, a second
+ * daemon, and a flipped byte: after each, the ledger verifies and the budget shows at
+ * least what was spent. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static void a_killed_job_is_charged_what_it_was_authorised(void **state)
     assert_string_equal(
         reply_text(client_get(client, "/v1/jobs/%s", beside), "state_reason"),
         "worker_lost");
-    /* The queued one keeps its reservation and its turn. */
+    /* The queued job keeps its reservation and its place in the queue. */
     await_success(client, queued);
 
     const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
@@ -166,7 +166,7 @@ static void a_second_daemon_on_the_directory_is_refused(void **state)
                                          "--listen", "127.0.0.1:0", NULL}),
         75);
     assert_status(client_get(&stage->client, "/readyz"), 200);
-    /* Beside the daemon too. */
+    /* Verify also works while the daemon runs. */
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
@@ -187,7 +187,8 @@ static void a_term_signal_lets_short_jobs_finish(void **state)
     await_success(client, queued[5]);
 }
 
-/* It drains until the test has seen what there is to see, and then cancels. */
+/* The daemon drains until the test has seen the draining state, and then the test
+ * cancels. */
 static void watch_drain(struct stage *stage)
 {
     struct client *client = &stage->client;
@@ -224,7 +225,8 @@ static void a_draining_daemon_takes_no_job_and_stops_long_ones(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
-/* Offset of the first occurrence of these 32 bytes at or after from, or -1. */
+/* Returns the offset of the first occurrence of these 32 bytes at or after from, or
+ * -1. */
 static long find_digest(const char *path, const uint8_t digest[32], long from)
 {
     FILE *file = fopen(path, "r");
@@ -278,7 +280,7 @@ static void a_changed_ledger_is_not_started_on(void **state)
     const char *const start[] = {"--data-dir", stage->daemon.data_dir, "--listen",
                                  "127.0.0.1:0", NULL};
     unsigned places = 0;
-    /* The hash stands in its entry, in the next one as prev, and in the index. */
+    /* The hash is in its entry, in the next entry as prev, and in the index. */
     for (long at = 0; (at = find_digest(database, digest, at)) >= 0; at++, places++) {
         flip(database, at + 5, 0x01);
         assert_int_equal(daemon_verify(&stage->daemon), 65);
@@ -287,7 +289,7 @@ static void a_changed_ledger_is_not_started_on(void **state)
         assert_int_equal(daemon_verify(&stage->daemon), 0);
     }
     assert_true(places >= 2);
-    /* The header of the file: no database any more. */
+    /* A flipped bit in the file's header: it is no longer a database. */
     flip(database, 3, 0x20);
     assert_int_equal(daemon_verify(&stage->daemon), 65);
     assert_int_equal(daemon_run(&stage->daemon, start), 65);
@@ -322,7 +324,8 @@ static void copy_file(const char *from, const char *to)
     assert_int_equal(system(command), 0);
 }
 
-/* A restored backup does not know what was spent since: the head kept elsewhere does. */
+/* A restored backup does not contain what was spent since; the head kept elsewhere
+ * does. */
 static void a_restored_backup_freezes_its_datasets_until_a_new_grant(void **state)
 {
     struct stage *stage = *state;
@@ -406,7 +409,7 @@ static void wrong_usage_and_places_have_their_exit_codes(void **state)
         daemon_run(daemon, (const char *const[]){"--data-dir", other, "--workers",
                                                  "many", NULL}),
         64);
-    /* No tokens yet, so nothing but loopback. */
+    /* There are no keys yet, so only loopback is allowed. */
     int code = daemon_run(daemon, (const char *const[]){"--data-dir", other, "--listen",
                                                         "0.0.0.0:0", NULL});
     assert_true(code == 64 || code == 78);

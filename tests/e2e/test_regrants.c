@@ -1,5 +1,6 @@
-/* Goal: a budget that a restored backup froze is granted anew by two persons, once, and by
- * nobody else. Method: an old database put back, found by the head kept elsewhere. */
+/* Goal: a budget that a restored backup froze gets a new epoch once, by two persons and
+ * by no one else. Method: an old database is put back and detected by the head kept
+ * elsewhere. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static void shell(const char *format, ...)
     assert_int_equal(system(command), 0);
 }
 
-/* Has the daemon find that its database is older than the head kept elsewhere. */
+/* Makes the daemon find that its database is older than the head kept elsewhere. */
 static void freeze(void)
 {
     struct daemon *daemon = &approval_scene.stage->daemon;
@@ -128,7 +129,8 @@ static void a_further_epoch_takes_a_second_person_too(void **state)
     assert_int_equal(daemon_verify(&approval_scene.stage->daemon), 0);
 }
 
-/* What was reserved under the first epoch may be in what was lost, so it counts whole. */
+/* Reservations under the first epoch may have been lost, so it counts as fully
+ * spent. */
 static void a_budget_that_has_had_a_further_epoch_is_not_replaced(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What is left of records where somebody else could find it: nothing of a deleted dataset,
- * no file that others can read, no core of the process. */
+/* Goal: nothing of records is left where another user could find it: nothing of a
+ * deleted dataset, no file that others can read, no core dump of the process. */
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-/* The line of /proc/PID/file that begins with name. */
+/* Reads the line of /proc/PID/file that begins with name. */
 static void proc_line(const struct daemon *daemon, const char *file, const char *name,
                       char line[256])
 {
@@ -34,7 +34,7 @@ static void the_process_leaves_no_core_and_no_file_for_others(void **state)
     assert_string_equal(line, "Umask:\t0077\n");
 }
 
-/* Files of the folder that are of this dataset. */
+/* Returns the number of files of this dataset in the folder. */
 static unsigned files_of(const struct daemon *daemon, const char *folder,
                          const char *dataset)
 {

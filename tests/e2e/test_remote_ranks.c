@@ -1,11 +1,11 @@
-/* Goal: a job of two ranks, each of which ssh starts on another host, is trained and charged as
- * any is; one that is cancelled leaves no process on the hosts; a rank there that is killed or
- * stopped ends the job with its charge standing, and a host that does not show its key before
- * anything is charged. Method: the real daemon, mpirun, sshd and ssh, by the settings of
- * deploy/kubernetes/ranks; both hosts are this machine (tests/ssh_fixture.h). The launcher is a
- * script that shortens the two minutes of the plan where a rank is to be stopped. Its program
- * is a copy, by which its processes are found. Where there is no mpirun or no sshd it says that
- * it is skipped. */
+/* Goal: a job of two ranks, each of which ssh starts on another host, is trained and
+ * charged as any other; a cancelled one leaves no process on the hosts; a rank there
+ * that is killed or stopped ends the job, which stays charged; and a host that does not
+ * show its key ends it before anything is charged. Method: the real daemon, mpirun,
+ * sshd and ssh, with the settings of deploy/kubernetes/ranks; both hosts are this
+ * machine (tests/ssh_fixture.h). The launcher is a script that shortens the two minutes
+ * of the plan for tests that stop a rank. Its program is a copy, whose path identifies
+ * its processes. If mpirun or sshd is missing the test is skipped with that reason. */
 #include "tests/expect.h"
 
 #include "tests/e2e/launcher_fixture.h"
@@ -42,7 +42,8 @@ static void assert_ends(void **state, const struct reply *job, const char *how,
     assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
 }
 
-/* The job, once it has taken steps, and its processes, which ssh has started. */
+/* Submits a job, waits until it has taken steps, and finds its processes, which ssh has
+ * started. */
 static const char *begin_endless(struct client *client, pid_t found[RANKS])
 {
     const char *id = submit(client, RANKS_JOB, ENDLESS_STEPS, 3000.0);
@@ -106,7 +107,7 @@ static void a_rank_that_is_stopped_ends_the_job_which_stays_charged(void **state
     assert_true(daemon_logged(client->daemon, "rank_missed"));
 }
 
-/* Last: from here on the hosts are not known. */
+/* This test is last: after it ssh does not know the hosts. */
 static void a_host_with_another_key_gets_nothing(void **state)
 {
     struct client *client = ranks_client(*state);

@@ -1,5 +1,5 @@
-/* A job that is answered with 201 holds its whole price, and is the ledger's newest entry,
- * before anything else is asked. */
+/* Goal: a job that is answered with 201 holds its whole price, and is the ledger's
+ * newest entry, before any other request is sent. */
 #include <string.h>
 
 #include "tests/expect.h"

@@ -1,6 +1,7 @@
-/* A backup put back: what was spent since is in no balance. With the head kept elsewhere
- * the daemon notices, charges all that was open, and freezes the budgets until the owner
- * grants a new epoch; without it nobody can. */
+/* Goal: after a backup is restored, no balance contains what was spent since. With the
+ * head kept elsewhere the daemon notices, charges everything that was open in full, and
+ * freezes the budgets until the owner grants a new epoch; without it this cannot be
+ * noticed. */
 #include <signal.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ static void shell(const char *format, ...)
     assert_int_equal(system(command), 0);
 }
 
-/* Database and log together, as they are on disk while the daemon does not run. */
+/* Copies the database and its log together, as they are on disk while the daemon is
+ * stopped. */
 static void back_up(const struct daemon *daemon)
 {
     shell("mkdir '%s/backup' && cp '%s'/epsilond.db* '%s/backup'", daemon->directory,
@@ -38,7 +40,7 @@ struct scene {
     char head[96];
     const char *running, *queued, *free; /* jobs at the time of the backup */
     const char *charge;                  /* open then, and granted a block since */
-    double spent_since; /* epsilon of the budget when it was put back */
+    double spent_since; /* epsilon of the budget when the backup was restored */
 };
 
 static void start(struct scene *scene, bool with_head)
@@ -54,8 +56,8 @@ static double epsilon_spent(struct scene *scene)
                         "epsilon_spent");
 }
 
-/* One job runs and two wait when the backup is made; more is spent; the backup is put
- * back. The daemon is left stopped. */
+/* One job runs and two wait when the backup is made; more is spent; the backup is
+ * restored. The daemon is left stopped. */
 static void play(struct scene *scene, void **state, bool with_head)
 {
     scene->stage = *state;
@@ -104,7 +106,7 @@ static void expect_all_charged(struct scene *scene, const char *job, const char 
                 reply_number(lost, "privacy.epsilon_planned"));
 }
 
-/* Nobody knows how much of it was granted since, so all of it is spent. */
+/* It is unknown how much of it was granted since, so all of it counts as spent. */
 static void expect_charge_ended_whole(struct scene *scene)
 {
     const struct reply *charge =
@@ -115,7 +117,7 @@ static void expect_charge_ended_whole(struct scene *scene)
                 reply_number(charge, "epsilon_planned"));
 }
 
-/* What the lost epoch promised, and a little more: the steps that the backup shows as
+/* The promise of the lost epoch, and a little more: the steps that the backup shows as
  * authorised may have run once more after another restore (docs/ledger.md 6, marks). */
 static void expect_whole_epoch(double epsilon, double promised)
 {
@@ -141,7 +143,7 @@ static const struct reply *expect_frozen(struct scene *scene)
     assert_true(json_is_true(reply_at(budget, "frozen")));
     assert_true(reply_number(budget, "epoch") == 1);
     assert_true(reply_number(budget, "epsilon_held") == 0);
-    /* What was lost may have been all of it. */
+    /* All of it may have been spent in what was lost. */
     expect_whole_epoch(reply_number(budget, "guarantee.epsilon"), 4);
     expect_whole_epoch(reply_number(budget, "exposure.epsilon_spent"), 4);
     return budget;
@@ -154,7 +156,8 @@ static int regrant(struct daemon *daemon, const char *dataset, const char *epsil
                                   "1e-6", "--data-dir", daemon->data_dir, NULL});
 }
 
-/* What the people were promised in the epoch that was lost, 4, and are in the new one. */
+/* The promises to the people: 4 in the epoch that was lost, plus those of the new
+ * one. */
 static void expect_all_promised(const struct reply *shown, const char *within)
 {
     static const char *const names[] = {"guarantee.delta", "epochs.0.epsilon",
@@ -171,7 +174,8 @@ static void expect_all_promised(const struct reply *shown, const char *within)
     assert_true(json_is_true(reply_at(shown, path)));
 }
 
-/* GRANTs of both epochs, what was open charged in full in the old one. */
+/* Checks the GRANTs of both epochs, and that the old one was charged in full for what
+ * was open. */
 static void expect_both_epochs(struct scene *scene)
 {
     const struct reply *ledger =
@@ -211,14 +215,14 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
     assert_int_equal(regrant(daemon, "points", "1"), 75); /* the directory is in use */
     assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
     assert_int_equal(daemon_verify(daemon), 0);
-    start(&scene, true); /* frozen is durable */
+    start(&scene, true); /* the freeze is durable */
     expect_frozen(&scene);
     assert_int_equal(daemon_stop(daemon, SIGKILL), 128 + SIGKILL);
 
     assert_int_equal(regrant(daemon, "nobody", "1"), 64);
     assert_int_equal(regrant(daemon, "points", "-1"), 64);
     assert_int_equal(regrant(daemon, "points", "1"), 0);
-    assert_int_equal(regrant(daemon, "points", "1"), 64); /* not frozen any more */
+    assert_int_equal(regrant(daemon, "points", "1"), 64); /* no longer frozen */
     assert_int_equal(daemon_verify(daemon), 0);
     start(&scene, true);
     expect_both_epochs(&scene);
@@ -262,7 +266,7 @@ static void a_backup_put_back_freezes_until_a_new_grant(void **state)
     assert_int_equal(daemon_verify(daemon), 0);
 }
 
-/* A regrant that is itself rolled back by a second backup is noticed as well. */
+/* If a second backup rolls a regrant back, that is noticed as well. */
 static void an_older_backup_freezes_again(void **state)
 {
     struct scene scene;
@@ -278,7 +282,7 @@ static void an_older_backup_freezes_again(void **state)
     expect_frozen(&scene);
 }
 
-/* Without keys there is no second person, so whoever is here grants it at once. */
+/* Without keys there is no second person, so a request grants at once. */
 static void a_request_grants_what_the_command_does(void **state)
 {
     struct scene scene;
@@ -303,7 +307,8 @@ static void a_request_grants_what_the_command_does(void **state)
     assert_int_equal(daemon_verify(&scene.stage->daemon), 0);
 }
 
-/* Why the head belongs on another disk: without it, the backup is all there is. */
+/* Shows why the head belongs on another disk: without it, a backup is all that the
+ * daemon has. */
 static void without_the_head_a_backup_is_not_noticed(void **state)
 {
     struct scene scene;

@@ -1,6 +1,7 @@
-/* An upload in pieces goes on where it stopped, however it was stopped, and comes to the
- * file that a single request would have brought; what does not fit is refused with the
- * place where it goes on, and what is no longer wanted leaves nothing on the disk. */
+/* Goal: an upload in pieces continues where it stopped, however it was stopped, and
+ * gives the file that a single request would have given; a piece that does not fit is
+ * refused with the offset at which to continue, and unwanted uploads leave nothing on
+ * the disk. */
 #include <dirent.h>
 #include <signal.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static const char *path_of(const char *id)
 }
 
 struct piece {
-    const char *id, *offset, *length; /* the headers; NULL: none */
+    const char *id, *offset, *length; /* values of the headers; NULL: none */
     const char *bytes;
     size_t size;
     bool chunked;
@@ -43,7 +44,7 @@ static const struct reply *send_piece(struct client *client, const struct piece 
     size_t count = 0;
     bool empty = piece->offset != NULL && piece->offset[0] == '\0';
     snprintf(offset, sizeof offset, empty ? "Upload-Offset;%s" : "Upload-Offset: %s",
-             piece->offset); /* libcurl writes an empty field with ; */
+             piece->offset); /* libcurl sends an empty field for ; */
     snprintf(length, sizeof length, "Upload-Length: %s", piece->length);
     if (piece->offset != NULL)
         request.headers[count++] = offset;
@@ -72,7 +73,7 @@ static size_t offset_in(const struct reply *reply)
     return strtoul(value, NULL, 10);
 }
 
-/* How much HEAD says is there; SIZE_MAX where all is. */
+/* Returns the offset that HEAD reports; SIZE_MAX if the file is complete. */
 static size_t there(struct client *client, const char *id)
 {
     char value[256];
@@ -141,7 +142,8 @@ static void pieces_come_to_the_file_that_one_request_brings(void **state)
     free(text);
 }
 
-/* Sends the head of a piece and the first sent bytes of its body. Returns the socket. */
+/* Sends the head of a piece and the first `sent` bytes of its body. Returns the
+ * socket. */
 static int send_broken(const struct daemon *daemon, const char *id, size_t offset,
                        size_t sent, const char *text)
 {
@@ -179,7 +181,7 @@ static void a_broken_connection_leaves_what_had_come(void **state)
                        "upload_busy");
         close(fd);
         const struct reply *busy;
-        do /* until the daemon has seen the end of the connection */
+        do /* until the daemon has noticed the disconnection */
             busy = send_at(client, "broken", at + 1, 1, text);
         while (strcmp(reply_text(busy, "code"), "upload_busy") == 0);
         assert_problem(busy, 409, "upload_offset");
@@ -263,7 +265,8 @@ a_file_that_came_whole_but_for_its_answer_is_finished_by_nothing(void **state)
     char *text = sample_points(300, 3);
     size_t size = strlen(text);
     assert_status(declare_points(client, "last", SAMPLE_PUBLIC), 201);
-    /* A chunk that never ends: all bytes are there, the request is not. */
+    /* A chunked body without its end: all bytes have arrived, but the request is
+     * incomplete. */
     assert_status(send_at(client, "last", 0, size - 1, text), 202);
     char head[512];
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -300,7 +303,7 @@ static void a_piece_is_no_file_until_it_is_whole(void **state)
     const struct reply *refused = client_act(client, "/v1/datasets/part:import");
     assert_problem(refused, 422, "import_failed");
     assert_string_equal(reply_text(refused, "reason"), "not uploaded");
-    /* A part of another file does not disturb the one that is there. */
+    /* Part of another file does not affect the file that is there. */
     assert_status(client_put(client, path_of("part"), text, strlen(text)), 204);
     assert_status(send_at(client, "part", 0, 1000, text), 202);
     assert_status(client_act(client, "/v1/datasets/part:import"), 200);
@@ -336,7 +339,7 @@ static void what_is_not_wanted_any_more_leaves_the_disk(void **state)
     while (drafts(&stage->daemon) != before)
         continue;
 
-    /* One that is being written goes when its connection does. */
+    /* An upload in progress is removed when its connection ends. */
     assert_status(declare_points(client, "open", SAMPLE_PUBLIC), 201);
     int fd = send_broken(&stage->daemon, "open", 0, 1000, text);
     while (there(client, "open") != 1000)

@@ -1,7 +1,8 @@
-/* Goal: a job may take the ranges of its columns from statistics that were released and paid
- * for; its model then predicts by these ranges, says so, and goes on to after a restart; and
- * where the declared ranges are too wide it is the better one. What cannot be such ranges is
- * refused. Method: columns declared far too wide, made up and of Adult (SHARED). */
+/* Goal: a job may take the ranges of its columns from statistics that were released and
+ * paid for. Its model then predicts with these ranges, reports them, and still does
+ * after a restart; and if the declared ranges are too wide it is the better model.
+ * Statistics that cannot give ranges are refused. Method: columns declared far too
+ * wide, made-up ones and those of Adult (SHARED). */
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -35,7 +36,7 @@ static void ready(struct client *client, const char *declaration, const char *id
     assert_string_equal(reply_text(reply, "state"), "READY");
 }
 
-/* The id lives with the client. */
+/* Returns the id of the request, which lives with the client. */
 static const char *ask(struct client *client, const char *dataset, const char *list)
 {
     const struct reply *made = client_create(
@@ -49,7 +50,8 @@ static const char *ask(struct client *client, const char *dataset, const char *l
     return id;
 }
 
-/* Quantiles of a column from bins of this width between 0 and most. */
+/* Writes a request for two quantiles of a column, from bins of this width between 0 and
+ * most. */
 enum { QUANTILES_SIZE = 2048 };
 static void outer_quantiles(char list[QUANTILES_SIZE], const char *column, double most,
                             double width)
@@ -64,7 +66,7 @@ static void outer_quantiles(char list[QUANTILES_SIZE], const char *column, doubl
     strcat(list, "]}");
 }
 
-/* --- made up: v is 40 to 60, and declared over ten thousand --- */
+/* --- made up: v is between 40 and 60, but declared up to ten thousand --- */
 
 static void ready_wide(struct client *client, const char *id, unsigned salt,
                        const char *privacy)
@@ -118,7 +120,7 @@ static double likely(struct client *client, const char *model, double v)
     return reply_number(reply, "outputs.0.probabilities.1");
 }
 
-/* Beyond its ranges a model cannot tell numbers apart, and in them it can. */
+/* A model cannot distinguish numbers outside its ranges, but those inside it can. */
 static void expect_ranges(struct client *client, const char *model, double low,
                           double high)
 {
@@ -141,7 +143,7 @@ static void released_ranges_make_the_better_model(void **state)
     assert_true(reply_number(plain, "metrics.evaluation.accuracy") < 0.8);
     assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.9);
     assert_true(json_object_get(plain->json, "scaling") == NULL);
-    /* It costs what it costs without: what was released has been paid for. */
+    /* The ranges cost nothing more: the statistics have been paid for. */
     assert_true(reply_number(job, "privacy.epsilon_planned") ==
                 reply_number(plain, "privacy.epsilon_planned"));
 
@@ -171,7 +173,7 @@ static void released_ranges_make_the_better_model(void **state)
     assert_true(json_equal(reply_at(again, "scaling"), reply_at(job, "scaling")));
 }
 
-/* Where whoever has the file alone looks: what a record's columns become. */
+/* A reader who has only the file finds there how a record's columns are scaled. */
 static void the_models_file_says_its_ranges(void **state)
 {
     struct client *client = client_of(state);
@@ -243,9 +245,9 @@ static void what_is_no_range_of_the_dataset_is_refused(void **state)
     assert_status(unchanged, 200);
 }
 
-/* --- Adult, its columns declared as by somebody who knows nothing of people --- */
+/* --- Adult, its columns declared without any knowledge of people --- */
 
-enum { FIELDS = 15, PEOPLE = 40000, TESTED = 4 }; /* every fourth is tested on */
+enum { FIELDS = 15, PEOPLE = 40000, TESTED = 4 }; /* every fourth is for testing */
 
 struct people {
     char *rows[2];
@@ -330,7 +332,7 @@ static void on_adult_released_ranges_do_what_knowing_them_would(void **state)
             with ? scaling : "");
         accuracy[with] = reply_number(job, "metrics.evaluation.accuracy");
     }
-    /* Three quarters earn little: whoever says so of all is right of 76 %. */
+    /* Three quarters have a low income: predicting that for all is right for 76 %. */
     print_message("Adult: %.4f as declared, %.4f as released\n", accuracy[0],
                   accuracy[1]);
     assert_true(accuracy[0] < 0.775 && accuracy[1] > 0.785);

@@ -1,8 +1,9 @@
-/* The schemas that GET /v1/algorithms shows are what validates jobs: values at the bounds
- * that it names pass, values beyond them are refused at that very member. A job on a
- * dataset that does not exist is judged by its text alone: 404 says that the text passed.
- * Beyond the text, every algorithm takes a job that names it and an epsilon, and dpsgd's
- * defaults train the digits (`make numbers` has the other data). */
+/* Goal: the schemas of GET /v1/algorithms are the ones that validate jobs: values at
+ * the bounds that a schema gives are accepted, values beyond them are refused at that
+ * very member. A job on a dataset that does not exist is checked by its text only: 404
+ * means that the text was accepted. Further, every algorithm accepts a job that names
+ * it and an epsilon, and dpsgd's defaults train the digits (`make numbers` has the
+ * other data). */
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +13,9 @@
 
 struct probe {
     struct client *client;
-    const json_t *algorithm; /* as listed */
+    const json_t *algorithm; /* as in the list */
     const char *parameter;
-    unsigned passed, refused; /* how many values were tried */
+    unsigned passed, refused; /* number of values tried */
 };
 
 static const struct reply *estimate(struct client *client, const json_t *job)
@@ -41,7 +42,8 @@ static json_t *schema_of(const json_t *algorithm, const char *member)
     return json_object_get(json_object_get(algorithm, "schema"), member);
 }
 
-/* A job that names the dataset, a model, the algorithm and, where it needs one, noise. */
+/* Returns a job with the dataset, a model, the algorithm and, if it needs one,
+ * noise. */
 static json_t *job_of(const json_t *algorithm, const char *dataset)
 {
     json_t *job =
@@ -54,7 +56,7 @@ static json_t *job_of(const json_t *algorithm, const char *dataset)
     return job;
 }
 
-/* The condition under which the schema allows the parameter, or NULL. */
+/* Returns the condition under which the schema allows the parameter, or NULL. */
 static json_t *condition_of(const struct probe *probe, const char *parameter)
 {
     json_t *rule;
@@ -69,8 +71,8 @@ static json_t *condition_of(const struct probe *probe, const char *parameter)
     return NULL;
 }
 
-/* Meets the parameter's condition, or breaks it by another of the choices; those that its
- * choice hangs on are met. */
+/* Meets the parameter's condition, or violates it with another of the choices. The
+ * conditions of that choice itself are met. */
 static void set_choice(const struct probe *probe, const char *parameter, json_t *named,
                        bool meet)
 {
@@ -89,7 +91,7 @@ static void set_choice(const struct probe *probe, const char *parameter, json_t 
     }
 }
 
-/* Takes value. */
+/* Takes ownership of value. */
 static const struct reply *ask(struct probe *probe, json_t *value, bool meet)
 {
     json_auto_t *job = job_of(probe->algorithm, "nowhere");
@@ -241,9 +243,9 @@ static void every_algorithm_takes_a_job_that_names_little_else(void **state)
     }
 }
 
-/* At learning rates of their own, powers of two: a model with more parameters bears less.
- * Over 72 runs 90.2 % and 88.1 % with deviations of 1.4 and 1.7; the bounds lie five
- * below. */
+/* Each model has a learning rate of its own, a power of two: one with more parameters
+ * tolerates less. Over 72 runs 90.2 % and 88.1 % with deviations of 1.4 and 1.7; the
+ * bounds are five deviations below. */
 static void diff2_trains_the_digits_by_defaults_alone(void **state)
 {
     static const char *const models[] = {"'preset':'linear'",
@@ -266,7 +268,8 @@ static void diff2_trains_the_digits_by_defaults_alone(void **state)
     }
 }
 
-/* Claimed: 90 % as the median. Over 14 runs 92.1 % with a deviation of 1.0. */
+/* The documentation claims 90 % as the median. Over 14 runs 92.1 % with a deviation of
+ * 1.0. */
 static void the_defaults_alone_train_the_digits(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;

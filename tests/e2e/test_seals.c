@@ -1,6 +1,7 @@
-/* Goal: what a daemon showed it shows when its ledger is sealed, and goes on with: jobs,
- * surveys and charges that have ended and one that has not, budgets, certificates, backups.
- * Method: answers before and after, through the contract. */
+/* Goal: after its ledger is sealed a daemon shows what it showed before, and continues
+ * with it: jobs, statistics and charges that have ended and a charge that has not,
+ * budgets, certificates, backups. Method: answers before and after, through the
+ * contract. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void what_was_shown_is_shown_behind_a_seal(void **state)
     const double last = reply_number(client_get(client, "/v1/ledger/head"), "seq");
     seal_and_start(&stage->daemon);
     read_all(client, paths, after);
-    /* The number of an ended charge's entry is not known any more. */
+    /* The number of an ended charge's ledger entry is no longer known. */
     assert_true(json_is_null(json_object_get(after[4], "ledger_seq")));
     json_object_del(before[4], "ledger_seq");
     json_object_del(after[4], "ledger_seq");

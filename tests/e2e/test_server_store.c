@@ -1,7 +1,7 @@
-/* Goal: a daemon whose database is on a server of PostgreSQL does what one does whose
- * database is a file: the main job, verify, keys of a repeated request, a start, a
- * restored backup; and a database moves to a server and back with all that it is. Method: a
- * real server beside it, killed in the middle of a job. */
+/* Goal: a daemon whose database is on a PostgreSQL server does what a daemon with a
+ * database file does: the main job, verify, repeated requests with a key, a start, a
+ * restored backup; and a database can be moved to a server and back completely. Method:
+ * a real server on the same machine, killed in the middle of a job. */
 #include <signal.h>
 #include <string.h>
 #include <curl/curl.h>
@@ -42,7 +42,7 @@ static void end(struct scene *scene)
     daemon_fini(&scene->daemon);
 }
 
-/* Moves the database to the server, or back from there. */
+/* Moves the database to the server, or back. */
 static int migrate(struct scene *scene, bool to_server)
 {
     const char *directory = scene->daemon.data_dir, *url = scene->database.url;
@@ -158,7 +158,8 @@ static void expect_refused(struct daemon *daemon, const struct refused *refused)
     assert_int_not_equal(access(file, F_OK), 0);
 }
 
-/* The data directory is no database's yet, and the database has what it had. */
+/* After a refusal the data directory belongs to no database, and the database is
+ * unchanged. */
 static void what_will_not_do_is_refused_and_nothing_is_held(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void what_will_not_do_is_refused_and_nothing_is_held(void **state)
     daemon_fini(&daemon);
 }
 
-/* Of a program before this one, and of one after it. */
+/* The schema of an older program, and that of a newer one. */
 static void another_schema_is_refused_and_left_as_it_is(void **state)
 {
     (void)state;
@@ -217,7 +218,7 @@ static void another_schema_is_refused_and_left_as_it_is(void **state)
     }
 }
 
-/* What it was acknowledged is gone, or another has taken over. */
+/* Either an acknowledged write is gone, or another daemon has taken over. */
 static void a_daemon_that_may_write_no_more_ends(void **state)
 {
     (void)state;
@@ -252,7 +253,7 @@ static void a_daemon_that_may_write_no_more_ends(void **state)
 
 enum { CROWD = 8, EACH = 8 };
 
-struct worker { /* one of those who submit at the same time */
+struct worker { /* one of several clients that submit at the same time */
     struct client client;
     pthread_t thread;
     unsigned number, accepted;
@@ -282,7 +283,8 @@ static void expect_rows(const struct postgres_database *database, const char *sq
     assert_int_equal(atoi(answer), expected);
 }
 
-/* Those that wait one behind the other are one transaction, whose COMMIT may be cut. */
+/* Requests that wait one after the other share a transaction, whose COMMIT may be cut
+ * off. */
 static void jobs_of_a_crowd_are_there_once_though_commits_are_cut(void **state)
 {
     (void)state;
@@ -307,7 +309,7 @@ static void jobs_of_a_crowd_are_there_once_though_commits_are_cut(void **state)
         pthread_join(crowd[i].thread, NULL);
         assert_int_equal(crowd[i].accepted, EACH);
     }
-    submit_some(&crowd[0]); /* once more, and no others */
+    submit_some(&crowd[0]); /* the same once more */
     assert_int_equal(crowd[0].accepted, 2 * EACH);
     for (unsigned i = 0; i < CROWD; i++)
         client_fini(&crowd[i].client);
@@ -330,7 +332,7 @@ static void copy_database(const char *from, const char *to)
     assert_int_equal(postgres_sql(&server, NULL, sql), 0);
 }
 
-/* By whoever owns the database, past its triggers. */
+/* By the owner of the database, bypassing its triggers. */
 static void what_is_forged_on_a_server_is_found(void **state)
 {
     (void)state;
@@ -340,7 +342,7 @@ static void what_is_forged_on_a_server_is_found(void **state)
         "UPDATE ledger SET time_ms=time_ms+1 WHERE seq=1",
         "UPDATE mark SET authorised=authorised+1",
         "UPDATE audit SET actor='another' WHERE seq=1",
-        /* A head that was noted elsewhere is what finds this. */
+        /* Only a head that was noted elsewhere reveals this. */
         "DELETE FROM ledger WHERE seq=3; DELETE FROM mark; UPDATE head SET "
         "seq=2,hash=(SELECT hash FROM ledger WHERE seq=2)",
         "ALTER TABLE ledger DISABLE TRIGGER ledger_keep",
@@ -373,7 +375,7 @@ static void expect_frozen(struct client *client)
                    409, "dataset_frozen");
 }
 
-/* `epsilond regrant` of what is on the server. */
+/* Runs `epsilond regrant` on the database of the server. */
 static int regrant(struct scene *scene)
 {
     const char *const arguments[] = {"regrant",
@@ -392,7 +394,7 @@ static int regrant(struct scene *scene)
     return daemon_run(&scene->daemon, arguments);
 }
 
-/* The head is kept in the data directory though nobody asked for it. */
+/* The daemon keeps the head in its data directory without being asked to. */
 static void a_database_that_was_set_back_is_frozen(void **state)
 {
     (void)state;
@@ -411,7 +413,7 @@ static void a_database_that_was_set_back_is_frozen(void **state)
     assert_int_equal(postgres_sql(&server, NULL, sql), 0);
     copy_database("backup", scene.database.name);
     assert_int_equal(verify(&scene), 65);
-    /* It is frozen by a start, and moves with its freezes. */
+    /* A start freezes it, and the freeze moves with the database. */
     assert_int_equal(migrate(&scene, false), 65);
     start(&scene);
     assert_true(daemon_logged(&scene.daemon, "older than the head on record"));
@@ -427,7 +429,7 @@ static void a_database_that_was_set_back_is_frozen(void **state)
     expect_frozen(client);
     assert_int_equal(daemon_stop(&scene.daemon, SIGTERM), 0);
     assert_int_equal(regrant(&scene), 0);
-    assert_int_equal(regrant(&scene), 64); /* not frozen any more */
+    assert_int_equal(regrant(&scene), 64); /* no longer frozen */
     assert_int_equal(verify(&scene), 0);
     start(&scene);
     await_end(client, submit(client, SAMPLE_JOB, "points", 20, 3.0));
@@ -439,7 +441,7 @@ static void a_database_that_was_set_back_is_frozen(void **state)
 
 enum { SHOWN = 5 };
 
-/* What a daemon shows of all that it has. */
+/* Everything that a daemon shows. */
 struct shown {
     const struct reply *replies[SHOWN];
 };
@@ -488,7 +490,7 @@ static void a_database_moves_to_a_server_and_back_as_it_is(void **state)
     assert_int_equal(migrate(&scene, true), 75); /* the directory is in use */
     assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
     assert_int_equal(migrate(&scene, true), 0);
-    /* An auditor who has noted the head finds it. */
+    /* The command prints the head, so an auditor who has noted it can compare. */
     snprintf(said, sizeof said, "tables, head 3 %s",
              reply_text(shown.replies[2], "entries.2.hash"));
     assert_true(daemon_logged(daemon, said));

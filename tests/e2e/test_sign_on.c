@@ -1,6 +1,6 @@
-/* Goal: who a trusted proxy says is asking may do what the file of groups gives them, and
- * nobody else can say so. Method: the headers of such a proxy, on the socket that is
- * trusted and on a port that is not. */
+/* Goal: a user whom a trusted proxy names may do what the file of groups allows, and no
+ * other client can claim to be that user. Method: the headers of such a proxy, on the
+ * socket that is trusted and on a port that is not. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -103,7 +103,8 @@ static void a_person_has_the_role_of_their_group(void **state)
                    403, "forbidden");
 }
 
-/* The proxy may bring anybody, so a name that nobody has used yet is not free. */
+/* The proxy may log in any user, so even a name that no user has had yet is not
+ * free. */
 static void a_key_in_a_name_that_the_proxy_may_bring_is_refused(void **state)
 {
     struct scene *scene = *state;
@@ -162,8 +163,8 @@ static void whom_no_group_of_ours_names_is_refused(void **state)
     assert_status(client_get(client, "/ui/"), 200);
 }
 
-/* A browser that a proxy has logged in sends what the proxy knows it by to whatever page
- * asks. */
+/* A browser that a proxy has logged in sends the proxy's cookie with the requests of
+ * any site's page. */
 static void another_sites_page_changes_nothing(void **state)
 {
     struct scene *scene = *state;
@@ -236,7 +237,8 @@ static void from_elsewhere_it_is_a_spoof(void **state)
     assert_problem(client_get_with(&client, "/ui/", USER), 400, "untrusted_proxy");
     assert_status(client_get(&client, "/v1/jobs"), 200);
     assert_int_equal(daemon_stop(&daemon, SIGTERM), 0);
-    /* With a good key too: somebody is trying. */
+    /* The headers are refused with a valid key too, because they are an attempt to
+     * forge an identity. */
     key_make(&daemon, "ana", "analyst", "fraud", key);
     daemon_start(&daemon, NULL);
     const struct key_header bearer = key_header(key);
@@ -247,7 +249,7 @@ static void from_elsewhere_it_is_a_spoof(void **state)
     daemon_fini(&daemon);
 }
 
-/* A trusted network believes no other address. */
+/* If a network is trusted, the headers of any other address are not. */
 static void only_the_network_that_was_named_is_believed(void **state)
 {
     struct scene *scene = *state;
@@ -270,7 +272,7 @@ static void only_the_network_that_was_named_is_believed(void **state)
     daemon_fini(&daemon);
 }
 
-struct waiter { /* who asks for a job until it changes */
+struct waiter { /* polls a job until it changes */
     struct client client;
     char path[96];
     long status;
@@ -292,8 +294,8 @@ static unsigned waiting(struct client *client)
     return (unsigned)strtoul(strchr(line, ' '), NULL, 10);
 }
 
-/* A stream and a long poll of somebody whose group has no role any more are told nothing of
- * what happens then. */
+/* A stream and a long poll of a user whose group no longer has a role get no events
+ * from then on. */
 static void who_is_taken_out_of_the_file_is_told_no_more(void **state)
 {
     struct scene *scene = *state;
@@ -348,7 +350,7 @@ static void who_is_taken_out_of_the_file_is_told_no_more(void **state)
     daemon_fini(&daemon);
 }
 
-/* Nothing would end a webhook of somebody who has no key. */
+/* Nothing would end a webhook of a user who has no key. */
 static void single_sign_on_alone_makes_no_webhook(void **state)
 {
     struct scene *scene = *state;

@@ -1,10 +1,12 @@
-/* Requests that two readers could take differently: each gets one problem and a closed
- * connection, and what is hidden in it or behind it is never run. The same bytes are
- * sent by TLS, and to nginx in front of the daemon (deploy/nginx): nothing gets past it
- * that is refused without it, but for what nginx itself mends. And thousands of heads with a few
- * bytes changed at random: every answer is one of ours.
+/* Goal: a request that two parsers could read differently gets one problem and a closed
+ * connection, and a request that is hidden in it or after it is never run. Method: the
+ * same bytes are sent over TLS too, and to nginx as a reverse proxy of the daemon
+ * (deploy/nginx): nothing passes nginx that is refused without it, except for what
+ * nginx itself corrects. Further, thousands of heads with a few bytes changed at
+ * random: every answer is one that the daemon defines.
  *
- * What is hidden would register a dataset: afterwards there is none of that name. */
+ * The hidden request would register a dataset: afterwards there is none of that
+ * name. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -15,11 +17,11 @@
 #include "tests/e2e/wire_fixture.h"
 
 /* An answered exchange ends when the daemon closes, however busy the machine is; but
- * within less than the ten seconds that headers may take, so that it is the answer that
- * closes, and no deadline. A front may wait for a body that does not come. */
+ * within less than the ten seconds that headers may take, so that the answer, not a
+ * deadline, ends it. A reverse proxy may wait for a body that does not come. */
 enum { CLOSE_MS = 8000, FRONT_MS = 1000, BYTES_MAX = 8192 };
 
-/* In these texts ~ is a NUL, @R the hidden request, @L its size and @X that in
+/* In these texts ~ is a NUL, @R the hidden request, @L its size and @X its size in
  * hexadecimal; @J is a body that registers the same dataset, @B its size, and @I the
  * dataset's id. */
 #define ECHO     "Marker: is-not-to-be-repeated\r\n"
@@ -34,11 +36,11 @@ enum { CLOSE_MS = 8000, FRONT_MS = 1000, BYTES_MAX = 8192 };
 
 struct crafted {
     const char *what, *bytes;
-    bool mended; /* by nginx: it may be answered as if it had come in order */
+    bool mended; /* nginx corrects it: it may be answered like a valid request */
 };
 
 static const struct crafted crafted[] = {
-    /* where the body begins and ends */
+    /* --- where the body begins and ends --- */
     {"a folded length", ESTIMATE "Content-Length:\r\n @L\r\n\r\n@R", false},
     {"a folded length, by a tab", ESTIMATE "Content-Length:\r\n\t@L\r\n\r\n@R", false},
     {"a length folded in two", ESTIMATE "Content-Length: 0\r\n @L\r\n\r\n@R", false},
@@ -83,7 +85,7 @@ static const struct crafted crafted[] = {
      "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n@R",
      false},
     {"a body on GET", LIST HOST "Content-Length: @L\r\n\r\n@R", false},
-    /* chunks */
+    /* --- chunks --- */
     {"a chunk with an extension", CHUNKED "@X;a=b\r\n@R\r\n0\r\n\r\n", false},
     {"a chunk's size after a blank", CHUNKED " @X\r\n@R\r\n0\r\n\r\n", false},
     {"a chunk's size before a blank", CHUNKED "@X \r\n@R\r\n0\r\n\r\n", false},
@@ -95,7 +97,7 @@ static const struct crafted crafted[] = {
     {"a chunk longer than its size", CHUNKED "2\r\n{}0\r\n\r\n@R", false},
     {"a chunk that ends in LF", CHUNKED "@X\r\n@R\n0\r\n\r\n", false},
     {"trailers", CHUNKED "0\r\nContent-Length: @L\r\n\r\n@R", true},
-    /* values that end too early, or stand twice */
+    /* --- values that end too early, or occur twice --- */
     {"a NUL in Host",
      CREATE "Host: 127.0.0.1~.evil\r\n" JSON "Idempotency-Key: @I\r\n" BODY, false},
     {"a NUL in Origin",
@@ -122,7 +124,7 @@ static const struct crafted crafted[] = {
     {"a folded header", LIST HOST "X: a\r\n b\r\n\r\n@R", false},
     {"a bell in a value", LIST HOST "X: a\ab\r\n\r\n@R", false},
     {"a lone CR in a value", LIST HOST "X: a\rContent-Length: @L\r\n\r\n@R", false},
-    /* the first line, and lines */
+    /* --- the request line, and line ends --- */
     {"no host", LIST "\r\n@R", false},
     {"lines that end in LF", "GET /v1/datasets HTTP/1.1\nHost: 127.0.0.1\n\n@R", true},
     {"one line that ends in LF", LIST "Host: 127.0.0.1\n\r\n@R", true},
@@ -166,7 +168,7 @@ static void add(struct bytes *bytes, const char *text)
     bytes->size += size;
 }
 
-/* The pattern as it is sent; what it hides names the dataset id. */
+/* Fills in the pattern as it is sent; the hidden request names the dataset id. */
 static void fill(struct bytes *bytes, const char *pattern, const char *id)
 {
     char body[512], request[1024], size[32];
@@ -213,7 +215,8 @@ static void show(const struct crafted *one, const struct exchange *exchange, boo
                 exchange->received);
 }
 
-/* Without this the other tests would show nothing. */
+/* Sent by itself, the hidden request is run; otherwise the other tests would prove
+ * nothing. */
 static void what_is_hidden_would_be_run_alone(void **state)
 {
     struct stage *stage = *state;
@@ -233,8 +236,8 @@ static void what_is_hidden_would_be_run_alone(void **state)
     free(exchange);
 }
 
-/* Sends each by itself, under ids that begin with prefix, and counts those that get
- * anything but one problem. */
+/* Sends each request by itself, with ids that begin with prefix, and counts those that
+ * get anything but one problem. */
 static unsigned send_each(struct client *client, const char *prefix)
 {
     const struct daemon *daemon = client->daemon;
@@ -297,7 +300,7 @@ static void by_tls_each_gets_the_same(void **state)
     daemon_fini(&daemon);
 }
 
-/* Requests before it are answered, and then it. */
+/* Valid requests before it are answered first, then this one. */
 static void what_came_before_is_answered_first(void **state)
 {
     struct stage *stage = *state;
@@ -319,7 +322,7 @@ static void what_came_before_is_answered_first(void **state)
     free(exchange);
 }
 
-/* A chunked upload that turns bad leaves nothing behind. */
+/* A chunked upload with an invalid chunk leaves no file. */
 static void an_upload_cut_short_is_no_file(void **state)
 {
     struct stage *stage = *state;
@@ -359,7 +362,7 @@ static void behind_a_front_nothing_more_is_taken(void **state)
     struct stage *stage = *state;
     struct front front;
     if (!front_start(&front, FRONT_NGINX, &stage->daemon))
-        skip(); /* front_start has said why */
+        skip(); /* front_start has given the reason */
     struct exchange *exchange = malloc(sizeof *exchange);
     struct bytes *bytes = malloc(sizeof *bytes);
     assert_true(exchange != NULL && bytes != NULL);
@@ -371,8 +374,9 @@ static void behind_a_front_nothing_more_is_taken(void **state)
     assert_true(was_registered(&stage->client, "fronted"));
     unsigned wrong = 0;
     for (size_t i = 0; i < CRAFTED; i++) {
-        /* Where a front reads the first request as the daemon would, what follows it is
-         * a second request, and no secret: only what may be a body must not be run. */
+        /* If a proxy parses the first request as the daemon would, what follows is an
+         * ordinary second request and not hidden. Only what may be a body must not be
+         * run. */
         bool follows = strncmp(crafted[i].bytes, "POST", 4) != 0 || crafted[i].mended;
         char id[32];
         snprintf(id, sizeof id, "fronted-%zu", i);
@@ -393,7 +397,7 @@ static void behind_a_front_nothing_more_is_taken(void **state)
 
 /* --- at random --- */
 
-enum { MUTANTS = 2000, QUIET_MS = 200 }; /* some wait for a body that does not come */
+enum { MUTANTS = 2000, QUIET_MS = 200 }; /* some wait for a body that never comes */
 
 static uint64_t next(uint64_t *seed) /* splitmix64 */
 {
@@ -403,7 +407,7 @@ static uint64_t next(uint64_t *seed) /* splitmix64 */
     return z ^ z >> 31;
 }
 
-/* Removes some bytes at a random place and puts a few others there. */
+/* Removes some bytes at a random position and inserts a few others. */
 static void mutate(struct bytes *bytes, uint64_t *seed)
 {
     static const char *const pieces[] = {"",

@@ -1,5 +1,5 @@
-/* A job begins with weights that are published: it costs what it would without, its model
- * says what it descends from, and what is frozen is served with the bits it came with. */
+/* Goal: a job that begins with published weights costs what it would cost without, its
+ * model names its ancestors, and frozen parts are served bit for bit. */
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int end(void **state)
     return 0;
 }
 
-/* The bytes of a tensor of a model's file. */
+/* Returns the bytes of a tensor in a model's file. */
 static const char *tensor(struct client *client, const char *model, const char *name,
                           size_t *size)
 {
@@ -177,7 +177,7 @@ static void a_deleted_file_is_gone(void **state)
     assert_null(strstr(list->body, id));
 }
 
-/* A safetensors file of one tensor of so many values, all of which are these bytes. */
+/* Uploads a safetensors file of one tensor, whose three values all have these bytes. */
 static const struct reply *upload_tensor(struct client *client, const char *dtype,
                                          const void *value, size_t size)
 {
@@ -226,7 +226,7 @@ static void what_is_no_public_weights_is_refused(void **state)
         400, "invalid_argument");
 }
 
-/* The entry without what tells one entry from another. */
+/* Returns the entry without the members that differ between any two entries. */
 static json_t *nameless(struct client *client, const char *job)
 {
     static const char *const own[] = {"seq", "job", "time", "prev", "hash"};
@@ -296,14 +296,15 @@ static double figure(struct client *client, const char *name)
     return strtod(strchr(found + 1, ' '), NULL);
 }
 
-/* Bytes of features that are kept for later jobs, as of the last tick. */
+/* Returns the bytes of features that are kept for later jobs, as of the last tick. */
 static double features_kept(struct client *client)
 {
     return figure(client, "epsilond_features_bytes");
 }
 
-/* The same once it is no older than this call. All figures stand still during private work, so
- * where processor time has moved, by a second of answering this, the others have been read. */
+/* The same, at least as recent as this call. All metrics stay constant during private
+ * work. So if processor time has increased, by a second spent on answering these
+ * requests, the others have been updated too. */
 static double features_kept_now(struct client *client)
 {
     static const char processor[] = "process_cpu_seconds_total";
@@ -313,7 +314,7 @@ static double features_kept_now(struct client *client)
     return features_kept(client);
 }
 
-/* Once for two jobs, each a row of 6 floats a record. */
+/* Two jobs share the features: 6 floats for each record. */
 static void features_stay_for_a_later_job_and_go_with_the_dataset(void **state)
 {
     struct world *world = *state;

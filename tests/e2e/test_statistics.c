@@ -1,7 +1,8 @@
-/* Goal: statistics are asked for, charged and answered through the contract: on the real
- * Adult data their intervals hold what was counted from the file itself; what is bad is
- * refused at its place and costs nothing; a kill charges, and answers nothing twice.
- * Method: a real daemon; SHARED holds the data. */
+/* Goal: statistics are requested, charged and answered through the contract: on the
+ * real Adult data their intervals contain what was counted from the file itself;
+ * invalid requests are refused with the member at fault and cost nothing; a kill
+ * charges, and nothing is answered twice. Method: a real daemon; SHARED holds the
+ * data. */
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -29,8 +30,9 @@ static double spent(struct client *client, const char *dataset)
                         "epsilon_spent");
 }
 
-/* Expects the value in the interval at path, were it three times as wide, 5.9 deviations of
- * its noise, and wider by slack. That one in 20 misses it as it is, the unit tests count. */
+/* Expects the value in the interval at path, made three times as wide, 5.9 deviations
+ * of its noise, and wider by slack. The unit tests count that one in 20 misses the
+ * interval itself. */
 static void expect_near(const struct reply *reply, const char *path, double value,
                         double slack)
 {
@@ -58,7 +60,8 @@ static int by_age(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Reads the raw file; text becomes its csv of four columns, to be freed. */
+/* Reads the raw file; stores its CSV of four columns in text, which the caller
+ * frees. */
 static size_t read_people(char **text)
 {
     char path[1024], line[512];
@@ -135,8 +138,9 @@ static void expect_counts(const struct reply *reply, size_t count)
     assert_true(margin < 60);
 }
 
-/* delta of the Gaussian mechanism with this noise multiplier at epsilon (Balle and Wang
- * 2018, Theorem 8), and what the sampler may be off by (docs/noise.md 5). */
+/* Returns delta of the Gaussian mechanism with this noise multiplier at epsilon (Balle
+ * and Wang 2018, Theorem 8), plus the maximum error of the sampler (docs/noise.md
+ * 5). */
 static double delta_of(double noise_multiplier, double epsilon)
 {
     double mu = 1 / noise_multiplier, root = sqrt(2);
@@ -213,8 +217,9 @@ static void the_same_key_is_the_same_statistics(void **state)
         reply_text(made, "id"));
 }
 
-/* Whatever a kill hits: charged if it was authorised, and no answer but the one that was
- * written with its charge. */
+/* At whatever moment the kill comes, the statistics are charged if they were
+ * authorised, and the only answer is the one that was written together with its
+ * charge. */
 static void a_kill_charges_and_answers_nothing_twice(void **state)
 {
     struct stage *stage = *state;
@@ -251,7 +256,7 @@ static void a_dataset_is_not_deleted_under_its_statistics(void **state)
     const struct reply *made =
         client_create(client, "/v1/statistics", HISTOGRAM, "going", 30.0);
     const struct reply *refused = client_delete(client, "/v1/datasets/going");
-    if (refused->status != 204) /* the tick may have come in between */
+    if (refused->status != 204) /* the tick may have come before */
         assert_problem(refused, 409, "dataset_in_use");
     await_answers(client, reply_text(made, "id"));
     assert_true(client_delete(client, "/v1/datasets/going")->status == 204);
@@ -278,7 +283,7 @@ static void what_does_not_fit_is_refused_and_costs_nothing(void **state)
     assert_int_equal(json_array_size(reply_at(list, "statistics")), 0);
 }
 
-/* --- what is bad --- */
+/* --- invalid requests --- */
 
 static void expect_bad(struct client *client, const char *statistic,
                        const char *pointer)
@@ -341,7 +346,7 @@ static void what_is_bad_is_refused_at_its_place(void **state)
     assert_true(spent(client, "bad") == 0);
 }
 
-/* Statistics read every record there is, held out or not, and every part's budget pays. */
+/* Statistics read every record, held out or not, and every part's budget pays. */
 static void every_part_of_a_dataset_is_read_and_charged(void **state)
 {
     struct stage *stage = *state;

@@ -1,6 +1,6 @@
-/* Goal: whatever becomes of a sweep, each run is settled as a job is, and whoever is to be told
- * of its end is told once. Method: sweeps that are cancelled, killed, deleted, and of as many
- * runs as one may have. */
+/* Goal: however a sweep ends, each run is settled like a job, and each subscriber is
+ * notified of its end once. Method: sweeps that are cancelled, killed, deleted, and of
+ * the maximum number of runs. */
 #include <signal.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "tests/e2e/stream_fixture.h"
 #include "tests/e2e/sweep_fixture.h"
 
-/* As many runs as a sweep may have, each of which costs next to nothing. */
+/* The maximum number of runs of a sweep, each of which costs very little. */
 #define MOST                                                                           \
     "{" SWEEP_RUNS ",'grid':{'/privacy':[{'noise_multiplier':1000}],"                  \
     "'/steps':[1,2,3,4,5,6,7,8,9,10],"                                                 \
@@ -143,7 +143,8 @@ static size_t told(const struct reply *log, const char *type, const char *id)
     return count;
 }
 
-/* By a webhook, and in the stream of all lists: once, when the last of its runs has. */
+/* A webhook and the stream of all lists report the end once, when the last run has
+ * ended. */
 static void a_sweep_that_has_ended_is_told_of(void **state)
 {
     struct stage *stage = *state;
@@ -181,8 +182,8 @@ static void a_sweep_that_has_ended_is_told_of(void **state)
     receiver_close(&receiver);
 }
 
-/* One webhook is told of every run, whose settlements are one transaction, and of the sweep
- * with the last of them. */
+/* One webhook gets the end of every run, whose settlements are one transaction, and
+ * with the last of them the end of the sweep. */
 static void the_most_runs_are_cancelled_while_they_wait(void **state)
 {
     struct stage *stage = *state;

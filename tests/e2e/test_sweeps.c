@@ -1,6 +1,6 @@
-/* Goal: a sweep is paid for whole before its first run begins, run by run in the ledger, or
- * not at all; its runs are compared by what is public or was paid for. Method: small sweeps
- * on made-up points. */
+/* Goal: a sweep is paid for completely before its first run begins, run by run in the
+ * ledger, or not at all; its runs are compared by numbers that are public or were paid
+ * for. Method: small sweeps on made-up points. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -74,8 +74,8 @@ static void the_winner_is_the_best_on_public_data(void **state)
                      0);
 }
 
-/* What is said to fit of all runs together, which are alike here, is what would be reserved
- * of one run as long as all of them. */
+/* The refusal says what would fit for all runs together, which are equal here. That
+ * equals what would be reserved for one run as long as all of them. */
 static void expect_room(struct client *client, const struct reply *refused,
                         double noise)
 {
@@ -123,7 +123,7 @@ static void what_does_not_fit_whole_is_reserved_not_at_all(void **state)
         json_array_size(reply_at(client_get(client, "/v1/sweeps"), "sweeps")), 0);
 }
 
-/* The same in another's way only while that holds budget. */
+/* The same sweep is refused only as long as another job holds the budget. */
 static void what_others_hold_is_told_apart_from_what_is_too_much(void **state)
 {
     struct client *client = sweep_client(state);
@@ -220,7 +220,7 @@ static void on_public_data_it_costs_nothing(void **state)
     assert_false(json_is_null(reply_at(ended, "winner")));
 }
 
-/* Each run pays for a look at the records held out, and is compared by it. */
+/* Each run pays for an evaluation on the holdout, and runs are compared by it. */
 static void runs_are_measured_on_the_holdout_and_each_pays_for_it(void **state)
 {
     struct client *client = sweep_client(state);

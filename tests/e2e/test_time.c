@@ -1,8 +1,9 @@
-/* What the time that a run took can be read off: few marks, each behind a random wait, at
- * whole seconds. Two jobs of different private speed are compared byte by byte from outside,
- * and everything that carries or could carry a time is taken apart: ids, hashes, progress,
- * versions, the order of entries, the moments at which waiting clients are answered. A slow
- * run is one whose daemon is stopped for moments at a time. */
+/* Goal: the only things that reveal how long a run took are few marks, each after a
+ * random wait, at whole seconds. Method: two jobs of different private speed are
+ * compared byte by byte from outside, and everything that carries or could carry a time
+ * is examined: ids, hashes, progress, versions, the order of entries, the moments at
+ * which waiting clients are answered. A slow run is one whose daemon is stopped for
+ * moments at a time. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -42,7 +43,7 @@ static time_t time_of(const char *text)
     return timegm(&parts);
 }
 
-/* Seconds since 1970 in the first ten characters of an id's ULID. */
+/* Returns the seconds since 1970 in the first ten characters of an id's ULID. */
 static double ulid_time(const char *id)
 {
     static const char crockford[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -77,17 +78,18 @@ static void *stall(void *argument)
 
 enum { SHOWN_MAX = 4000 };
 
-struct seen { /* all that can be seen of a job from its submission to its end */
-    double before, after; /* its submission, on our clock */
+struct seen { /* all that is visible of a job from its submission to its end */
+    double before, after; /* the test's clock before and after its submission */
     const struct reply *job, *model;
-    char *entry; /* its COMMIT, as answered */
+    char *entry; /* the bytes of its COMMIT */
     unsigned long first_version, last_version;
     size_t count;
     double steps[SHOWN_MAX], authorised[SHOWN_MAX], spent[SHOWN_MAX];
-    double evaluated[SHOWN_MAX]; /* the step of the last evaluation that is shown */
+    double evaluated[SHOWN_MAX]; /* step of the last evaluation shown */
 };
 
-/* What the stream of its events counts: changes of any job, and of datasets. */
+/* Returns the version that the stream of its events counts: changes of any job, and of
+ * datasets. */
 static unsigned long version_of(const struct client *client, const char *job)
 {
     char path[96];
@@ -96,7 +98,7 @@ static unsigned long version_of(const struct client *client, const char *job)
     snprintf(path, sizeof path, "/v1/jobs/%s/events", job);
     stream_open(&stream, client->daemon, path, NULL);
     stream_expect(&stream, &event, "snapshot");
-    while (event.id[0] == '\0') { /* of a job that has ended it comes with the end */
+    while (event.id[0] == '\0') { /* for an ended job it comes with the end */
         event_fini(&event);
         assert_true(stream_next(&stream, &event));
     }
@@ -123,7 +125,7 @@ static void note(struct seen *seen, const struct reply *job)
     seen->job = job;
 }
 
-/* Every version of it: each answer has another tag than the one before. */
+/* Notes every version of it: each answer has a different ETag than the one before. */
 static void follow(struct client *client, struct seen *seen, const char *id)
 {
     char path[80], tag[256], header[300];
@@ -141,7 +143,7 @@ static void follow(struct client *client, struct seen *seen, const char *id)
     assert_string_equal(reply_text(seen->job, "state"), "SUCCEEDED");
 }
 
-/* The bytes of the job's COMMIT in the ledger as lines. */
+/* Returns the bytes of the job's COMMIT in the ledger's lines. */
 static char *commit_of(struct client *client, const char *dataset, const char *job)
 {
     char path[96], *rest = NULL;
@@ -180,7 +182,7 @@ static void see(struct stage *stage, struct seen *seen, const char *dataset,
 
 struct scene {
     struct stage *stage;
-    struct seen seen[2]; /* a quick one, and one that was stalled */
+    struct seen seen[2]; /* a quick one, and one that was stopped at times */
 };
 
 static int begin(void **state)
@@ -219,7 +221,8 @@ static struct client *client_of(void **state)
     return &scene_of(state)->stage->client;
 }
 
-/* Names and drawings, by which any two jobs differ; and times, which are whole seconds. */
+/* Names and drawings, in which any two jobs differ; and times, which are whole
+ * seconds. */
 static bool may_differ(const char *name)
 {
     static const char *const names[] = {
@@ -250,14 +253,14 @@ static void expect_alike(const char *name, const json_t *a, const json_t *b)
     }
 }
 
-/* Authorised in blocks that were fixed beforehand, shown in quarters; what was spent is a
- * function of what was authorised. */
+/* Steps are authorised in blocks fixed in advance, and shown in quarters; what was
+ * spent is a function of what was authorised. */
 static void expect_quarters(const struct seen *seen)
 {
     for (size_t i = 0; i < seen->count; i++) {
         assert_true(fmod(seen->steps[i], QUARTER) == 0);
         assert_true(fmod(seen->authorised[i], QUARTER) == 0);
-        /* What is authorised follows from the mark that is shown. */
+        /* The authorised steps follow from the mark that is shown. */
         assert_true(seen->authorised[i] == fmin(seen->steps[i] + QUARTER, STEPS) ||
                     (seen->authorised[i] == 0 && seen->steps[i] == 0));
         for (size_t k = 0; k < i; k++)
@@ -272,8 +275,9 @@ static void expect_id_of(const struct seen *seen, const char *id)
     assert_true(ulid_time(id) <= seen->after);
 }
 
-/* Submitted, begun, and then one version for what is authorised first, each quarter but the
- * last, and the end: by what polls are answered, and by what is counted for followers. */
+/* Submitted, begun, and then one version for the first authorisation, one for each
+ * quarter but the last, and the end: counted in the answers to polls, and in the
+ * versions for followers. */
 static void expect_a_version_a_mark(const struct seen *seen)
 {
     enum { CHANGES = 1 + 1 + 3 + 1 };
@@ -281,7 +285,7 @@ static void expect_a_version_a_mark(const struct seen *seen)
     assert_true(seen->last_version - seen->first_version <= CHANGES);
 }
 
-/* Whoever reads the entry may try all thousand. */
+/* Tries all thousand milliseconds, as any reader of the entry can. */
 static void expect_a_whole_second_hashed(const char *line)
 {
     json_auto_t *entry = json_loads(line, 0, NULL);
@@ -298,7 +302,7 @@ static uint64_t count_of(const json_t *entry, const char *name)
     return (uint64_t)json_integer_value(json_object_get(entry, name));
 }
 
-/* --- what is said of both --- */
+/* --- claims about both --- */
 
 static void steps_are_shown_in_quarters(void **state)
 {
@@ -314,7 +318,7 @@ static void a_mark_makes_one_version(void **state)
         expect_a_version_a_mark(&scene->seen[i]);
 }
 
-/* Its evaluations are one for each hundredth or so, which come with the quarters. */
+/* It has one evaluation for each hundredth or so, and they appear with the quarters. */
 static void evaluations_come_with_the_quarters(void **state)
 {
     const struct scene *scene = scene_of(state);
@@ -352,8 +356,8 @@ static void everything_else_is_the_same(void **state)
     expect_alike("", seen[0].model->json, seen[1].model->json);
 }
 
-/* The later a job was submitted the sooner it is done: rounds of such jobs until two ends
- * have fallen into one second three times. */
+/* The later a job was submitted the sooner it is done. Rounds of such jobs run until
+ * two ends have fallen into one second three times. */
 static void ends_of_a_second_are_in_order_of_submission(void **state)
 {
     struct client *client = client_of(state);
@@ -383,7 +387,7 @@ static void ends_of_a_second_are_in_order_of_submission(void **state)
 struct waiting {
     const struct daemon *daemon;
     char path[80];
-    double phase; /* of the second in which it was answered */
+    double phase; /* position in its second of the answer */
 };
 
 static void *wait_for_end(void *argument)
@@ -431,10 +435,10 @@ static double phase_of_import(struct client *client, int round)
     return fmod(wall(), 1);
 }
 
-/* Answers that came when runs end would fall anywhere into a second: the mean of n is then
- * 1/2 with a deviation of 1/sqrt(12 n), and five of these below is never seen, in none of the
- * tries. Answers at a tick come at a second's beginning; on a busy machine they come later,
- * and are waited for again. */
+/* If answers came when runs end they would fall anywhere within a second: the mean of n
+ * is then 1/2 with a deviation of 1/sqrt(12 n), and five deviations below it is never
+ * seen, in none of the tries. Answers at a tick come at a second's beginning. On a busy
+ * machine they come later, and the test tries again. */
 static void who_waits_is_answered_when_a_second_begins(void **state)
 {
     enum { ROUNDS = 5, COUNT = ROUNDS * (WORKERS + 1), TRIES = 8 };
@@ -451,17 +455,18 @@ static void who_waits_is_answered_when_a_second_begins(void **state)
 
 /* --- the random waits --- */
 
-/* Seconds of a job between its start and its end, as shown. */
+/* Returns the seconds between a job's start and its end, as shown. */
 static double shown_seconds(const struct reply *job)
 {
     return (double)(time_of(reply_text(job, "end_time")) -
                     time_of(reply_text(job, "start_time")));
 }
 
-/* A wait of its own at each quarter, up to WIDTH: the sum of four has the mean 2 WIDTH and
- * the deviation WIDTH / sqrt 3. The mean of n such sums lies five deviations below with a
- * chance of 3e-7, and a busy machine only makes it longer; had they one phase, or only the
- * end a wait, it would lie below that by far. The jobs have ten steps. */
+/* A separate wait at each quarter, up to WIDTH: the sum of four has the mean 2 WIDTH
+ * and the deviation WIDTH / sqrt 3. The mean of n such sums is five deviations lower
+ * with a chance of 3e-7, and a busy machine only makes it longer. If the quarters had
+ * one phase, or only the end had a wait, it would be far lower. The jobs have ten
+ * steps. */
 static void the_end_of_a_private_job_is_shown_after_its_waits(void **state)
 {
     (void)state;
@@ -481,7 +486,7 @@ static void the_end_of_a_private_job_is_shown_after_its_waits(void **state)
     stage_end(&stage);
 }
 
-/* What a cancellation finds authorised is what the mark that is shown says. */
+/* A cancellation finds exactly the steps authorised that the shown mark says. */
 static void a_cancellation_finds_no_more_than_is_shown(void **state)
 {
     struct client *client = client_of(state);

@@ -1,8 +1,8 @@
-/* Goal: with --tls-cert and --tls-key the daemon speaks HTTPS and nothing else, takes
- * renewed files without losing a connection, and does not start on files that it should
- * not use. Method: certificates made by openssl, libcurl as a client who checks them, and
- * bytes that are no TLS. (Requests that could be read in two ways are sent by TLS in
- * test_smuggling.c.) */
+/* Goal: with --tls-cert and --tls-key the daemon answers only HTTPS, takes renewed
+ * files without losing a connection, and does not start on files that it should not
+ * use. Method: certificates made by openssl, libcurl as a client that checks them, and
+ * bytes that are not TLS. (test_smuggling.c sends requests that could be read in two
+ * ways over TLS.) */
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -145,15 +145,15 @@ static void old_versions_of_tls_are_refused(void **state)
     curl_easy_cleanup(curl);
 }
 
-/* A handshake counts as part of the headers, which have ten seconds. */
+/* The handshake counts as part of the headers, which may take ten seconds. */
 static void a_handshake_that_dribbles_is_cut_off(void **state)
 {
     struct scene *scene = *state;
-    const char record[] = "\x16\x03\x01\x01"; /* of 256 bytes or more */
+    const char record[] = "\x16\x03\x01\x01"; /* a record of 256 bytes or more */
     assert_true(wire_dribble(scene->daemon.port, record, 30));
 }
 
-/* One request after another on one connection, which libcurl keeps. */
+/* Sends another request on the connection that libcurl keeps open. */
 static long get_again(CURL *curl, long *connections)
 {
     long status = 0;

@@ -1,5 +1,5 @@
-/* The tutorial, typed as it stands by somebody who has nothing but an empty folder: what
- * its text says of each answer is what the daemon answers. */
+/* Goal: the tutorial's commands, typed unchanged by a user who has nothing but an empty
+ * folder, get the answers that its text describes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,12 +40,12 @@ static void the_tutorial_works_as_typed(void **state)
     assert_printed(text, "{\"seq\":");
     free(text);
 
-    /* "It is more than three": jobs of epsilon 1 in a promise of 3. */
+    /* "It is more than three": jobs of epsilon 1 within a promise of 3. */
     const struct reply *jobs =
         client_get(client, "/v1/jobs?dataset=people&state=SUCCEEDED");
     assert_true(json_array_size(reply_at(jobs, "jobs")) > 3);
     assert_true(reply_number(jobs, "jobs.0.metrics.evaluation.accuracy") > 0.7);
-    /* "... and so is the promise": declaring the table anew granted nothing. */
+    /* "... and so is the promise": declaring the table again granted nothing. */
     const struct reply *ledger = client_get(client, "/v1/datasets/people/ledger");
     size_t grants = 0, at;
     json_t *entry;

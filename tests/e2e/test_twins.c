@@ -1,6 +1,7 @@
-/* The same records under two ids are not two budgets, and what is private under one id is
- * not public under another: at import, and when a job names what was imported before they
- * were compared. Such rows are made by editing the database of a daemon that is stopped. */
+/* Goal: the same records under two ids do not have two budgets, and records that are
+ * private under one id are not public under another: at import, and when a job names
+ * datasets that were imported before they were compared. Method: such rows are made by
+ * editing the database of a daemon that is stopped. */
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -38,8 +39,8 @@ static const struct reply *import_points(struct client *client, const char *id,
     return client_act(client, "/v1/datasets/%s:import", id);
 }
 
-/* Makes twin a row as earlier versions left it, with the content of original: the digest
- * of the file, none of the rows. */
+/* Changes the row of twin to what earlier versions left: the content of original, the
+ * digest of the file, but none of the rows. */
 static void make_twin(struct stage *stage, const char *twin, const char *original)
 {
     char path[128], sql[512];
@@ -72,7 +73,7 @@ static void assert_duplicate_at(const struct reply *reply, const char *pointer,
     assert_non_null(strstr(reply_text(reply, "detail"), of));
 }
 
-/* Nothing was ever reserved on the first. */
+/* Nothing was ever reserved on the first dataset. */
 static void a_second_import_of_unused_content_is_refused(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -83,7 +84,7 @@ static void a_second_import_of_unused_content_is_refused(void **state)
     const struct reply *import = client_get(client, "/v1/datasets/second/import");
     assert_string_equal(reply_text(import, "failure.code"), "duplicate_content");
     assert_non_null(strstr(reply_text(import, "failure.detail"), "\"first\""));
-    /* Whoever may read budgets sees what they see of any import that fails. */
+    /* Readers of budgets see the same as for any failed import. */
     const struct reply *read = client_get(client, "/v1/datasets/second");
     assert_string_equal(reply_text(read, "state_reason"), "import_failed");
     assert_null(strstr(read->body, "duplicate"));
@@ -108,10 +109,11 @@ static void a_public_datasets_twin_is_never_private(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
     ready_points(client, "open", ROWS, 9, SAMPLE_PUBLIC);
-    ready_points(client, "open-too", ROWS, 9, SAMPLE_PUBLIC); /* hides nothing */
+    ready_points(client, "open-too", ROWS, 9, SAMPLE_PUBLIC); /* reveals nothing */
     assert_problem(import_points(client, "closed", 9, SAMPLE_BUDGET(1)), 409,
                    "duplicate_content");
-    /* Its digest was shown and it may have been trained on: deleting takes nothing back. */
+    /* Its digest was shown and jobs may have trained on it: deleting it withdraws
+     * nothing. */
     assert_status(client_delete(client, "/v1/datasets/open"), 204);
     assert_status(client_delete(client, "/v1/datasets/open-too"), 204);
     assert_problem(client_act(client, "/v1/datasets/closed:import"), 409,
@@ -155,7 +157,7 @@ static void twins_of_earlier_versions_are_not_both_spent(void **state)
         client_post(client, "/v1/jobs:estimate", NULL, SAMPLE_JOB, "elder", 2, 50.0),
         "/dataset", "\"younger\"");
     assert_string_equal(client_get(client, "/v1/ledger/head")->body, head->body);
-    /* The way out: one of the two goes. */
+    /* Deleting one of the two resolves it. */
     assert_status(client_delete(client, "/v1/datasets/younger"), 204);
     await_success(client, submit(client, SAMPLE_JOB, "elder", 2, 50.0));
 }
@@ -170,8 +172,9 @@ static void a_public_twin_of_an_earlier_version_serves_no_job(void **state)
     await_success(client, submit(client, EVALUATED_JOB, "others", "ward-test"));
     await_success(client, submit(client, SGD_JOB, "ward-test"));
     make_twin(stage, "ward-test", "ward");
-    /* As evaluation, even of a job on other records; as what is trained on without
-     * privacy; and as what makes the private one public. */
+    /* Refused as evaluation data, even of a job on other records; as training data
+     * without privacy; and, as the duplicate of a private dataset, for a job on the
+     * private one. */
     assert_duplicate_at(
         client_create(client, "/v1/jobs", EVALUATED_JOB, "others", "ward-test"),
         "/evaluation", "\"ward\"");

@@ -1,5 +1,6 @@
-/* Goal: on --listen unix:PATH the daemon answers whoever may open the file and nobody
- * else; what a dead process left there is replaced, what a live one holds is not. */
+/* Goal: on --listen unix:PATH the daemon answers only processes that may open the file;
+ * a file that a dead process left there is replaced, one that a live process holds is
+ * not. */
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
-/* Goal: what a daemon of every earlier schema left is opened by this one: all that it showed
- * is shown, what waited goes on, budgets are what they were, and the old database is kept. The
- * directories were made by those daemons themselves (tests/upgrades). */
+/* Goal: this daemon opens a data directory of every earlier schema: everything that was
+ * shown is shown, waiting jobs go on, budgets are unchanged, and the old database is
+ * kept. Method: directories that those daemons made themselves (tests/upgrades). */
 #include <float.h>
 #include <signal.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 struct scene {
     struct daemon daemon;
     struct client client;
-    json_t *expected; /* what the earlier daemon showed */
+    json_t *expected; /* answers of the earlier daemon */
 };
 
 static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -26,7 +26,7 @@ static void shell(const char *format, ...)
     assert_int_equal(system(command), 0);
 }
 
-/* How many steps this program's tables are made in. */
+/* Returns the number of steps in which this program makes its tables. */
 static int schema_now(void)
 {
     char line[256];
@@ -40,7 +40,7 @@ static int schema_now(void)
     return steps;
 }
 
-/* Puts the archive's directory where the daemon's is. */
+/* Unpacks the archive as the daemon's directory. */
 static void unpack(struct scene *scene, int schema)
 {
     char path[128];
@@ -92,7 +92,7 @@ static void expect_budget(struct scene *scene)
     assert_true(reply_number(budget, "epsilon") ==
                 number_of(scene, "budget", "epsilon"));
     assert_true(reply_number(budget, "delta") == number_of(scene, "budget", "delta"));
-    /* The job that was stopped with the old daemon has been charged since. */
+    /* The job that stopped with the old daemon has been charged since. */
     assert_true(reply_number(budget, "epsilon_spent") >=
                 number_of(scene, "budget", "epsilon_spent"));
     char wanted[128];
@@ -104,8 +104,8 @@ static void expect_budget(struct scene *scene)
     assert_non_null(strstr(ledger->body, wanted));
 }
 
-/* The class is the same. Probabilities may differ by what their floats are rounded by: their
- * products may be another kernel's, which adds in another order. */
+/* The class is the same. Probabilities may differ by rounding of floats: another kernel
+ * may have computed their products, adding in another order. */
 static void expect_prediction(const json_t *shown, const json_t *expected)
 {
     const json_t *probabilities = json_object_get(expected, "probabilities");
@@ -145,8 +145,8 @@ static void expect_models(struct scene *scene)
         expect_model_of(scene, people);
 }
 
-/* Whoever was promised to as a person is one still, and is drawn and charged as one. False
- * where the archive has no persons. */
+/* A dataset whose promise is to persons still has the person as its unit, and its jobs
+ * draw and charge persons. Returns false if the archive has no persons. */
 static bool expect_people(struct scene *scene)
 {
     struct client *client = &scene->client;
@@ -171,7 +171,7 @@ static bool expect_people(struct scene *scene)
     return true;
 }
 
-/* Answers whether there are persons among those who were promised to. */
+/* Returns whether the archive has a promise to persons. */
 static bool live_on(struct scene *scene, int schema)
 {
     struct client *client = &scene->client;
@@ -226,7 +226,7 @@ static void a_backup_of_an_earlier_schema_is_restored_and_moved_forward(void **s
             daemon_run(&scene.daemon,
                        (const char *const[]){"verify", "--data-dir", restored, NULL}),
             0);
-        /* What was restored from is as it was: of its own schema. */
+        /* The directory that was restored from is unchanged: it has its own schema. */
         assert_int_equal(daemon_verify(&scene.daemon), 78);
         drop(&scene);
     }

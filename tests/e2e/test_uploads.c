@@ -1,5 +1,5 @@
-/* Uploads are streamed: limits hold at their byte, gzip is unpacked on the fly, and the
- * daemon's memory does not grow with the file. */
+/* Goal: uploads are streamed: limits hold to the byte, gzip is decompressed on the fly,
+ * and the daemon's memory does not grow with the file. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -72,7 +72,8 @@ static void a_gzip_bomb_stops_at_the_declared_limit(void **state)
     struct stage *stage = *state;
     size_t size, unpacked = 64 << 20;
     declare_bytes(&stage->client, "bomb");
-    /* Lines of "0\n": each alone is a good record, the whole is far over the limit. */
+    /* Lines of "0\n": each by itself is a valid record, together they far exceed the
+     * limit. */
     char *text = malloc(unpacked);
     assert_non_null(text);
     for (size_t i = 0; i < unpacked; i += 2)

@@ -1,5 +1,6 @@
-/* Webhooks from outside: the real daemon tells a real server of somebody else's, which
- * checks each signature itself, and which may hang, flood, redirect or be gone. */
+/* Goal: webhooks from outside: the real daemon sends events to a real third-party
+ * server, which checks each signature itself, and which may hang, flood, redirect or be
+ * gone. */
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -41,7 +42,7 @@ static int end(void **state)
 
 #define EVERY_JOB "'job.succeeded','job.failed','job.cancelled'"
 
-/* A webhook to the receiver's path; its id lives with the client. */
+/* Makes a webhook to the receiver's path; its id lives with the client. */
 static const struct reply *hook(struct scene *scene, const char *path,
                                 const char *events)
 {
@@ -64,7 +65,7 @@ static void know_secret(struct scene *scene, const struct reply *made)
         204);
 }
 
-/* The body of the request in that place of the receiver's log. */
+/* Returns the body of the request at this index of the receiver's log. */
 static json_t *message_at(const struct reply *log, size_t place)
 {
     const json_t *entry = json_array_get(log->json, place);
@@ -96,11 +97,12 @@ static void expect_message(const struct reply *log, size_t place, const char *ty
     json_decref(message);
 }
 
-/* The newest delivery of the webhook, once it is no longer as it was begun. */
+/* Returns the list with the webhook's newest delivery, once that is no longer in its
+ * initial state. */
 static const struct reply *await_attempt(struct scene *scene, const char *id,
                                          int attempts)
 {
-    enum { POLLS = 9000 }; /* three minutes: of what hangs */
+    enum { POLLS = 9000 }; /* three minutes: only for a hang */
     const struct reply *list = NULL;
     for (int i = 0; i < POLLS; i++) {
         list = client_get(&scene->stage->client, "/v1/webhooks/%s/deliveries", id);
@@ -117,7 +119,7 @@ static const struct reply *await_attempt(struct scene *scene, const char *id,
 /* Waits until the newest delivery of the webhook is in that state. */
 static void await_delivery(struct scene *scene, const char *id, const char *wanted)
 {
-    enum { POLLS = 9000 }; /* three minutes: of what hangs */
+    enum { POLLS = 9000 }; /* three minutes: only for a hang */
     for (int i = 0; i < POLLS; i++) {
         const struct reply *list =
             client_get(&scene->stage->client, "/v1/webhooks/%s/deliveries", id);
@@ -220,7 +222,7 @@ static void a_budget_is_told_when_it_is_low_and_when_it_is_gone(void **state)
     assert_int_equal(json_array_size(log->json), 3);
 }
 
-/* The receiver has the request and does not answer when the daemon is killed. */
+/* The receiver has got the request but not answered when the daemon is killed. */
 static void what_a_crash_interrupts_is_told_again_under_its_name(void **state)
 {
     struct scene *scene = *state;
@@ -268,7 +270,7 @@ static void a_receiver_that_misbehaves_harms_nobody(void **state)
     const char *slow = reply_text(hook(scene, "/never/b", "'job.failed'"), "id");
     assert_status(client_act(client, "/v1/webhooks/%s:test", slow), 202);
     receiver_await(&scene->receiver, 1);
-    /* While that one hangs, the others are told. */
+    /* While that one hangs, the others get their events. */
     long before_kb = daemon_resident(&scene->stage->daemon);
     assert_string_equal(result_of(scene, "/flood/a"), "answered");
     assert_growth(daemon_resident(&scene->stage->daemon) - before_kb, 16 << 10);
@@ -278,7 +280,7 @@ static void a_receiver_that_misbehaves_harms_nobody(void **state)
     assert_string_equal(result_of(scene, away), "answered");
     assert_string_equal(result_of(scene, "/ok/a"), "answered");
     const struct reply *log = client_get(&scene->receiver.client, "/log");
-    assert_int_equal(json_array_size(log->json), 5); /* the redirection led nowhere */
+    assert_int_equal(json_array_size(log->json), 5); /* it followed no redirection */
     assert_true(json_integer_value(
                     json_object_get(json_array_get(log->json, 1), "sent")) < 64 << 20);
     assert_string_equal(
@@ -307,7 +309,8 @@ static void what_failed_is_tried_again(void **state)
         reply_at(client_get(client, "/v1/webhooks/%s", id), "failing_since")));
 }
 
-/* What waited to be sent again is not sent when the last key of its owner is revoked. */
+/* Events that wait to be sent again are not sent after their owner's last key is
+ * revoked. */
 static void whose_owner_has_no_key_is_told_no_more(void **state)
 {
     static const char *const alone[] = {"--outbound-allow", "127.0.0.1", "--approvals",
@@ -483,7 +486,8 @@ static void there_are_a_hundred_at_most(void **state)
         409, "webhook_limit");
 }
 
-/* By name, through the system's resolver, and with the operator's own authority. */
+/* By name, through the system's resolver, and with the operator's own certificate
+ * authority. */
 static void tls_is_verified(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Shares of what is left, and what the daemon says would fit: in an estimate and in a
- * refusal alike, it must be true when asked next, and a little more must not fit. */
+/* Goal: shares of what is left, and what the daemon says would fit, in an estimate and
+ * in a refusal alike: a request of that size is then accepted, and a slightly larger
+ * one is not. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -26,7 +27,8 @@ static const char *fits(struct client *client, const char *dataset, int steps,
     return reply_text(reply, "fits");
 }
 
-/* What reply, an answer to a job of these steps and this noise, says would fit. */
+/* Checks what reply, an answer to a job of these steps and this noise, says would
+ * fit. */
 static void expect_room(struct client *client, const char *dataset,
                         const struct reply *reply, int steps, double noise_multiplier)
 {
@@ -58,7 +60,7 @@ static void what_an_estimate_offers_is_taken(void **state)
     assert_string_equal(fits(client, "offered", most, "noise_multiplier", 2.71), "no");
 }
 
-/* The largest epsilon itself, to its last digit. */
+/* The largest epsilon, to its last digit. */
 static void the_largest_epsilon_is_taken_and_no_more(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -70,7 +72,7 @@ static void the_largest_epsilon_is_taken_and_no_more(void **state)
         assert_problem(client_create(client, "/v1/jobs", JOB, "largest", steps,
                                      "epsilon", largest * 1.001),
                        409, "budget_exhausted");
-        if (i < 2) /* spends some, so that the next room is another */
+        if (i < 2) /* spends some, so that the next room differs */
             await_end(client, submit(client, JOB, "largest", 20, "epsilon", 0.3));
         else
             await_end(client,
@@ -129,7 +131,7 @@ static void held_budget_is_said_to_be_held(void **state)
     assert_string_equal(fits(client, "held", 20, "epsilon", 1.4), "yes");
 }
 
-/* The least share of its capacity that a weighted order has left. */
+/* Returns the smallest share of its capacity that a weighted order has left. */
 static double least_left(struct client *client, const char *dataset)
 {
     struct account account;
@@ -157,13 +159,14 @@ static void the_whole_of_the_rest_fits_and_leaves_nothing(void **state)
     assert_true(reply_number(reply, "privacy.noise_multiplier") == noise ||
                 fabs(reply_number(reply, "privacy.noise_multiplier") / noise - 1) <
                     1e-14);
-    /* The search for the noise ends within 1e-6 of the least. */
+    /* The search for the noise ends within 1e-6 of the minimum. */
     assert_true(least_left(client, "whole") < 3e-6);
     await_end(client, reply_text(reply, "id"));
     assert_string_equal(fits(client, "whole", 33, "noise_multiplier", noise), "no");
 }
 
-/* Always fits, until even the greatest noise there is does not. */
+/* A job that asks for a fraction of what is left always fits, until even the largest
+ * noise that is allowed does not. */
 static void shares_end_in_a_refusal_that_says_why(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -177,7 +180,7 @@ static void shares_end_in_a_refusal_that_says_why(void **state)
         least_left(client, "shares");
         assert_true(++taken < 50);
     }
-    assert_true(taken >= 2); /* one at each weighted order, then crumbs */
+    assert_true(taken >= 2); /* one at each weighted order, then small rests */
     assert_problem(reply, 409, "budget_exhausted");
     assert_true(reply_number(reply, "largest_epsilon") == 0);
     assert_true(reply_number(reply, "most_steps") >= 0);
@@ -217,8 +220,8 @@ static void a_share_of_held_budget_is_refused_as_held(void **state)
     assert_string_equal(fits(client, "waiting", 5, "budget_fraction", 1.0), "yes");
 }
 
-/* Beyond epsilon 30 the sampler's distance is not covered, so nothing may promise more:
- * a job of a smaller delta than the budget's could, though it fits. */
+/* Beyond epsilon 30 the sampler's distance is not covered, so no job may promise more.
+ * A job with a smaller delta than the budget's would, even though it fits. */
 static void a_job_promises_no_more_than_is_proved(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -236,14 +239,15 @@ static void a_job_promises_no_more_than_is_proved(void **state)
                       "/privacy/delta");
     assert_true(reply_number(client_get(client, "/v1/datasets/proved/budget"),
                              "fraction_remaining") == 1);
-    /* What does not fit is said as ever, with the figure of ideal noise. */
+    /* A job that does not fit gets the usual answer, with the number for ideal
+     * noise. */
     asked = client_post(client, "/v1/jobs:estimate", NULL, job, .05, 1e-9);
     assert_string_equal(reply_text(asked, "fits"), "no");
     assert_true(reply_number(asked, "epsilon_planned") > 100);
 }
 
-/* Epsilons do not add: the number is found by the ledger's own sums, at two orders, and
- * holds for the job however it asks for its privacy. */
+/* Epsilons are not additive. The number is found by the ledger's own sums, at two
+ * orders, and holds however the job asks for its privacy. */
 static void jobs_like_this_are_taken_and_not_one_more(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;

@@ -1,5 +1,5 @@
-/* Bytes as they come: too many, too slow, several requests at once, and clients that go
- * away. (Those that could be read in two ways are test_smuggling.c's.) */
+/* Goal: raw bytes: too many, too slow, several requests at once, and clients that
+ * disconnect. (test_smuggling.c has those that could be read in two ways.) */
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,8 +10,8 @@
 #include "tests/e2e/wire_fixture.h"
 
 /* An answered exchange ends when the daemon closes, however busy the machine is; but
- * within less than the ten seconds that headers may take, so that it is the answer that
- * closes, and no deadline. */
+ * within less than the ten seconds that headers may take, so that the answer, not a
+ * deadline, ends it. */
 enum { CLOSE_MS = 8000 };
 
 #define HOST  "Host: 127.0.0.1\r\n"
@@ -58,8 +58,8 @@ static void pipelined_requests_are_answered_in_order(void **state)
     free(exchange);
 }
 
-/* Forms that RFC 9110 and 9112 give one meaning: an absolute target, letters that are
- * encoded without need, blanks behind a value, a list in two lines. */
+/* Forms to which RFC 9110 and 9112 give one meaning: an absolute target, letters that
+ * are percent-encoded without need, blanks after a value, a list in two lines. */
 static void what_the_standards_give_one_meaning_is_taken(void **state)
 {
     static const struct {
@@ -145,7 +145,8 @@ static void an_early_refusal_reads_no_body(void **state)
     free(exchange);
 }
 
-/* An answer before the body would be lost: the connection is reset when the body comes. */
+/* A client would lose an answer that is sent before its body: the connection is reset
+ * when the body arrives. */
 static void a_refusal_waits_for_a_short_body(void **state)
 {
     static const struct {
@@ -176,7 +177,8 @@ static void a_refusal_waits_for_a_short_body(void **state)
 static void a_client_that_sends_its_headers_too_slowly_is_dropped(void **state)
 {
     struct stage *stage = *state;
-    /* Within 25 s: the time-out of an idle connection (30 s) cannot be what ends it. */
+    /* Within 25 s, so the time-out of an idle connection (30 s) cannot be what ends
+     * it. */
     assert_true(wire_dribble(stage->daemon.port, "GET /livez HTTP/1.1\r\nX: ", 25));
 }
 

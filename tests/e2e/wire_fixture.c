@@ -20,7 +20,7 @@ static int dial(unsigned port)
     return fd;
 }
 
-/* The value of a header in the lines of text[0..size), or NULL. */
+/* Returns the value of a header in the lines of text[0..size), or NULL. */
 static const char *header_of(const char *text, size_t size, const char *name)
 {
     size_t length = strlen(name);
@@ -33,8 +33,8 @@ static const char *header_of(const char *text, size_t size, const char *name)
     return NULL;
 }
 
-/* The size of the answer that begins at text, 0 if it is none or not complete. A
- * sender of HEAD has to know for itself that no body follows. */
+/* Returns the size of the answer that begins at text; 0 if it is not an answer or is
+ * incomplete. A caller that sends HEAD has to allow for the missing body itself. */
 static size_t answer_size(struct exchange *exchange, const char *text, size_t size)
 {
     static const char problem[] = "application/problem+json";
@@ -71,7 +71,7 @@ static void send_all(int fd, const char *from, size_t size)
     while (size > 0) {
         ssize_t sent = send(fd, from, size, MSG_NOSIGNAL);
         if (sent <= 0)
-            break; /* the daemon closed early; what it said is still to be read */
+            break; /* the daemon closed early; its answer is still unread */
         from += sent;
         size -= (size_t)sent;
     }

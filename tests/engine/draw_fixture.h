@@ -1,7 +1,7 @@
 /*
  * draw_fixture.h - numbers for made-up data and random cases from a seed: Knuth's MMIX
- * generator. The same seed gives the same numbers everywhere. Not for noise: that has
- * base/random.h.
+ * generator. The same seed gives the same numbers everywhere. Do not use it for noise:
+ * base/random.h is for that.
  */
 #ifndef TESTS_ENGINE_DRAW_FIXTURE_H
 #define TESTS_ENGINE_DRAW_FIXTURE_H

@@ -1,8 +1,9 @@
 /*
- * gemm_fixture.h - which kernel multiplies for dense layers in a test program: with
- * each family of BLAS kernels (kernels_fixture.h) the one of the same registers, or one
- * that a test chooses. The linker puts it in the way of gemm_choice_best in every
- * program that includes this (Makefile), so that the engine's own objects run.
+ * gemm_fixture.h - chooses the kernel that multiplies for dense layers in a test
+ * program: the one with the same registers as the family of BLAS kernels
+ * (kernels_fixture.h), or one that a test chooses. The linker replaces gemm_choice_best
+ * by it in every program that includes this (Makefile), so that the engine's own
+ * objects run.
  */
 #ifndef TESTS_ENGINE_GEMM_FIXTURE_H
 #define TESTS_ENGINE_GEMM_FIXTURE_H
@@ -13,7 +14,7 @@
 #include "engine/gemm/gemm_choice.h"
 #include "tests/engine/kernels_fixture.h"
 
-static const struct gemm_kernel *product_chosen; /* NULL: that of the family */
+static const struct gemm_kernel *product_chosen; /* NULL: the family's kernel */
 
 const struct gemm_kernel *__real_gemm_choice_best(void);
 const struct gemm_kernel *__wrap_gemm_choice_best(void);

@@ -1,7 +1,7 @@
 /*
  * kernels_fixture.h - runs a test program once for each family of BLAS kernels that the
- * processor has: they round rows differently. OPENBLAS_CORETYPE, where it is set, picks
- * one.
+ * processor has, because the families round rows differently. OPENBLAS_CORETYPE, if
+ * set, selects one family.
  */
 #ifndef TESTS_ENGINE_KERNELS_FIXTURE_H
 #define TESTS_ENGINE_KERNELS_FIXTURE_H
@@ -30,9 +30,9 @@ static inline bool kernels_have(const char *kernel)
 
 #define KERNELS_MARK "EPSILOND_TEST_KERNEL" /* set in the children */
 
-/* True in the process that is to run the tests; otherwise *result is the exit code of
- * those that have run them. Threads are the same with each family, so where races are
- * sought one will do. */
+/* True in the process that must run the tests; otherwise *result is the exit code of
+ * the children that ran them. Threads behave the same with each family, so one family
+ * is enough in a build that looks for races. */
 static inline bool kernels_chosen(char **argv, int *result)
 {
     static const char *const kernels[] = {"Haswell", "SkylakeX"};

@@ -1,9 +1,9 @@
 /*
- * ranks_fixture.h - the runs that several ranks must make as one process does: one for each
- * way in which an algorithm, an optimizer or an average uses what ranks share. Include after
- * tests/expect.h.
+ * ranks_fixture.h - the runs that several ranks must make exactly as one process does:
+ * one run for each way in which an algorithm, an optimizer or an average uses what
+ * ranks share. Include after tests/expect.h.
  *
- * Ownership: ranks_world's is released by world_destroy.
+ * Ownership: world_destroy releases what ranks_world returns.
  */
 #ifndef TESTS_ENGINE_RANKS_FIXTURE_H
 #define TESTS_ENGINE_RANKS_FIXTURE_H
@@ -19,7 +19,7 @@ struct ranks_run {
         const char *name;
         double value;
     } values[RANKS_VALUES];
-    struct optimizer_spec optimizer; /* no learning rate: 0.5, and sgd */
+    struct optimizer_spec optimizer; /* no learning rate: 0.5 and sgd */
     struct averaging_spec averaging;
     double dropout; /* above 0: a model with group norms and dropout */
     bool convolves; /* a model with a convolution, of one chunk of noise */
@@ -79,11 +79,11 @@ static const struct ranks_run ranks_runs[] = {
 
 enum { RANKS_RUNS = sizeof ranks_runs / sizeof *ranks_runs };
 
-/* Four rows that follow each other are a person's, of which a step reads two. */
+/* Makes every four successive rows one person, of whom a step reads two rows. */
 static inline void ranks_group_persons(struct world *world)
 {
     enum { ROWS = 4, PERSONS = RECORDS / ROWS };
-    static uint32_t starts[PERSONS + 1]; /* every world's */
+    static uint32_t starts[PERSONS + 1]; /* shared by all worlds */
     for (uint32_t k = 0; k <= PERSONS; k++)
         starts[k] = k * ROWS;
     world->data.starts = starts;
@@ -94,8 +94,9 @@ static inline void ranks_group_persons(struct world *world)
     world->spec.batch_size = PERSONS / 2;
 }
 
-/* A world whose parameters are four chunks of noise, or more or one, and whose batches have
- * five cells at least or, of persons, four; its model is compiled. */
+/* A world whose parameters fill four chunks of noise, or more, or one, and whose
+ * batches have at least five cells, or four if units are persons; its model is
+ * compiled. */
 static inline struct world *ranks_world(const struct ranks_run *run)
 {
     struct world *world = world_create(run->algorithm);
@@ -130,8 +131,8 @@ static inline struct world *ranks_world(const struct ranks_run *run)
     return world;
 }
 
-/* The digest of the model that a rank of group makes of the world by the fixture's key, or
- * one process where group is NULL. */
+/* Computes the digest of the model that a rank of group trains in the world with the
+ * fixture's key; if group is NULL, the model of one process. */
 static inline void ranks_digest(struct world *world, const struct group *group,
                                 unsigned threads, uint8_t digest[SHA256_SIZE])
 {

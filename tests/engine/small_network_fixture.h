@@ -33,7 +33,7 @@ static inline struct network *small_network_dense(uint32_t features, uint32_t hi
     return small_network_dense_of_units(features, hidden, outputs, 1);
 }
 
-/* Of 3 x 3 pixels, as many out as in. */
+/* A convolution of 3 x 3 pixels whose output image has the size of its input. */
 static inline struct layer_spec small_network_conv(uint32_t out, bool bias)
 {
     return (struct layer_spec){.kind = &layer_conv2d,
@@ -54,7 +54,8 @@ struct small_residual {
     const struct layer_kind *end;
 };
 
-/* Convolutions with group norms, one of them in a residual, and dropout; ten outputs. */
+/* A network of convolutions with group norms, one of them in a residual, and dropout;
+ * ten outputs. */
 static inline struct network *
 small_network_residual_of_units(const struct small_residual *sizes, size_t unit_rows)
 {

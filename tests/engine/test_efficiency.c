@@ -1,6 +1,6 @@
-/* Goal: the efficiency that is foreseen is the model's. Method: a table that was worked out
- * apart from this code, for two models, three networks and several batches: each figure
- * within the hundredth that it is printed to. */
+/* Goal: the predicted efficiency is the model's. Method: a table that was computed
+ * without this code, for two models, three networks and several batches: each figure is
+ * within a hundredth, the precision to which it is printed. */
 #include "engine/efficiency.h"
 
 #include "tests/expect.h"
@@ -64,7 +64,7 @@ static void one_rank_is_used_whole(void **state)
     assert_true(efficiency_rows(4096, 1) == 4096);
 }
 
-/* Steps of a tenth of what their messages take. */
+/* Steps that take a tenth of the time of their messages. */
 static void a_model_of_short_steps_never_pays(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* Goal: where units are persons, what a step and a request of statistics read is as much
- * whatever rows anybody has, so that it takes as long (privacy.md P6). Method: files of as
- * many persons and other numbers of rows, imported; the linker's --wrap counts what is read
- * and drawn. How large the files are test_persons compares. */
+/* Goal: if units are persons, a step and a request of statistics read the same amount
+ * whatever rows each person has, so that they take equally long (privacy.md P6).
+ * Method: imported files with the same number of persons and different numbers of rows;
+ * the linker's --wrap counts what is read and drawn. test_persons compares the sizes of
+ * the files. */
 #include <float.h>
 #include <math.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 
 enum { PERSONS = 48, STEPS = 3, UNIT_ROWS = 8 };
 
-static struct work { /* done since it was set to zero */
+static struct work { /* work done since it was last zeroed */
     uint64_t gathered, numbers, values, drawn;
     uint64_t slow; /* gathers outside small_floats_drop */
 } work;
@@ -42,7 +43,7 @@ void __wrap_matrix_gather(const struct matrix *matrix, float *out, size_t stride
 {
     volatile float normal = FLT_MIN, half = 0.5F;
     work.gathered += count;
-    /* Rows of subnormals take no longer than others: nothing that reads a row has any. */
+    /* Subnormal rows take no longer: code that reads a row sees none. */
     work.slow += normal * half != 0.0F;
     __real_matrix_gather(matrix, out, stride, indices, count);
 }
@@ -68,7 +69,7 @@ uint32_t __wrap_stored_column_value(const struct stored_column *stored,
     return __real_stored_column_value(stored, matrix, record);
 }
 
-/* A file in which each person has so many rows, or one to forty where it is 0. */
+/* Imports a file in which each person has `each` rows, or one to forty if it is 0. */
 static void ingest_people(struct ingest *ingest, size_t each)
 {
     static struct schema schema;
@@ -87,8 +88,8 @@ static void ingest_people(struct ingest *ingest, size_t each)
     free(text);
 }
 
-/* What training on the persons of the matrix does in a few steps over all of them, where each
- * row is seen in so many views. */
+/* Returns the work of training on the persons of the matrix for a few steps over all of
+ * them, with `views` views of each row. */
 static struct work work_of_steps(const struct matrix *matrix, size_t views)
 {
     struct world *world = world_create("dpgd");
@@ -109,7 +110,7 @@ static struct work work_of_steps(const struct matrix *matrix, size_t views)
     return done;
 }
 
-/* The same of one request of statistics of every kind. */
+/* Returns the work of one request of statistics of every kind. */
 static struct work work_of_statistics(const struct matrix *matrix)
 {
     static const double halves[] = {0.5};

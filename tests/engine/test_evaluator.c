@@ -1,5 +1,5 @@
-/* Goal: what an evaluation says of a model is so, and nothing is dropped in it. Method:
- * three loops over the parameters of a linear model, and steps too small to be seen. */
+/* Goal: an evaluation of a model is correct, and drops no activations. Method: three
+ * loops over the parameters of a linear model, and steps too small to be seen. */
 #include "tests/expect.h"
 
 #include "engine/rounding/blas.h"
@@ -87,8 +87,8 @@ static void a_regression_has_an_error_in_mapped_units(void **state)
     world_destroy(world);
 }
 
-/* Times weights of 1e36 and more a feature of 1e-39 would count, if it were not read as
- * zero. */
+/* A feature of 1e-39 times weights of 1e36 and more would count, if the feature were
+ * not read as zero. */
 static struct evaluation evaluation_of(float feature, unsigned threads)
 {
     struct world *world = world_create("dpsgd");
@@ -103,7 +103,7 @@ static struct evaluation evaluation_of(float feature, unsigned threads)
     float *large = calloc(count, sizeof *large);
     assert_non_null(large);
     for (size_t j = CLASSES; j < count - CLASSES;
-         j++) /* biases are at one of the ends */
+         j++) /* biases are at one of the two ends */
         large[j] = (float)j * 1e36F;
     trainer_adopt(trainer, 1, large);
     assert_int_equal(trainer_evaluate(trainer, &evaluation, NULL), ST_OK);
@@ -125,7 +125,7 @@ static void a_row_of_subnormals_is_a_row_of_zeros(void **state)
     }
 }
 
-/* Its parameters are finite, and what it answers is not. */
+/* The parameters of the model are finite, but its outputs are not. */
 static void a_loss_that_is_not_finite_is_refused(void **state)
 {
     (void)state;

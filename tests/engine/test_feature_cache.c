@@ -1,6 +1,6 @@
-/* Goal: features stay behind a run for the next one on the same dataset, within limits, and
- * go with their dataset. Method: files of known content under made-up names; time and the
- * free disk are arguments. */
+/* Goal: the features of a run are kept for the next run on the same dataset, within
+ * limits, and are deleted with their dataset. Method: files of known content under
+ * made-up names; time and the free disk are arguments. */
 #include "tests/expect.h"
 
 #include <dirent.h>
@@ -24,7 +24,7 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    return rmdir(folder); /* fails where something was left */
+    return rmdir(folder); /* fails if something was left */
 }
 
 static struct feature_cache *cache_of(uint64_t files)
@@ -44,7 +44,7 @@ static size_t files_in(const char *path)
     return count - 2; /* . and .. */
 }
 
-/* All features are number; the file has no name. */
+/* Makes a nameless file whose features are all equal to number. */
 static struct feature_file *file_of(float number)
 {
     struct feature_file *file = NULL;

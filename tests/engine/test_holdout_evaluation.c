@@ -1,6 +1,7 @@
-/* Goal: what is measured is the model, on the records held out and on no others, once, with
- * noise. Method: a division of a made-up dataset; counts by three loops over the parameters
- * of a linear model, with noise too small to hide them; then noise that can be seen. */
+/* Goal: the model is measured on the records held out and on no others, once, with
+ * noise. Method: a division of a made-up dataset; counts by three loops over the
+ * parameters of a linear model, with noise too small to hide them; then noise that can
+ * be seen. */
 #include "engine/holdout_evaluation.h"
 
 #include "engine/dp/stepper.h"
@@ -12,7 +13,7 @@
 enum { COUNTS_OF_TEST = CLASSES * CLASSES + 2 * QUALITY_BINS };
 static const struct division division = {0.2, 3};
 
-/* Lets the world be trained on what is not held out. */
+/* Makes the world train on the records that are not held out. */
 static struct matrix divide(struct world *world)
 {
     struct matrix holdout = world->data;
@@ -41,7 +42,7 @@ static void the_held_out_records_are_counted_and_no_others(void **state)
     float bias[CLASSES], weight[CLASSES * FEATURES];
     static const struct {
         unsigned threads;
-        size_t views; /* that training takes of each: it is measured as it is */
+        size_t views; /* of each record in training; measuring uses none */
     } ways[] = {{1, 0}, {3, 0}, {2, 4}};
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
         train_spec_drop_network(&world->spec);
@@ -80,7 +81,7 @@ static void the_held_out_records_are_counted_and_no_others(void **state)
     world_destroy(world);
 }
 
-/* Of persons with four rows each, all of which a step reads: a row counts a quarter. */
+/* Persons with four rows each, all of which a step reads: each row counts a quarter. */
 static void persons_held_out_count_once_each(void **state)
 {
     (void)state;
@@ -168,8 +169,8 @@ static void a_regression_is_counted_in_mapped_units(void **state)
     world_destroy(world);
 }
 
-/* 56 coordinates, each with noise of deviation 20 sqrt 2: their mean square is within five
- * deviations of chi-squared, and two looks differ. */
+/* 56 coordinates, each with noise of deviation 20 sqrt 2: their mean square is within
+ * five deviations of chi-squared, and two measurements differ. */
 static void every_look_has_noise_of_its_own(void **state)
 {
     (void)state;
@@ -238,9 +239,10 @@ static void a_stop_releases_nothing(void **state)
     world_destroy(world);
 }
 
-/* A record that contributes nothing keeps its place: those beside it count bit for bit what
- * they counted, however their rows round where they stand. Here it is one whose features
- * are no numbers, first, last and in the middle of the holdout. */
+/* A record that contributes nothing keeps its place: the records next to it count bit
+ * for bit what they counted before, however their rows round at their positions. Here
+ * it is one whose features are not numbers, first, last and in the middle of the
+ * holdout. */
 static void an_absent_record_leaves_the_others_where_they_were(void **state)
 {
     (void)state;
@@ -274,7 +276,7 @@ static void an_absent_record_leaves_the_others_where_they_were(void **state)
     world_destroy(world);
 }
 
-/* A part's records are those of the whole, at the places that the division says. */
+/* A part has the records of the whole at the places that the division names. */
 static void a_part_of_a_matrix_shows_its_records_alone(void **state)
 {
     (void)state;

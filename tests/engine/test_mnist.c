@@ -1,6 +1,6 @@
 /* Goal: private models of a real dataset are as good as they are known to be. Method:
  * MNIST at delta 1e-5 under a fixed key; the noise multipliers are those of epsilon 2
- * and 1 by an accountant of another hand (integer orders, tight conversion). */
+ * and 1 by an independent accountant (integer orders, tight conversion). */
 #include "engine/dp/algorithms/registry.h"
 #include "engine/nn/layers/preset.h"
 #include "engine/nn/layers/registry.h"

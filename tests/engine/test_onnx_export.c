@@ -1,8 +1,8 @@
-/* Goal: every network that is offered can be had as ONNX: every kind of layer has its
- * translation, every name that a node reads was made before it, and the floats are those
- * of the model's file. Method: models that hold every row of the table, their files
- * written, exported and read back by protobuf-c. That ONNX Runtime computes what predict
- * does is shown by tests/python/check_onnx.py. */
+/* Goal: every network that is offered can be exported as ONNX: every kind of layer has
+ * its translation, every name that a node reads was produced before it, and the floats
+ * are those of the model's file. Method: models that together contain every row of the
+ * table, their files written, exported and read back by protobuf-c.
+ * tests/python/check_onnx.py shows that ONNX Runtime computes what predict does. */
 #include "tests/expect.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "engine/onnx_export.h"
 #include "tests/engine/nn/random_batch_fixture.h"
 
-/* random_batch_fixture.h says what the letters are. */
+/* random_batch_fixture.h explains the letters. */
 static const struct family {
     const char *layers;
     enum preset preset;
@@ -135,7 +135,7 @@ static void check_names(const Onnx__GraphProto *graph)
         assert_true(is_made(graph, graph->n_node, graph->output[i]->name));
 }
 
-/* Every tensor of the network is there once, with the floats of the file. */
+/* Every tensor of the network is present once, with the floats of the file. */
 static void check_tensors(const Onnx__GraphProto *graph, const struct batch *batch)
 {
     double *stored = calloc(batch->parameters, sizeof *stored);
@@ -178,7 +178,7 @@ static void every_layer_and_preset_is_a_graph_of_known_names(void **state)
     unlink(path);
 }
 
-/* A row that no family above holds would be shown by nobody. */
+/* No test would cover a row that is in none of the families above. */
 static void every_row_of_the_table_is_among_them(void **state)
 {
     bool held[64] = {false};

@@ -59,7 +59,7 @@ static enum status open_model(struct predictor **out, const char *path,
         error);
 }
 
-/* Any number of rows, as many blocks as they take. */
+/* Runs any number of rows, in as many blocks as they need. */
 static void run(struct predictor *predictor, double *outputs, size_t columns,
                 const float *features, size_t count)
 {
@@ -181,7 +181,7 @@ static void a_wrong_file_or_model_is_refused(void **state)
     unlink(path);
 }
 
-/* The bit of a weight: the file is still safetensors of the model. */
+/* Flips a bit of a weight: the file is still valid safetensors of the model. */
 static void a_damaged_file_is_refused_where_its_seal_is_known(void **state)
 {
     struct model_spec model;

@@ -1,5 +1,5 @@
-/* Goal: a run is what its spec says, the same at any number of threads, can be stopped,
- * and is refused where it cannot be. Method: digests of the models of runs under a
+/* Goal: a run follows its spec, is the same at any number of threads, can be stopped,
+ * and is refused if it is impossible. Method: digests of the models of runs under a
  * fixed key. */
 #include "engine/trainer.h"
 
@@ -28,8 +28,8 @@ static void threads_do_not_matter(void **state)
     }
 }
 
-/* Rows are found for gradients and for differences, subsets drawn,
- * clients passed over. */
+/* These runs look rows up for gradients and for differences, draw subsets, and skip
+ * clients. */
 static void threads_do_not_matter_at_two_points(void **state)
 {
     (void)state;
@@ -74,7 +74,8 @@ static void threads_do_not_matter_on_images(void **state)
     }
 }
 
-/* Threads cut the batch into other micro-batches, and other rows, for each record. */
+/* Another number of threads cuts the batch into other micro-batches, so each record has
+ * another row. */
 static void masks_are_the_same_at_any_number_of_threads(void **state)
 {
     (void)state;
@@ -345,7 +346,7 @@ static void cost_has_no_term_batch_by_parameters(void **state)
     assert_int_equal(small.parameters, 4000 * (FEATURES + 1) + CLASSES * 4001);
     world->spec.batch_size = 8192;
     assert_int_equal(trainer_cost(&large, &world->spec, 2, NULL), ST_OK);
-    assert_true(large.memory < small.memory + 200000); /* indices and cells alone */
+    assert_true(large.memory < small.memory + 200000); /* only indices and cells */
     assert_int_equal(trainer_cost(&wide, &world->spec, 4, NULL), ST_OK);
     assert_true(wide.memory > large.memory);
     world_destroy(world);

@@ -1,6 +1,6 @@
-/* Goal: averages, and weights of classes, change what is made of a run and nothing of what
- * is paid for. Method: runs of a linear model under a fixed key, with and without; models
- * read back after every step. */
+/* Goal: averages, and weights of classes, change the published model and nothing of
+ * what is charged. Method: runs of a linear model under a fixed key, with and without
+ * them; models read back after every step. */
 #include "tests/expect.h"
 
 #include "tests/engine/trainer_fixture.h"
@@ -14,7 +14,7 @@ static struct world *linear_world(const char *algorithm)
     return world;
 }
 
-/* The model after each step, as it would be published. */
+/* Gives the model after each step, as it would be published. */
 static void models_of(struct world *world, float (*models)[WEIGHTS])
 {
     struct trainer_options options = options_of(world, 2);
@@ -122,7 +122,7 @@ static void set_weights(struct world *world, const double *weights)
     world->spec.class_weights.count = CLASSES;
 }
 
-/* By how much one step over all records moves the weights. */
+/* Measures how much one step over all records moves the weights. */
 static void move_of(struct world *world, const double *weights, double *move)
 {
     struct trainer_options options = options_of(world, 2);

@@ -1,6 +1,6 @@
-/* Goal: features that are computed once make the same model, bit for bit, as features that
- * are made anew, and leave nothing behind. Method: runs under a fixed key with and without
- * them, of models that are cut in several places. */
+/* Goal: features that are computed once give the same model, bit for bit, as features
+ * that are computed again in each step, and leave nothing behind. Method: runs under a
+ * fixed key with and without them, of models that are cut in several places. */
 #include "tests/expect.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    return rmdir(folder); /* fails where something was left */
+    return rmdir(folder); /* fails if something was left */
 }
 
 static size_t files_in(const char *path)
@@ -43,7 +43,7 @@ static void freeze(struct world *world, enum trainable_kind kind,
         &(struct model_start){.trainable = kind, .named = {count, patterns}});
 }
 
-/* Whether the run had features; digest = its model's. */
+/* Returns whether the run had features; digest = the digest of its model. */
 static bool run_in(struct world *world, const char *where, uint8_t digest[SHA256_SIZE])
 {
     struct trainer_options options = options_of(world, 3);
@@ -87,13 +87,13 @@ static void cached_features_are_streamed_features(void **state)
     freeze(world, TRAINABLE_EXCEPT, first, 1);
     compare(world);
     world = world_create("dpsgd");
-    set_dropping_model(world, 0.4); /* dropout stands above the cut */
+    set_dropping_model(world, 0.4); /* dropout is above the cut */
     freeze(world, TRAINABLE_EXCEPT, two, 2);
     compare(world);
 }
 
-/* A run that has features of its own to find, as its place has no folder that takes any;
- * whether it found some. */
+/* Makes a run that can get features only from the cache, as its folder does not exist;
+ * returns whether it found some. */
 static bool finds(struct world *world, struct feature_cache *cache, const char *dataset,
                   uint8_t digest[SHA256_SIZE])
 {
@@ -108,7 +108,7 @@ static bool finds(struct world *world, struct feature_cache *cache, const char *
     return has;
 }
 
-/* Keeps the features of a run, if rows round alike. */
+/* Keeps the features of a run, if rows round equally in every position. */
 static bool leave(struct world *world, struct feature_cache *cache)
 {
     struct trainer_options options = options_of(world, 2);
@@ -187,7 +187,7 @@ static void nothing_else_is_found(void **state)
 /* Ways to read the same records. */
 enum manner {
     AS_STORED,
-    OVER_ITS_OWN_RANGES, /* clipped, and else the same */
+    OVER_ITS_OWN_RANGES, /* clipped, otherwise the same */
     OVER_WIDER_RANGES,
     OVER_MOVED_RANGES,
     AS_BYTES,
@@ -221,7 +221,8 @@ static void read_over(struct matrix *data, struct rescaling *ranges, float gain,
     data->rescaling = ranges;
 }
 
-/* A world of the records read so, whose ranges, if any, stand in *ranges. */
+/* Makes a world that reads the records in this manner; *ranges holds the ranges, if
+ * any. */
 static struct world *world_of(enum manner manner, struct rescaling *ranges)
 {
     struct world *world = world_create("dpsgd");
@@ -245,7 +246,8 @@ static struct world *world_of(enum manner manner, struct rescaling *ranges)
     return world;
 }
 
-/* No job's records are read as another's were: not over the ranges that it chose. */
+/* No job gets features of records that were read in another way, such as over other
+ * ranges than it chose. */
 static void each_manner_of_reading_records_has_features_of_its_own(void **state)
 {
     uint8_t digest[SHA256_SIZE];
@@ -263,7 +265,7 @@ static void each_manner_of_reading_records_has_features_of_its_own(void **state)
     feature_cache_destroy(cache);
 }
 
-/* The numbers of a norm are frozen where its scale is trained. */
+/* The normalised values of a norm are frozen features even if its scale is trained. */
 static void features_that_end_inside_a_layer_are_others(void **state)
 {
     const struct layer_spec dense = {.kind = &layer_dense, .out = 9, .bias = true};
@@ -286,7 +288,7 @@ static void features_that_end_inside_a_layer_are_others(void **state)
     world_destroy(world);
 }
 
-/* The scattering transform has no weights, and is worth keeping all the same. */
+/* The scattering transform has no weights, but keeping its output still saves time. */
 static void maps_of_images_are_features(void **state)
 {
     enum { SIDE = 8, COUNT = 200 };
@@ -370,7 +372,7 @@ static void what_no_run_shares_is_refused_where_it_is_asked_for(void **state)
         struct trainer_cost cost;
         struct error error = {0};
         char patterns[1][TENSOR_NAME_SIZE] = {"0.*"};
-        if (k == 0) /* dropout stands below the head */
+        if (k == 0) /* dropout is below the head */
             set_dropping_model(world, 0.4);
         if (k == 3)
             freeze(world, TRAINABLE_ONLY, patterns, 1);
@@ -398,7 +400,7 @@ static void a_run_can_be_cancelled_meanwhile(void **state)
     options.features.folder = folder;
     options.cancel = &cancel;
     enum status status = trainer_create(&trainer, &options, NULL);
-    if (status == ST_OK) { /* rows round unlike: nothing was computed */
+    if (status == ST_OK) { /* rows round by position: nothing was computed */
         assert_false(trainer_has_features(trainer));
         trainer_destroy(trainer);
     } else {

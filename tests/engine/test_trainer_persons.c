@@ -1,6 +1,6 @@
-/* Goal: a run over persons draws persons, at the rate of their number, and is the run over
- * records where each person has one row. Method: runs of one key, compared by the digest
- * of their models; what is not a run of persons is refused. */
+/* Goal: a run over persons draws persons, at the rate of their number, and equals the
+ * run over records if each person has one row. Method: runs of one key, compared by the
+ * digest of their models; runs that cannot be over persons are refused. */
 #include "engine/trainer.h"
 
 #include <string.h>
@@ -11,7 +11,8 @@
 
 enum { PERSONS = RECORDS / 4 };
 
-/* The world's records are the rows of as many persons, each with as many as the others. */
+/* Makes the world's records the rows of `persons` persons, with equal numbers of
+ * rows. */
 static void group(struct world *world, uint32_t *starts, uint64_t persons)
 {
     for (uint64_t u = 0; u <= persons; u++)
@@ -47,8 +48,8 @@ static void persons_with_a_row_each_train_as_records_do(void **state)
     }
 }
 
-/* The sum over threads is one of integers, and which rows are drawn has nothing to do with
- * them. */
+/* The sum over threads is an integer sum, and the draw of rows does not depend on
+ * threads. */
 static void threads_do_not_matter(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static void what_is_no_run_of_persons_is_refused(void **state)
                                              "diff2_bvr_l_sgd"};
     struct world *world = world_create("dpsgd");
     group(world, starts, PERSONS);
-    world->spec.records = RECORDS; /* the rows, which would make the rate too small */
+    world->spec.records = RECORDS; /* rows: the rate would be too small */
     expect_refused(world, ST_INVALID);
     world->spec.records = PERSONS;
     world->spec.unit = PRIVACY_UNIT_RECORD;

@@ -1,7 +1,7 @@
-/* Goal: several ranks make, bit for bit, the model that one process makes, and whatever
- * group.h forbids is seen by that. Method: runs under a fixed key, once alone and once by
- * ranks that are threads; the linker's --wrap lets a rank leave out its noise, or cut the
- * records between cells. */
+/* Goal: several ranks make, bit for bit, the model that one process makes, and this
+ * comparison detects everything that group.h forbids. Method: runs under a fixed key,
+ * once in one process and once by ranks that are threads; the linker's --wrap lets a
+ * rank omit its noise, or cut the records between cells. */
 #include "tests/expect.h"
 
 #include "engine/dp/group.h"
@@ -9,13 +9,13 @@
 #include "tests/engine/dp/thread_group_fixture.h"
 #include "tests/engine/ranks_fixture.h"
 
-/* --- what stands in the way --- */
+/* --- wrapped functions --- */
 
-static bool cuts_cells; /* ranks own even shares of the records, whatever the cells */
-static bool spares_a_slice; /* no noise on what does not begin the vector */
+static bool cuts_cells;     /* ranks own even shares of the records, not whole cells */
+static bool spares_a_slice; /* noise only on the vector's first slice */
 
-/* While they are watched, the last key of the vector's first slice, and of its second:
- * those of two ranks of one thread. */
+/* While watches_keys: the last key of the vector's first slice, and of its second. They
+ * belong to two ranks with one thread each. */
 static bool watches_keys;
 static struct noise_key seen[2];
 
@@ -65,7 +65,7 @@ static void run_rank(struct thread_rank *rank, void *context)
                  job->digests[rank->group.rank]);
 }
 
-/* How many of the ranks have the model that one process makes. */
+/* Returns how many of the ranks have the model that one process makes. */
 static unsigned like_alone(const struct ranks_run *run, unsigned ranks,
                            unsigned threads, enum thread_adding adding)
 {
@@ -138,7 +138,8 @@ static void to_round_the_sum_of_each_rank_makes_another(void **state)
     assert_int_equal(like_alone(&ranks_runs[0], 3, 1, ADD_ROUNDED), 0);
 }
 
-/* Five cells: their third is shared by two ranks, and its two sums are rounded apart. */
+/* Five cells: two ranks share the third cell, and its two sums are rounded
+ * separately. */
 static void to_cut_a_cell_makes_another(void **state)
 {
     (void)state;
@@ -161,11 +162,11 @@ static void a_slice_without_noise_makes_another(void **state)
     world_destroy(job.world);
 }
 
-/* --- what stops a run --- */
+/* --- stopping a run --- */
 
 struct stopping {
     struct world *world;
-    atomic_bool cancel; /* rank 1's */
+    atomic_bool cancel; /* of rank 1 */
     enum status status[THREAD_RANKS_MAX];
     uint8_t before[THREAD_RANKS_MAX][SHA256_SIZE], after[THREAD_RANKS_MAX][SHA256_SIZE];
 };
@@ -224,7 +225,7 @@ static void what_is_not_proved_over_ranks_is_refused(void **state)
     }
 }
 
-/* Before anything is reserved for such a job. */
+/* These jobs are refused before anything is reserved for them. */
 static void the_cost_of_such_runs_is_refused_alike(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: a training begins with the weights it is given, and what is frozen of them keeps
- * its bits, gets no noise and is in no plan. Method: short runs under a fixed key, from
- * files that an earlier run has written; models read back tensor by tensor. */
+/* Goal: a training begins with the weights that it is given, and the frozen ones keep
+ * their bits, get no noise and are in no plan. Method: short runs under a fixed key,
+ * from files that an earlier run has written; models read back tensor by tensor. */
 #include "tests/expect.h"
 
 #include "tests/engine/trainer_fixture.h"
@@ -34,7 +34,7 @@ static void save(struct saved *saved, struct trainer *trainer)
     safetensors_close(file);
 }
 
-/* The model after so many steps from a file, or from init_seed. */
+/* Gives the model after `steps` steps from a file, or from init_seed. */
 static void run_from(struct world *world, const struct saved *from, uint64_t steps,
                      struct saved *to)
 {

@@ -1,7 +1,7 @@
 /* Goal: a step moves the model by its own batch and its own noise of the planned
- * deviation, and by nothing else. Method: what steps under a fixed key add to the
- * weights of a linear model, with records that have gradients and with records that
- * have none. */
+ * deviation, and by nothing else. Method: the changes that steps under a fixed key make
+ * to the weights of a linear model, with records that have gradients and with records
+ * that have none. */
 #include "tests/expect.h"
 #include "engine/nn/layers/registry.h"
 
@@ -15,7 +15,7 @@ static void records_that_are_not_finite_leave_only_noise(void **state)
     struct world *world = world_create("dpsgd");
     set_model(&world->spec.model, 400, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
     world->spec.model.layers[1].kind = &layer_relu;
-    for (int k = 0; k < 2; k++) { /* two datasets of which nothing may be seen */
+    for (int k = 0; k < 2; k++) { /* two datasets that must leave no trace */
         for (size_t i = 0; i < RECORDS * FEATURES; i++)
             world->x[i] = (k == 0 ? 3e38F : 2.9e38F) * (i % 2 == 0 ? 1 : -1);
         digest_of_run(world, 2, digest[k]);
@@ -54,7 +54,7 @@ static void the_noise_of_a_step_has_the_planned_deviation(void **state)
 
 enum { WEIGHTS = CLASSES * FEATURES };
 
-/* By how much each of the first steps of a linear model moves its weights. */
+/* Measures how much each of the first steps of a linear model moves its weights. */
 static void moves_of(struct world *world, size_t steps, float *moves)
 {
     struct trainer_options options = options_of(world, 2);
@@ -98,7 +98,7 @@ static void each_step_has_its_own_noise_and_its_own_batch(void **state)
     set_model(&world->spec.model, 0, LOSS_SOFTMAX_CROSS_ENTROPY, CLASSES);
     for (size_t i = 0; i < RECORDS * FEATURES; i++)
         world->x[i] = 3e38F * (i % 2 == 0 ? 1 : -1);
-    moves_of(world, 2, moves); /* of noise alone */
+    moves_of(world, 2, moves); /* of noise only */
     double common = 0;
     for (size_t j = 0; j < WEIGHTS; j++)
         common += (double)moves[j] * (double)moves[WEIGHTS + j];

@@ -1,7 +1,7 @@
-/* Goal: a run that sees its records in views is the run without them where no view differs
- * from its record, is charged as that is, draws its views by a key of each step's own, and
- * is refused where nothing is proved of it. Method: runs of one key, compared by the digest
- * of their models; the linker's --wrap shows the keys that views are drawn by. */
+/* Goal: a run that uses views of its records equals the run without views if each view
+ * equals its record, has the same charge, draws its views by a key of each step's own,
+ * and is refused if no proof covers it. Method: runs of one key, compared by the digest
+ * of their models; the linker's --wrap shows the keys that draw views. */
 #include "engine/trainer.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { STEPS = 4 };
 
-/* The keys that views were drawn by while is_watched, each once; by one thread. */
+/* The keys that drew views while is_watched, each once; one thread only. */
 static bool is_watched;
 static uint8_t drawn[STEPS + 1][STREAM_KEY_SIZE];
 static size_t drawn_count;
@@ -84,7 +84,7 @@ static void a_key_gives_the_same_views_at_any_number_of_threads(void **state)
     }
 }
 
-/* Not noise's, not the batch's, and another one in each step. */
+/* The key is neither the noise's nor the batch's, and differs in each step. */
 static void views_are_drawn_by_a_key_of_their_own(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void what_is_not_proved_of_views_is_refused(void **state)
     assert_string_equal(error.pointer, "/augmentation");
     world_destroy(world);
     world = world_with("dpsgd", 2);
-    world->spec.features = FEATURES_CACHED; /* of a record as it is */
+    world->spec.features = FEATURES_CACHED; /* of records without views */
     expect_refused(world, "/features");
     world = world_with("dpsgd", 2);
     world->spec.views.width = FEATURES - 1;

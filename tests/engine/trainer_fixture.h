@@ -1,9 +1,10 @@
 /*
- * trainer_fixture.h - a made-up dataset of classes that a linear model can tell apart,
- * the spec of a job on it, and runs of a trainer under a fixed key: what the tests of
- * the trainer stand on. Include after tests/expect.h.
+ * trainer_fixture.h - a made-up dataset of classes that a linear model can separate,
+ * the spec of a job on it, and runs of a trainer under a fixed key, for the tests of
+ * the trainer. Include after tests/expect.h.
  *
- * Ownership: world_create's is released by world_destroy, a trainer by trainer_destroy.
+ * Ownership: world_destroy releases what world_create returns, trainer_destroy a
+ * trainer.
  */
 #ifndef TESTS_ENGINE_TRAINER_FIXTURE_H
 #define TESTS_ENGINE_TRAINER_FIXTURE_H
@@ -45,7 +46,7 @@ static inline void set_model(struct model_spec *model, size_t hidden, enum loss 
     preset_expand(model, outputs);
 }
 
-/* Classes that a linear model can tell apart, mostly. */
+/* Makes records of classes that a linear model can separate, mostly. */
 static inline struct world *world_create(const char *algorithm)
 {
     struct world *world = calloc(1, sizeof *world);
@@ -166,7 +167,7 @@ static inline void read_linear(struct trainer *trainer, float *bias, float *weig
     unlink(path);
 }
 
-/* The model of these layers, on records as they are or as images of one column. */
+/* Sets the model to these layers, on records as they are or as images of one column. */
 static inline void set_layers(struct world *world, const struct layer_spec *layers,
                               size_t count, struct model_input input)
 {

@@ -1,9 +1,9 @@
 /*
- * load_fixture.h - a process that reserves, authorises and settles on a database as fast
- * as it can, until it is told to stop or its budget is used up, and notes what was
- * acknowledged in memory that outlives it; and a checker that asks the database by psql
- * what it has of that. After ledger_fixture.h, postgres_store_fixture.h and
- * proxy_fixture.h.
+ * load_fixture.h - a process that reserves, authorises and settles on a database as
+ * fast as it can, until it is asked to stop or its budget is used up, and notes in
+ * memory that outlives it what was acknowledged; and a checker that reads through psql
+ * what the database has of that. Include it after ledger_fixture.h,
+ * postgres_store_fixture.h and proxy_fixture.h.
  */
 #ifndef TESTS_FAULTS_LOAD_FIXTURE_H
 #define TESTS_FAULTS_LOAD_FIXTURE_H
@@ -19,21 +19,21 @@ enum { LOAD_JOBS_MAX = 20000, LOAD_STEPS = 9, LOAD_AT_ONCE = 3, LOAD_TRIES = 30 
 
 struct load_job {
     atomic_bool reserved, settled;
-    atomic_uint asked, authorised; /* steps: asked for, and acknowledged */
+    atomic_uint asked, authorised; /* steps: requested, and acknowledged */
 };
 
 struct load {
     double noise_multiplier; /* of each job */
     atomic_bool stop;
-    atomic_bool ended;        /* the process has, by itself */
-    atomic_bool used_up;      /* as nothing more fits into the budget */
-    atomic_uint begun;        /* jobs */
-    atomic_uint acknowledged; /* writes of all kinds */
-    char proxy[40];           /* the folder of its proxy */
+    atomic_bool ended;        /* the process has ended by itself */
+    atomic_bool used_up;      /* nothing more fits into the budget */
+    atomic_uint begun;        /* number of jobs */
+    atomic_uint acknowledged; /* number of writes of all kinds */
+    char proxy[40];           /* folder of the process's proxy */
     struct load_job jobs[LOAD_JOBS_MAX];
 };
 
-/* Its dataset is "a". */
+/* The dataset of the load is "a". */
 static inline struct load *load_create(double noise_multiplier)
 {
     struct load *memory = mmap(NULL, sizeof(struct load), PROT_READ | PROT_WRITE,
@@ -74,7 +74,8 @@ static inline enum status load_settle(struct kit *kit, const struct job_id *id)
                : status;
 }
 
-/* One job's life; notes it. */
+/* Runs one job from its reservation to its end, and notes each step that was
+ * acknowledged. */
 static inline enum status load_job(struct kit *kit, struct load *load)
 {
     unsigned number = atomic_fetch_add(&load->begun, 1);
@@ -98,8 +99,8 @@ static inline enum status load_job(struct kit *kit, struct load *load)
     return status;
 }
 
-/* The process: 0 where it was told to stop, 75 where a write failed. With a server, its
- * COMMITs go by a proxy that cuts some. */
+/* The process's main: returns 0 if it was asked to stop, 75 if a write failed. If cut
+ * is a server, the process's COMMITs pass a proxy that cuts some of them off. */
 static inline int load_run(struct load *load, const struct postgres_database *database,
                            const struct postgres_server *cut)
 {
@@ -112,7 +113,8 @@ static inline int load_run(struct load *load, const struct postgres_database *da
         postgres_lead(&way, "epsilond", proxy.folder);
     }
     const struct store_server place = postgres_place(&way);
-    /* What a killed process had open the server may find out late. */
+    /* After a kill, the server may notice late that the process's connections are
+     * gone. */
     for (int tries = 0; store_open_server(&store, &place, NULL) != ST_OK; tries++) {
         if (tries == LOAD_TRIES)
             return 75;
@@ -146,7 +148,7 @@ static inline pid_t load_start(struct load *load,
     return child;
 }
 
-/* Waits for so many more acknowledged writes, or until the budget is used up. */
+/* Waits for `more` further acknowledged writes, or until the budget is used up. */
 static inline void load_await(struct load *load, unsigned more)
 {
     unsigned seen = atomic_load(&load->acknowledged);
@@ -182,7 +184,7 @@ static inline void load_kill(struct load *load, pid_t child)
     load->proxy[0] = '\0';
 }
 
-/* Marks in found what lines "job number" of SQL say. */
+/* Stores in found the numbers of the lines "job number" that the SQL query prints. */
 static inline void load_ask(const struct postgres_server *server,
                             const struct postgres_database *database, const char *sql,
                             unsigned *found)
@@ -199,7 +201,8 @@ static inline void load_ask(const struct postgres_server *server,
     free(dump.text);
 }
 
-/* Each entry continues the one before it, and the head is the newest: by SQL alone. */
+/* Checks by SQL only that each entry continues the one before it, and that the head is
+ * the newest. */
 static inline void load_expect_chain(const struct postgres_server *server,
                                      const struct postgres_database *database)
 {
@@ -215,8 +218,8 @@ static inline void load_expect_chain(const struct postgres_server *server,
     assert_string_equal(answer, "t");
 }
 
-/* All that was acknowledged is there, nothing is there that was not asked for, and the
- * ledger verifies: its chain is dense, and nothing is overspent. */
+/* Everything that was acknowledged is in the database, nothing is there that was not
+ * requested, and the ledger verifies: its chain is dense, and nothing is overspent. */
 static inline void load_check(const struct load *load,
                               const struct postgres_server *server,
                               const struct postgres_database *database,

@@ -1,6 +1,6 @@
 /*
- * standby_fixture.h - a standby of a server, and a server that ends for good. After
- * postgres_fixture.h.
+ * standby_fixture.h - a standby of a PostgreSQL server, and a server that is lost for
+ * good. Include it after postgres_fixture.h.
  */
 #ifndef TESTS_FAULTS_STANDBY_FIXTURE_H
 #define TESTS_FAULTS_STANDBY_FIXTURE_H
@@ -27,7 +27,7 @@ static inline void standby_append(const struct postgres_server *server,
         postgres_shell(server, "pg_ctl -D '%s/data' -s reload", server->folder), 0);
 }
 
-/* Waits until SQL answers this. */
+/* Waits until the SQL query gives this answer. */
 static inline void standby_await(const struct postgres_server *server, const char *sql,
                                  const char *expected)
 {
@@ -38,7 +38,8 @@ static inline void standby_await(const struct postgres_server *server, const cha
         standby_rest();
 }
 
-/* Makes a standby of primary that follows it; synchronous: its COMMITs wait for it. */
+/* Makes a standby that follows primary. If synchronous, the primary's COMMITs wait for
+ * the standby. */
 static inline void standby_make(struct postgres_server *standby,
                                 const struct postgres_server *primary, bool synchronous)
 {
@@ -64,7 +65,7 @@ static inline void standby_make(struct postgres_server *standby,
                   synchronous ? "sync" : "async");
 }
 
-/* It hears nothing more of its primary, which does not know. */
+/* Stops the replication to the standby without the primary's knowledge. */
 static inline void standby_cut_off(const struct postgres_server *standby)
 {
     standby_append(standby, "postgresql.auto.conf", "primary_conninfo=''");
@@ -92,7 +93,8 @@ static inline long standby_parent_of(const char *pid)
     return parent;
 }
 
-/* The machine goes, with all processes and files of the server. */
+/* Simulates the loss of the machine: all processes and files of the server are
+ * removed. */
 static inline void server_end(struct postgres_server *server)
 {
     char path[64], command[64];
@@ -105,7 +107,7 @@ static inline void server_end(struct postgres_server *server)
     fclose(file);
     DIR *processes = opendir("/proc");
     assert_non_null(processes);
-    /* First it stands still, so that it makes no more of them. */
+    /* First stop the server, so that it starts no more processes. */
     assert_int_equal(kill((pid_t)pid, SIGSTOP), 0);
     while ((entry = readdir(processes)) != NULL)
         if (atol(entry->d_name) > 1 && standby_parent_of(entry->d_name) == pid)

@@ -1,8 +1,9 @@
-/* Goal: a daemon whose server's machine goes goes on with a synchronous standby that is
- * promoted, its job too, and nothing is lost that was acknowledged; and so do several daemons
- * that share it. Where the standby lacks some of it the daemon ends, and its next start
- * freezes what was promised. Method: real daemons with the addresses of both servers; the
- * rows are counted by psql. */
+/* Goal: if the machine of a daemon's database server is lost, the daemon and its job go
+ * on with the synchronous standby that is promoted, and nothing is lost that was
+ * acknowledged; the same for several daemons that share the server. If the standby
+ * lacks some of it the daemon ends, and its next start freezes the budgets that were
+ * promised. Method: real daemons with the addresses of both servers; psql counts the
+ * rows. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,7 +21,7 @@
 
 static struct scene {
     struct postgres_server primary, standby;
-    struct postgres_database database; /* its URL leads to whichever takes writes */
+    struct postgres_database database; /* URL of the server that takes writes */
     struct daemon daemon;
     struct client client;
 } scene;
@@ -64,7 +65,7 @@ static int verify(void)
     return daemon_run(&scene.daemon, arguments);
 }
 
-/* What SQL answers on the standby. */
+/* Returns the number that SQL answers on the standby. */
 static double count(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static double count(const char *format, ...)
 {
@@ -77,18 +78,18 @@ static double count(const char *format, ...)
     return strtod(answer, NULL);
 }
 
-/* --- jobs that come all the time --- */
+/* --- jobs submitted all the time --- */
 
 enum { COMERS = 100, BEFORE = 20, AFTER = 20 };
-/* So often one after the other nobody answers only where the daemon has ended. */
+/* When this number of requests in a row gets no answer, the daemon has ended. */
 enum { TRIES_MAX = 3000 };
 
-struct comers { /* to one daemon */
+struct comers { /* of one daemon */
     const struct daemon *daemon;
     const char *name;
     pthread_t thread;
-    atomic_uint count;         /* acknowledged, and so in ids */
-    atomic_bool stopped, gone; /* told to; nobody answers any more */
+    atomic_uint count;         /* acknowledged, and stored in ids */
+    atomic_bool stopped, gone; /* asked to stop; the daemon no longer answers */
     char ids[COMERS][32];
 };
 
@@ -100,8 +101,8 @@ static const struct reply *come(const struct comers *comers, struct client *clie
     return client_post(client, "/v1/jobs", key, SAMPLE_JOB, "points", 20, 20000.0);
 }
 
-/* One after the other, till the test has seen enough: a request without an answer is sent
- * again. */
+/* Submits one job after the other until the test stops it. A request without an answer
+ * is sent again. */
 static void *keep_coming(void *argument)
 {
     struct comers *comers = argument;
@@ -151,7 +152,7 @@ static unsigned end_coming(struct comers *comers)
 
 typedef double asking(const char *format, ...);
 
-/* Each was reserved once, and is that job when it is asked for once more. */
+/* Each was reserved once, and the repeated request gives the same job. */
 static void expect_came(const struct comers *comers, struct client *client, asking *ask)
 {
     unsigned number = atomic_load(&comers->count);
@@ -162,7 +163,8 @@ static void expect_came(const struct comers *comers, struct client *client, aski
     }
 }
 
-/* Nothing else is there but the job that runs, and each entry continues the one before. */
+/* Only these and the running job are there, and each entry continues the one before
+ * it. */
 static void expect_chain(unsigned came, asking *ask)
 {
     assert_true(ask("SELECT count(*) FROM ledger WHERE kind='RESERVE'") == came + 1);
@@ -193,7 +195,7 @@ static void a_daemon_goes_on_with_a_synchronous_standby(void **state)
     standby_promote(&scene.standby);
     assert_true(count(mark, job) >= authorised);
     unsigned came = end_coming(&comers);
-    /* The same process, and the job runs on. */
+    /* The process is the same, and its job runs on. */
     await_step(client, job, (uint64_t)authorised + 1);
     expect_came(&comers, client, count);
     expect_chain(came, count);
@@ -235,12 +237,12 @@ static void daemons_that_share_it_go_on_with_a_synchronous_standby(void **state)
                 authorised);
     unsigned came = end_coming(&comers[ONE]);
     came += end_coming(&comers[OTHER]);
-    /* The same processes, of which the same one trains. */
+    /* The processes are the same, and the same one trains. */
     await_step(other, job, (uint64_t)authorised + 1);
     assert_true(daemons_ask(claim, job) == daemon);
     for (size_t i = 0; i < daemons->count; i++)
         assert_status(client_get(&daemons->clients[i], "/readyz"), 200);
-    /* Each is known to the daemon that did not take it. */
+    /* Each job is known to the daemon that did not accept it. */
     expect_came(&comers[ONE], other, daemons_ask);
     expect_came(&comers[OTHER], one, daemons_ask);
     expect_chain(came, daemons_ask);

@@ -1,7 +1,8 @@
-/* Goal: of a ledger on a server nothing is lost that was acknowledged, nothing is there
- * twice, and its budget holds what it holds where nobody is killed. Method: a process under
- * load whose COMMITs a proxy cuts; it and its server are killed in turn until the budget is
- * used up; what was acknowledged is noted outside both, and SQL counts what there is. */
+/* Goal: a ledger on a server loses nothing that was acknowledged and has nothing twice,
+ * and its budget admits as much as it does without any kill. Method: a process under
+ * load whose COMMITs a proxy cuts off; the process and its server are killed in turn
+ * until the budget is used up; acknowledgements are noted outside both, and SQL counts
+ * what is there. */
 #include "tests/expect.h"
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/postgres_store_fixture.h"
@@ -19,7 +20,7 @@ static void grant(struct kit *kit)
     assert_int_equal(kit_grant(kit, "a", 8, 1e-5, 8), ST_OK);
 }
 
-/* How many jobs fit where nothing goes wrong. */
+/* Returns the number of jobs that fit without any failure. */
 static unsigned most_jobs(void)
 {
     struct kit kit = kit_open(":memory:");
@@ -31,7 +32,7 @@ static unsigned most_jobs(void)
     return jobs;
 }
 
-/* Reservations that a killed process was not told of count, too. */
+/* Reservations whose acknowledgement did not reach the killed process count, too. */
 static void expect_full_and_no_more(const struct postgres_database *database)
 {
     char reserved[32], fit[32];

@@ -1,7 +1,7 @@
-/* Goal: after a failover nothing is lost that was acknowledged where COMMITs wait for the
- * standby; where they do not, the loss is noticed by the first transaction, and what was
- * promised is frozen. Method: a primary and a standby of PostgreSQL; the primary ends with
- * all its processes, and the standby is promoted. */
+/* Goal: after a failover nothing is lost that was acknowledged, if COMMITs wait for the
+ * standby; if they do not, the first transaction notices the loss, and the promised
+ * budgets are frozen. Method: a primary and a standby of PostgreSQL; the primary ends
+ * with all its processes, and the standby is promoted. */
 #include <pthread.h>
 
 #include "tests/expect.h"
@@ -17,7 +17,7 @@
 
 static struct scene {
     struct postgres_server primary, standby;
-    struct postgres_database database; /* its URL leads to whichever takes writes */
+    struct postgres_database database; /* URL of the server that takes writes */
 } scene;
 
 static void begin(bool synchronous)
@@ -118,7 +118,7 @@ static void what_an_asynchronous_standby_lacks_is_noticed_and_frozen(void **stat
         fail_msg("%s", error.text);
     assert_true(store_poisoned(kit.store));
     kit_close(&kit);
-    /* The next start. */
+    /* The next start of the ledger. */
     kit = kit_take(postgres_store(&scene.database));
     assert_int_equal(ledger_head_file(kit.ledger, place.path, &frozen, NULL), ST_OK);
     assert_true(frozen);
@@ -127,7 +127,7 @@ static void what_an_asynchronous_standby_lacks_is_noticed_and_frozen(void **stat
     place_remove(&place);
 }
 
-/* --- a COMMIT that somebody cancels --- */
+/* --- a COMMIT that is cancelled --- */
 
 struct waiter {
     struct kit *kit;
@@ -143,7 +143,8 @@ static void *reserve_once(void *context)
     return NULL;
 }
 
-/* pid = one that waits for the standby, and is not other; "" once the COMMIT is answered. */
+/* Stores in pid a process, not `other`, that waits for the standby; "" once the COMMIT
+ * is answered. */
 static void await_waiting(const struct postgres_server *server,
                           const struct waiter *waiter, char pid[16], const char *other)
 {
@@ -169,10 +170,10 @@ static void a_commit_that_is_cancelled_is_not_acknowledged(void **state)
     await_waiting(&scene.primary, &waiter, first, "0");
     snprintf(sql, sizeof sql, "SELECT pg_cancel_backend(%s)", first);
     assert_int_equal(postgres_sql(&scene.primary, NULL, sql), 0);
-    /* It asks, and waits for that. */
+    /* The writer asks whether the COMMIT holds, and waits for that. */
     await_waiting(&scene.primary, &waiter, second, first);
     assert_false(atomic_load(&waiter.done));
-    /* The row is on the primary, and will be lost with it. */
+    /* The row is on the primary only, and will be lost with it. */
     postgres_ask(&scene.primary, &scene.database,
                  "SELECT count(*) FROM ledger WHERE kind='RESERVE'", answer,
                  sizeof answer);

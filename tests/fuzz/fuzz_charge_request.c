@@ -1,6 +1,7 @@
-/* Goal: no body of a charge breaks the parser. What it accepts is shown as a text that reads
- * back to the same text, its blocks cut all of its steps, and under each relation it is a
- * mechanism with a price or is refused at a place. No body of a block breaks its parser. */
+/* Goal: no body of a charge breaks the parser. An accepted body renders to a text that
+ * reads back to the same text, its blocks cut all of its steps, and under each relation
+ * it is a mechanism with a price or is refused at a place. No body of a block breaks
+ * its parser. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* fuzz_cifar - the cifar reader. The first byte chooses format, label, and whether a second
- * file has ids; the rest is files (fuzz_import_one). */
+/* fuzz_cifar - the cifar reader. The first byte selects the format, the label, and
+ * whether a second file has ids; the other bytes are files (fuzz_import_one). */
 #define _GNU_SOURCE
 #include "tests/fuzz/import_fixture.h"
 #include "engine/data/readers/reader_registry.h"

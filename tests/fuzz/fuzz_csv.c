@@ -1,5 +1,5 @@
-/* fuzz_csv - the csv reader. The first byte chooses header, task, and whether a column has
- * ids; the rest is the file. */
+/* fuzz_csv - the csv reader. The first byte selects the header, the task, and whether a
+ * column has ids; the other bytes are the file. */
 #define _GNU_SOURCE
 #include "tests/fuzz/import_fixture.h"
 #include "engine/data/readers/reader_registry.h"

@@ -1,4 +1,4 @@
-/* Goal: no declaration of a dataset breaks the parser, and what it accepts renders to a
+/* Goal: no declaration of a dataset breaks the parser, and an accepted one renders to a
  * text that reads back to the same text. */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* Goal: no bytes of a connection break the reader of its requests, how they are cut
- * changes nothing, and what passes could be read in one way: no head that passed holds
- * a control character, a folded line or a bare line feed. */
+/* Goal: no bytes of a connection break the reader of its requests, cutting them
+ * differently changes nothing, and an accepted request can be read in only one way: no
+ * accepted head holds a control character, a folded line or a bare line feed. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void check_head(const char *head, size_t size)
     }
 }
 
-/* Gives piece bytes more each time, in memory of that size exactly. */
+/* Adds piece bytes at a time, in memory of exactly that size. */
 static struct outcome read_in_pieces(const char *bytes, size_t size, size_t piece)
 {
     struct framing framing = {0};
@@ -50,7 +50,7 @@ static struct outcome read_in_pieces(const char *bytes, size_t size, size_t piec
         size_t step = framing_pass(&framing, exact, read - passed);
         memcpy(kept + passed, exact, read - passed); /* blanks may have moved */
         CHECK(step <= read - passed);
-        /* Byte by byte, what passes at once from here is one head. */
+        /* With single bytes, what passes at once from here is one head. */
         if (piece == 1 && before == FRAMING_HEAD && framing.requests > requests &&
             framing_stand_in(&framing) == NULL)
             check_head(exact, step);

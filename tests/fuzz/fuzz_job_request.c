@@ -1,5 +1,5 @@
-/* Goal: no body of a job breaks the parser, and what it accepts and resolves renders to
- * a text that reads back to the same text. */
+/* Goal: no body of a job breaks the parser, and a body that is accepted and resolved
+ * renders to a text that reads back to the same text. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Goal: no bytes in the place of an entry's meta and curve break their readers, and what
- * is read renders to the same bytes. Input: the meta, a zero byte, the curve. */
+/* Goal: no bytes in place of an entry's meta and curve break their readers, and what
+ * they read renders to the same bytes. Input: the meta, a zero byte, the curve. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (end == NULL)
         return 0;
     size_t meta_size = (size_t)(end - data) + 1;
-    /* A copy of its own size, so that a step past its end is seen. */
+    /* A copy of exactly its size, so that a sanitizer sees reads past its end. */
     char *meta = malloc(meta_size);
     CHECK(meta != NULL);
     memcpy(meta, data, meta_size);

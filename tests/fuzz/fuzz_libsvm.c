@@ -1,5 +1,6 @@
-/* fuzz_libsvm - the libsvm reader. The first byte chooses range, labels, task, and whether
- * a second file has ids; the rest is files (fuzz_import_one). */
+/* fuzz_libsvm - the libsvm reader. The first byte selects the range, the labels, the
+ * task, and whether a second file has ids; the other bytes are files
+ * (fuzz_import_one). */
 #define _GNU_SOURCE
 #include "tests/fuzz/import_fixture.h"
 #include "engine/data/readers/reader_registry.h"

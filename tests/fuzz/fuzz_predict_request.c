@@ -1,5 +1,5 @@
-/* Goal: no body of predict breaks the parser, and what it accepts is whole rows of finite
- * features. Corpus: tests/fuzz/corpus/predict_request. */
+/* Goal: no body of predict breaks the parser, and an accepted body is whole rows of
+ * finite features. Corpus: tests/fuzz/corpus/predict_request. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static const char *const declarations[] = {
     "\"features\":{\"count\":2},\"target\":{\"range\":[0,5]},\"privacy\":\"public\"}",
 };
 
-/* Reads all of the body, checking what comes. */
+/* Reads the whole body and checks the rows that come. */
 static enum status read_all(const struct predict_body *body, struct error *error)
 {
     static float room[3 * 16];

@@ -1,5 +1,5 @@
-/* Any bytes as a safetensors file: opened or refused, and what is opened covers its
- * data exactly and can be read. Corpus: tests/fuzz/corpus/safetensors. */
+/* Reads any bytes as a safetensors file: they are opened or refused, and an opened file
+ * covers its data exactly and can be read. Corpus: tests/fuzz/corpus/safetensors. */
 #define _GNU_SOURCE /* memfd_create */
 #include <stdio.h>
 #include <stdlib.h>

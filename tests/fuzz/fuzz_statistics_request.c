@@ -1,5 +1,6 @@
-/* Goal: no body of statistics breaks the parser, and what it accepts is shown as a text that
- * reads back to the same text, and resolves against a schema or is refused at a place. */
+/* Goal: no body of statistics breaks the parser, and an accepted body renders to a text
+ * that reads back to the same text, and resolves against a schema or is refused at a
+ * place. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Goal: no body of a sweep breaks the parser, and of what it accepts each run is made into
- * the body of a job, in which stands what the run has of its own; making one changes neither
- * the others nor itself. */
+/* Goal: no body of a sweep breaks the parser, and each run of an accepted sweep gives
+ * the body of a job that contains the run's own values; making one body changes neither
+ * the other runs nor this run. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * import_fixture.h - imports the fuzzer's bytes through files without a name and checks
- * what comes of them: refused with nothing left behind, or a matrix that keeps its
+ * the result: a refusal that leaves nothing behind, or a matrix that keeps its
  * invariants.
  */
 #ifndef TESTS_FUZZ_IMPORT_FIXTURE_H
@@ -79,14 +79,14 @@ static inline void fuzz_import(const struct schema *schema,
     unlink(path);
 }
 
-/* Fuzzer's bytes that are files one behind the other: the size of each but the last stands
- * before them in two bytes, little-endian. */
+/* The fuzzer's bytes as several files, one after the other: each file except the last
+ * is preceded by its size in two bytes, little-endian. */
 struct fuzz_rest {
     const uint8_t *data;
     size_t size;
 };
 
-/* Takes the next file: all that is left, or as much as the two bytes say. */
+/* Takes the next file: as many bytes as the two bytes say, or all the rest. */
 static inline struct fuzz_rest fuzz_take(struct fuzz_rest *rest, bool is_last)
 {
     struct fuzz_rest taken = *rest;
@@ -100,8 +100,7 @@ static inline struct fuzz_rest fuzz_take(struct fuzz_rest *rest, bool is_last)
     return taken;
 }
 
-/* Imports a format of one file; of persons, where schema says so, of a second one of
- * ids. */
+/* Imports a format of one file; if schema is of persons, a second file has the ids. */
 static inline void fuzz_import_one(const struct schema *schema, struct fuzz_rest rest)
 {
     struct fuzz_file data, ids;
@@ -113,8 +112,8 @@ static inline void fuzz_import_one(const struct schema *schema, struct fuzz_rest
     close(ids.file);
 }
 
-/* A format of two files of arrays. The first byte chooses the task, and whether a third
- * file has ids. */
+/* Imports a format of two files of arrays. The first byte selects the task, and whether
+ * a third file has ids. */
 static inline int fuzz_import_arrays(const struct reader *reader, const uint8_t *data,
                                      size_t size)
 {

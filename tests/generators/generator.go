@@ -1,4 +1,4 @@
-// The main job by the Go client that openapi-generator makes (main_job.py).
+// The main job with the Go client that openapi-generator generates (main_job.py).
 package main
 
 import (

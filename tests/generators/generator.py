@@ -1,4 +1,4 @@
-"""The main job by the Python client that openapi-generator makes (main_job.py)."""
+"""The main job with the Python client that openapi-generator generates (main_job.py)."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-// The main job by the TypeScript client that openapi-generator makes (main_job.py).
+// The main job with the TypeScript client that openapi-generator generates (main_job.py).
 import {openAsBlob} from 'node:fs';
 import {randomUUID} from 'node:crypto';
 import {

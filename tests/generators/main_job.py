@@ -1,10 +1,10 @@
-"""Starts the daemon and has a generated client do the main job.
+"""Starts the daemon and lets a generated client run the main job.
 
     main_job.py EPSILOND COMMAND...
 
-The command is given the daemon's address and a CSV file. It declares "people" with a budget of
-epsilon 2, trains at epsilon 1, and prints what it saw, as JSON: the job's state, the epsilon that
-is spent, the bytes of the model's file, and what it was told of a request that is refused.
+The command's arguments are the daemon's address and a CSV file. It declares "people" with a budget of
+epsilon 2, trains at epsilon 1, and prints its results as JSON: the job's state, the spent epsilon, the
+size of the model's file in bytes, and the problem of a request that is refused.
 """
 
 import json
@@ -16,7 +16,7 @@ from daemon import Daemon
 
 
 def people():
-    """Ages, towns and an answer that follows from them."""
+    """Ages, towns and an answer that is a function of them."""
     towns = ("Bonn", "Kiel", "Ulm")
     for i in range(600):
         age = 18 + i * 7 % 70

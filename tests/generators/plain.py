@@ -1,4 +1,4 @@
-"""The main job by the client that openapi-python-client makes (main_job.py)."""
+"""The main job with the client that openapi-python-client generates (main_job.py)."""
 
 import json
 import sys

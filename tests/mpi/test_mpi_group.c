@@ -1,10 +1,11 @@
-/* Goal: ranks that are processes of MPI make the model of one process bit for bit, sums wrap
- * and lie where they should, and a rank that differs, is killed or is stopped ends the run.
- * Method: this program runs itself under mpirun, 1 to 4 processes that talk through memory
- * on this machine, or one on each of two hosts that ssh reaches, over TCP. The processes
- * answer by their exit status. Without MPI or sshd, and under sanitizers, which know nothing
- * of the library's threads, it says that it is skipped; what the engine does between ranks is
- * engine/test_trainer_ranks. */
+/* Goal: ranks that are MPI processes make the same model as one process, bit for bit;
+ * sums wrap and are placed where they should be; and a rank that differs, is killed or
+ * is stopped ends the run. Method: this program runs itself under mpirun, as 1 to 4
+ * processes that communicate through memory on this machine, or as one on each of two
+ * hosts that ssh reaches, over TCP. The processes answer by their exit status. Without
+ * MPI or sshd, and under sanitizers, which do not know the library's threads, it prints
+ * that it is skipped; engine/test_trainer_ranks tests what the engine does between
+ * ranks. */
 #include "tests/expect.h"
 
 #include <signal.h>
@@ -23,7 +24,7 @@ enum {
     EXIT_ABSENT = 77
 };
 
-/* --- in a process of MPI --- */
+/* --- in an MPI process --- */
 
 static bool is_like_alone(const struct group *group, const struct ranks_run *run)
 {
@@ -49,7 +50,7 @@ static bool makes_models_of_one_process(const struct group *group)
     return alike;
 }
 
-/* Any word of rank's part: their sum wraps. */
+/* Returns a word of the rank's part. The sum of the parts wraps. */
 static uint64_t word_of(unsigned rank, size_t j)
 {
     return (j + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ rank * UINT64_C(0xbf58476d1ce4e5b9);
@@ -101,7 +102,7 @@ static bool joins_ranks(const struct group *group)
 
 struct fate {
     const struct group *group;
-    int signal; /* that the last rank gets before FATAL_STEP; 0: none */
+    int signal; /* sent to the last rank before FATAL_STEP; 0: none */
     unsigned asked;
 };
 
@@ -115,7 +116,7 @@ static enum status authorise(void *context, uint64_t step, bool *is_over,
     return ST_OK;
 }
 
-/* A run at whose third step a signal comes to the last rank. */
+/* Runs with a signal to the last rank at the third step. */
 static enum status run_to_the_end(struct fate *fate, struct start_facts *facts)
 {
     const struct ranks_run *run = &ranks_runs[0];
@@ -177,8 +178,9 @@ static int be_rank(const char *what)
 
 /* --- in the test --- */
 
-/* The exit status of processes that mpirun starts and that do what. A run that hangs is
- * killed after two minutes, which no run here takes, and fails. */
+/* Returns the exit status of the processes that mpirun starts with the task `what`. A
+ * run that hangs is killed after two minutes, longer than any run here takes, and
+ * fails. */
 static int status_under(const char *mpirun, const char *what)
 {
     char command[2048], self[512];

@@ -1,6 +1,7 @@
-/* Goal: the files that ranks exchange through lose their names, and no other file does; ranks
- * of one machine use memory only, unless the operator says otherwise. Method: a file under such
- * a name that is mapped here, and the variables that a launcher sets. */
+/* Goal: the files through which ranks exchange data are unlinked, and no other file is;
+ * ranks of one machine use only memory, unless the operator chooses otherwise. Method:
+ * a file under such a name that is mapped here, and the variables that a launcher
+ * sets. */
 #include "mpi/mpi_memory.h"
 
 #include <fcntl.h>
@@ -71,7 +72,8 @@ static void shared_memory_loses_its_name_and_nothing_else_does(void **state)
     }
 }
 
-/* The variables of a rank whose launcher has started here of all, in this folder. */
+/* Sets the variables of a launcher that has started `here` of `all` ranks on this
+ * machine, with files in the folder `place`. */
 static void set_launch(const char *here, const char *all, const char *place)
 {
     static const char *const ours[] = {"OMPI_MCA_btl", "OMPI_MCA_pml"};
@@ -92,7 +94,7 @@ static void ranks_of_one_machine_use_memory_only(void **state)
     assert_string_equal(getenv("OMPI_MCA_pml"), "ob1");
     assert_string_equal(getenv(FOLDER_VARIABLE), folder);
     assert_string_equal(getenv("TMPDIR"), folder);
-    setenv("OMPI_MCA_btl", "self,tcp", 1); /* what an operator wants stays */
+    setenv("OMPI_MCA_btl", "self,tcp", 1); /* the operator's choice stays */
     assert_int_equal(mpi_memory_prepare(NULL), ST_OK);
     assert_string_equal(getenv("OMPI_MCA_btl"), "self,tcp");
 }
@@ -104,7 +106,7 @@ static void ranks_of_several_machines_choose_their_transport(void **state)
     assert_int_equal(mpi_memory_prepare(NULL), ST_OK);
     assert_null(getenv("OMPI_MCA_btl"));
     assert_string_equal(getenv(FOLDER_VARIABLE), folder);
-    set_launch("1", "3", "/no/such/folder"); /* the daemon's, on another machine */
+    set_launch("1", "3", "/no/such/folder"); /* of a daemon on another machine */
     assert_int_equal(mpi_memory_prepare(NULL), ST_OK);
     assert_null(getenv(FOLDER_VARIABLE));
     assert_null(getenv("TMPDIR"));

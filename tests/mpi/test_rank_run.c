@@ -1,5 +1,6 @@
-/* Goal: no step is authorised where ranks differ, and all ranks take the same steps and end
- * alike. Method: ranks that are threads, on the runs of the trainer's own test. */
+/* Goal: no step is authorised if ranks differ, and all ranks take the same steps and
+ * end with the same status. Method: ranks that are threads, on the runs of the
+ * trainer's own test. */
 #include "tests/expect.h"
 
 #include <stdatomic.h>
@@ -12,10 +13,10 @@ enum { RANKS = 3 };
 
 struct job {
     struct world *world;
-    int differing;          /* the fact that rank 2 has otherwise, or -1 */
+    int differing;          /* the fact in which rank 2 differs, or -1 */
     enum status refusal;    /* rank 0's, at step refused */
     uint64_t refused, over; /* steps at which the run is stopped, and is over */
-    atomic_uint asked;      /* how often authorise was called */
+    atomic_uint asked;      /* calls of authorise */
     enum status status[RANKS];
     struct error errors[RANKS];
     uint64_t done[RANKS];
@@ -129,7 +130,7 @@ static void a_run_may_be_over_before_its_steps_are(void **state)
     world_destroy(job.world);
 }
 
-/* The BLAS multiplies nothing of a model of dense layers. */
+/* Facts of a model of dense layers, for which the BLAS multiplies nothing. */
 static struct start_facts facts_of(struct world *world)
 {
     const struct start_digests digests = {{1}, {2}};

@@ -1,5 +1,5 @@
-/* Goal: a run without steps is missed, and one with steps is not. Method: limits of given
- * durations; a watchdog that is left alone, and one that is closed. */
+/* Goal: a run without steps is detected, and one with steps is not. Method: limits of
+ * given durations; a watchdog that gets no steps, and one that is closed. */
 #include "mpi/watchdog.h"
 
 #include <semaphore.h>
@@ -46,13 +46,14 @@ static void a_step_that_does_not_end_is_missed(void **state)
 
 static const int64_t second_ns = 1000000000;
 
-/* The first step may take ten seconds here, and the second one. False where the first took so
- * long that the second may take as much: this machine overslept. */
+/* Allows ten seconds for the first step, and a second for each later one. Returns false
+ * if the first took so long that the second may take as much: this machine
+ * overslept. */
 static bool misses_the_second_step(void)
 {
     const int64_t began_ns = clock_monotonic_ns();
     struct watchdog *watchdog = watchdog_open(second_ns, note_missed);
-    /* The watching thread sleeps by now, until the first step's deadline. */
+    /* By now the watching thread sleeps until the first step's deadline. */
     nanosleep(&(struct timespec){0, 50000000}, NULL);
     watchdog_step(watchdog);
     bool slept = clock_monotonic_ns() - began_ns > second_ns / 5;

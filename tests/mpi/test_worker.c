@@ -1,7 +1,8 @@
-/* Goal: a rank takes the steps that an order covers and no others, reports what they released
- * and writes the model when it is told to; and it takes none where the daemon is gone, the
- * matrix is not the plan's or the plan is not for such processes. Method: this program runs
- * itself as a group of one, whose standard input and output are the test's. */
+/* Goal: a rank takes only the steps that an order covers, reports what they released
+ * and writes the model when ordered to; and it takes no steps if the daemon is gone,
+ * the matrix is not the plan's or the plan is not for such processes. Method: this
+ * program runs itself as a group of one, whose standard input and output are the
+ * test's. */
 #include "mpi/worker.h"
 
 #include <fcntl.h>
@@ -43,7 +44,7 @@ struct place {
     struct file_checksum seal;
 };
 
-/* As the daemon does, before it gives an order. */
+/* The daemon does this before it sends an order. */
 static void make_model_file(const struct place *place)
 {
     int file = open(place->model, O_WRONLY | O_CREAT, 0600);
@@ -166,7 +167,8 @@ static struct rank_report hear(struct rank *rank)
     return report;
 }
 
-/* What worker_run returned; a rank that has not within ten seconds is killed. */
+/* Returns the result of worker_run; kills a rank that has not ended within ten
+ * seconds. */
 static enum status end(struct rank *rank)
 {
     int how = 0;
@@ -211,7 +213,7 @@ static void steps_are_taken_up_to_the_order_and_no_further(void **state)
     assert_int_equal(end(&rank), ST_OK);
 }
 
-/* A filtered run stops where the daemon finds that its next step does not fit. */
+/* A filtered run stops when the daemon finds that its next step does not fit. */
 static void a_run_ends_where_it_is_told_to(void **state)
 {
     struct rank rank = start_with(plan_text(*state, "dcsgd_p", STEPS, 1));
@@ -238,7 +240,7 @@ static void no_step_is_taken_once_the_daemon_is_gone(void **state)
     assert_int_equal(end(&rank), ST_CANCELLED);
 }
 
-/* A run that has ended: the order is one that a rank had when its launcher was killed. */
+/* The run has ended: a rank had received this order when its launcher was killed. */
 static void a_model_file_that_the_daemon_removed_stays_away(void **state)
 {
     const struct place *place = *state;

@@ -1,4 +1,5 @@
-/* Goal: rank 0 says that it is alive, between its reports. Method: standard output is a pipe. */
+/* Goal: rank 0 sends heartbeats between its reports. Method: standard output is a
+ * pipe. */
 #include "mpi/worker_heartbeat.h"
 
 #include <stdio.h>

@@ -1,15 +1,15 @@
-"""Plants each listed bug in a copy of the tree and says which test sees it.
+"""Plants each listed bug in a copy of the tree and prints which test catches it.
 
     plant.py [WORD ...]
     plant.py --check
 
-Reads the lists beside this file (README.md has their form); with words, plants only those
-bugs whose names hold one of them. --check plants none and says whether all of them can be.
-JOBS mutants at once (default: two for each processor, as a daemon mostly waits for ticks).
-With MINUTES none is begun after so many; which one is the first the commit's hash says, and
-the others follow as they are listed, round the end, so that in time every one has its turn.
-Exits with 0 if a test failed in every copy, with 1 if a bug survived, if none was planted, or
-if a record of the lists does not do what it says.
+Reads the lists in this folder (README.md describes their form). With words, plants only bugs whose
+names contain one of them. --check plants none and checks that all of them can be planted.
+JOBS is the number of mutants at once (default: two per processor, because a daemon mostly waits for
+ticks). With MINUTES no mutant is begun after this time. The commit's hash chooses the first one, and
+the others follow in the order of the lists, cyclically, so that over time each one is planted.
+Exits with 0 if a test failed in every copy, and with 1 if a bug survived, if none was planted, or
+if a record of the lists is wrong.
 """
 
 import concurrent.futures
@@ -34,14 +34,14 @@ PROGRAMS = ["epsilond", "epsilond-rank"]
 FIELDS = ("mutant", "category", "file", "tests", "harm")
 MAY = ("needs",)
 BUILD_SECONDS = 1800
-FAILED = b"[  FAILED  ]"  # as cmocka says it of a claim
+FAILED = b"[  FAILED  ]"  # how cmocka prints that a test failed
 CLEAN_UP_SECONDS = 20
-# Of a test that has not been timed; one that has gets a minute more than twenty times that.
+# The limit of a test that has not been timed; the limit of others is 20 times their time plus a minute.
 TEST_SECONDS = 600
 
 
 class Wrong(Exception):
-    """A record of the lists, or the tree without any bug, is not as it should be."""
+    """A record of the lists is wrong, or the tree without any bug fails."""
 
 
 # --- the lists ---
@@ -75,11 +75,11 @@ class Mutant:
         self.planted(ROOT)
 
     def lacks(self, processor):
-        """What its file's instructions need and the processor does not have."""
+        """Returns the instruction sets that the file needs and the processor lacks."""
         return [flag for flag in self.fields.get("needs", "").split() if flag not in processor]
 
     def planted(self, tree):
-        """The text of the file in tree with the bug in it."""
+        """Returns the text of the file in tree with the bug in it."""
         path = os.path.join(tree, self.file)
         if not os.path.exists(path):
             raise Wrong(f"{self.mutant}: there is no {self.file}")
@@ -145,7 +145,7 @@ def read_lists(words):
 
 
 def processor_flags():
-    """As the kernel names them; none where it does not say."""
+    """Returns the processor's instruction sets by the kernel's names; empty if unknown."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             found = re.search(r"^flags\s*:(.*)$", file.read(), re.MULTILINE)
@@ -155,12 +155,12 @@ def processor_flags():
 
 
 def part_by_processor(mutants, processor):
-    """(those that can be seen here, those in code that the processor cannot run)"""
+    """Returns (the mutants that can run here, those in code that the processor cannot run)."""
     return ([mutant for mutant in mutants if not mutant.lacks(processor)],
             [mutant for mutant in mutants if mutant.lacks(processor)])
 
 
-# --- children: each in a process group of its own, which is ended with it ---
+# --- children: each runs in its own process group, which is ended with it ---
 
 groups, groups_lock = set(), threading.Lock()
 
@@ -179,10 +179,10 @@ def end_all():
 
 
 def run(command, tree, seconds):
-    """(exit code or None when its time was up, what it wrote, seconds taken)"""
+    """Returns (exit code or None after a timeout, output, seconds taken)."""
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MODE", "ONLY", "WERROR")}
-    environment["SHARED"] = os.path.join(PLACE, "nothing-shared")  # not every machine has it
+    environment["SHARED"] = os.path.join(PLACE, "nothing-shared")  # not every machine has real data
     environment["EPSILOND"] = os.path.join(RELEASE, "epsilond")
     start = time.monotonic()
     with groups_lock:
@@ -204,8 +204,8 @@ def run(command, tree, seconds):
 
 
 def read_output(stream, deadline):
-    """(what it wrote, whether it ended by itself). Once a claim has failed, what else it has
-    to say tells nothing new: it gets the time to clean up behind itself, and no more."""
+    """Returns (output, whether it ended by itself). After a test has failed, the rest of the output does
+    not matter: the program only gets time to clean up."""
     output = b""
     while select.select([stream], [], [], max(0, deadline - time.monotonic()))[0]:
         piece = os.read(stream.fileno(), 65536)
@@ -227,7 +227,7 @@ def make(tree, targets):
 
 
 def build(tree, tests):
-    """None, or why the tests cannot be built."""
+    """Returns None, or the reason why the tests cannot be built."""
     daemon = PROGRAMS if any(map(needs_daemon, tests)) else []
     code, output = make(tree, [os.path.join(RELEASE, name) for name in daemon] + [program(test) for test in tests])
     return None if code == 0 else output
@@ -241,7 +241,7 @@ def needs_daemon(test):
 
 
 def layers_below():
-    """{layer: what its tests link}, as the Makefile has it."""
+    """Returns {layer: the layers that its tests link}, according to the Makefile."""
     show = "layers-below: ; @$(foreach layer,$(LAYERS),echo $(layer) $(call archived,$(layer));)"
     code, output = make(ROOT, ["-s", f"--eval={show}", "layers-below"])
     if code != 0:
@@ -250,7 +250,7 @@ def layers_below():
 
 
 class Base:
-    """A copy of the tree, built, in which the tests that are named pass."""
+    """A built copy of the tree in which the named tests pass."""
 
     def __init__(self):
         self.tree = os.path.join(PLACE, "base")
@@ -267,7 +267,7 @@ class Base:
             shutil.copytree(built, os.path.join(self.tree, RELEASE), ignore=self.not_objects)
 
     def make(self, mutants, pool):
-        """Builds and times those tests of the mutants that are new."""
+        """Builds and times those tests of the mutants that are not built yet."""
         tests = {test for mutant in mutants for test in mutant.tests_named()}
         tests = sorted(tests - self.seconds.keys())
         output = build(self.tree, tests) if tests else None
@@ -281,7 +281,7 @@ class Base:
                 and not os.path.isdir(os.path.join(folder, name))]
 
     def time(self, test):
-        """A test that fails without any bug kills nothing."""
+        """Times the test. A test that fails without any bug catches nothing."""
         code, output, seconds = run([program(test)], self.tree, TEST_SECONDS)
         if code != 0:
             raise Wrong(f"{test} fails without a bug:\n{output[-4000:]}")
@@ -291,7 +291,7 @@ class Base:
         return 60 + 20 * self.seconds[test] if test in self.seconds else TEST_SECONDS
 
     def tests_of(self, file):
-        """All unit tests that link what file is compiled into, the nearest layer's first."""
+        """Returns all unit tests that link the object of the file, those of the nearest layer first."""
         home = max((layer for layer in self.below if file.startswith(layer + "/")), key=len)
         layers = [home] + [layer for layer, below in self.below.items()
                            if home in below and layer != home]
@@ -304,7 +304,7 @@ class Base:
 
 
 def failed_test(output):
-    """The claim that failed, as cmocka names it; the one it was at if the program died."""
+    """Returns the failed test as cmocka names it; if the program died, the test that was running."""
     failed = re.search(r"\[  FAILED  \] (\w+)", output)
     begun = re.findall(r"\[ RUN +\] (\w+)", output)
     return failed.group(1) if failed else begun[-1] if begun else "?"
@@ -328,8 +328,8 @@ def first_to_fail(base, mutant, tree, tests):
 
 
 class Tree:
-    """A copy of the base in which one bug after another is planted; what a bug has changed
-    is made as it was, which costs less than a new copy of some 3,000 files."""
+    """A copy of the base in which one bug after another is planted. Restores the files that a bug has
+    changed, which is cheaper than a new copy of some 3,000 files."""
 
     def __init__(self, base, path):
         self.base, self.path = base.tree, path
@@ -337,7 +337,7 @@ class Tree:
 
     @staticmethod
     def files(tree):
-        """{path in the tree: when it was written, and its size}"""
+        """Returns {path in the tree: its modification time and size}."""
         found = {}
         for folder, _, names in os.walk(tree):
             for name in names:
@@ -394,14 +394,14 @@ def show(verdict):
 
 
 def turn(mutants):
-    """The same mutants, beginning with the one that the commit's hash chooses."""
+    """Returns the same mutants, rotated to begin with the one that the commit's hash chooses."""
     code, output, _ = run(["sh", "-c", "git rev-parse HEAD"], ROOT, CLEAN_UP_SECONDS)
     first = int(output, 16) % len(mutants) if code == 0 else 0
     return mutants[first:] + mutants[:first]
 
 
 def rounds(mutants, jobs, end):
-    """As many as a round has, which share what is built for it, until the time is up."""
+    """Yields the mutants of a round, which share what is built for it, until the time is up."""
     size = max(1, len(mutants)) if end is None else 6 * jobs
     for first in range(0, len(mutants), size):
         if end is None or time.monotonic() < end:
@@ -409,7 +409,7 @@ def rounds(mutants, jobs, end):
 
 
 def plant_in_time(base, mutant, trees, end):
-    """Its verdict, or None if it would begin after the end."""
+    """Returns its verdict, or None if it would begin after the end."""
     return plant(base, mutant, trees) if end is None or time.monotonic() < end else None
 
 
@@ -449,7 +449,7 @@ def plant_all(mutants, jobs, end):
 
 
 def alone():
-    """Two runs at once would work in one folder: the second ends at once."""
+    """Takes the folder's lock. Two runs would use the same folder, so the second one exits at once."""
     os.makedirs(os.path.dirname(PLACE), exist_ok=True)
     lock = open(PLACE + ".lock", "w", encoding="utf-8")
     try:

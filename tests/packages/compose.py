@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Whether deploy/compose.yaml keeps what it promises: compose.py COMPOSE_FILE.
+"""Checks the properties of deploy/compose.yaml: compose.py COMPOSE_FILE.
 
-Two daemons of each role, each without root and with a volume of its own, that are asked how they are and have the time
-to drain; and no secret outside of a file. That its settings are the daemon's, tests/options.py sees."""
+It has two daemons of each role. Each runs without root, has its own volume and a health check, and enough time to
+drain; no secret is outside of a file. tests/options.py checks that its settings are the daemon's."""
 
 import re
 import sys

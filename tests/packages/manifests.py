@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Whether the manifests keep what they promise: manifests.py BASE RANKS CLUSTER POSTGRES EPSILOND, each as kustomize
-renders it.
+"""Checks the manifests as kustomize renders them: manifests.py BASE RANKS CLUSTER POSTGRES EPSILOND
 
-Of base: one pod, no root, nothing writable but its volume, and options that the daemon has. Of ranks: that pod, and as
-many for ranks as hosts are named and a job may have, which hold no secret but the host key, and are nobody's API. Of
-cluster: pods that answer and pods that train, which are probed, have the time to drain, and reach their database and
-bucket alone; secrets are in no command line. Of postgres: commits wait for a standby, and there is room for all."""
+base: one pod, no root, only its volume is writable, and its options exist. ranks: that pod, and as many pods for ranks
+as the hosts file names and a job may have; they hold no secret but the host key, and no access to the API. cluster:
+pods that answer and pods that train; they have probes and enough time to drain, and reach only their database and
+bucket; no secret is in a command line. postgres: commits wait for a standby, and there are connections for all."""
 
 import re
 import subprocess
@@ -24,7 +23,7 @@ def check(fact, message):
 
 
 def read(path):
-    """{kind and name: document}; the name of a map that was generated ends in a hash, which is left out."""
+    """Returns {kind and name: document}; without the hash at the end of the name of a generated map."""
     with open(path) as file:
         documents = list(yaml.safe_load_all(file))
     named = {}
@@ -72,7 +71,7 @@ def check_base(documents, daemon):
 
 
 def secrets_of(pod):
-    """{name of a Secret: the keys of it that are files in the pod}"""
+    """Returns {name of a Secret: its keys that are files in the pod}."""
     return {volume["secret"]["secretName"]: {item["key"] for item in volume["secret"].get("items", [])}
             for volume in pod["volumes"] if "secret" in volume}
 
@@ -107,7 +106,7 @@ SECRET = {"EPSILOND_STORE", "EPSILOND_BLOBS_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECR
 
 
 def check_daemon(workload, role, shared, known):
-    """A pod of the role: whoever runs it, for how long it may drain, and what of its settings is secret."""
+    """Checks a pod of the role: its user, its time to drain, and which of its settings are secret."""
     pod = pod_of(workload)
     container, name = pod["containers"][0], workload["metadata"]["name"]
     check_confined(workload)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Whether deploy/kubernetes/mpijob keeps what it promises: mpijob.py MPIJOB VERSION, the first as kustomize renders it.
+"""Checks the properties of deploy/kubernetes/mpijob: mpijob.py MPIJOB VERSION, the first as kustomize renders it.
 
-The daemon's pod has a token that may do what its launcher does and no more; the pods of a job have none, are tried
-once, and end when nobody is attached."""
+The daemon's pod has a token with exactly the rights that its launcher uses. The pods of a job have no token, are not
+retried, and end when the daemon is no longer attached."""
 
 import re
 import sys
@@ -13,12 +13,12 @@ from manifests import check, check_confined, check_confined_pod, failures, pod_o
 
 
 def rights_of(role):
-    """{resource: what may be done with it}"""
+    """Returns {resource: its allowed verbs}."""
     return {resource: set(rule["verbs"]) for rule in role["rules"] for resource in rule["resources"]}
 
 
 def check_job(job, settings, version):
-    """Of deploy/kubernetes/mpijob/job.yaml, for two ranks."""
+    """Checks deploy/kubernetes/mpijob/job.yaml, for two ranks."""
     check((job["apiVersion"], job["kind"]) == ("kubeflow.org/v2beta1", "MPIJob"), "the kind of job")
     spec = job["spec"]
     check(set(spec) <= {"slotsPerWorker", "sshAuthMountPath", "runPolicy", "mpiReplicaSpecs"}, "members of the job")

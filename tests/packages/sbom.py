@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds the list of what a daemon is made of (deploy/sbom) against the daemon and the source.
+"""Compares the bill of materials of a daemon (deploy/sbom) with the daemon and the source.
 
   sbom.py SBOM EPSILOND VERSION
 
-Every library that the loader finds comes out of a package of the list, at the version that is
-installed; every digest is the file's; every file that the dashboard carries is in it; what is
-said to depend on something is there. Exit code 1 where something is not so.
+Every library that the loader finds must be from a package of the list, with the installed version; every digest must
+be the file's; every file that the dashboard includes must be listed; every dependency must exist. Exit code 1 on a
+fault.
 """
 import hashlib
 import json

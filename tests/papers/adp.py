@@ -1,6 +1,6 @@
-"""Wu, Wang, Cristali, Gu and Willett 2021: noise that grows as the step falls (ADP) against
-constant noise, at the same epsilon by the accountant. As the paper: rate 1 / sqrt(20 + t),
-B = 256; its CIFAR-10 network was pre-trained on CIFAR-100, ours start from scratch."""
+"""Wu, Wang, Cristali, Gu and Willett 2021: noise that grows as the step falls (ADP), compared with
+constant noise, at the same epsilon by the accountant. As in the paper: rate 1 / sqrt(20 + t), B = 256.
+The paper's CIFAR-10 network was pre-trained on CIFAR-100; ours starts from scratch."""
 
 from trials import BUDGET, Figures, accuracy, best_accuracy
 
@@ -11,7 +11,7 @@ POWERS = (0, 0.25, 0.5)
 MODELS = {"linear": {"preset": "linear"},
           "3072-64-10": {"preset": "mlp", "hidden": [64], "activation": "relu"}}
 
-# data, model, C, epsilon, the paper's gaps at the like eps-bar (0.8, 6.4) and 60 epochs
+# data, model, C, epsilon, the paper's gaps at similar eps-bar (0.8, 6.4) and 60 epochs
 CASES = (
     ("cifar10", "linear", 1, 0.2, "+0.2, -0.3"),
     ("cifar10", "linear", 2.5, 0.2, "+10.6, -1.4"),
@@ -76,8 +76,8 @@ def adagrad_spec(case, power):
 
 
 def compared(trials, specs):
-    """Cells of the best on the path and of the last iterate, and what the last spec gains
-    over the first in both."""
+    """Returns the cells of the best iterate and of the last one, and the gain of the last spec over the
+    first in both."""
     jobs = [trials.jobs(spec) for spec in specs]
     figures = [[Figures(map(of, done)) for done in jobs] for of in (best_accuracy, accuracy)]
     gaps = [f"{found[-1].median - found[0].median:+.1f}" for found in figures]

@@ -1,5 +1,5 @@
-"""What costs nothing: averages of the points that training passed through, and how large a
-batch is, at equal epsilon. The settings of `make numbers`, at epsilon 1, 2 and 8."""
+"""Choices that cost no privacy: averages of the points that training passed through, and the size of a
+batch, at equal epsilon. The settings of `make numbers`, at epsilon 1, 2 and 8."""
 
 from measure import LINEAR, MLP, job
 from trials import BUDGET

@@ -1,5 +1,5 @@
-"""Wei, Li, Gong and Chen: DC-SGD against DP-SGD and automatic clipping, a CNN of 28,058
-parameters on MNIST. As the paper: B = 256, 10 epochs of 235 steps, Adam at 1e-3, epsilon 2
+"""Wei, Li, Gong and Chen: DC-SGD compared with DP-SGD and automatic clipping, with a CNN of 28,058
+parameters on MNIST. As in the paper: B = 256, 10 epochs of 235 steps, Adam at 1e-3, epsilon 2
 at delta 1/60000, pixels standardised."""
 
 from trials import Figures, accuracy
@@ -55,7 +55,7 @@ def named(algorithm):
 
 
 def path(job):
-    """The clip norm at 1 %, each fifth later, and at the end."""
+    """Returns the clip norms at 1 %, at each fifth of the steps, and at the end."""
     clips = [point["clip_norm"] for point in job["metrics"]["released"]]
     return ", ".join(f"{clip:.2g}" for clip in clips[::20] + clips[-1:])
 

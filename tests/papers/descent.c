@@ -1,11 +1,13 @@
-/* Goal: how small full-batch methods make the gradient of a two-layer network, which the
- * API must not show of private data. Method: the daemon's own trainer on public records;
- * every iterate of the end is saved, read back, and its gradient taken in double.
+/* Goal: measures how small full-batch methods make the gradient of a two-layer network,
+ * which the API must not show for private data. Method: the daemon's own trainer on
+ * public records; every iterate near the end is saved, read back, and its gradient
+ * computed in double.
  *
  *   descent ALGORITHM NOISE STEPS RATE [NAME=VALUE ...]  < lines of: target feature ...
  *
- * Prints, for the mean loss over all records of the last iterate's end and of the mean of
- * the last quarter of the iterates: squared norm of the gradient, loss. */
+ * Prints, for the mean loss over all records, the squared norm of the gradient and the
+ * loss: at the last twentieth of the iterates (averaged), and at the mean of the last
+ * quarter of the iterates. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ enum {
     FEATURES = 8,
     HIDDEN = 10,
     RECORDS_MAX = 1 << 16,
-    /* Places in the file, whose tensors are sorted by name: each bias first. */
+    /* Offsets in the file, whose tensors are sorted by name: each bias first. */
     FIRST = HIDDEN,
     CONSTANT = FIRST + HIDDEN * FEATURES,
     SECOND = CONSTANT + 1,
@@ -49,7 +51,7 @@ static uint64_t read_records(void)
     return records;
 }
 
-/* Of (output - target)^2 / 2, averaged: the loss that is trained. */
+/* The gradient of the trained loss: (output - target)^2 / 2, averaged. */
 static struct slope slope_at(const struct network_point *point, uint64_t records)
 {
     const double *w = point->values;
@@ -109,7 +111,7 @@ static void set(struct algorithm_spec *spec, char *word)
             spec->values[k] = strtod(value, NULL);
 }
 
-/* The layout above is the file's: the trainer finds the same loss. */
+/* Checks that the layout above is the file's: the trainer finds the same loss. */
 static void check_loss(struct trainer *trainer, double loss)
 {
     struct evaluation evaluation;
@@ -117,8 +119,8 @@ static void check_loss(struct trainer *trainer, double loss)
     CHECK(fabs(evaluation.loss - loss) <= 1e-4 * loss);
 }
 
-/* The slope of the last twentieth of the iterates, averaged, and of the mean of the last
- * quarter. */
+/* Prints the slope averaged over the last twentieth of the iterates, and the slope at
+ * the mean of the last quarter. */
 static void descend(struct trainer *trainer, uint64_t steps, uint64_t records)
 {
     char path[] = "/tmp/epsilond-descent-XXXXXX";

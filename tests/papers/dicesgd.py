@@ -1,6 +1,6 @@
-"""Zhang, Bu, Wu and Hong (ICLR 2024): DiceSGD against DP-SGD with clipping. First where
-clipping is biased by construction (its toy A, 10,000 times over), then on MNIST with its
-settings for images: B = 1000, 3 epochs, Adam, the best of three rates, epsilon 2."""
+"""Zhang, Bu, Wu and Hong (ICLR 2024): DiceSGD compared with DP-SGD with clipping. First on data for which
+clipping is biased by construction (its toy A, 10,000 copies), then on MNIST with the paper's settings
+for images: B = 1000, 3 epochs, Adam, the best of three rates, epsilon 2."""
 
 import math
 
@@ -24,7 +24,7 @@ def dice(accountant, clip, pre_clip, error_clip):
 
 
 def methods(clip, pre_clip):
-    """Each with the proof that charges it; m1 needs no pre-clip."""
+    """Returns the methods, each with the proof by which it is charged; m1 needs no pre-clip."""
     return {"DP-SGD": {"name": "dpsgd", "clip_norm": clip},
             "m2r, error forgotten each epoch": dice("m2r", clip, pre_clip, pre_clip),
             "m2": dice("m2", clip, pre_clip, pre_clip),
@@ -33,7 +33,7 @@ def methods(clip, pre_clip):
 
 
 def toy_job(trials, algorithm):
-    """(noise on the mean gradient, the model's one value): in the label's unit."""
+    """Returns (noise on the mean gradient, the model's one value), in the label's unit."""
     job, _ = trials.run_job(
         {"dataset": "toy", "model": {"preset": "linear"}, "algorithm": algorithm,
          "optimizer": {"name": "sgd", "learning_rate": 0.1}, "batch_size": BATCH, "epochs": 30,
@@ -44,7 +44,7 @@ def toy_job(trials, algorithm):
 
 
 def toy(trials):
-    """Labels are mapped from [-2, 2] to [-1, 1]: every norm here is half the printed one."""
+    """Labels are mapped from [-2, 2] to [-1, 1], so every norm here is half the printed one."""
     trials.register("toy", TOY, {"data": TOY_ROWS}, BUDGET)
     yield ("Two of three records say -1, one says 2, and the model is one number: its mean, 0. "
            "Clipping at C pulls it to -(2 - C) / 2. Epsilon 2, 30 epochs; pre-clip 3.5 cuts nothing.\n")
@@ -62,7 +62,7 @@ def toy(trials):
 
 
 def claimed_noise(records, epochs):
-    """The multiplier of Algorithm 4's printed noise, which has no proof."""
+    """Returns the noise multiplier that Algorithm 4 prints; it has no proof."""
     steps = epochs * records / BATCH
     return BATCH * math.sqrt(96 * steps * math.log(1 / DELTA)) / (records * EPSILON)
 

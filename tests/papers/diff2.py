@@ -1,8 +1,8 @@
-"""Murata and Suzuki (ICML 2023), section 6: DIFF2-GD against DP-GD on California housing.
-As the paper: 8-10-1 softplus, squared loss, standardised features, target over its largest,
-R = 2000, epsilon 3 at delta 1e-5, replace-one, 16,510 records, u = 1.25. Gradient norms on
-the training records are no business of the API, so `descent.c` trains with the same engine
-and the noise that an estimate of the daemon names."""
+"""Murata and Suzuki (ICML 2023), section 6: DIFF2-GD compared with DP-GD on California housing.
+As in the paper: 8-10-1 softplus, squared loss, standardised features, target divided by its largest
+value, R = 2000, epsilon 3 at delta 1e-5, replace-one, 16,510 records, u = 1.25. The API does not show
+gradient norms on the training records, so `descent.c` trains with the same engine and with the noise
+that an estimate of the daemon names."""
 
 import csv
 import gzip
@@ -49,7 +49,7 @@ averaged over the last 100 of 2,000 rounds.
 
 
 def records(path):
-    """Lines of target and features for descent: the training part, every fifth row left out."""
+    """Returns lines of target and features for descent: the training part, without every fifth row."""
     with gzip.open(path, "rt") as file:
         rows = list(csv.reader(file))[1:]
     columns = [[float(row[k] or 435) for row in rows] for k in range(9)]
@@ -67,7 +67,7 @@ def records(path):
 
 
 def noise_of(trials, algorithm):
-    """The first release's noise multiplier at EPSILON, by the accountant."""
+    """Returns the first release's noise multiplier at EPSILON, by the accountant."""
     answer = trials.estimate(
         {"dataset": f"blank-{RECORDS}", "model": {"preset": "linear"}, "algorithm": algorithm,
          "optimizer": {"name": "sgd", "learning_rate": 1}, "batch_size": RECORDS,
@@ -84,7 +84,7 @@ def descend(trials, text, algorithm, noise, rate):
 
 
 def best_runs(trials, text, algorithm, noise, figure):
-    """Three runs at the rate whose one run has the least figure, as the paper tunes."""
+    """Makes three runs at the rate whose single run has the smallest figure, as the paper tunes."""
     def least(rate):
         value = descend(trials, text, algorithm, noise, rate)[figure]
         return value if value == value else float("inf")

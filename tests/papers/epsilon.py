@@ -1,5 +1,5 @@
-"""What the papers' own settings cost by our accountant, beside the epsilon they name. No
-data: an estimate needs the number of records alone."""
+"""The cost of the papers' own settings by our accountant, next to the epsilon that the papers state. Needs no
+data: an estimate needs only the number of records."""
 
 
 TITLE = "Epsilon of the papers' settings"
@@ -11,7 +11,7 @@ ORANGE = {"name": "adp", "schedule": "sqrt_decay", "initial": 0.1, "final": 1e-1
 
 
 DIFF2 = {"name": "diff2_gd", "restart_interval": 20, "split": 1.25}
-REPLACED = 16510  # records of the one data set whose neighbours have one record replaced
+REPLACED = 16510  # records of the only data set in which a neighbour replaces one record
 
 
 def dice(accountant):
@@ -20,7 +20,7 @@ def dice(accountant):
 
 
 # paper and setting, records, B, steps, delta, algorithm, noise multiplier (of the first
-# step), epsilon of the paper, what to say of it
+# step), epsilon of the paper, a remark
 CASES = (
     ("value clipping, MNIST, 10 epochs", 60000, 128, 4690, 1e-5, SGD, 1, "1.0379",
      "its grid of orders skips 11 to 12"),

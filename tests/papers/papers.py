@@ -1,9 +1,9 @@
-"""The papers' experiments, made anew through the HTTP API on real data.
+"""Reproduces the papers' experiments through the HTTP API on real data.
 
     papers.py EPSILOND SHARED [SECTION ...]
 
-Writes RESULTS.md beside this file. With sections named, only they are run and the others
-stay as they stand in it. An experiment whose data are not there says so and is left out.
+Writes RESULTS.md in this folder. With sections named, runs only them and keeps the others as they are
+in RESULTS.md. An experiment whose data are missing says so and is left out.
 """
 
 import os
@@ -37,7 +37,7 @@ replace one.
 
 
 def standing():
-    """The sections that RESULTS.md holds, by their titles."""
+    """Returns the sections of RESULTS.md by their titles."""
     if not os.path.exists(RESULTS):
         return {}
     with open(RESULTS) as file:
@@ -46,13 +46,13 @@ def standing():
 
 
 def seconds():
-    """Processor time of the children that have ended."""
+    """Returns the processor time of the children that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def run(section, binary, shared):
-    """The section's text; its last line says what it took."""
+    """Returns the section's text; its last line says how long it took."""
     start, before = time.monotonic(), seconds()
     lines = [f"## {section.TITLE}", ""]
     with Trials(binary, shared) as trials:
@@ -65,7 +65,7 @@ def run(section, binary, shared):
 
 
 def write(title, text):
-    """Puts one section in its place; the others stay as they stand."""
+    """Replaces one section; the others stay as they are."""
     texts = {**standing(), title: text}
     with open(RESULTS, "w") as file:
         file.write(HEAD + "\n".join(texts[section.TITLE] for section in SECTIONS.values()

@@ -1,5 +1,5 @@
-"""A daemon with the data of an experiment, and jobs run more than once: what the papers'
-tables are made of. Standard library and tests/python/daemon.py only."""
+"""A daemon with the data of an experiment, and repeated runs of jobs: the base of the papers' tables.
+Uses only the standard library and tests/python/daemon.py."""
 
 import gzip
 import os
@@ -12,14 +12,14 @@ from daemon import Daemon  # noqa: E402
 from measure import A9A, MNIST, mnist_files  # noqa: E402
 
 RUNS = 3
-BUDGET = {"epsilon": 30, "delta": 1e-5}  # renewed when used up; a job's epsilon is its own
+BUDGET = {"epsilon": 30, "delta": 1e-5}  # renewed when used up; each job has its own epsilon
 BLANK = {"format": "libsvm", "task": "classification", "classes": 2,
          "features": {"count": 1}}
 STANDARD = [struct.pack(">f", (value / 255 - 0.1307) / 0.3081) for value in range(256)]
 
 
 def _standardised(path):
-    """The IDX images at path (a head of 16 bytes) with each byte as its float32."""
+    """Converts the IDX images at path (a header of 16 bytes): each byte as its float32."""
     with gzip.open(path) as file:
         content = file.read()
     images = range(16, len(content), 784)
@@ -28,11 +28,11 @@ def _standardised(path):
 
 
 class Missing(Exception):
-    """What an experiment needs is not here; the text says what."""
+    """Data that an experiment needs is missing; the text says which."""
 
 
 class Figures:
-    """The same figure of several runs: its median, and from the least to the most."""
+    """The same figure of several runs: its median, its minimum and its maximum."""
 
     def __init__(self, values):
         self.values = sorted(values)
@@ -51,23 +51,23 @@ def accuracy(job):
 
 
 def best_accuracy(job):
-    """Of the whole path, as some papers report it; on the public test set, so free."""
+    """Returns the best over the whole path, as some papers report it; on the public test set, so it is free."""
     return max(100 * point["accuracy"] for point in job["metrics"]["history"])
 
 
 class Trials(Daemon):
-    """A daemon that knows the public data sets by name; SHARED is where they lie."""
+    """A daemon that knows the public data sets by name; SHARED is their folder."""
 
     def __init__(self, binary, shared, *options):
         super().__init__(binary, *options)
         self.shared = shared
 
     def another(self):
-        """A second daemon, for the same records declared otherwise: one refuses twins."""
+        """A second daemon, for the same records with another declaration: one daemon refuses duplicates."""
         return Trials(self.binary, self.shared, *self.options)
 
     def jobs(self, spec, runs=RUNS):
-        """That many jobs of one spec, one after the other."""
+        """Runs jobs of one spec one after the other."""
         done = [self.run_job(spec)[0] for _ in range(runs)]
         asked = spec.get("privacy", {}).get("epsilon")
         for job in done:
@@ -81,8 +81,8 @@ class Trials(Daemon):
         return Figures(figure(job) for job in self.jobs(spec, runs))
 
     def best_of(self, specs, figure=accuracy):
-        """The spec whose single run is best, by the public test set: tuning that is not
-        charged, as the papers do it. A private data set would have to pay for it."""
+        """Returns the spec whose single run is best on the public test set. This tuning is not charged, as in
+        the papers. With a private data set it would have to be paid for."""
         return max(specs, key=lambda spec: figure(self.run_job(spec)[0]))
 
     def add(self, name, privacy, as_name=None, **changes):
@@ -94,7 +94,7 @@ class Trials(Daemon):
         self.register(f"{as_name}-test", schema, test, "public")
 
     def add_blank(self, records, privacy):
-        """So many records of nothing, for what depends on their number alone."""
+        """Registers records without content, for results that depend only on their number."""
         self.register(f"blank-{records}", BLANK, {"data": b"0\n" * records}, privacy)
 
     def path(self, *parts):
@@ -108,7 +108,7 @@ class Trials(Daemon):
         return MNIST, mnist_files(self.shared, "train"), mnist_files(self.shared, "t10k")
 
     def _mnist_standard(self):
-        """As the authors of DC-SGD feed it: mean .1307, deviation .3081; as float32."""
+        """MNIST as the authors of DC-SGD preprocess it: mean .1307, deviation .3081; as float32."""
         schema, *parts = self._mnist()
         for files in parts:
             files["features"] = _standardised(files["features"])

@@ -1,5 +1,5 @@
-"""Fang, Li, Fan and Li (ICLR 2023), section 6: value clipping against gradient clipping on
-MNIST. As the paper: B = 128, 10 epochs, sigma 1 or the epsilon named, no biases."""
+"""Fang, Li, Fan and Li (ICLR 2023), section 6: value clipping compared with gradient clipping on
+MNIST. As in the paper: B = 128, 10 epochs, sigma 1 or the epsilon named, no biases."""
 
 from trials import BUDGET
 
@@ -14,8 +14,8 @@ METHODS = {"gradient": {"name": "dpsgd"},
            "forward": {"name": "value_clip", "bound": "forward"}}
 SIGMA = {"noise_multiplier": 1.0}
 
-# Pixels are over 255, or over 78.57: that is the usual standardised MNIST but for its shift.
-# C, privacy, the rates of which the best is taken, and what the paper says there.
+# Pixels are divided by 255, or by 78.57: the usual standardised MNIST without its shift.
+# C, privacy, the rates from which the best is chosen, and the figure of the paper.
 CASES = (
     ("linear", "mnist", 5, SIGMA, RATES, "about 2 lower, C not said"),
     ("linear", "mnist", 20, SIGMA, RATES, "the same"),

@@ -1,11 +1,11 @@
-"""The README's figures of heads on public bodies, made anew through the HTTP API: a linear head on
-the scattering transform of CIFAR-10, and one on what a public encoder makes of sentences.
+"""Reproduces the README's figures of heads on public bodies through the HTTP API: a linear head on the
+scattering transform of CIFAR-10, and one on a public encoder's vectors of sentences.
 
     bodies.py EPSILOND SHARED [ARCHIVE MODEL]
 
 ARCHIVE is vaderSentiment's source archive and MODEL the folder of all-MiniLM-L6-v2; without them
-the sentences are said to be not measured. Accuracies are medians of three runs on a public test
-set; the bands in which they must lie are beside them.
+the sentences are reported as not measured. Accuracies are medians of three runs on a public test
+set; next to them are the bands in which they must lie.
 """
 
 import os
@@ -16,7 +16,7 @@ import cifar10
 from daemon import Daemon
 
 RUNS = 3
-BUDGET = {"epsilon": 30, "delta": 1e-5}  # renewed when used up; a job's epsilon is its own
+BUDGET = {"epsilon": 30, "delta": 1e-5}  # renewed when used up; each job has its own epsilon
 
 # Tramer and Boneh 2021: groups of 9 maps, clip norm 0.1, batches of 8192, 60 epochs, rate 4,
 # momentum 0.9.

@@ -1,5 +1,5 @@
-"""Loads published models with safetensors and numpy alone, runs them as their own
-metadata says, and compares with the daemon's predict to 1e-5.
+"""Loads published models with only safetensors and numpy, computes predictions as their metadata
+describes, and compares with the daemon's predict to 1e-5.
 
     check_model.py EPSILOND
 """
@@ -35,12 +35,12 @@ def points(salt):
 
 
 def between(value, low, high):
-    """Clipped to [low, high] and mapped to [-1, 1]."""
+    """Clips values to [low, high] and maps them to [-1, 1]."""
     return 2 * (min(max(value, low), high) - low) / (high - low) - 1
 
 
 def encode(inputs, row):
-    """Features of one row, as the metadata's inputs declare the columns."""
+    """The features of one row, as the metadata's inputs declare the columns."""
     if "scale" in inputs.get("features", {}):
         return [value / inputs["features"]["scale"] for value in row]
     features, cells = [], iter(row)

@@ -1,6 +1,6 @@
-"""Runs published models as ONNX, in ONNX Runtime, and compares with the daemon's predict to
-1e-5, from the same rows; and has onnx.checker look at each file in full. Every type of layer
-and every preset that the daemon offers is among the models.
+"""Runs published models as ONNX in ONNX Runtime, and compares with the daemon's predict to 1e-5, for the
+same rows; also runs onnx.checker with full checks on each file. The models have every type of layer and
+every preset that the daemon offers.
 
     check_onnx.py EPSILOND
 """
@@ -37,7 +37,7 @@ def npy(array):
 
 
 def images(shape, count=64, classes=3):
-    """Files of a dataset of random images, and rows of it as predict takes them."""
+    """Files of a dataset of random images, and rows of it as input of predict."""
     values = RANDOM.integers(0, 256, (count, *shape)).astype(numpy.uint8)
     labels = numpy.arange(count, dtype=numpy.int64) % classes
     schema = {"format": "npy", "task": "classification", "classes": classes,
@@ -150,7 +150,7 @@ MODELS = [
 
 
 def feeds(session, rows, columns):
-    """What the graph takes, of rows as predict takes them."""
+    """Converts rows for predict to the graph's inputs."""
     types = {"tensor(float)": numpy.float32, "tensor(double)": numpy.float64}
     wanted = {given.name: given.type for given in session.get_inputs()}
     if "inputs" in wanted:
@@ -165,7 +165,7 @@ def feeds(session, rows, columns):
 
 
 def differs(session, given, answer, classes):
-    """The largest difference of the graph's outputs from those of predict."""
+    """The largest difference between the graph's outputs and those of predict."""
     outputs = dict(zip((out.name for out in session.get_outputs()), session.run(None, given)))
     if "value" in outputs:
         theirs = numpy.array([one["value"] for one in answer])
@@ -209,7 +209,7 @@ def types_of(list_of_layers):
 
 
 def offered(daemon):
-    """Every layer type and preset of the contract."""
+    """Every layer type and preset of openapi.yaml."""
     schemas = yaml.safe_load(daemon.get("/openapi.yaml"))["components"]["schemas"]
     types = set(schemas["Layer"]["discriminator"]["mapping"])
     presets = next(set(part["properties"]["preset"]["enum"]) for part in schemas.values()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains a model of the digits with Opacus on a budget of epsilond: each block is granted before its
-batches are drawn, what is spent is what Opacus's own accountant says, and what would not be what is
-charged is refused.
+"""Trains a model of the digits with Opacus on a budget of epsilond. Each block must be granted before its
+batches are drawn; the spent epsilon must be within 1 % of that of Opacus's own accountant; training that
+differs from the charged work must be refused.
 
   check_opacus.py EPSILOND
 """
@@ -21,7 +21,7 @@ import epsilond.opacus  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 BATCH, EPOCHS, NOISE, DELTA = 128, 8, 1.2, 1e-5
-WITHIN = 0.01  # of Opacus's epsilon, whose orders are fewer: ours may be below it
+WITHIN = 0.01  # of Opacus's epsilon, which uses fewer orders: ours may be smaller
 
 
 def tensors(test):
@@ -81,7 +81,7 @@ def shuffled(client, train):
 
 
 def accumulated(client, train):
-    """Two batches a step: the accountant counts half of what was granted."""
+    """Two batches for each step: the accountant counts half of what was granted."""
     engine, model, optimizer, loader = private(train)
     with epsilond.opacus.lease(client, "digits", engine, optimizer, loader, epochs=1) as batches:
         for place, (rows, classes) in enumerate(batches):
@@ -90,7 +90,7 @@ def accumulated(client, train):
 
 
 def managed(client, train):
-    """What cuts batches makes several of one, some of which step nothing."""
+    """Splitting batches makes several of one, and some of them make no step."""
     engine, model, optimizer, loader = private(train)
     with BatchMemoryManager(data_loader=loader, max_physical_batch_size=16, optimizer=optimizer) as cut:
         epsilond.opacus.lease(client, "digits", engine, optimizer, cut, epochs=1)

@@ -1,4 +1,4 @@
-"""CIFAR-10 of SHARED: its archives of images as the usual binary batches, made once in build/."""
+"""CIFAR-10 of SHARED: converts its archives of images to the usual binary batches, once, in build/."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ PARTS = ([f"data_batch_{k}.bin" for k in range(1, 6)], ["test_batch.bin"])
 
 
 def are_made(shared):
-    """Makes the batches if need be. False where Pillow (Debian: python3-pil) is not there."""
+    """Creates the batches if they do not exist. Returns False without Pillow (Debian: python3-pil)."""
     if os.path.exists(os.path.join(FOLDER, "test_batch.bin")):
         return True
     script = os.path.join(shared, PATH)

@@ -1,5 +1,5 @@
-"""The real daemon as a child process, and requests to it: what measure.py and
-check_model.py stand on. Standard library only."""
+"""The real daemon as a child process, and requests to it; measure.py and check_model.py use it. Standard
+library only."""
 
 import itertools
 import json
@@ -22,7 +22,7 @@ class Refused(Exception):
 
 
 class Daemon:
-    """epsilond on a free loopback port with a directory of its own; use with `with`."""
+    """epsilond on a free loopback port with its own directory; use in a `with` statement."""
 
     def __init__(self, binary, *options):
         self.binary, self.options, self.keys = binary, options, itertools.count()
@@ -67,7 +67,7 @@ class Daemon:
         shutil.rmtree(self.directory)
 
     def call(self, method, path, body=None, headers=None, timeout=120):
-        """The body of the answer: parsed where it is JSON, else bytes."""
+        """Returns the body of the answer: parsed if it is JSON, otherwise bytes."""
         request = urllib.request.Request(self.base + path, method=method, data=body,
                                          headers=headers or {})
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -111,8 +111,8 @@ class Daemon:
             raise RuntimeError(f"the import of {dataset} ended as {state}")
 
     def renew(self):
-        """Another daemon in a directory of its own, with the same datasets and whole
-        budgets: measurements need more runs than any one budget would pay for."""
+        """Another daemon in its own directory, with the same datasets and full budgets: measurements need more
+        runs than one budget can pay for."""
         self.__exit__()
         self.__enter__()
         for dataset in self.registered:
@@ -128,7 +128,7 @@ class Daemon:
         return self.post("/v1/jobs", spec)
 
     def run_job(self, spec):
-        """The job once it has succeeded, and the seconds from submission until then."""
+        """Returns the job once it has succeeded, and the seconds since its submission."""
         start = time.monotonic()
         job = self._submit(spec)
         while job["state"] in ("QUEUED", "RUNNING", "CANCELLING"):
@@ -139,7 +139,7 @@ class Daemon:
         return job, seconds
 
     def resident(self):
-        """Resident memory in MiB: (now, the most so far since forget_peak)."""
+        """Returns resident memory in MiB: (now, the maximum since forget_peak)."""
         values = {}
         with open(f"/proc/{self.process.pid}/status") as lines:
             for line in lines:

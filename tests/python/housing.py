@@ -1,8 +1,8 @@
 """California housing of SHARED: every fifth row is the test part.
 
-The ranges are what anybody would say of districts without having seen these: the state's
+The ranges are those that a person would state without seeing these districts: the state's
 bounds, ten thousand rooms, five thousand people, an income of 150,000 dollars, house
-values up to the census's cap. What lies outside is clipped.
+values up to the census's cap. Values outside are clipped.
 """
 
 import gzip
@@ -43,7 +43,7 @@ def files(shared, test):
 
 
 def explained(shared, rmse):
-    """R^2 on the test part: 1 - squared error / variance."""
+    """Returns R^2 on the test part: 1 - squared error / variance."""
     _, rows = lines(shared, True)
     values = [float(row.split(",")[VALUE]) for row in rows]
     return 1 - rmse ** 2 / statistics.pvariance(values)

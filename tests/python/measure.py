@@ -1,10 +1,10 @@
-"""The table "Measured" of the README, made anew through the HTTP API on real data.
+"""Reproduces the table "Measured" of the README through the HTTP API on real data.
 
     measure.py EPSILOND SHARED [RUNS]
 
 SHARED is the folder of real data (data/mnist, data/a9a, data/california-housing); the digits
-are in the repository. What is not there is said to be not measured. Accuracies are medians of
-RUNS (3) runs; the claims that they must reach are beside them.
+are in the repository. Missing data are reported as not measured. Accuracies are medians of
+RUNS (3) runs; next to them are the claims that they must reach.
 """
 
 import os
@@ -15,7 +15,7 @@ import digits
 import housing
 from daemon import Daemon
 
-BUDGET = {"epsilon": 30, "delta": 1e-5}  # renewed when used up; a job's epsilon is its own
+BUDGET = {"epsilon": 30, "delta": 1e-5}  # renewed when used up; each job has its own epsilon
 MNIST = {"format": "idx", "task": "classification", "classes": 10,
          "features": {"shape": [1, 28, 28], "scale": 255}}
 A9A = {"format": "libsvm", "task": "classification", "classes": 2,
@@ -38,7 +38,7 @@ def job(dataset, model, batch_size, epochs, rate, **privacy):
 
 
 def by_defaults(dataset, model):
-    """Names nothing but dataset, model, algorithm and epsilon: api.md 3's defaults."""
+    """Names only dataset, model, algorithm and epsilon; the rest are the defaults of api.md 3."""
     return {"dataset": dataset, "evaluation": f"{dataset}-test", "model": model,
             "algorithm": {"name": "dpsgd"}, "privacy": {"epsilon": 2}}
 
@@ -48,7 +48,7 @@ def percentage(evaluation):
 
 
 def settings(done):
-    """As the daemon answers them, defaults written in."""
+    """Returns the job's settings as the daemon answers them, with its defaults."""
     epochs = done["progress"]["steps"] * done["batch_size"] / done["records"]
     return (f"batch {done['batch_size']}, {epochs:.0f} epochs, "
             f"rate {done['optimizer']['learning_rate']:g}")
@@ -71,7 +71,7 @@ def measure(daemon, name, claim, spec, runs, quality=percentage, unit=" %"):
 
 
 def register_all(daemon, shared):
-    """What can be measured: the digits, and what SHARED holds."""
+    """Registers the data that can be measured: the digits, and those of SHARED."""
     data = os.path.join(shared, "data")
     parts = {"digits": (digits.SCHEMA, digits.files(False), digits.files(True))}
     if os.path.isdir(os.path.join(data, "a9a")):
@@ -118,8 +118,8 @@ def accuracies(binary, shared, runs):
 
 
 def speed(binary, shared, runs):
-    """The MNIST job without evaluation: private, and `sgd` on the same bytes made public."""
-    with Daemon(binary) as daemon, Daemon(binary) as opened:  # one daemon refuses twins
+    """Times the MNIST job without evaluation: private, and `sgd` on the same bytes declared public."""
+    with Daemon(binary) as daemon, Daemon(binary) as opened:  # one daemon refuses duplicate datasets
         opened.register("open", MNIST, mnist_files(shared, "train"), "public")
         daemon.register("mnist", MNIST, mnist_files(shared, "train"), BUDGET)
         private = job("mnist", MLP, 1024, 20, 4, epsilon=2)
@@ -129,7 +129,7 @@ def speed(binary, shared, runs):
         del plain["privacy"]
         specs = {"dpsgd": (daemon, private), "sgd": (opened, plain)}
         seconds = {name: [] for name in specs}
-        for _ in range(runs):  # in turns: whatever else the machine does, it does to both
+        for _ in range(runs):  # alternately, so that other load on the machine affects both equally
             for name, (where, spec) in specs.items():
                 seconds[name].append(where.run_job(spec)[1])
         median = {name: statistics.median(taken) for name, taken in seconds.items()}

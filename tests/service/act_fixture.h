@@ -1,5 +1,5 @@
 /*
- * act_fixture.h - an act of somebody's, for what appends one to the audit trail.
+ * act_fixture.h - an audit event of a user, for tests that append to the audit trail.
  */
 #ifndef TESTS_SERVICE_ACT_FIXTURE_H
 #define TESTS_SERVICE_ACT_FIXTURE_H

@@ -1,6 +1,7 @@
 /*
- * pair_fixture.h - two services of one process that share a database of a real server, whose
- * threads run nothing; SQL from outside makes one of them silent. After expect.h.
+ * pair_fixture.h - two services in one process that share a database of a real server
+ * and whose threads do nothing; SQL from outside makes one of them silent. Include
+ * after expect.h.
  */
 #ifndef TESTS_SERVICE_PAIR_FIXTURE_H
 #define TESTS_SERVICE_PAIR_FIXTURE_H
@@ -49,14 +50,15 @@ static inline void begin_scene_as(struct scene *scene,
                                 "on",
                                 NULL};
     log_level_set(LOG_ERROR);
-    /* config_read changes none of them. */
+    /* config_read does not change them. */
     assert_int_equal(
         config_read(&scene->config, &outcome, 11, (char **)(uintptr_t)argv, &error),
         ST_OK);
     scene->config.role = role;
     if (daemon_lifecycle_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
-    /* One that is fenced while its keeper begins would end this process. */
+    /* A service that is fenced while its lease monitor begins would end this
+     * process. */
     while (lease_monitor_daemons(scene->context.lease_monitor, role) == 0)
         usleep(1000);
     pool_destroy(scene->context.runners);
@@ -71,7 +73,7 @@ static inline void begin_scene(struct scene *scene,
     begin_scene_as(scene, database, DAEMON_BOTH);
 }
 
-/* Two jobs are queued before the second daemon comes. */
+/* Queues two jobs before the second daemon starts. */
 static inline void pair_open(struct pair *pair, struct job *jobs[2])
 {
     *pair = (struct pair){.database = postgres_schema(&server)};
@@ -91,7 +93,7 @@ static inline void pair_open(struct pair *pair, struct job *jobs[2])
     begin_scene(&pair->there, &pair->database);
 }
 
-/* Neither of them ticks once more: one may be fenced. */
+/* Neither of them ticks again, because one may be fenced. */
 static inline void stop_clock(struct daemon_state *context)
 {
     tick_clock_destroy(context->tick_clock);
@@ -106,7 +108,7 @@ static inline void pair_close(struct pair *pair)
     scene_close(&pair->here);
 }
 
-/* The second daemon is silent for longer than its lease. */
+/* Makes the second daemon silent for longer than its lease. */
 static inline void lose_there(const struct pair *pair)
 {
     size_t fenced = 0;

@@ -1,8 +1,8 @@
 /*
- * service_fixture.h - a service on a directory of its own whose threads do nothing: the
- * test itself imports, runs and ticks. After tests/expect.h; one scene at a time.
+ * service_fixture.h - a service on its own directory whose threads do nothing: the test
+ * itself imports, runs and ticks. Include after tests/expect.h; one scene at a time.
  *
- * Ownership: scene_open's is released by scene_close.
+ * Ownership: scene_close releases what scene_open has allocated.
  */
 #ifndef TESTS_SERVICE_SERVICE_FIXTURE_H
 #define TESTS_SERVICE_SERVICE_FIXTURE_H
@@ -69,7 +69,7 @@ static inline void scene_open(struct scene *scene)
                                 "--workers", "1",          "--threads",
                                 "1",         NULL};
     log_level_set(LOG_INFO);
-    /* config_read changes none of them. */
+    /* config_read does not change them. */
     if (config_read(&scene->config, &outcome, 7, (char **)(uintptr_t)argv, &error) !=
             ST_OK ||
         daemon_lifecycle_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
@@ -97,8 +97,8 @@ static inline void scene_commit(struct store_tx *tx, enum status status)
     assert_int_equal(store_commit(tx, NULL), ST_OK);
 }
 
-/* How many steps of a job, or of what else is charged, are authorised, as another process
- * reads it. */
+/* Returns how many steps of a job, or of any other charged object, are authorised, as
+ * another process reads it. */
 static inline uint64_t scene_authorised_on_disk(const struct scene *scene,
                                                 const char *id)
 {
@@ -113,7 +113,7 @@ static inline uint64_t scene_authorised_on_disk(const struct scene *scene,
     return authorised;
 }
 
-/* The path of a file of the data directory. */
+/* Returns the path of a file of the data directory. */
 static inline const char *scene_path(const struct scene *scene, const char *name)
 {
     static char path[BLOB_PATH_SIZE];
@@ -121,8 +121,8 @@ static inline const char *scene_path(const struct scene *scene, const char *name
     return path;
 }
 
-/* A csv of these columns and a label, under this member privacy, in the ledger where it is a
- * budget. */
+/* Declares a csv dataset with these columns, a label, and this member privacy, and
+ * grants it in the ledger if privacy is a budget. */
 static inline struct dataset *scene_declare_columns(struct scene *scene, const char *id,
                                                     const char *columns,
                                                     const char *privacy)
@@ -152,7 +152,7 @@ static inline struct dataset *scene_declare_columns(struct scene *scene, const c
     return dataset;
 }
 
-/* Points on a line. */
+/* Declares points on a line. */
 static inline struct dataset *scene_declare(struct scene *scene, const char *id,
                                             const char *privacy)
 {
@@ -180,7 +180,7 @@ scene_import(struct scene *scene, struct dataset *dataset, const char *first)
     return info;
 }
 
-/* What planner_plan makes of a job on the dataset "points". */
+/* Returns the plan that planner_plan makes for a job on the dataset "points". */
 static inline struct job_plan scene_plan(struct scene *scene, const char *algorithm,
                                          const char *rest)
 {
@@ -222,7 +222,7 @@ static inline struct job *scene_submit(struct scene *scene, struct job_plan *pla
     return job;
 }
 
-/* The scene, opened, with a job that waits: on "points", of 40 steps. */
+/* Opens the scene with a queued job on "points", of 40 steps. */
 static inline struct job *scene_open_with_job(struct scene *scene)
 {
     scene_open(scene);

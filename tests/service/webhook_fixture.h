@@ -1,5 +1,5 @@
 /*
- * webhook_fixture.h - webhooks of a scene, and what waits to be told to them. After
+ * webhook_fixture.h - webhooks of a scene, and their pending messages. Include after
  * tests/service/service_fixture.h.
  */
 #ifndef TESTS_SERVICE_WEBHOOK_FIXTURE_H
@@ -13,14 +13,14 @@ struct delivery_row;
 
 enum { HOOK_BUDGET = 1 << EVENT_BUDGET_LOW | 1 << EVENT_BUDGET_EXHAUSTED };
 
-/* Ends the courier, so that the outbox stays as it is written. */
+/* Ends the webhook sender, so that the outbox stays as written. */
 static inline void hook_keep_outbox(struct scene *scene)
 {
     webhook_sender_destroy(scene->context.webhook_sender);
     scene->context.webhook_sender = NULL;
 }
 
-/* A webhook of the local principal's that wants events of these types, a bit each. */
+/* Creates a webhook of the local principal for events of these types, one bit each. */
 static inline struct webhook hook_make(struct scene *scene, unsigned events)
 {
     struct webhook webhook = {
@@ -48,7 +48,7 @@ static inline bool hook_expect_body(void *context, const struct delivery_row *ro
     return true;
 }
 
-/* Expects that as many messages wait, and that each of them is this one. */
+/* Expects this many pending messages, each equal to this one. */
 static inline void hook_expect(struct scene *scene, const struct webhook *webhook,
                                uint64_t count, char *message)
 {

@@ -1,9 +1,10 @@
-/* Goal: a job of two ranks, which srun starts on two nodes of Slurm, is trained and charged as
- * any is; one that is cancelled leaves no process and nothing in Slurm's queue; one that loses a
- * rank, or the daemon, ends with its charge standing; one that waits in the queue is charged
- * nothing. Method: the real daemon, srun and Slurm (tests/slurm/check), by the launcher of
- * docs/ranks.md 8. It is in a script, which shortens the two minutes of the plan where a rank is
- * to be stopped. Its program is a copy, by which its processes are found. */
+/* Goal: a job of two ranks, which srun starts on two Slurm nodes, is trained and
+ * charged as any other; a cancelled one leaves no process and nothing in Slurm's queue;
+ * one that loses a rank, or the daemon, ends and stays charged; one that waits in the
+ * queue is charged nothing. Method: the real daemon, srun and Slurm
+ * (tests/slurm/check), with the launcher of docs/ranks.md 8. It is in a script, which
+ * shortens the two minutes of the plan for tests that stop a rank. Its program is a
+ * copy, whose path identifies its processes. */
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,14 +42,14 @@ static void await(const char *command)
     fail_msg("never so: %s", command);
 }
 
-/* Both nodes are free again, and nobody waits for them. */
+/* Asserts that both nodes become free, and that no job waits for them. */
 static void assert_queue_empty(void)
 {
     await("[ -z \"$(squeue --noheader)\" ]");
 }
 
-/* Whether the job takes steps. Open MPI itself fails to start over TCP now and then
- * (docs/ranks.md 8): that job ends uncharged. */
+/* Returns whether the job takes steps. Open MPI itself sometimes fails to start over
+ * TCP (docs/ranks.md 8): such a job ends uncharged. */
 static bool has_begun(struct client *client, const char *id)
 {
     for (;;) {
@@ -76,7 +77,8 @@ static const char *begin_job(struct client *client, int steps, double noise)
     return NULL;
 }
 
-/* The job, once it has taken steps, and its processes, one on each node. */
+/* Submits a job, waits until it has taken steps, and finds its processes, one on each
+ * node. */
 static const char *begin_endless(struct client *client, pid_t found[RANKS])
 {
     const char *id = begin_job(client, ENDLESS_STEPS, 3000.0);

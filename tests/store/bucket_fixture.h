@@ -1,5 +1,5 @@
-/* bucket_fixture.h - a bucket in memory, whose clock the test moves and which fails or lies
- * when it is told to. After expect.h. */
+/* bucket_fixture.h - a bucket in memory. The test moves its clock and can make it fail
+ * or return wrong bytes. Include after expect.h. */
 #ifndef TESTS_STORE_BUCKET_FIXTURE_H
 #define TESTS_STORE_BUCKET_FIXTURE_H
 
@@ -21,11 +21,11 @@ struct memory_bucket {
     pthread_mutex_t lock;
     struct kept_object *list;
     int64_t now_s;
-    unsigned failures; /* calls from now on that answer ST_IO */
-    unsigned lies;     /* gets from now on whose last byte is another */
+    unsigned failures; /* the next calls that return ST_IO */
+    unsigned lies;     /* the next gets whose last byte is wrong */
     size_t puts, gets, pieces, abandoned;
     bool is_closed;
-    void (*after_put)(void *context); /* before the publisher goes on; or NULL */
+    void (*after_put)(void *context); /* before the publisher continues; or NULL */
     void *context;
 };
 
@@ -38,7 +38,7 @@ struct bucket_upload {
 
 static inline struct memory_bucket *memory_of(struct bucket *bucket)
 {
-    return (struct memory_bucket *)(void *)bucket; /* its first member */
+    return (struct memory_bucket *)(void *)bucket; /* it is the first member */
 }
 
 static inline bool memory_fails(struct memory_bucket *memory)

@@ -1,8 +1,8 @@
 /*
- * fault_vfs_fixture.h - a disk that fails: a SQLite VFS before the real one, whose n-th
- * change (write, sync, truncate or delete) fails, then all after it if it is sticky.
- * Install before opening anything; one process, one thread. Include after
- * tests/expect.h.
+ * fault_vfs_fixture.h - simulates a failing disk: a SQLite VFS in front of the real
+ * one, whose n-th change (write, sync, truncate or delete) fails, and all later ones
+ * too if the fault is sticky. Install it before opening any database. For one process
+ * with one thread. Include after tests/expect.h.
  */
 #ifndef TESTS_STORE_FAULT_VFS_FIXTURE_H
 #define TESTS_STORE_FAULT_VFS_FIXTURE_H
@@ -17,7 +17,7 @@ struct fault_plan {
     enum fault_kind kind;
     int sticky;
     int torn;   /* the failing write leaves its first half behind */
-    long count; /* changes seen */
+    long count; /* changes so far */
     long failed;
     long unsynced; /* writes since the last sync */
 };
@@ -77,7 +77,7 @@ static int fault_truncate(sqlite3_file *file, sqlite3_int64 size)
     return fault_now() ? SQLITE_IOERR_TRUNCATE : real->pMethods->xTruncate(real, size);
 }
 
-/* Nobody cuts the power here: a sync that succeeds need not wait for the disk. */
+/* No test cuts the power, so a successful sync need not wait for the disk. */
 static int fault_sync(sqlite3_file *file, int flags)
 {
     (void)file;

@@ -1,4 +1,5 @@
-/* place_fixture.h - a fresh folder for a database, gone at the end. After expect.h. */
+/* place_fixture.h - a fresh folder for a database, removed at the end. Include after
+ * expect.h. */
 #ifndef TESTS_STORE_PLACE_FIXTURE_H
 #define TESTS_STORE_PLACE_FIXTURE_H
 
@@ -9,7 +10,7 @@
 
 struct place {
     char folder[32];
-    char path[64]; /* of the database in it */
+    char path[64]; /* of the database in the folder */
 };
 
 static inline struct place place_make(void)
@@ -20,7 +21,7 @@ static inline struct place place_make(void)
     return place;
 }
 
-/* Takes folder, an open directory. */
+/* Removes all files in folder, an open directory, and closes it. */
 static inline void place_empty(int folder)
 {
     DIR *entries = fdopendir(folder);

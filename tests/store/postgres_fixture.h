@@ -1,6 +1,7 @@
 /*
- * postgres_fixture.h - a real server of PostgreSQL in a folder of its own, on a socket in
- * it. After expect.h. It does not run as root, so root hands it to nobody.
+ * postgres_fixture.h - a real PostgreSQL server in its own folder, reached by a socket
+ * in that folder. Include after expect.h. PostgreSQL refuses to run as root, so root
+ * runs it as the user nobody.
  */
 #ifndef TESTS_STORE_POSTGRES_FIXTURE_H
 #define TESTS_STORE_POSTGRES_FIXTURE_H
@@ -15,9 +16,9 @@
 #include <unistd.h>
 
 struct postgres_server {
-    char folder[40]; /* "" where there is no PostgreSQL */
+    char folder[40]; /* "" if there is no PostgreSQL */
     char bin[48];
-    unsigned databases; /* made so far */
+    unsigned databases; /* created so far */
 };
 
 __attribute__((format(printf, 2, 3))) static inline int
@@ -46,8 +47,8 @@ static inline bool postgres_start(const struct postgres_server *server)
                server->folder, server->folder, server->folder) == 0;
 }
 
-/* Leaves a process that waits for the end of this one, whatever ends it, and then ends the
- * server and removes its folder if they are still there. */
+/* Leaves a child process that waits until this process ends for any reason, and then
+ * stops the server and removes its folder if they still exist. */
 static inline void postgres_guard(const struct postgres_server *server)
 {
     int life[2];
@@ -57,10 +58,10 @@ static inline void postgres_guard(const struct postgres_server *server)
     pid_t guard = fork();
     assert_true(guard >= 0);
     if (guard > 0) {
-        close(life[0]); /* the other end closes with the process */
+        close(life[0]); /* the other end closes when the process ends */
         return;
     }
-    setsid(); /* what ends the group of the tests does not end it */
+    setsid(); /* a signal to the group of the tests does not reach it */
     close(life[1]);
     while (read(life[0], &byte, 1) < 0 && errno == EINTR)
         continue;
@@ -73,9 +74,9 @@ static inline void postgres_guard(const struct postgres_server *server)
     _exit(0);
 }
 
-/* Makes the server, in memory: its disk is as good as the tests need, whose servers die by
- * signals and not by power cuts; or on the disk of /tmp. False, aloud, where this machine
- * has none. */
+/* Creates the server, either in memory, which suffices because the tests stop servers
+ * by signals and never cut the power, or on the disk of /tmp. Prints a message and
+ * returns false if PostgreSQL is not installed. */
 static inline bool postgres_make(struct postgres_server *server, bool in_memory)
 {
     *server = (struct postgres_server){0};
@@ -116,10 +117,10 @@ static inline bool postgres_make(struct postgres_server *server, bool in_memory)
 struct postgres_database {
     char name[16];
     char url[200];
-    char words[120]; /* of psql, to reach it */
+    char words[120]; /* the psql command that reaches it */
 };
 
-/* Runs SQL in a database, or beside all where it is NULL, and prints nothing. */
+/* Runs SQL in a database, or outside all of them if it is NULL, and prints nothing. */
 static inline int postgres_sql(const struct postgres_server *server,
                                const struct postgres_database *database,
                                const char *sql)
@@ -131,7 +132,7 @@ static inline int postgres_sql(const struct postgres_server *server,
                           server->folder, sql, server->folder);
 }
 
-/* The first value that SQL answers, as text. */
+/* Writes the first value that the SQL returns to out, as text. */
 static inline void postgres_ask(const struct postgres_server *server,
                                 const struct postgres_database *database,
                                 const char *sql, char *out, size_t size)
@@ -149,7 +150,7 @@ static inline void postgres_ask(const struct postgres_server *server,
     out[strcspn(out, "\n")] = '\0';
 }
 
-/* A database of its own, which takes a second to make. */
+/* Creates a separate database, which takes a second. */
 static inline struct postgres_database postgres_database(struct postgres_server *server)
 {
     struct postgres_database database;
@@ -163,7 +164,7 @@ static inline struct postgres_database postgres_database(struct postgres_server 
     return database;
 }
 
-/* The same for one that is at host, on behalf of a user, of a schema that is there. */
+/* Sets the URL of an existing schema, for a user and a server at host. */
 static inline void postgres_lead(struct postgres_database *database, const char *user,
                                  const char *host)
 {
@@ -172,7 +173,8 @@ static inline void postgres_lead(struct postgres_database *database, const char 
              host, database->name);
 }
 
-/* What is as good for a store: a schema of its own. One of them is open at a time. */
+/* Creates a schema of its own, which serves a store as well as a database. Only one of
+ * them is open at a time. */
 static inline struct postgres_database postgres_schema(struct postgres_server *server)
 {
     struct postgres_database database;
@@ -186,7 +188,7 @@ static inline struct postgres_database postgres_schema(struct postgres_server *s
     return database;
 }
 
-/* The power goes: no process of the server does anything more. */
+/* Simulates a power cut: no process of the server does anything more. */
 static inline void postgres_kill(const struct postgres_server *server)
 {
     char path[64];
@@ -197,7 +199,8 @@ static inline void postgres_kill(const struct postgres_server *server)
     assert_int_equal(fscanf(file, "%ld", &pid), 1);
     fclose(file);
     assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
-    /* Its children end when they see that it has; until then a start is refused. */
+    /* The children end once they notice that their parent has; until then a start is
+     * refused. */
     while (!postgres_start(server))
         continue;
 }

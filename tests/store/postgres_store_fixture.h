@@ -1,4 +1,5 @@
-/* postgres_store_fixture.h - stores on a real server of PostgreSQL. After expect.h. */
+/* postgres_store_fixture.h - stores on a real PostgreSQL server. Include after
+ * expect.h. */
 #ifndef TESTS_STORE_POSTGRES_STORE_FIXTURE_H
 #define TESTS_STORE_POSTGRES_STORE_FIXTURE_H
 
@@ -6,8 +7,8 @@
 #include "store/rows/dataset_rows.h"
 #include "tests/store/postgres_fixture.h"
 
-/* Makes the server. False, aloud, where this machine has none or this program was built
- * without libpq. */
+/* Creates the server. Prints a message and returns false if PostgreSQL is not installed
+ * or this program was built without libpq. */
 static inline bool postgres_make_for_stores(struct postgres_server *server,
                                             bool in_memory)
 {
@@ -42,7 +43,7 @@ static inline struct store *postgres_store(const struct postgres_database *datab
     return postgres_store_at(&place);
 }
 
-/* The same for one that others may have open too. */
+/* Opens a store in shared mode, so that other daemons may open it too. */
 static inline struct store *
 postgres_shared_store(const struct postgres_database *database)
 {
@@ -68,7 +69,7 @@ static inline enum status postgres_put(struct store *store, unsigned number)
     return store_end(tx, dataset_row_insert(tx, &row, NULL), NULL);
 }
 
-/* How many there are, counted by somebody else. */
+/* Returns the number of datasets, counted by a separate psql. */
 static inline int postgres_count(const struct postgres_server *server,
                                  const struct postgres_database *database)
 {

@@ -1,12 +1,12 @@
 /*
- * proxy_fixture.h - stands between a store and its server, and cuts the connection at
- * COMMITs: before the server has seen it, or when it has answered and nobody has heard.
- * The first COMMIT of a connection passes. A transaction that is written once more comes
- * on a new connection, and a store gives up what was cut POSTGRES_TRIES times.
- * It may also cut nothing, or go silent at one COMMIT and cut nothing more: the connection
- * stays, and nobody hears anything on it, be it the store of an answer, or the server of a
- * question and of its client's end.
- * After postgres_fixture.h.
+ * proxy_fixture.h - a proxy between a store and its server, which cuts the connection
+ * at COMMITs: before the server receives the COMMIT, or after the server has answered
+ * and before the store receives the answer. The first COMMIT of a connection passes. A
+ * repeated transaction comes on a new connection, and a store gives up a transaction
+ * that was cut POSTGRES_TRIES times. The proxy may also cut nothing, or go silent at
+ * one COMMIT and cut nothing more: then the connection stays open, and either the store
+ * never receives the answer, or the server receives neither the request nor the end of
+ * the client. Include after postgres_fixture.h.
  */
 #ifndef TESTS_STORE_PROXY_FIXTURE_H
 #define TESTS_STORE_PROXY_FIXTURE_H
@@ -22,10 +22,10 @@ enum { PROXY_PAIRS = 16, PROXY_EVERY = 3 };
 enum proxy_fault { PROXY_CUTS, PROXY_CALM, PROXY_KEEPS_ANSWER, PROXY_KEEPS_QUESTION };
 
 struct proxy_pair {
-    int client, server; /* -1: there is none */
-    bool silent;        /* nobody hears what comes */
+    int client, server; /* -1: none */
+    bool silent;        /* drops all data */
     bool committed;     /* its first COMMIT has passed */
-    bool deaf;          /* the server's next words are for nobody */
+    bool deaf;          /* drops the server's next answer */
 };
 
 struct proxy {
@@ -35,7 +35,7 @@ struct proxy {
     _Atomic enum proxy_fault fault;
     atomic_uint commits, cuts_before, cuts_after;
     atomic_uint left;    /* silent connections that the client has closed */
-    atomic_uint cancels; /* requests to cancel something */
+    atomic_uint cancels; /* cancel requests */
     pthread_t thread;
 };
 
@@ -71,7 +71,7 @@ static inline void proxy_accept(struct proxy *proxy)
         proxy_cut(&proxy->pairs[at]);
 }
 
-/* A store sends COMMIT alone, as a question of its own. */
+/* A store sends COMMIT as a separate query. */
 static inline bool proxy_is_commit(const char *words, ssize_t size)
 {
     return size == 12 && memcmp(words, "Q\0\0\0\013COMMIT", 12) == 0;
@@ -82,7 +82,7 @@ static inline bool proxy_is_cancel(const char *words, ssize_t size)
     return size == 16 && memcmp(words, "\0\0\0\020\004\322\026\056", 8) == 0;
 }
 
-/* What is silent is read all the same, until it ends. */
+/* Data of a silent pair is still read and dropped, until the connection ends. */
 static inline void proxy_drop(struct proxy *proxy, struct proxy_pair *pair, bool ask,
                               ssize_t size)
 {
@@ -96,7 +96,7 @@ static inline void proxy_drop(struct proxy *proxy, struct proxy_pair *pair, bool
         *pair = (struct proxy_pair){.client = -1, .server = -1};
 }
 
-/* False: the server does not hear of it. */
+/* Returns false if the COMMIT must not reach the server. */
 static inline bool proxy_commit(struct proxy *proxy, struct proxy_pair *pair)
 {
     enum proxy_fault fault = atomic_load(&proxy->fault);

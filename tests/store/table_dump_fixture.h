@@ -1,6 +1,6 @@
 /*
- * table_dump_fixture.h - every table of a database as text, asked of SQLite's own library
- * and of psql: nothing of store is used. After postgres_fixture.h.
+ * table_dump_fixture.h - dumps every table of a database as text. It queries SQLite's
+ * own library and psql, and uses no code of store/. Include after postgres_fixture.h.
  */
 #ifndef TESTS_STORE_TABLE_DUMP_FIXTURE_H
 #define TESTS_STORE_TABLE_DUMP_FIXTURE_H
@@ -10,8 +10,8 @@
 enum { DUMP_SIZE = 1 << 22, DUMP_SQL_SIZE = 8192 };
 
 struct dump {
-    char *text;  /* DUMP_SIZE */
-    size_t used; /* bytes of it */
+    char *text;  /* DUMP_SIZE bytes */
+    size_t used; /* bytes in use */
 };
 
 static inline void dump_add(struct dump *dump, const char *line)
@@ -22,7 +22,7 @@ static inline void dump_add(struct dump *dump, const char *line)
     dump->used += (size_t)length;
 }
 
-/* Runs SQL that answers lines, each a text. */
+/* Runs SQL that returns lines, each a text. */
 static inline void dump_sqlite(struct dump *dump, const char *path, const char *sql)
 {
     sqlite3 *handle;
@@ -61,8 +61,8 @@ static inline void dump_postgres(struct dump *dump,
     unlink(path);
 }
 
-/* By what the columns of the tables are asked: "table column type" a line, in order. The
- * list of what a database has for itself is the test's own. */
+/* Queries the columns of the tables: a line "table column type" each, in order. The
+ * test has its own list of the objects that belong to the database system. */
 static const char dump_sqlite_columns[] =
     "SELECT t.name||' '||c.name||' '||c.type FROM sqlite_schema t"
     " JOIN pragma_table_info(t.name) c WHERE t.type='table'"
@@ -85,7 +85,7 @@ static inline struct dump dump_create(void)
     return dump;
 }
 
-/* Adds what the column shows of a row, and a bar, to the SQL that makes a line of it. */
+/* Appends to the SQL of a line the expression that shows the column, and a bar. */
 static inline void dump_column(char *sql, bool sqlite, const char *column,
                                const char *type)
 {
@@ -115,7 +115,7 @@ static inline void dump_ask(struct dump *dump, const struct dump_source *source,
         dump_postgres(dump, source->server, source->database, sql);
 }
 
-/* A line "== table rows", and a line for each row, in the order of what they show. */
+/* Dumps a line "== table rows", and a line for each row, sorted by their text. */
 static inline void dump_table(struct dump *dump, const struct dump_source *source,
                               const char *table, const char *shown)
 {
@@ -128,7 +128,7 @@ static inline void dump_table(struct dump *dump, const struct dump_source *sourc
     dump_ask(dump, source, sql);
 }
 
-/* Every row of every table, by the columns that the schema has. */
+/* Dumps every row of every table, with all columns of the schema. */
 static inline struct dump dump_all(const struct dump_source *source)
 {
     struct dump columns = dump_create(), dump = dump_create();
@@ -150,7 +150,7 @@ static inline struct dump dump_all(const struct dump_source *source)
     return dump;
 }
 
-/* Fails where they differ, by the first line that does. */
+/* Fails with the first line that differs, if one does. */
 static inline void dump_expect(const struct dump *found, const struct dump *expected)
 {
     if (strcmp(found->text, expected->text) == 0)

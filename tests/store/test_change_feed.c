@@ -1,6 +1,7 @@
-/* Goal: several daemons of one database follow one another: what one has committed is in
- * the memory of the next before it decides anything. Method: two stores of one database of
- * a real server, whose memory is a list of what they were told; SQL from outside. */
+/* Goal: several daemons of one database follow one another: before a daemon decides
+ * anything, its memory has what the others have committed. Method: two stores of one
+ * database of a real server, whose memory is a list of the changes they received; SQL
+ * from outside. */
 #include "store/change_feed.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ static struct postgres_server server;
 
 enum { TOLD_MAX = 64 };
 
-struct told { /* what a daemon was told */
+struct told { /* the changes that a daemon received */
     unsigned calls;
     size_t count;
     struct change_feed_change all[TOLD_MAX];
@@ -73,7 +74,7 @@ static int asked(const struct two *two, const char *sql)
     return atoi(answer);
 }
 
-/* Waits until SQL answers another number than 0. */
+/* Waits until the SQL returns a number other than 0. */
 static void await(const struct two *two, const char *sql)
 {
     while (asked(two, sql) == 0)
@@ -90,12 +91,12 @@ static void what_one_has_committed_the_next_is_told_before_it_begins(void **stat
     assert_int_equal(store_begin(two.there, STORE_ROW, &tx, NULL), ST_OK);
     assert_told(&two.told_there, CHANGE_FEED_DATASET, "d00001");
     store_rollback(tx);
-    assert_int_equal(store_look(two.there, NULL), ST_OK); /* what was told stays told */
+    assert_int_equal(store_look(two.there, NULL), ST_OK); /* nothing comes twice */
     assert_int_equal(two.told_there.count, 0);
     assert_int_equal(postgres_put(two.there, 2), ST_OK);
     assert_int_equal(store_look(two.here, NULL), ST_OK);
     assert_told(&two.told_here, CHANGE_FEED_DATASET,
-                "d00002"); /* and not what it wrote */
+                "d00002"); /* without its own change */
     two_close(&two);
 }
 
@@ -121,7 +122,8 @@ static void what_was_undone_nobody_is_told(void **state)
     two_close(&two);
 }
 
-/* By numbers of transactions it would be skipped: it began before what was seen. */
+/* A comparison of transaction numbers would skip it, because it began before the
+ * transactions already seen. */
 static void a_transaction_that_commits_late_is_not_skipped(void **state)
 {
     (void)state;
@@ -190,7 +192,7 @@ static void what_all_have_seen_is_forgotten(void **state)
     assert_int_equal(store_look(two.there, NULL), ST_OK);
     assert_int_equal(two.told_there.count, 2);
     assert_int_equal(store_look(two.here, NULL), ST_OK);
-    assert_int_equal(lease_renew(two.there, NULL), ST_OK); /* says what it has seen */
+    assert_int_equal(lease_renew(two.there, NULL), ST_OK); /* reports what it saw */
     assert_int_equal(lease_renew(two.here, NULL), ST_OK);
     assert_int_equal(lease_sweep(two.here, &fenced, NULL), ST_OK);
     assert_int_equal(asked(&two, "SELECT count(*) FROM change"), 0);
@@ -233,7 +235,7 @@ static void transactions_of_two_daemons_follow_one_another(void **state)
     struct waiter waiter = {.store = two.there};
     assert_int_equal(store_begin(two.here, STORE_ROW, &tx, NULL), ST_OK);
     assert_int_equal(pthread_create(&thread, NULL, put_later, &waiter), 0);
-    do /* more than once, as the server ends what is idle */
+    do /* repeats, because the server ends idle sessions */
         assert_int_equal(caption_row_set(tx, &caption, NULL), ST_OK);
     while (asked(&two, "SELECT count(*) FROM pg_locks WHERE NOT granted") == 0);
     assert_int_equal(two.told_there.calls, 0); /* it waits before it reads */
@@ -244,7 +246,8 @@ static void transactions_of_two_daemons_follow_one_another(void **state)
     two_close(&two);
 }
 
-/* Somebody keeps the turn for longer than the server lets anybody wait for it. */
+/* Another session holds the global write lock for longer than the server's lock
+ * timeout. */
 static void whoever_waits_long_for_its_turn_is_not_ended(void **state)
 {
     (void)state;
@@ -263,7 +266,7 @@ static void whoever_waits_long_for_its_turn_is_not_ended(void **state)
     fflush(holder);
     await(&two, "SELECT count(*) FROM pg_stat_activity WHERE wait_event='PgSleep'");
     assert_int_equal(pthread_create(&thread, NULL, put_later, &waiter), 0);
-    assert_int_equal(lease_renew(two.there, NULL), ST_OK); /* beside */
+    assert_int_equal(lease_renew(two.there, NULL), ST_OK); /* concurrently */
     pthread_join(thread, NULL);
     assert_int_equal(pclose(holder), 0);
     assert_int_equal(waiter.status, ST_OK);

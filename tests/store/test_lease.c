@@ -1,8 +1,8 @@
-/* Goal: a daemon of a shared store that is silent for longer than its lease is fenced and
- * writes nothing more, and one that is alive never is; a job is claimed by one daemon, and
- * lost with it, and so is a duty. Method: stores of one database of a
- * real server, one of them in a process that is stopped and woken; SQL from outside sets
- * back when a writer was last seen. */
+/* Goal: a daemon of a shared store that is silent for longer than its lease is fenced
+ * and writes nothing more, and one that is alive is never fenced; one daemon claims a
+ * job and loses it when fenced, and the same holds for a singleton lease. Method:
+ * stores of one database of a real server, one of them in a process that is stopped and
+ * resumed; SQL from outside sets back the time at which a writer was last seen. */
 #include "store/lease.h"
 
 #include <pthread.h>
@@ -40,7 +40,8 @@ static void two_close(struct two *two)
     store_close(two->here);
 }
 
-/* Whoever has a row whose number is not below that of the first row of there. */
+/* Ages the writers whose number compares by `which` ("=", "<>") with the last
+ * writer's. */
 static void age(const struct two *two, const char *seconds, const char *which)
 {
     char sql[200];
@@ -65,8 +66,8 @@ static int asked(const struct two *two, const char *sql)
     return atoi(answer);
 }
 
-/* There writes and is seen, and a second before its lease ends it is not fenced. False where
- * this machine took that second to look. */
+/* The daemon `there` writes and is seen, and a second before its lease ends it is not
+ * fenced. Returns false if this machine took that second to check. */
 static bool lives_for_29_s(struct two *two, unsigned number)
 {
     assert_int_equal(postgres_put(two->there, number), ST_OK);
@@ -115,8 +116,8 @@ static void a_daemon_that_says_so_is_alive(void **state)
     two_close(&two);
 }
 
-/* The connection breaks behind the first statement of a sweep that is answered, and the daemon
- * that was silent says meanwhile that it lives. */
+/* Breaks the connection after the first answered statement of a sweep, and meanwhile
+ * lets the daemon that was silent renew its lease. */
 static const struct two *wakes; /* NULL: nothing breaks */
 
 enum pg_connection_end
@@ -163,7 +164,8 @@ static void a_daemon_that_wakes_while_the_sweep_loses_its_connection_lives(void 
     two_close(&two);
 }
 
-/* What marks are written by is fenced with the rest, though it was never used. */
+/* The connection that writes marks is fenced with the others, though it was never
+ * used. */
 static void all_connections_of_a_daemon_are_fenced(void **state)
 {
     (void)state;
@@ -179,7 +181,7 @@ static void all_connections_of_a_daemon_are_fenced(void **state)
     two_close(&two);
 }
 
-/* Each finds the other silent, and one is first. */
+/* Each daemon finds the other silent, and one is first. */
 static void a_daemon_that_was_fenced_fences_nobody(void **state)
 {
     (void)state;
@@ -210,7 +212,8 @@ static void a_transaction_that_is_open_keeps_its_daemon(void **state)
     two_close(&two);
 }
 
-/* A process that writes until it may not, and says by its exit whether it noticed. */
+/* Starts a process that writes until it is refused. Its exit status says whether it
+ * noticed. */
 static pid_t start_writing(const struct postgres_database *database)
 {
     pid_t child = fork();
@@ -233,7 +236,8 @@ static void a_daemon_that_is_stopped_and_woken_writes_nothing(void **state)
     while (postgres_count(&server, &two.database) < 20)
         continue;
     assert_int_equal(kill(child, SIGSTOP), 0);
-    /* Where it has one open, the server ends it before its row can be set back. */
+    /* If it has a transaction open, the server ends the transaction before the row can
+     * be set back. */
     age(&two, "31", "=");
     assert_int_equal(sweep(two.here), 1);
     int before = postgres_count(&server, &two.database), ended = 0;
@@ -271,7 +275,7 @@ struct claimer {
     bool failed;
 };
 
-/* Claims all that is queued, each in a transaction that moves it. */
+/* Claims all queued jobs, each in a transaction that changes its state. */
 static void *claim_all(void *context)
 {
     struct claimer *claimer = context;
@@ -303,7 +307,7 @@ static bool count_claim(void *context, const struct claim_row *row)
     return row->version == 2;
 }
 
-/* counts: those that are lost behind those that are not. */
+/* counts: first the claims that are not lost, then those that are. */
 static void count_claims(struct store *store, unsigned counts[2])
 {
     struct store_tx *tx = NULL;
@@ -335,7 +339,7 @@ static void each_job_is_claimed_once(void **state)
     two_close(&two);
 }
 
-/* Whoever settles them finds them by this, and nobody else claims them. */
+/* The daemon that settles lost jobs finds them by this, and no other claims them. */
 static void what_a_fenced_daemon_has_claimed_is_lost(void **state)
 {
     (void)state;
@@ -391,8 +395,8 @@ static void expect_lost(struct store *store, const char *jobs)
     assert_string_equal(lost, jobs);
 }
 
-/* 1 and 2 are claimed there, 3 here; 4 began without a claim, as where one daemon is alone,
- * and 5 waits. */
+/* Jobs 1 and 2 are claimed by `there`, job 3 by `here`. Job 4 began without a claim, as
+ * with a single daemon, and job 5 is queued. */
 static void a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive(void **state)
 {
     (void)state;
@@ -427,7 +431,7 @@ static void a_job_that_has_begun_is_lost_without_a_daemon_that_is_alive(void **s
     two_close(&two);
 }
 
-/* As a start that reads for long: a transaction that reads keeps no lease. */
+/* Simulates a start that reads for long: a read transaction renews no lease. */
 static void a_daemon_with_a_pulse_lives_while_it_only_reads(void **state)
 {
     (void)state;

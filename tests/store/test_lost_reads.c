@@ -1,7 +1,8 @@
-/* Goal: what a transaction reads is of one moment, also if its connection breaks between two
- * statements: the transaction fails whole, and is repeated whole. Method: stores of one
- * database of a real server, whose sessions are ended from outside while a transaction is
- * open; another store writes before the next statement. */
+/* Goal: all reads of a transaction see one moment, even if its connection breaks
+ * between two statements: the transaction fails as a whole and is repeated as a whole.
+ * Method: stores of one database of a real server, whose sessions are ended from
+ * outside while a transaction is open; another store writes before the next
+ * statement. */
 #include "store/store.h"
 
 #include "tests/expect.h"
@@ -14,7 +15,7 @@ static struct postgres_server server;
 
 struct two {
     struct postgres_database database;
-    struct store *here, *there; /* there is the one whose connection breaks */
+    struct store *here, *there; /* the connection of `there` breaks */
 };
 
 static struct two two_open(void)
@@ -41,7 +42,7 @@ static void cut(const struct two *two)
         0);
 }
 
-/* Others write while the connection is gone. */
+/* Another daemon writes while the connection is down. */
 static void cut_and_write(const struct two *two, unsigned number)
 {
     cut(two);
@@ -84,7 +85,7 @@ a_read_that_is_cut_fails_whole_and_sees_one_moment_when_repeated(void **state)
         status = count(tx, &second);
         if (rounds == 1)
             assert_int_equal(status, ST_IO);
-        if (rounds == 1) /* nothing more is read of it */
+        if (rounds == 1) /* it reads nothing more */
             assert_int_equal(count(tx, &second), ST_IO);
     } while (store_again(tx, &status, NULL));
     assert_int_equal(status, ST_OK);
@@ -116,7 +117,7 @@ static void an_error_of_a_read_that_is_repeated_is_forgotten(void **state)
     two_close(&two);
 }
 
-/* Of a transaction that has read nothing no snapshot was taken. */
+/* A transaction that has read nothing has no snapshot yet. */
 static void a_read_that_is_cut_before_it_has_read_goes_on(void **state)
 {
     (void)state;
@@ -132,7 +133,7 @@ static void a_read_that_is_cut_before_it_has_read_goes_on(void **state)
     two_close(&two);
 }
 
-/* Memory would be renewed by rows of two moments. */
+/* Otherwise memory would be updated with rows of two different moments. */
 struct renewed {
     const struct two *two;
     unsigned calls;
@@ -170,7 +171,8 @@ static void memory_is_renewed_by_rows_of_one_moment(void **state)
     }
 }
 
-/* Before memory follows nothing would show that others have written in between. */
+/* Until memory follows changes, no check could show that others have written in
+ * between. */
 static void a_turn_before_memory_follows_does_not_go_on_behind_others(void **state)
 {
     (void)state;
@@ -209,7 +211,7 @@ static void a_connection_that_breaks_again_and_again_ends_the_daemon(void **stat
     two_close(&two);
 }
 
-/* Whoever does not repeat it must not go on by what it has read. */
+/* A caller that does not repeat it must not continue with what it has read. */
 static void a_read_that_was_lost_and_is_not_repeated_poisons(void **state)
 {
     (void)state;
@@ -226,7 +228,7 @@ static void a_read_that_was_lost_and_is_not_repeated_poisons(void **state)
     two_close(&two);
 }
 
-/* `epsilond verify` has one connection, and says that it was lost. */
+/* `epsilond verify` has one connection, and reports that it was lost. */
 static void a_reader_that_is_cut_fails(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* Goal: on a server marks are raised beside each other and beside all else; and what is
- * true of one connection is true of several: what was acknowledged is durable and done once,
- * a daemon that was fenced or whose history was lost ends, whichever notices. Method: a
- * real server, a proxy that cuts COMMITs, and SQL from outside. */
+/* Goal: on a server, marks are raised concurrently with each other and with everything
+ * else; and several connections keep the guarantees of one: an acknowledged commit is
+ * durable and done once, and a daemon that was fenced or whose history was lost ends,
+ * if any connection notices. Method: a real server, a proxy that cuts the connection at
+ * COMMITs, and SQL from outside. */
 #include <pthread.h>
 
 #include "tests/expect.h"
@@ -35,7 +36,7 @@ static void expect_answer(const struct postgres_database *database, const char *
     assert_string_equal(answer, expected);
 }
 
-/* One waits for nobody, whatever is open; and nobody sees what is not committed. */
+/* A mark waits for no other transaction, and no transaction sees uncommitted data. */
 static void marks_are_raised_beside_each_other_and_all_else(void **state)
 {
     (void)state;
@@ -62,7 +63,7 @@ static void marks_are_raised_beside_each_other_and_all_else(void **state)
     assert_int_equal(store_commit(begin_mark(store, 3, 1), NULL), ST_OK);
     expect_answer(&database, "SELECT count(*),max(job) FROM mark", "2|job_00003");
     expect_answer(&database, "SELECT string_agg(n::text,',' ORDER BY id) FROM writer",
-                  "1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"); /* the last reads seals */
+                  "1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"); /* the last one reads seals */
     store_close(store);
 }
 
@@ -158,7 +159,8 @@ static void a_connection_that_is_fenced_ends_all(void **state)
     expect_answer(&database, "SELECT string_agg(job,',') FROM mark", "job_00002");
 }
 
-/* The server forgets what an idle connection was answered; another comes back first. */
+/* The server loses a commit that an idle connection acknowledged; another connection
+ * comes back first. */
 static void lost_history_of_one_connection_is_seen_by_any(void **state)
 {
     (void)state;

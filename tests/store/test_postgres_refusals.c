@@ -1,7 +1,8 @@
-/* Goal: a server that would lose what it has acknowledged, or be read on the way to it, or
- * is no primary, and tables of another program or version are refused, by name; and what a
- * user or a URL prefers changes nothing of what durability rests on. Method: a real server
- * with other settings, and SQL from outside. */
+/* Goal: the store refuses, with the reason, a server that would lose acknowledged
+ * commits, whose traffic could be read, or that is no primary, and tables of another
+ * program or version; and preferences of a user or a URL change no setting that
+ * durability depends on. Method: a real server with other settings, and SQL from
+ * outside. */
 #include "tests/expect.h"
 #include "tests/store/postgres_store_fixture.h"
 
@@ -56,7 +57,7 @@ static void a_url_or_a_server_that_will_not_do_is_refused(void **state)
     expect_refusal(&place, ST_IO, "needs the primary, not a replica");
 }
 
-/* Waits until the server has it. */
+/* Waits until the setting is active. */
 static void set_server(const char *name, const char *value)
 {
     char sql[96], answer[64] = "";
@@ -100,7 +101,7 @@ static void a_server_that_loses_what_it_acknowledged_is_refused(void **state)
     }
     restart_server("data_sync_retry=on\n");
     expect_refusal(&place, ST_INVALID, "the server has data_sync_retry=on");
-    /* Somebody whose standbys no commit can wait for. */
+    /* No commit can wait for this standby. */
     restart_server("max_wal_senders=0\nwal_level=minimal\n"
                    "synchronous_standby_names='nobody'\n");
     place.single_server = false;
@@ -172,7 +173,7 @@ static void other_tables_and_other_schemas_are_refused(void **state)
     }
 }
 
-/* A database as the first schema of this kind was. */
+/* Rebuilds a database of the first schema of this kind. */
 static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: a server that says nothing holds a store up for so long and no longer: the store
- * closes the connection, cancels nothing, and finds out what has become of its COMMIT; a
- * server that stays away ends it. Method: a proxy that goes silent at a COMMIT, times that
- * are shorter than a daemon's, and SQL from outside. */
+/* Goal: a silent server delays a store for a limited time only: the store closes the
+ * connection, cancels nothing, and finds out whether its COMMIT was done; a server that
+ * stays away ends the daemon. Method: a proxy that goes silent at a COMMIT, timeouts
+ * that are shorter than a daemon's, and SQL from outside. */
 #include "tests/expect.h"
 #include "tests/store/postgres_store_fixture.h"
 #include "tests/store/proxy_fixture.h"
@@ -46,7 +46,7 @@ static void a_commit_that_is_not_answered_is_neither_lost_nor_done_twice(void **
     }
 }
 
-/* As one whose disk is full, or that nobody starts again. */
+/* For example its disk is full, or no one starts it again. */
 static void a_server_that_stays_away_ends_the_daemon(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void a_server_that_stays_away_ends_the_daemon(void **state)
     assert_true(store_poisoned(store));
     assert_true(postgres_start(&server));
     assert_int_equal(postgres_put(store, 2),
-                     ST_IO); /* it does not come back by itself */
+                     ST_IO); /* the store does not recover by itself */
     store_close(store);
     assert_int_equal(postgres_count(&server, &database), 1);
 }

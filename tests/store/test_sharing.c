@@ -1,6 +1,6 @@
-/* Goal: a daemon alone and daemons that share a database keep each other out, also where a
- * connection, and with it a lock or a turn, was lost. Method: stores of one database of a
- * real server, whose sessions are ended from outside. */
+/* Goal: a single daemon and daemons that share a database exclude each other, even if a
+ * connection was lost, and with it a lock. Method: stores of one database of a real
+ * server, whose sessions are ended from outside. */
 #include "store/store.h"
 
 #include <pthread.h>
@@ -40,7 +40,8 @@ static void expect_taken_over(struct store *store, enum store_scope scope)
     assert_true(store_poisoned(store));
 }
 
-/* It has lost its lock and does not know; whoever comes in fences it before writing. */
+/* The daemon has lost its lock without noticing; a daemon that opens the store fences
+ * it before writing. */
 static void a_daemon_alone_that_lost_its_lock_ends_beside_one_that_shares(void **state)
 {
     (void)state;
@@ -97,7 +98,8 @@ static enum status renew(void *context, struct store_tx *tx,
     return ST_OK;
 }
 
-/* The transaction was decided by what was read under a turn that another has had since. */
+/* The transaction's decision rests on reads under the global write lock, which another
+ * daemon may have held since. */
 static void a_turn_that_was_lost_is_not_gone_on_with_behind_another(void **state)
 {
     (void)state;
@@ -167,7 +169,7 @@ static void daemons_that_start_together_make_the_tables_once(void **state)
     pthread_barrier_destroy(&barrier);
 }
 
-/* Each is told of the daemon that is in its way, and by what. */
+/* The error names the daemon that holds the store, and whether it shares the store. */
 static void who_is_refused_is_told_who_has_the_store_and_how(void **state)
 {
     (void)state;
@@ -195,7 +197,8 @@ static void who_is_refused_is_told_who_has_the_store_and_how(void **state)
     }
 }
 
-/* A daemon of an older program would go on with tables that it does not know. */
+/* Otherwise a daemon of an older program would continue with tables that it does not
+ * know. */
 static void tables_are_moved_forward_beside_nobody_and_shared_after_that(void **state)
 {
     (void)state;

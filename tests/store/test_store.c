@@ -1,5 +1,6 @@
-/* Goal: what is acknowledged is durable, what is not leaves no trace, and the first
- * failure is the last. Disks fail by a VFS of our own (fault_vfs_fixture.h). */
+/* Goal: an acknowledged commit is durable, any other leaves no trace, and after the
+ * first failure the store accepts nothing more. Method: a VFS of our own makes the disk
+ * fail (fault_vfs_fixture.h). */
 #include "store/store.h"
 
 #include <pthread.h>
@@ -110,7 +111,8 @@ static void a_transaction_tells_how_it_ended(void **state)
     store_close(store);
 }
 
-/* How many were told before each: in its own place where they are told in their order. */
+/* Records how many hooks ran before each one: i for the i-th if they run in the order
+ * of asking. */
 struct told {
     size_t *count;
     size_t before;
@@ -180,7 +182,7 @@ static void what_is_acknowledged_has_been_synced(void **state)
     place_remove(&place);
 }
 
-/* A replaced row is a deleted one. */
+/* A replaced row counts as a deleted one. */
 static void the_file_is_private_and_its_settings_are_ours(void **state)
 {
     (void)state;
@@ -195,7 +197,7 @@ static void the_file_is_private_and_its_settings_are_ours(void **state)
     assert_int_equal(stat(wal, &found), 0);
     assert_int_equal(found.st_mode & 0777, 0600);
     store_close(store);
-    assert_int_not_equal(stat(wal, &found), 0); /* the last checkpoint is at close */
+    assert_int_not_equal(stat(wal, &found), 0); /* close makes the last checkpoint */
     place_remove(&place);
 }
 
@@ -230,7 +232,8 @@ static void the_log_is_cut_when_it_has_grown(void **state)
     place_remove(&place);
 }
 
-/* A reader that stays keeps the log from being cut; nothing else suffers. */
+/* A reader that stays open keeps the log from being truncated, and harms nothing
+ * else. */
 static void a_reader_beside_it_only_postpones_the_cut(void **state)
 {
     (void)state;
@@ -323,7 +326,8 @@ static void other_files_and_newer_schemas_are_refused(void **state)
     place_remove(&place);
 }
 
-/* A store in a row of changes, each acknowledged or not; then a restart. */
+/* Makes a store do a series of changes, each acknowledged or not, and then restarts
+ * it. */
 static void every_failing_change_poisons_and_loses_nothing(void **state)
 {
     (void)state;
@@ -397,7 +401,7 @@ static unsigned count_in(struct store_tx *tx)
     return rows;
 }
 
-/* What the first has committed is in the log yet, and not in the file. */
+/* The first handle's commits are still in the log and not in the file. */
 static void a_file_opened_again_is_read_beside_and_never_written(void **state)
 {
     (void)state;
@@ -426,8 +430,8 @@ static void a_file_opened_again_is_read_beside_and_never_written(void **state)
     place_remove(&place);
 }
 
-/* Opens it while its pages are checked beside, and awaits the check; once that has failed
- * nothing is written. */
+/* Opens a store that checks its pages in the background, and waits for the check. After
+ * a failed check the store accepts no write. */
 static enum status open_beside(const char *path)
 {
     struct store *store = NULL;
@@ -442,7 +446,8 @@ static enum status open_beside(const char *path)
     return status;
 }
 
-/* Any flipped bit of the file is noticed at start or in nothing that was stored. */
+/* Any flipped bit of the file is either noticed at start or changes nothing that was
+ * stored. */
 static void damage_is_found_at_start_or_harmless(void **state)
 {
     (void)state;

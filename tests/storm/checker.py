@@ -1,5 +1,5 @@
-"""Holds what was acknowledged against what the service says once the storm is over. It shares no code
-with the service: it asks by HTTP and by SQL, and adds up the budgets by itself."""
+"""Compares what was acknowledged with what the service says after the storm. It shares no code with the
+service: it reads by HTTP and SQL, and adds up the budgets itself."""
 
 import concurrent.futures
 import hashlib
@@ -20,11 +20,11 @@ class Checker:
         self.complaints.append(text)
 
     def get(self, who, path):
-        """From either daemon; None where the answer never comes."""
+        """Sends a GET to either daemon; returns None if no answer comes."""
         return self.client.ask(who, "GET", path, None, None, (200, 401, 404))
 
     def check(self):
-        """What is missing or wrong; nothing if all is well."""
+        """Returns a list of missing and wrong things; empty if all is well."""
         self.read_ledger()
         for kind, one in (("datasets", self.dataset), ("grants", self.grant), ("jobs", self.job),
                           ("sweeps", self.sweep), ("statistics", self.statistics), ("models", self.model),
@@ -55,7 +55,7 @@ class Checker:
                 self.budgets.append(entry["dataset"])
 
     def entry(self, kind, job):
-        """The only entry of its kind that a job or a charge has; None, with a complaint, else."""
+        """Returns the only entry of this kind of a job or a charge; otherwise None, with a complaint."""
         found = self.of_job.get((kind, job), [])
         if len(found) != 1:
             self.complain(f"{job} has {len(found)} entries of kind {kind}")
@@ -68,7 +68,7 @@ class Checker:
     # --- things ---
 
     def there(self, who, kind, thing):
-        """The thing as it is; None if it is gone, which is a complaint unless its deletion was asked for."""
+        """Returns the thing as it is now, or None if it is gone: a complaint unless its deletion was requested."""
         answer = self.get(who, f"/v1/{kind}/{thing['id']}")
         if answer is None:
             return None
@@ -159,7 +159,7 @@ class Checker:
     # --- budgets, added up here ---
 
     def ledger_of(self, dataset):
-        """The entries and the budget of one moment: a lease may end at any."""
+        """Returns the entries and the budget of one moment, because a lease may end at any time."""
         path, before = f"/v1/datasets/{dataset}/budget", None
         shown = self.get("olga", path).body
         while shown != before:
@@ -177,8 +177,8 @@ class Checker:
         return entries
 
     def budget(self, dataset):
-        """At each entry the sum of what is spent and held fits at one of the orders with weight; sums are
-        exact, because all are multiples of 2^-40. At the end the service shows the same sums."""
+        """At each entry the sum of what is spent and held must fit at one of the orders with weight. Sums are
+        exact, because all values are multiples of 2^-40. At the end the service must show the same sums."""
         entries, shown = self.ledger_of(dataset)
         capacity = [exact(value) for value in shown["capacity"]]
         orders = len(capacity)
@@ -205,7 +205,7 @@ class Checker:
                 self.complain(f"{dataset}: what is shown as {name} is not the sum of its entries")
 
     def priced(self, dataset, entry, curve, orders):
-        """Of zCDP the curve is known in closed form: rho a in each step."""
+        """The curve of zCDP has a closed form: rho a in each step."""
         if not entry["job"].startswith("chg_"):
             return
         thing = next((t for t in self.record.all("charges") if t["id"] == entry["job"]), None)
@@ -218,12 +218,12 @@ class Checker:
 
 
 def same(shown, total):
-    """Doubles are exact up to 2^53 units; orders that come to more have no weight."""
+    """Doubles are exact up to 2^53 units; orders with larger values have no weight."""
     return shown == total or min(shown, total) >= DOUBLE and math.isclose(shown, total, rel_tol=1e-12)
 
 
 def exact(value):
-    """In units of 2^-40, of which everything in the ledger is a whole number."""
+    """Converts a value to units of 2^-40; all values in the ledger are whole numbers of these units."""
     if value is None:
         return math.inf
     units = Fraction(value) * UNIT
@@ -233,8 +233,8 @@ def exact(value):
 
 
 def falsify(record):
-    """The record with one thing of each kind that never was: a checker that is worth anything misses
-    them all. Gives their names."""
+    """Adds to the record one thing of each kind that never existed, and yields their names: a correct
+    checker reports all of them as missing."""
     lies = {"datasets": {"state": "READY"}, "grants": {"dataset": "never"}, "jobs": {"state": "SUCCEEDED"},
             "sweeps": {}, "statistics": {}, "models": {"job": "job_never"},
             "charges": {"blocks": 1, "state": "SETTLED"}, "keys": {"key": "dpk_" + "A" * 8 + "_" + "B" * 43, "state": "ACTIVE"},

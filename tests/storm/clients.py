@@ -1,5 +1,5 @@
-"""Clients that use the service as people do, whatever becomes of it: a request without an answer,
-or with 429, 500, 503 or a conflict, is sent again, under the same Idempotency-Key where it takes one."""
+"""Clients that use the service as people do and retry: a request that got no answer, or 429, 500, 503 or
+a conflict, is sent again, with the same Idempotency-Key if the route has one."""
 
 import hashlib
 import http.client
@@ -8,8 +8,8 @@ import random
 import threading
 import time
 
-TIMEOUT_S = 15  # of one try
-PATIENCE_S = 300  # of all tries of one request: no fault lasts half as long
+TIMEOUT_S = 15  # for one try
+PATIENCE_S = 300  # for all tries of one request: no fault lasts half as long
 OPEN_JOBS_MAX = 40
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 COLUMNS = [{"name": "x", "kind": "numeric", "range": [-1, 1]}, {"name": "y", "kind": "numeric", "range": [-1, 1]},
@@ -25,11 +25,11 @@ class Answer:
         is_json = "json" in headers.get("content-type", "")
         self.body = json.loads(content) if is_json else None
         self.code = self.body.get("code") if is_json and status >= 400 else None
-        self.repeated = False  # whether an earlier try may have done what was asked
+        self.repeated = False  # whether an earlier try may have done the work
 
 
 class Client:
-    """One person at one keyboard. `fronts` are the links to the daemons that answer."""
+    """A client with its keys. `fronts` are the links to the daemons that answer."""
 
     def __init__(self, name, fronts, record, keys, seed):
         self.name, self.fronts, self.record, self.keys = name, fronts, record, keys
@@ -53,8 +53,8 @@ class Client:
             connection.close()
 
     def ask(self, who, method, path, body=None, headers=None, expected=()):
-        """The answer, which is one of those that are expected, or None: then a fault is recorded.
-        A body that is a function is made for each try."""
+        """Returns the answer if it is an expected one. Otherwise records a fault and returns None. A body that
+        is a function is created for each try."""
         latest, tries = time.monotonic() + PATIENCE_S, 0
         while time.monotonic() < latest:
             answer = self.once(who, method, path, body(tries) if callable(body) else body, headers)
@@ -72,8 +72,8 @@ class Client:
         return None
 
     def is_to_repeat(self, answer, path):
-        """429, 503 and 409 conflict say so. 500 is asked again, too; whether it was in its place is judged
-        when all is over."""
+        """429, 503 and some 409 conflicts ask for a retry. 500 is retried too; whether it was legitimate is
+        judged at the end."""
         if answer.status == 500:
             self.failed(answer, path)
         return answer.status in (429, 500, 503) or answer.code == "conflict"
@@ -118,13 +118,13 @@ class Client:
             self.record.note("datasets", name, uploaded=True)
 
     def import_dataset(self, name):
-        """An import whose worker dies may be asked for again; its file is still there."""
+        """If the worker of an import dies, the import may be requested again; its file still exists."""
         latest = time.monotonic() + PATIENCE_S
         while time.monotonic() < latest:
             begun = self.ask("ana", "POST", f"/v1/datasets/{name}:import", None, None, (200, 202, 409, 422))
             if begun is None:
                 return
-            if begun.status == 422:  # right of a daemon that has just lost its database, and of no other
+            if begun.status == 422:  # legitimate only from a daemon that has just lost its database
                 self.failed(begun, f"the import of {name}")
                 time.sleep(1)
                 continue
@@ -150,7 +150,7 @@ class Client:
         self.delete("ana", "datasets", lambda thing: thing["state"] == "READY", (204,))
 
     def delete(self, who, kind, wanted, expected):
-        """A thing that somebody else may be using. Deleted twice is 404; of a dataset 204."""
+        """Deletes a thing that another client may be using. A second deletion is 404; 204 for a dataset."""
         thing = self.record.take(kind, self.random, lambda one: not one.get("deleting") and wanted(one))
         if thing is None:
             return
@@ -174,8 +174,8 @@ class Client:
         return self.random.choice(ready)["id"] if ready else None
 
     def create(self, kind, body):
-        """201, or refused: a budget is used up, a dataset is being deleted. Sometimes a second time,
-        under the same key, which must be the same thing."""
+        """The answer is 201 or a refusal: a budget is used up, or a dataset is being deleted. Sometimes sends
+        the request again with the same key, which must return the same thing."""
         headers = self.key()
         made = self.ask("ann", "POST", f"/v1/{kind}", body, headers, (201, 404, 409, 410))
         if made is None or made.status != 201:
@@ -224,7 +224,7 @@ class Client:
                 self.record.note("jobs", run["job"], dataset=name)
 
     def look(self):
-        """What was shown as the end of a job stays its end."""
+        """Checks that the end of a job, once shown, does not change."""
         thing = self.record.take("jobs", self.random, lambda job: not job.get("deleting"))
         if thing is None:
             return
@@ -288,7 +288,7 @@ class Client:
         for block in range(1, self.random.randint(1, 5)):
             granted = self.ask("ann", "POST", f"/v1/charges/{made['id']}/blocks", {
                 "block": block, "process": f"process-of-the-storm-{self.name}"}, self.key(), (201, 409))
-            if granted is None or granted.status == 409:  # its lease has ended
+            if granted is None or granted.status == 409:  # the lease has ended
                 break
             self.record.note("charges", made["id"], blocks=block, steps=granted.body["last_step"])
             time.sleep(self.random.uniform(0, 0.5))
@@ -307,7 +307,7 @@ class Client:
             self.record.note("keys", made.body["id"], key=made.body["key"], state="ACTIVE")
 
     def revoke(self):
-        """From the next request on it is good for nothing that changes something, at any daemon."""
+        """Revokes a key. After the answer, no daemon accepts it for a request that changes something."""
         thing = self.record.take("keys", self.random, lambda key: key["state"] == "ACTIVE")
         if thing is None:
             return
@@ -331,7 +331,7 @@ OWNER = {Client.make_dataset: 2, Client.delete_dataset: 1, Client.make_key: 2, C
 
 
 class Crowd:
-    """Threads that do so until they are told to stop."""
+    """Threads that act as clients until they are stopped."""
 
     def __init__(self, clients):
         self.stopping = threading.Event()
@@ -346,11 +346,11 @@ class Crowd:
                 action = client.random.choices(list(does), list(does.values()))[0]
                 action(client)
                 time.sleep(client.random.uniform(0, 0.3))
-        except Exception as error:  # a client that dies is a fault of the storm, and must be seen
+        except Exception as error:  # a client that dies is a fault of the storm, and must be recorded
             client.record.fault(f"client {client.name} ended: {type(error).__name__} {error}")
 
     def stop(self, seconds):
-        """Each ends what it is doing; False if one does not come to that end."""
+        """Lets each client finish its current action; returns False if one does not finish."""
         self.stopping.set()
         latest = time.monotonic() + seconds
         for thread in self.threads:

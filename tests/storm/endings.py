@@ -1,5 +1,5 @@
-"""How a daemon may end, as the manual lists it: the exit codes of docs/operations.md and the reasons
-of docs/scale.md. The storm reads both from there, so that what they do not list is found."""
+"""How a daemon may end, according to the manual: the exit codes of docs/operations.md and the reasons of
+docs/scale.md. The storm reads both from there, so it finds endings that they do not list."""
 
 import os
 import re
@@ -8,12 +8,12 @@ import signal
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
 TEMPORARY, CONFIGURED = 75, 78
 LIED_TO = "the bucket belongs to another database"
-SILENCE_S = 20  # fenced after 30 s of it; its last sign of life may have been 10 s before
+SILENCE_S = 20  # fenced after 30 s without a sign of life; the last one may have been 10 s before the fault
 STORE = ("database", "server", "stop")
 
 
 def rows(page, heading):
-    """First cells of the first table under a heading."""
+    """Returns the first cells of the first table under a heading."""
     with open(os.path.join(DOCS, page), encoding="utf-8") as file:
         text = file.read().split(f"# {heading}\n", 1)
     if len(text) != 2:
@@ -35,8 +35,8 @@ class Endings:
         self.codes, self.reasons = exit_codes(), reasons()
 
     def judge(self, code, killed_by, events, acts):
-        """(what happened, what is wrong with it or None) of a process that has ended; `acts` are kinds
-        and lengths of what may have struck it."""
+        """Returns (what happened, what is wrong with it or None) for a process that has ended. `acts` are the
+        kinds and lengths of the faults that may have affected it."""
         if killed_by == signal.SIGKILL and code == -signal.SIGKILL:
             return "killed", None
         if killed_by == signal.SIGTERM and code == 0:
@@ -47,7 +47,7 @@ class Endings:
         if code not in self.codes:
             return what, "docs/operations.md does not list that exit code"
         if code == CONFIGURED and LIED_TO in (last.get("detail") or "") and any(kind == "bucket" for kind, _ in acts):
-            return what, None  # what it read of the bucket was wrong
+            return what, None  # it read wrong data from the bucket
         if code != TEMPORARY:
             return what, "nothing here gives cause for that exit code"
         return what, self.why(last, acts)

@@ -1,5 +1,5 @@
-"""Connections of loopback that fail when asked: each daemon reaches its database and its bucket
-through a link of its own, and clients reach each daemon through one."""
+"""Loopback connections that fail on request: each daemon reaches its database and its bucket through its
+own links, and clients reach each daemon through one."""
 
 import asyncio
 import threading
@@ -10,7 +10,7 @@ POLL_S = 0.02
 
 
 class Links:
-    """All links, in one thread with one event loop; use with `with`."""
+    """All links, in one thread with one event loop; use in a `with` statement."""
 
     def __enter__(self):
         self.loop = asyncio.new_event_loop()
@@ -23,7 +23,7 @@ class Links:
         self.thread.join(5)
 
     def open(self, target, random):
-        """A link to an address: a pair (host, port), the path of a socket, or None for nowhere yet."""
+        """Opens a link to an address: a pair (host, port), the path of a socket, or None for no target yet."""
         link = Link(target, random)
         asyncio.run_coroutine_threadsafe(link.listen(), self.loop).result(10)
         link.loop = self.loop
@@ -41,9 +41,9 @@ class Link:
         self.port = self.server.sockets[0].getsockname()[1]
 
     def set(self, weather, delay=0.0, share=0.0):
-        """cut: no connection, and those that are open end. hole: connections stay open and nothing
-        comes through until the weather is another. slow: each piece waits for `delay` seconds.
-        swallow: of this share of the answers nothing arrives, and the connection ends instead."""
+        """cut: refuses connections, and closes open ones. hole: connections stay open, but nothing passes until
+        the fault ends. slow: each piece is delayed by `delay` seconds. swallow: this share of the
+        answers is dropped, and their connections are closed."""
         assert weather in WEATHERS, weather
         self.weather, self.delay, self.share = weather, delay, share
         if weather == "cut":

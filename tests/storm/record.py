@@ -1,4 +1,4 @@
-"""What the service has acknowledged, as its clients remember it, and what they found wrong."""
+"""What the service has acknowledged to its clients, and the faults that they found."""
 
 import threading
 import time
@@ -8,13 +8,13 @@ FAULTS_KEPT = 200
 
 
 class Record:
-    """Things by kind and id; each is a dictionary of facts. All methods may be called by any thread."""
+    """Things by kind and id; each is a dictionary of facts. Thread-safe."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.things = {kind: {} for kind in KINDS}
         self.faults, self.answers = [], {}
-        self.failures = []  # answers of 500: when, of which daemon, what
+        self.failures = []  # answers of 500: when, from which daemon, to what
 
     def note(self, kind, name, **facts):
         with self.lock:
@@ -25,7 +25,7 @@ class Record:
             return [dict(thing) for thing in self.things[kind].values()]
 
     def take(self, kind, random, wanted):
-        """One that is wanted, or None; nobody else has it until it is given back."""
+        """Takes one that `wanted` accepts, or returns None; no one else gets it until it is given back."""
         with self.lock:
             free = [thing for thing in self.things[kind].values() if not thing.get("taken") and wanted(thing)]
             if not free:

@@ -1,20 +1,20 @@
-"""What goes wrong and when: drawn from the seed before the storm begins, and done at its time."""
+"""The faults and their times. They are drawn from the seed before the storm begins."""
 
 import heapq
 import signal
 import time
 
-LEASE_S = 30  # after so long without a sign of life others take a daemon for dead (docs/scale.md)
-RECENT_S = 90  # so long an act may have effects: a server that is away is waited for, 60 s at most
+LEASE_S = 30  # other daemons count a daemon as dead after this time without a sign of life (docs/scale.md)
+RECENT_S = 90  # how long an act may have effects: daemons wait at most 60 s for a server that is down
 LAST_S = 2  # between the failure that ends a daemon and its end
-BUSY_S = 30  # what fails at the bucket is tried again for so long
+BUSY_S = 30  # how long a failed request to the bucket is retried
 GAP_S = (1.5, 5)
-LONG_S = (LEASE_S + 6, LEASE_S + 20)  # silence that others notice
+LONG_S = (LEASE_S + 6, LEASE_S + 20)  # a silence that other daemons notice
 AT_BUCKET = ("error", "delay", "cut", "truncate", "flip", "slow")
 
 
 class Act:
-    """One row of the schedule: what, at which second, to which daemon, for how long."""
+    """One row of the schedule: which fault, at which second, of which daemon, for how long."""
 
     def __init__(self, kind, at, who, seconds, detail):
         self.kind, self.at, self.who, self.seconds, self.detail = kind, at, who, seconds, detail
@@ -23,11 +23,11 @@ class Act:
         return f"{self.kind} {self.who or ''} for {self.seconds:.1f} s {self.detail}".strip()
 
 
-# kind: weight, whom it strikes, seconds from and to
+# kind: weight, affected processes, seconds from and to
 KINDS = {
-    "kill": (6, "daemons", (0, 5)),           # SIGKILL; started again after so long
+    "kill": (6, "daemons", (0, 5)),           # SIGKILL; restarted after these seconds
     "stop": (4, "daemons", (0.5, 10)),        # SIGSTOP, SIGCONT
-    "long stop": (1, "daemons", LONG_S),      # it is fenced and ends when it wakes
+    "long stop": (1, "daemons", LONG_S),      # it is fenced, and ends when it wakes
     "end": (2, "daemons", (0, 3)),            # SIGTERM: it drains and ends with 0
     "database cut": (4, "daemons", (0, 8)),
     "database hole": (2, "daemons", (1, 15)),
@@ -41,13 +41,13 @@ KINDS = {
     "files hole": (1, "daemons", (1, 10)),
     "files slow": (2, "daemons", (3, 15)),
     "bucket": (4, "", (1, 10)),               # its answers are wrong, for all daemons
-    "server": (2, "", (0, 6)),                # PostgreSQL is killed; started again after so long
+    "server": (2, "", (0, 6)),                # PostgreSQL is killed; restarted after these seconds
 }
 
 
 def draw(random, minutes, daemons, only=""):
-    """The schedule of so many minutes for daemons, which are pairs of name and role; `only` of the
-    kinds whose names hold that word."""
+    """Draws a schedule of this many minutes for daemons, which are pairs of name and role. With `only`,
+    uses only kinds whose names contain this word."""
     kinds = [kind for kind in KINDS if only in kind]
     names = {"daemons": [name for name, _ in daemons], "api": [name for name, role in daemons if role == "api"]}
     acts, at, busy = [], 5.0, {}
@@ -65,15 +65,14 @@ def draw(random, minutes, daemons, only=""):
 
 
 class Storm:
-    """Does the acts to what there is. `start_later` of a daemon is what the storm leaves to others:
-    when it is to be started again."""
+    """Executes the acts. `start_later` of a daemon is the time when others must start it again."""
 
     def __init__(self, daemons, postgres, bucket, say):
         self.daemons, self.postgres, self.bucket, self.say = daemons, postgres, bucket, say
-        self.ends = []  # (when, number, what to call)
+        self.ends = []  # (when, number, function to call)
         self.disturbed = []  # (kind, who, from, until)
         self.done = {}
-        self.ended = []  # (who, when) of those that have ended by themselves
+        self.ended = []  # (who, when) of daemons that have ended by themselves
 
     def begin(self, act):
         now = time.monotonic()
@@ -107,7 +106,7 @@ class Storm:
         heapq.heappush(self.ends, (time.monotonic() + act.seconds, len(self.disturbed), what))
 
     def turn(self):
-        """Ends what has lasted long enough."""
+        """Ends the acts that have lasted long enough."""
         while self.ends and self.ends[0][0] <= time.monotonic():
             heapq.heappop(self.ends)[2]()
 
@@ -116,13 +115,13 @@ class Storm:
             heapq.heappop(self.ends)[2]()
 
     def excuses(self, daemon, when):
-        """Whether a daemon may have answered 500 then: the bucket or the way to it had failed, and it was
-        trying again, or the daemon had given up its database and was about to end."""
+        """Returns whether a daemon may have answered 500 at that time: the bucket or the link to it had failed,
+        and it was retrying, or it had given up its database and was about to end."""
         return any(kind.startswith(("bucket", "files")) and begun <= when <= until + BUSY_S
                    for kind, _, begun, until in self.disturbed) or \
             any(name == daemon and when <= ended <= when + LAST_S for name, ended in self.ended)
 
     def recent(self, who, since):
-        """Kinds of acts that may have struck the daemon from then on, with how long they lasted."""
+        """Returns the kinds of acts since then that may have affected the daemon, with their lengths."""
         return [(kind, until - begun) for kind, whom, begun, until in self.disturbed
                 if whom in (None, who) and until >= since - RECENT_S]

@@ -1,5 +1,5 @@
-"""What the storm breaks over: a real server of PostgreSQL, a small one of S3, and the daemons.
-Each process ends with this one, whatever ends it."""
+"""The processes of the storm: a real PostgreSQL server, a small S3 server, and the daemons. Each of them
+ends when this process ends, for any reason."""
 
 import ctypes
 import json
@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "blobs"))
 import s3_server  # noqa: E402
 
-NOBODY = 65534  # PostgreSQL does not run as root, so root hands it to nobody
+NOBODY = 65534  # PostgreSQL refuses to run as root, so root starts it as this user
 BUCKET, ACCESS, SECRET = "eps-files", "AKIDEXAMPLE", "secret/of+the=storm"
 SOCKET = ".s.PGSQL.5432"
 SET_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
@@ -24,8 +24,8 @@ START_S, STOP_S = 60, 30
 
 
 def dies_with_parent(number):
-    """For Popen's preexec_fn. The signal comes when the thread ends that has started the process,
-    so all processes are started by the main thread."""
+    """For Popen's preexec_fn. The signal is sent when the thread ends that started the process, so the main
+    thread starts all processes."""
     library = ctypes.CDLL(None)
     return lambda: library.prctl(SET_DEATH_SIGNAL, number)
 
@@ -65,7 +65,7 @@ class Postgres:
         return ready.returncode == 0
 
     def start(self):
-        """A process that was killed may leave others that hold its memory for a moment: again, then."""
+        """Retries, because children of a killed server may hold its memory for a moment."""
         def is_up():
             if self.process is None or self.process.poll() is not None:
                 with open(os.path.join(self.folder, "log"), "a") as log:
@@ -79,18 +79,18 @@ class Postgres:
         wait_until(is_up, START_S, "the database")
 
     def kill(self):
-        """Ends at once, as after a crash: nothing is flushed, connections break."""
+        """Ends at once, as in a crash: nothing is flushed, and connections break."""
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait(STOP_S)
 
     def ask(self, sql):
-        """Rows of values as text."""
+        """Returns rows of values as text."""
         text = self._call("psql", "-X", "-q", "-A", "-t", "-F", "\x1f", "-R", "\x1e", "-v", "ON_ERROR_STOP=1",
                           "-h", self.folder, "-U", "epsilond", "-d", "eps", "-c", sql)
         return [row.split("\x1f") for row in text.rstrip("\n").split("\x1e") if row]
 
     def copy(self, name):
-        """Of a server that is down."""
+        """Copies the data folder; the server must be down."""
         shutil.rmtree(self.data + name, ignore_errors=True)
         subprocess.run(["cp", "-a", self.data, self.data + name], check=True)
 
@@ -105,7 +105,7 @@ class Postgres:
 
 
 class Bucket:
-    """In this process; it checks every signature."""
+    """Runs in this process; it checks every signature."""
 
     def __init__(self):
         self.server = s3_server.start(BUCKET, ACCESS, SECRET)
@@ -123,13 +123,13 @@ class Bucket:
 
 
 class Daemon:
-    """epsilond in one role, again and again in one directory; each start has a log of its own."""
+    """epsilond in one role, restarted in the same directory; each start has its own log."""
 
     def __init__(self, binary, name, role, folder, logs):
         self.binary, self.name, self.role, self.logs = binary, name, role, logs
         self.data = os.path.join(folder, name)
         self.process, self.starts, self.port = None, 0, None
-        self.killed_by = None  # the signal that the storm ended it with
+        self.killed_by = None  # the signal by which the storm ended it
 
     def open_links(self, links, random, postgres, bucket):
         self.database = links.open(postgres.socket, random)
@@ -158,12 +158,12 @@ class Daemon:
         return os.path.join(self.logs, f"{self.name}.{self.starts}.log")
 
     def events(self):
-        """Of this start, as far as lines are whole."""
+        """Returns the events of this start; skips an incomplete line."""
         with open(self.log()) as lines:
             return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}\n")]
 
     def listens(self):
-        """Whether it has said where; its front leads there from then on."""
+        """Returns whether it has logged its port; from then on its front leads there."""
         if self.port is None:
             for event in self.events():
                 if event["event"] == "listening":

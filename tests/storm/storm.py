@@ -1,5 +1,5 @@
-"""Ten minutes of everything that can go wrong at once, over two daemons that answer and two that
-train, a real PostgreSQL and an S3 server, and a checker outside. README.md says what is claimed.
+"""Injects faults for ten minutes into two daemons that answer, two that train, a real PostgreSQL and an
+S3 server, and checks the result from outside. README.md lists the claims.
 
     [MINUTES=10] [SEED=n] [ONLY=word] [PLANT=history] storm.py EPSILOND POSTGRESQL_PROGRAMS
 """
@@ -28,10 +28,10 @@ PEOPLE = {"ana": "data_owner", "olga": "privacy_officer", "ann": "analyst"}
 ANALYSTS, OWNERS = 5, 3
 LOGS = os.path.join("build", "storm")
 TURN_S = 0.1
-RESTART_S = 3  # of a daemon that has ended by itself, or did not start
-CALM_S = 240  # that clients, jobs and daemons have to come to an end once nothing is wrong any more
+RESTART_S = 3  # before a daemon is restarted that has ended by itself or did not start
+CALM_S = 240  # the time that clients, jobs and daemons have to finish after the last fault
 DRAIN_S = 60
-EXTRA_S = 900  # beyond MINUTES: then the whole is given up
+EXTRA_S = 900  # beyond MINUTES; after that the run is aborted
 
 
 class Scene:
@@ -80,7 +80,7 @@ class Scene:
     # --- processes ---
 
     def watch(self):
-        """Judges those that have ended, and starts them again."""
+        """Judges the daemons that have ended, and starts them again."""
         now = time.monotonic()
         for daemon in self.daemons.values():
             if daemon.process is not None and daemon.process.poll() is not None:
@@ -114,10 +114,10 @@ class Scene:
     def all_up(self):
         return all(daemon.process is not None and daemon.port is not None for daemon in self.daemons.values())
 
-    # --- acts of the play ---
+    # --- the phases of the run ---
 
     def blow(self, acts, minutes, plant):
-        """All acts of the schedule, each at its time."""
+        """Executes all acts of the schedule, each at its time."""
         begun = time.monotonic()
         waiting = list(acts)
 
@@ -129,7 +129,7 @@ class Scene:
         self.pass_time(minutes * 60, act)
 
     def calm(self, crowd):
-        """Nothing is wrong any more: clients end what they do, daemons come back, jobs end."""
+        """Ends the faults: clients finish their actions, daemons come back, jobs end."""
         self.storm.calm()
         stopped = []
         waiter = threading.Thread(target=lambda: stopped.append(crowd.stop(CALM_S)), daemon=True)
@@ -171,7 +171,7 @@ class Scene:
         return complaints
 
     def check_the_checker(self, client):
-        """One thing of each kind is made up, and each has to be missed."""
+        """Invents one thing of each kind; the checker must report each as missing."""
         lies = list(falsify(self.record))
         told = "\n".join(Checker(client, self.record, self.postgres).check())
         missed = [f"{kind} {name}" for kind, name in lies if name not in told]
@@ -180,7 +180,7 @@ class Scene:
         self.say(f"the checker was told of {len(lies)} things that never were, and missed {len(lies) - len(missed)}", True)
 
     def stop_all(self):
-        """SIGTERM to each: they end with 0."""
+        """Sends SIGTERM to each daemon: each must end with 0."""
         for daemon in self.daemons.values():
             if daemon.process is not None:
                 daemon.signal(signal.SIGTERM)
@@ -189,7 +189,7 @@ class Scene:
                 daemon.process = None
 
     def judge_failures(self):
-        """500 is right while the bucket fails, and of a daemon that is about to end."""
+        """Judges answers of 500: legitimate while the bucket fails, and from a daemon that is about to end."""
         excused = 0
         for when, daemon, text in self.record.failures:
             if self.storm.excuses(daemon, when):
@@ -222,7 +222,7 @@ class Scene:
 
 
 def plant_history():
-    """PLANT=history: the server's data is put back to what it was a minute before. The storm has to fail."""
+    """PLANT=history: restores the server's data of an earlier moment. The storm must fail."""
     done = []
 
     def plant(scene, at, seconds):

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the archive of a data directory as an earlier daemon left it, and what it showed then.
+"""Creates an archive of a data directory that an earlier daemon wrote, and of what that daemon showed.
 
   make.py EPSILOND ARCHIVE      EPSILOND: the daemon of that version; ARCHIVE: schemaN.tar.gz
 
-In it: a private and a public dataset, and one of persons; jobs that succeeded and their
-models, one that was cancelled while it ran, one that was queued when the daemon was stopped;
-and expected.json."""
+It contains a private and a public dataset, and one of persons; jobs that succeeded and their models, one
+that was cancelled while it ran, one that was queued when the daemon was stopped; and expected.json."""
 
 import json
 import os
@@ -25,7 +24,7 @@ LEFT_OUT = ("ballast", "lock", "scratch")
 
 
 def points(salt, whose=None):
-    """Rows of points; `whose` says of the number of a row who is the person in its first column."""
+    """Rows of points; `whose` maps a row's number to the person in its first column."""
     rows = [f"{'person,' if whose else ''}x,y,class"]
     for i in range(400):
         x, y = ((i * 37 + salt) % 200) / 100 - 1, ((i * 53 + salt) % 200) / 100 - 1
@@ -51,7 +50,7 @@ def predict(daemon, model):
 
 
 def people(daemon):
-    """Two hundred persons of one to three rows each, and what a job on them came to."""
+    """Two hundred persons with one to three rows each, and the result of a job on them."""
     columns = [{"name": "person", "kind": "privacy_id"}, *COLUMNS]
     daemon.register("people", {**SCHEMA, "columns": columns}, points(3, lambda i: i // 2 + i % 3 // 2), {"epsilon": 2, "delta": 1e-5})
     done = daemon.post("/v1/jobs", job(100, 20.0, dataset="people", rows_per_person=2))["id"]
@@ -61,7 +60,7 @@ def people(daemon):
 
 
 def live(daemon):
-    """What an upgrade has to meet."""
+    """The data that an upgrade must read correctly."""
     daemon.register("points", SCHEMA, points(1), {"epsilon": 4, "delta": 1e-5})
     daemon.register("open", SCHEMA, points(2), "public")
     persons = people(daemon)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Renyi divergence of what is declared of work elsewhere, at 50 digits (mpmath 1.3): declared.csv.
+"""Renyi divergence of the kinds of work that may be declared, at 50 digits (mpmath 1.3): declared.csv.
 
-pure: that of randomised response, by its definition, the sum over its two answers.
-laplace: by its definition too, the integral over the answer, by panels at its two kinks.
-zcdp: that of the Gaussian whose rho it is, by the integral of its two densities.
-Each is the divergence of neighbours at one distance; the parameter is as it is declared
+pure: randomised response, by definition: the sum over its two answers.
+laplace: by definition too: the integral over the answer, in panels that end at its two kinks.
+zcdp: the Gaussian with this rho, by the integral of its two densities.
+Each is the divergence of neighbours at one distance. The parameter is the declared one
 (epsilon, scale, rho), and the order is the second number.
 """
 import random

@@ -3,7 +3,7 @@
 
 numpy 2.4 in 80-bit arithmetic, moments by Simpson's rule over the log integrand, the order
 by golden section over log(order - 1); conversion of Canonne, Kamath, Steinke 2020, Prop. 12.
-delta is what is left after 2^-40 was taken.
+delta is the remainder after subtracting 2^-40.
 """
 import math
 import random

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """NPY files as numpy 2.4 writes them, for tests/engine/data/readers/test_npy_reader.c: npy/*.npy.
 
-usage: npy.py    writes into the folder npy beside this script
+usage: npy.py    writes into the folder npy next to this script
 
-TYPE.npy hold five records of 2 x 3, the values (i - 12) * 2.5 cut to the type (u1: i * 8);
-labels_TYPE.npy hold 0, 1, 2, 0, 1. The others are what the reader must refuse, or other
+Each TYPE.npy has five records of 2 x 3, the values (i - 12) * 2.5 cut to the type (u1: i * 8);
+each labels_TYPE.npy has 0, 1, 2, 0, 1. The other files must be refused by the reader, or have other
 versions of the format.
 """
 import os

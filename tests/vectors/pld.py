@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tight epsilon of Poisson-sampled Gaussian compositions, two runs, both relations: pld.csv.
 
-Not by grids: delta(epsilon) = 1/(2 pi) int exp(-z epsilon) M(z) / (z (z + 1)) du, z = s + iu,
+Uses no grids: delta(epsilon) = 1/(2 pi) int exp(-z epsilon) M(z) / (z (z + 1)) du, z = s + iu,
 the Laplace inversion of max(0, 1 - exp(-y)), with M the product of the steps' moment
 functions at complex order, each by a trapezoid rule over the noisy sum (numpy 2.4,
 complex128, s at the saddle). Rows whose two resolutions differ by more than 3e-8 are dropped.

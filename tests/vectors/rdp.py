@@ -23,7 +23,7 @@ def log_moment_binomial(q, s, a):
 
 
 def panels(centres, reach):
-    """Unit panels around every centre, wide ones between."""
+    """Unit panels around every centre, wide ones between them."""
     cuts = sorted({float(c) + k * w for c in centres for w in (1.0,) for k in range(-reach, reach + 1)})
     kept = [cuts[0]]
     for c in cuts[1:]:
@@ -55,7 +55,7 @@ def log_moment_quad(relation, q, s, a):
         p = float(q / (q + (1 - q) * mp.exp(-(peak / s - c))))
         n = float(q / (q + (1 - q) * mp.exp(-(-peak / s - c))))
         peak = float((a * p + (a - 1) * n * (side - 1)) / s)
-    # The mixture turns where its two parts weigh the same: half panels there.
+    # The mixture turns at the point where its two parts have equal weight: half panels there.
     turn = float(s * (mp.log((1 - q) / q) + c))
     cuts = panels([-2 / s * (side - 1), 0, 1 / s, 2 / s, peak], 15)
     cuts = sorted(set(cuts + [turn + s * k / 2 for k in range(-24, 25)] + [-turn + s * k / 2 for k in range(-24, 25)]))
@@ -100,7 +100,7 @@ def row(relation, q, s, a):
 
 
 print("relation,rate,noise,order,rdp")
-# Where other libraries fail: signed series, cancellation, no convergence near order 1.
+# Values at which other libraries fail: signed series, cancellation, no convergence near order 1.
 for q, s, a in (
     (0.5, 20.0, 64.5),
     (0.2, 30.0, 200.5),
@@ -113,7 +113,7 @@ for q, s, a in (
     (0.5, 10.0, 1.5),
 ):
     row("zero_out", q, s, a)
-for i in range(60):  # whole orders, half of them where the two regimes meet
+for i in range(60):  # whole orders, half of them near the border of the two regimes
     a = float(max(2, round(math.exp(random.uniform(math.log(2), math.log(600))))))
     s = math.exp(random.uniform(math.log(0.05), math.log(60)))
     q = math.exp(random.uniform(math.log(1e-9), 0))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A real Prometheus beside the daemon while it trains and is asked much.
+"""A real Prometheus scrapes the daemon while it trains and answers many requests.
 
   watch.py EPSILOND      promtool and prometheus are in PATH
 
-What the rules and the Grafana dashboard ask for exists under that name; every scrape under
-load is taken; counters never fall; figures arrive as they are; no rule fires that should not."""
+Every metric that the rules and the Grafana dashboard use must exist; every scrape under load must succeed;
+counters must never fall; figures must arrive unchanged; no rule may fire without a reason."""
 
 import json
 import os
@@ -23,8 +23,8 @@ from daemon import Daemon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEPLOY = os.path.join(HERE, "../../deploy")
-SCRAPES = 12  # that are waited for
-# It outlasts the scrapes where a step takes 10 us, and is cancelled after them.
+SCRAPES = 12  # to wait for
+# It outlasts the scrapes even if a step takes 10 us, and is cancelled after them.
 JOB = {"dataset": "digits", "model": {"preset": "mlp", "hidden": [64], "activation": "relu"},
        "algorithm": {"name": "dpsgd"}, "batch_size": 64, "steps": 200000,
        "privacy": {"noise_multiplier": 300}}
@@ -48,7 +48,7 @@ def metrics_base(daemon):
 
 
 def check_text(address):
-    """What promtool says of the text, and which families it has."""
+    """Checks the text with promtool, and returns its families."""
     with urllib.request.urlopen(f"http://{address}/metrics") as answer:
         text = answer.read().decode()
     said = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
@@ -57,7 +57,7 @@ def check_text(address):
 
 
 def check_names(families):
-    """Every metric that a rule or a panel names is one of the daemon's."""
+    """Checks that every metric that a rule or a panel names is one of the daemon's."""
     exist = set(families)
     for name, kind in families.items():
         if kind == "histogram":
@@ -70,7 +70,7 @@ def check_names(families):
 
 
 class Prometheus:
-    """The real one, on the example's configuration, which it reads each second."""
+    """A real Prometheus with the example's configuration, which scrapes each second."""
 
     def __init__(self, folder, address):
         with open(os.path.join(DEPLOY, "prometheus/prometheus.yml")) as file:
@@ -130,7 +130,7 @@ class Prometheus:
 
 
 def load(daemon, stop):
-    """A client that asks as fast as it is answered."""
+    """A client that sends a request as soon as the previous one is answered."""
     while not stop.is_set():
         for path in ("/v1/jobs?view=summary", "/v1/datasets?view=summary", "/v1/status"):
             with urllib.request.urlopen(daemon.base + path) as answer:

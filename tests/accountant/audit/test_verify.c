@@ -1,6 +1,7 @@
-/* Goal: verification finds every kind of forged or damaged entry and names it. Method: a
- * store on disk is altered behind its triggers, once leaving the chain broken and once
- * with every hash made anew, which only the prices and balances can then betray. */
+/* Goal: verification finds every kind of forged or damaged entry and names it. Method:
+ * a store on disk is altered with its triggers bypassed, once leaving the chain broken
+ * and once with every hash recomputed, so that only prices and balances can show the
+ * change. */
 #include "accountant/audit/verify.h"
 
 #include <sqlite3.h>
@@ -39,7 +40,7 @@ static sqlite3 *open_behind(const struct place *place)
     return db;
 }
 
-/* Makes prev and hash of every entry fit what it says now. */
+/* Recomputes prev and hash of every entry from its present contents. */
 static void make_hashes(sqlite3 *db)
 {
     sqlite3_stmt *all, *set;
@@ -178,8 +179,8 @@ static void verifying_changes_no_byte(void **state)
 
 struct forgery {
     const char *sql;
-    uint64_t seq;     /* of the entry that is blamed, */
-    const char *what; /* and for what */
+    uint64_t seq;     /* of the entry at fault */
+    const char *what; /* the fault that is reported */
 };
 
 static void a_broken_chain_is_found_where_it_breaks(void **state)
@@ -222,7 +223,7 @@ static void a_forged_entry_with_true_hashes_is_found(void **state)
          2, "capacities"},
         {"UPDATE ledger SET epoch=2 WHERE seq=2", 2, "out of turn"},
         {"UPDATE ledger SET epoch=2 WHERE seq=6", 6, "epoch"},
-        /* A dearer mechanism under the old price. */
+        /* A more expensive mechanism under the old price. */
         {"UPDATE ledger SET meta=replace(meta,'23.85','13.85') WHERE seq=4", 4,
          "price"},
         {"UPDATE ledger SET meta=replace(meta,'10]','11]') WHERE seq=4", 4, "form"},
@@ -230,7 +231,7 @@ static void a_forged_entry_with_true_hashes_is_found(void **state)
         {"UPDATE ledger SET curve=zeroblob(392) WHERE seq=4", 4, "form"},
         {"UPDATE ledger SET job='job_00000000000000000000000001' WHERE seq=6", 6,
          "another reservation"},
-        /* A COMMIT of fewer steps, of another's reservation, with another rest. */
+        /* A COMMIT of fewer steps, of another job's reservation, with another rest. */
         {"UPDATE ledger SET meta=replace(meta,'\"steps\":4','\"steps\":3') WHERE seq=7",
          7, "price of its steps"},
         {"UPDATE ledger SET meta=replace(meta,'\"reserve\":4','\"reserve\":3') WHERE "
@@ -288,7 +289,8 @@ static void a_curve_that_is_not_its_price_is_found(void **state)
     }
 }
 
-/* Appends a RESERVE of m on dataset a, priced truly and admitted by nobody. */
+/* Appends a RESERVE of m on dataset a, with its true price, but not admitted by the
+ * filter. */
 static void append_reserve(struct kit *kit, unsigned job, const struct mechanism *m,
                            int64_t time_ms)
 {
@@ -318,7 +320,7 @@ static void append_reserve(struct kit *kit, unsigned job, const struct mechanism
     free(meta);
 }
 
-/* Both its orders past the capacity, every price true: only the sum tells. */
+/* Both orders pass the capacity, and every price is true: only the sum shows it. */
 static void an_overspent_budget_is_found(void **state)
 {
     (void)state;
@@ -333,7 +335,7 @@ static void an_overspent_budget_is_found(void **state)
     place_remove(&place);
 }
 
-/* What is spent and what is held would each fit alone. */
+/* The spent sum and the held sum would each fit by itself. */
 static void a_budget_that_both_overspend_is_found(void **state)
 {
     (void)state;
@@ -353,7 +355,7 @@ static void a_budget_that_both_overspend_is_found(void **state)
     place_remove(&place);
 }
 
-/* Appends a GRANT of dataset a's epoch, as large as it was. */
+/* Appends a GRANT of this epoch to dataset a, as large as the first. */
 static void append_grant(struct kit *kit, uint64_t epoch)
 {
     const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
@@ -384,7 +386,8 @@ static void append_grant(struct kit *kit, uint64_t epoch)
     free(meta);
 }
 
-/* Each epoch but the last has been frozen: nobody grants himself another one. */
+/* A further epoch is valid only if every earlier one was frozen: no one can grant
+ * themselves another budget. */
 static void a_budget_granted_anew_at_will_is_found(void **state)
 {
     (void)state;
@@ -413,8 +416,8 @@ static void a_budget_granted_anew_at_will_is_found(void **state)
     }
 }
 
-/* Time is informative: order is seq, and nothing is decided by a clock. A ledger of an
- * earlier version has times that are no whole seconds. */
+/* Times are informative: entries are ordered by seq, and no decision depends on a
+ * clock. A ledger of an earlier version has times that are not whole seconds. */
 static void a_clock_that_jumps_changes_nothing(void **state)
 {
     (void)state;

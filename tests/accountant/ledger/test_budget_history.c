@@ -1,6 +1,6 @@
-/* Goal: a history is what the budget was, entry by entry, and its thinning is the one that
- * is written down. Method: a random life of a budget; after each entry the ledger itself
- * is asked for the balance, by other code, and kept. */
+/* Goal: a history shows the budget as it was, entry by entry, and is thinned as
+ * documented. Method: a random life of a budget; after each entry the test asks the
+ * ledger itself, which uses other code, for the balance, and keeps it. */
 #include "accountant/ledger/budget_history.h"
 
 #include "tests/expect.h"
@@ -28,8 +28,8 @@ static void note(struct life *life, unsigned job)
     life->jobs[life->count++] = job;
 }
 
-/* Jobs are reserved and settled, some without having run, by a fixed die; entries of
- * another dataset stand between. */
+/* Jobs are reserved and settled, some without having run, by fixed random draws;
+ * entries of another dataset lie in between. */
 static void live(struct life *life, size_t entries, unsigned first_job)
 {
     unsigned open[OPEN_MAX], open_count = 0, next = first_job;
@@ -116,7 +116,7 @@ static void every_point_is_what_the_ledger_said_then(void **state)
 {
     (void)state;
     struct life *life = life_begin();
-    live(life, 2100, 1); /* more than are read at once */
+    live(life, 2100, 1); /* more than one read returns */
     struct budget_history history = history_of(life, ENTRIES_MAX);
     assert_int_equal(history.count, life->count);
     for (size_t i = 0; i < history.count; i++)
@@ -149,7 +149,8 @@ static void points_are_thinned_evenly_and_the_last_is_there(void **state)
     life_end(life);
 }
 
-/* A head kept elsewhere that this store never had freezes it, and a new epoch begins. */
+/* A head file that names a head which this store never had freezes it, and a new epoch
+ * begins. */
 static void a_new_epoch_begins_with_nothing_spent_and_all_exposed(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: the form of an entry is fixed for ever: its hash against one computed in
- * Python (the audit of accountant/audit/README.md), its texts to the letter, and
- * nothing else read. */
+/* Goal: the form of an entry never changes: its hash equals one computed in Python (the
+ * audit of accountant/audit/README.md), its texts are fixed to the letter, and no other
+ * text is accepted. */
 #include "accountant/ledger/entry.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static void the_hash_is_the_documented_one(void **state)
         hex, "443a1adf8a669af86b1717ca4926da8d76d14c66b88d32b08b65ecf4cab66fe8");
 }
 
-/* Moving a character from one field to the next must not keep the hash. */
+/* Moving a character from one field to the next must change the hash. */
 static void every_field_is_in_the_hash(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void an_entry_says_where_the_unit_is_a_person(void **state)
     assert_int_equal(back.unit, PRIVACY_UNIT_PERSON);
     assert_int_equal(back.relation, RELATION_REPLACE_ONE);
     char *other = strstr(text, "person");
-    memcpy(other, "record", 6); /* not how it is written */
+    memcpy(other, "record", 6); /* not the rendered form */
     assert_false(entry_grant_parse(&back, &filter_back, NULL, &row));
     free(text);
 
@@ -193,7 +193,7 @@ static void an_entry_says_where_the_unit_is_a_person(void **state)
     free(text);
 }
 
-/* A name and a reason with all that JSON writes otherwise, and that a text may hold. */
+/* A name and a reason with every character that JSON escapes and a text may hold. */
 static void a_grant_names_who_approved_it_and_why(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void a_grant_names_who_approved_it_and_why(void **state)
     free(text);
 }
 
-/* It stands behind the parts and before who approved it, as one number in one form. */
+/* The member follows the parts and precedes the approver, as one number in one form. */
 static void a_grant_names_the_one_that_it_replaces(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void a_grant_names_the_one_that_it_replaces(void **state)
     free(text);
 }
 
-/* What runs elsewhere is a charge's, and names the engine; a job's does neither. */
+/* External work belongs to a charge and names its engine; a job's work does neither. */
 static void a_reserve_of_work_elsewhere_names_its_engine(void **state)
 {
     (void)state;
@@ -344,7 +344,8 @@ static void other_texts_are_not_read(void **state)
     }
 }
 
-/* Whether text is read as a COMMIT; what is read is then rendered to the same bytes. */
+/* Returns whether text is read as a COMMIT, and checks that what was read is rendered
+ * to the same bytes. */
 static bool reads_as_rendered(const char *text)
 {
     static const uint8_t bytes[ENTRY_CURVE_SIZE] = {0};
@@ -369,7 +370,7 @@ static const struct entry_commit commits[] = {
     {.reserve_seq = 100, .steps = 5, .parts = PARTS_BOTH, .has_model = true},
 };
 
-/* Every byte of each text becomes another, goes, or gets one before it. */
+/* Each byte of each text is changed, removed, or preceded by another byte. */
 static void a_commit_is_read_in_its_rendered_form_alone(void **state)
 {
     (void)state;

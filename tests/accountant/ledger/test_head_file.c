@@ -1,6 +1,5 @@
-/* Goal: the head kept elsewhere outlives a power cut, and nothing but a head is read as
- * one. Method: the order of syncs and renames, each of which fails in turn; lines altered
- * by hand. */
+/* Goal: the head file survives a power cut, and only a head is read as one. Method: the
+ * order of syncs and renames, each of which fails in turn; lines altered by hand. */
 #include "accountant/ledger/head_file.h"
 
 #include "tests/expect.h"
@@ -42,7 +41,7 @@ static void a_write_that_was_not_made_durable_is_a_failure(void **state)
 {
     (void)state;
     static const uint64_t left[] = {12, 12,
-                                    13}; /* after the sync, the rename, the sync */
+                                    13}; /* when sync, rename, folder sync fails */
     for (size_t call = 1; call <= 3; call++) {
         struct place place = place_make();
         struct error error = {0};
@@ -123,7 +122,7 @@ static void assert_same_timelines(const struct head_timelines *found,
     }
 }
 
-/* The longest line that there may be is read as it was written. */
+/* The longest possible line reads back unchanged. */
 static void timelines_and_receipts_have_room(void **state)
 {
     (void)state;
@@ -134,7 +133,7 @@ static void timelines_and_receipts_have_room(void **state)
         struct head_timeline timeline = {head_of(UINT64_MAX / 2 - i).entry,
                                          UINT64_MAX / 2, i % 2 == 0};
         assert_true(head_timelines_add(&head.timelines, &timeline));
-        assert_true(head_timelines_add(&head.timelines, &timeline)); /* it is there */
+        assert_true(head_timelines_add(&head.timelines, &timeline)); /* already there */
     }
     struct head_timeline more = {head_of(1).entry, 0, true};
     assert_false(head_timelines_add(&head.timelines, &more));
@@ -176,7 +175,7 @@ static void raise_with(const char *path, const char *store,
     struct head head = head_of(12);
     head.receipts = (struct receipts){.count = 1, .all = {receipt}};
     snprintf(head.receipts.store, sizeof head.receipts.store, "%s", store);
-    sync_trace_start(0); /* it is short */
+    sync_trace_start(0); /* the trace is short */
     assert_int_equal(raise_head(path, &head, NULL), ST_OK);
     assert_int_equal(head_file_read(path, found, &is_there, NULL), ST_OK);
 }
@@ -195,7 +194,7 @@ static void the_greatest_receipt_of_each_daemon_stays(void **state)
     for (uint64_t more = 1; more < RECEIPTS_MAX; more++)
         raise_with(place.path, "a", (struct commit_watermark){100 + more, 1}, &found);
     assert_int_equal(found.receipts.count, RECEIPTS_MAX);
-    assert_int_equal(receipt_of(&found, 17), 0); /* those that began later say it too */
+    assert_int_equal(receipt_of(&found, 17), 0); /* later daemons' receipts cover it */
     assert_int_equal(receipt_of(&found, 34), 9);
     raise_with(place.path, "b", (struct commit_watermark){3, 1},
                &found); /* another database */
@@ -203,7 +202,7 @@ static void the_greatest_receipt_of_each_daemon_stays(void **state)
     place_remove(&place);
 }
 
-/* A daemon that lives long beside many that are started after it. */
+/* A daemon that runs for long while many are started after it. */
 static void a_daemon_never_drops_its_own_receipt(void **state)
 {
     (void)state;
@@ -247,7 +246,7 @@ static void several_writers_leave_what_is_newest_of_each(void **state)
     expect_head(place.path, 12);
     assert_int_equal(raise_head(place.path, &old, NULL), ST_OK);
     expect_head(place.path, 12);
-    old.authorised = 5000; /* it knows of fewer entries, and of more steps */
+    old.authorised = 5000; /* it knows fewer entries, and more steps */
     assert_int_equal(raise_head(place.path, &old, NULL), ST_OK);
     assert_int_equal(head_file_read(place.path, &found, &is_there, NULL), ST_OK);
     assert_int_equal(found.entry.seq, 12);
@@ -285,7 +284,7 @@ static void an_entry_is_in_the_chain_before_the_line_names_it(void **state)
     assert_string_equal(sync_trace, "ffrd");
     assert_int_equal(links_at(place.path, 12), 12);
     assert_int_equal(links_at(place.path, 7), 7);
-    assert_int_equal(links_at(place.path, 13), 0); /* nothing is known of it */
+    assert_int_equal(links_at(place.path, 13), 0); /* not known */
     sync_trace_start(1);
     struct chain_links more = links_of(11, 14);
     head = head_of(14);

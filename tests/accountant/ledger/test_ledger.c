@@ -1,12 +1,12 @@
-/* Goal: the ledger's life cycle and every status of its header, on a store in memory.
- * Balances are compared with sums worked out by hand from a / (2 sigma^2). */
+/* Goal: the ledger's life cycle and every status of ledger.h, on a store in memory.
+ * Method: balances are compared with sums computed by hand from a / (2 sigma^2). */
 #include "accountant/ledger/ledger.h"
 
 #include "accountant/ledger/ledger_view.h"
 #include "tests/expect.h"
 #include "tests/accountant/ledger_fixture.h"
 
-/* RDP of steps Gaussians at grid index i, and what rounding up to 2^-40 may add. */
+/* RDP of `steps` Gaussians at grid index i, to which rounding up to 2^-40 may add. */
 static double gaussian(size_t i, double sigma, double steps)
 {
     return steps * curve_orders[i] / (2 * sigma * sigma);
@@ -39,7 +39,7 @@ static void a_grant_is_the_whole_budget(void **state)
 }
 
 struct times {
-    unsigned entries, finer; /* than a second */
+    unsigned entries, finer; /* finer than a second */
 };
 
 static bool look_at_time(void *context, const struct ledger_row *row)
@@ -50,8 +50,9 @@ static bool look_at_time(void *context, const struct ledger_row *row)
     return true;
 }
 
-/* A finer one would be published with the hash that covers it: it takes a thousand guesses
- * to find. Six entries are all made at a whole second once in 10^18. */
+/* A finer time would be published together with the hash that covers it, and a thousand
+ * guesses would find it. Six entries would all fall on whole seconds by chance once in
+ * 10^18. */
 static void the_time_of_an_entry_is_a_whole_second(void **state)
 {
     (void)state;
@@ -250,8 +251,8 @@ static void held_and_exhausted_are_told_apart(void **state)
     kit_close(&kit);
 }
 
-/* Jobs of this price are taken and settled, beside one that stays open, until one is
- * refused: as many as were foreseen, each leaving what was said. */
+/* Jobs of this price are reserved and settled, next to one that stays open, until one
+ * is refused: exactly as many as predicted, each leaving the predicted balance. */
 static void an_outlook_is_what_then_happens(void **state)
 {
     (void)state;
@@ -336,7 +337,8 @@ static enum status claim_for(struct kit *kit, const char *dataset, unsigned numb
     return store_end(tx, status, NULL);
 }
 
-/* A record's sum says nothing of persons, and a person's has another n. */
+/* A sum over records guarantees nothing for persons, and a sum over persons has another
+ * n. */
 static void a_mechanism_of_another_unit_is_refused(void **state)
 {
     (void)state;
@@ -409,7 +411,7 @@ static bool note_actor(void *context, const struct ledger_row *row)
     return actors->count < 8;
 }
 
-/* Also where the process that settles is not the one that reserved. */
+/* Even if the process that settles is not the one that reserved. */
 static void an_entry_names_who_promised_and_who_reserved(void **state)
 {
     (void)state;
@@ -449,10 +451,10 @@ static void an_entry_names_who_promised_and_who_reserved(void **state)
     kit_close(&kit);
 }
 
-struct asked { /* a guard, and what it was asked */
+struct asked { /* a guard, and the request that it received */
     enum status answer;
     struct job_id job;
-    bool sees_mark; /* what its transaction raises is not there yet */
+    bool sees_mark; /* whether it saw the job's mark, which is not raised yet */
 };
 
 static bool is_of_job(void *context, const char *job, uint64_t authorised)

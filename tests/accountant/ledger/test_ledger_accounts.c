@@ -1,8 +1,8 @@
-/* Goal: an account that is closed stays in the store until something asks for it, and is then
- * what it would be had a start read it; and no budget is ever given because one was not
- * loaded. Method: 20,000 datasets of five entries each; random lives of which one ledger
- * leaves its accounts in the store and its twin cannot; rows that are altered, taken away and
- * put in beside a ledger that has not asked for them. */
+/* Goal: a closed account stays in the store until something asks for it, and is then
+ * what it would be if a start had read it; and no budget is ever given because an
+ * account was not loaded. Method: 20,000 datasets of five entries each; random lives in
+ * which one ledger leaves its accounts in the store and its twin cannot; rows that are
+ * altered, deleted and inserted while a ledger has not yet asked for them. */
 #include "accountant/ledger/ledger_accounts.h"
 
 #include <malloc.h>
@@ -18,7 +18,7 @@
 #include "tests/accountant/accounts_fixture.h"
 #include "tests/store/place_fixture.h"
 
-/* Nothing here is about a disk. */
+/* No test here is about the disk, so a sync does nothing. */
 int fsync(int file)
 {
     (void)file;
@@ -36,7 +36,7 @@ struct scene {
     struct kit kit;
 };
 
-/* in_memory: the store has no connection beside, so that every account is read at a start. */
+/* in_memory: such a store has no second connection, so a start reads every account. */
 static struct scene scene_make(bool in_memory)
 {
     struct scene scene = {.place = place_make(), .archive = place_make()};
@@ -113,7 +113,7 @@ static void expect_same_account(struct ledger *one, struct ledger *other,
     assert_int_equal(ledger_unused(one, id, NULL), ledger_unused(other, id, NULL));
 }
 
-/* A ledger of the same rows that has read all accounts at once. */
+/* Opens a ledger on the same rows that reads all accounts at once. */
 static struct ledger *read_whole(struct scene *scene)
 {
     struct store_tx *tx;
@@ -169,7 +169,7 @@ behind_a_seal_a_start_loads_the_accounts_that_are_open_and_no_others(void **stat
                   DATASETS, 5 * DATASETS + DATASETS / OPEN_EVERY, all, some);
     assert_int_equal(in_memory(&scene), DATASETS / OPEN_EVERY);
     assert_int_equal(ledger_accounts_in_memory(whole), DATASETS);
-    /* What asks for one loads that one. */
+    /* A request for one account loads only that account. */
     for (unsigned i = 0; i < 10; i++) {
         const struct dataset_id id = numbered(i * (DATASETS / 10));
         assert_false(ledger_in_memory(scene.kit.ledger, &id));
@@ -185,7 +185,7 @@ behind_a_seal_a_start_loads_the_accounts_that_are_open_and_no_others(void **stat
     }
     assert_int_equal(in_memory(&scene), DATASETS);
     ledger_close(whole);
-    /* An entry behind the seal has its account loaded by the next start. */
+    /* The next start loads the account of an entry that follows the seal. */
     const struct dataset_id changed = numbered(1);
     assert_int_equal(kit_reserve(&scene.kit, changed.text, 999999, 40, 10), ST_OK);
     kit_reopen_ledger(&scene.kit);
@@ -224,7 +224,7 @@ static enum status grant_again(struct kit *kit, const char *name, double epsilon
                 &(struct ledger_promise){&id, &grant, &principal_local, NULL}, NULL));
 }
 
-/* Freezes the epoch in force, as a start beside a newer head does. */
+/* Freezes the current epoch, as a start with a newer head does. */
 static enum status freeze(struct kit *kit, const char *name)
 {
     struct balance balance;
@@ -283,8 +283,8 @@ static enum status act(struct scene *scene, const struct deed *deed)
     return status;
 }
 
-/* A job has one reservation, so each has a number of its own; what happens to one later
- * happens to one of the last. */
+/* A job has one reservation, so each deed has a new job number; a deed on an existing
+ * job picks one of the last jobs. */
 static struct deed draw_deed(struct dice *dice, unsigned number)
 {
     struct deed deed = {.what = draw(dice, 17),
@@ -328,10 +328,10 @@ whoever_leaves_accounts_in_the_store_decides_as_who_has_them_all(void **state)
     assert_true(left_there > LIVES * DEEDS / 10);
 }
 
-/* --- what is not in memory is not nothing --- */
+/* --- an account that is not in memory is not empty --- */
 
-/* Datasets b and d of epsilon 2, of which all that fits is spent, and f, of which nothing is;
- * closed by a seal. */
+/* Datasets b and d of epsilon 2, of which all that fits is spent, and f, of which
+ * nothing is spent; all closed by a seal. */
 static struct scene scene_spent(void)
 {
     struct scene scene = scene_make(false);
@@ -368,7 +368,7 @@ nothing_is_granted_or_admitted_because_an_account_was_not_loaded(void **state)
     assert_int_equal(in_memory(&scene), 1);
     const struct dataset_id d = kit_dataset("d");
     assert_true(ledger_touched(scene.kit.ledger, &d));
-    /* What there is not is shown not to be, wherever it would stand. */
+    /* A missing dataset is proved to be missing, wherever its place would be. */
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(kit_reserve(&scene.kit, none[i], 90, 23.85, 10), ST_NOT_FOUND);
         assert_int_equal(kit_grant(&scene.kit, none[i], 2, 1e-5, 0), ST_OK);
@@ -400,7 +400,7 @@ static uint64_t entries_of(struct kit *kit)
 
 enum { ASKS = 8 };
 
-/* One way to ask for the account of d. */
+/* Asks for the account of d in one of several ways. */
 static enum status ask(struct kit *kit, unsigned how)
 {
     struct balance balance;
@@ -432,7 +432,7 @@ static void expect_found(const struct place *sound, const char *sql, unsigned ho
     enum status status = ask(&kit, how);
     if (status != ST_CORRUPT || entries_of(&kit) != before)
         fail_msg("asked %u: %d: %s", how, (int)status, sql);
-    /* Nothing is decided by anything after that. */
+    /* After that the ledger decides nothing more. */
     assert_true(store_poisoned(kit.store));
     const struct dataset_id d = kit_dataset("d");
     assert_true(ledger_touched(kit.ledger, &d));
@@ -450,12 +450,12 @@ static void whoever_asks_for_an_altered_account_gets_nothing(void **state)
 {
     (void)state;
     static const char *const all[] = {
-        /* committed: nothing; and what the neighbour had */
+        /* nothing committed; and the neighbour's sum */
         "UPDATE sealed_sum SET body=CAST(substr(body,1,40)||zeroblob(400)||"
         "substr(body,441) AS BLOB) WHERE dataset='d'",
         "UPDATE sealed_sum SET body=(SELECT body FROM sealed_sum WHERE dataset='f') "
         "WHERE dataset='d'",
-        /* gone, with its grant and without; and so are others beside it */
+        /* deleted, with its grant and without; and so are its neighbours */
         "DELETE FROM sealed_sum WHERE dataset='d'",
         "DELETE FROM sealed_sum WHERE dataset='d';"
         "DELETE FROM ledger WHERE dataset='d'",
@@ -494,7 +494,7 @@ static void whoever_asks_for_an_altered_account_gets_nothing(void **state)
     scene_remove(&scene);
 }
 
-/* Rows of a dataset that never was: whoever asks for it is not told of a budget. */
+/* Rows of a dataset that was never granted must not give it a budget. */
 static void a_budget_that_nobody_granted_is_not_taken_from_the_rows(void **state)
 {
     (void)state;
@@ -520,7 +520,7 @@ static void a_budget_that_nobody_granted_is_not_taken_from_the_rows(void **state
     scene_remove(&scene);
 }
 
-/* --- beside what is open --- */
+/* --- during an open transaction --- */
 
 static void an_account_is_loaded_beside_a_transaction_that_is_open(void **state)
 {
@@ -541,7 +541,8 @@ static void an_account_is_loaded_beside_a_transaction_that_is_open(void **state)
         struct store_tx *tx = kit_begin(&scene.kit);
         assert_int_equal(ledger_reserve(scene.kit.ledger, tx, &claim, &entry, NULL),
                          ST_OK);
-        /* What is pending stays pending, and what is loaded is no part of it. */
+        /* Pending changes stay pending, and an account that is loaded is no part of
+         * them. */
         assert_int_equal(ledger_left(scene.kit.ledger, &part, &left, NULL), ST_OK);
         expect_same_account(scene.kit.ledger, whole, &b);
         expect_same_account(scene.kit.ledger, whole, &f);
@@ -578,9 +579,9 @@ static void a_glance_leaves_an_account_in_the_store(void **state)
     scene_remove(&scene);
 }
 
-/* --- while the store is asked --- */
+/* --- while the store is read --- */
 
-static struct meanwhile { /* what is done when the store is about to be asked next */
+static struct meanwhile { /* called just before the next read of the store */
     void (*call)(struct scene *scene);
     struct scene *scene;
 } meanwhile;
@@ -604,7 +605,7 @@ enum status __wrap_sealed_row_up_to(struct store_tx *tx, const char *dataset,
     return __real_sealed_row_up_to(tx, dataset, visit, context, error);
 }
 
-/* The dataset is one whose account is in memory. */
+/* Asks for a dataset whose account is in memory. */
 static void ask_for_another(struct scene *scene)
 {
     assert_int_equal(pthread_mutex_trylock(&scene->kit.ledger->lock), 0);
@@ -632,7 +633,7 @@ static void *reserve_of_the_same(void *scene)
     return NULL;
 }
 
-/* Another thread does, with a connection of its own. */
+/* Another thread reserves, with its own connection. */
 static void have_the_same_reserved(struct scene *scene)
 {
     pthread_t thread;
@@ -640,7 +641,7 @@ static void have_the_same_reserved(struct scene *scene)
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* What was read before the reservation does not take its place. */
+/* An account read before the reservation does not replace it. */
 static void what_came_while_the_store_was_asked_is_kept(void **state)
 {
     (void)state;
@@ -723,7 +724,7 @@ static void threads_that_ask_at_once_find_one_account(void **state)
     scene_remove(&scene);
 }
 
-/* --- whoever means all --- */
+/* --- readers of all accounts --- */
 
 static void a_store_older_than_its_head_freezes_what_is_not_in_memory_too(void **state)
 {
@@ -768,7 +769,7 @@ static void a_freeze_is_known_of_an_account_that_was_sealed(void **state)
     scene_remove(&scene);
 }
 
-/* --- who is shown what comes --- */
+/* --- the inspector of loaded accounts --- */
 
 struct shown {
     unsigned count;
@@ -802,9 +803,9 @@ static void an_account_that_the_inspector_refuses_is_not_taken(void **state)
     scene_remove(&scene);
 }
 
-/* --- seals that bind all together --- */
+/* --- seals that bind all sums together --- */
 
-/* Makes of the store's SEAL and sums those that were made before sums had places. */
+/* Rewrites the store's SEAL and sums in the form before sums had places. */
 static void make_older_form(const char *path)
 {
     sqlite3 *db;
@@ -886,7 +887,7 @@ static void a_seal_that_binds_all_sums_together_is_read_whole(void **state)
     assert_same_balance(&before, &after);
     expect_verified(&scene);
     expect_altered_sum_is_found(&scene);
-    /* The next one binds each by itself, and what is before it is read still. */
+    /* The next seal binds each sum by itself, and earlier sums are still readable. */
     assert_int_equal(kit_grant(&scene.kit, "g", 2, 1e-5, 0), ST_OK);
     do_seal(&scene);
     assert_int_equal(in_memory(&scene), 0);

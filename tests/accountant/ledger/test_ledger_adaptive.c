@@ -1,6 +1,6 @@
-/* Goal: no order of adaptively chosen jobs passes delta. Method: mechanisms of one bit
- * (bit_fixture.h); a Gaussian may come last. The same adversaries are set against the
- * naive rule (tight capacities at every order at once), which must fall. */
+/* Goal: adaptively chosen jobs never pass delta, in any order. Method: mechanisms of
+ * one bit (bit_fixture.h); a Gaussian may come last. The same adversaries play against
+ * the naive rule (tight capacities at every order at once), which must fail. */
 #include "accountant/pricing/filter.h"
 
 #include "tests/expect.h"
@@ -73,13 +73,13 @@ static void the_three_job_counterexample_breaks_the_naive_rule_only(void **state
     assert_close(charge_high.at[main_order] - room, .664, .001);
 }
 
-/* Either filter, as the adversary meets it. */
+/* One of the two filters, as the adversary sees it. */
 struct game {
     struct dice *dice;
     struct filter filter;
     bool naive;
     int depth;
-    double spent_delta[2]; /* of the leaves so far, each way round */
+    double spent_delta[2]; /* of the leaves so far, in both directions */
 };
 
 static bool game_fits(const struct game *game, const struct curve *spent,
@@ -93,7 +93,8 @@ static bool game_fits(const struct game *game, const struct curve *spent,
     return naive_fits(curve_orders, CURVE_ORDERS, sum.at);
 }
 
-/* The largest y whose bit still fits: an adversary leaves nothing on the table. */
+/* Returns a bit with the largest y that still fits: the adversary uses all of the
+ * room. */
 static struct bit largest_bit(struct game *game, const struct curve *spent)
 {
     struct bit bit = {exp(-7 * roll(game->dice)) * .9, 0};
@@ -110,7 +111,7 @@ static struct bit largest_bit(struct game *game, const struct curve *spent)
     return bit;
 }
 
-/* Ends a history: spends all that is left on one Gaussian, or nothing. */
+/* Ends a history: spends everything left on one Gaussian, or nothing. */
 static void leaf(struct game *game, double p, double q, const struct curve *spent)
 {
     double low = 0, high = 4;
@@ -147,7 +148,7 @@ static void play(struct game *game, int left, double p, double q,
     play(game, left - 1, p * (1 - bit.p), q * (1 - q1), &after);
 }
 
-/* The worst delta of many random adversaries against one of the rules. */
+/* Returns the worst delta of many random adversaries against one of the rules. */
 static double worst(bool naive, int games, uint64_t seed)
 {
     static const struct curve nothing = {{0}};
@@ -170,7 +171,7 @@ static void random_adversaries_never_pass_delta(void **state)
     (void)state;
     double most = worst(false, 600, 1);
     assert_true(most <= delta);     /* 0.75 delta */
-    assert_true(most >= delta / 4); /* they do try */
+    assert_true(most >= delta / 4); /* the adversaries do try */
 }
 
 static void the_same_adversaries_pass_it_under_the_naive_rule(void **state)

@@ -1,7 +1,7 @@
-/* Goal: a grant takes the place of another only where nothing was ever reserved, and then
- * nothing of the first counts; no store says otherwise and opens. Method: budgets of other
- * numbers, relations, units and divisions; the same life from each of its states; entries
- * forged behind the ledger's back. */
+/* Goal: a grant replaces another only if nothing was ever reserved, and then nothing of
+ * the first counts; a store that says otherwise does not open. Method: budgets of other
+ * numbers, relations, units and divisions; the same life resumed from each of its
+ * states; entries forged without the ledger's checks. */
 #include <pthread.h>
 
 #include "accountant/audit/verify.h"
@@ -94,7 +94,7 @@ static void a_grant_that_was_never_used_is_replaced_whole(void **state)
         snprintf(names, sizeof names, "\"replaces\":%u}", i + 2);
         assert_non_null(strstr(meta, names));
     }
-    /* What is reserved is held to the grant in force, and to nothing else. */
+    /* A reservation is checked only against the current grant. */
     assert_int_equal(kit_reserve(&kit, "a", 1, 2.9, 1), ST_OK);
     assert_int_equal(kit_reserve(&kit, "a", 2, 2.9, 1), ST_BUDGET_HELD);
     expect_verified(&kit);
@@ -109,7 +109,7 @@ static void a_smaller_budget_refuses_what_the_larger_had_room_for(void **state)
     assert_int_equal(grant_anew(&kit, "a", &middling), ST_OK);
     assert_int_equal(kit_reserve(&kit, "a", 1, 2.9, 1), ST_BUDGET_EXHAUSTED);
     assert_int_equal(grant_anew(&kit, "a", &narrow), ST_OK);
-    assert_int_equal(kit_reserve(&kit, "a", 1, 90, 1), ST_INVALID); /* zero_out */
+    assert_int_equal(kit_reserve(&kit, "a", 1, 90, 1), ST_INVALID); /* under zero_out */
     kit_close(&kit);
 }
 
@@ -130,7 +130,7 @@ static void what_was_drawn_on_stays(void **state)
     expect_fresh(&kit, "a", &wide);
     assert_int_equal(kit_reserve(&kit, "a", 1, 23.85, 10), ST_OK);
     assert_int_equal(grant_anew(&kit, "a", &middling), ST_DATASET_IMMUTABLE);
-    assert_int_equal(kit_settle(&kit, 1), ST_OK); /* not a step of it ran */
+    assert_int_equal(kit_settle(&kit, 1), ST_OK); /* no step of it ran */
     assert_int_equal(grant_anew(&kit, "a", &middling), ST_DATASET_IMMUTABLE);
     kit_reopen_ledger(&kit);
     assert_int_equal(ledger_unused(kit.ledger, &id, NULL), ST_DATASET_IMMUTABLE);
@@ -139,7 +139,8 @@ static void what_was_drawn_on_stays(void **state)
     kit_close(&kit);
 }
 
-/* A reservation and another grant in one transaction, of which none is durable yet. */
+/* A reservation and another grant are in one transaction, and neither is durable
+ * yet. */
 static void what_the_same_transaction_reserves_counts(void **state)
 {
     (void)state;
@@ -171,7 +172,7 @@ static void what_the_same_transaction_reserves_counts(void **state)
     kit_close(&kit);
 }
 
-/* --- the same life from each of its states --- */
+/* --- the same life resumed from each of its states --- */
 
 enum { LIFE = 9 };
 
@@ -222,7 +223,8 @@ static void every_state_goes_on_to_the_same_end(void **state)
     place_remove(&place);
 }
 
-/* The points before it are of what was in force then, and nothing of them is added. */
+/* Points before the replacement belong to the grant of that time, and nothing of them
+ * is added. */
 static void a_history_tells_both_and_adds_neither(void **state)
 {
     (void)state;
@@ -254,8 +256,8 @@ static void a_history_tells_both_and_adds_neither(void **state)
 
 /* --- restored backups --- */
 
-/* What was reserved under the grant may be in what was lost, so it counts whole; and so it
- * does after the further epoch that follows. */
+/* Reservations under the grant may be among the lost entries, so the grant counts in
+ * full; it still does after a further epoch. */
 static void a_frozen_budget_is_not_replaced(void **state)
 {
     (void)state;
@@ -338,13 +340,13 @@ static void a_forged_replacement_is_found(void **state)
 {
     (void)state;
     static const struct forgery all[] = {
-        {"a", 3, 3, true, "replaces a grant that"},  /* what was drawn on */
-        {"a", 3, 1, false, "replaces a grant that"}, /* one that was replaced before */
+        {"a", 3, 3, true, "replaces a grant that"},  /* a used grant */
+        {"a", 3, 1, false, "replaces a grant that"}, /* a grant already replaced */
         {"a", 3, 2, false, "replaces a grant that"}, /* another dataset's */
         {"a", 3, 4, false, "replaces a grant that"}, /* itself */
-        {"c", 1, 3, false, "replaces a grant that"}, /* where none is */
-        {"a", 4, 3, false, "out of turn"},           /* past an epoch */
-        {"a", 3, 3, false, NULL},                    /* as it is done */
+        {"c", 1, 3, false, "replaces a grant that"}, /* there is no grant */
+        {"a", 4, 3, false, "out of turn"},           /* skips an epoch */
+        {"a", 3, 3, false, NULL},                    /* the valid form */
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct verify_report report;
@@ -375,7 +377,7 @@ static void a_forged_replacement_is_found(void **state)
     }
 }
 
-/* A freeze counts the epoch whole, and another grant would count it not at all. */
+/* A freeze counts the whole epoch, and a replacement would not count it at all. */
 static void what_was_frozen_is_not_replaced_unnoticed(void **state)
 {
     (void)state;
@@ -419,8 +421,8 @@ static void *race(void *context)
     return NULL;
 }
 
-/* The reservation, which the larger budget has room for, comes first and the grant stays;
- * or it comes too late. */
+/* Either the reservation, which fits only the larger budget, comes first and the grant
+ * stays, or it comes too late. */
 static void a_reservation_and_another_grant_exclude_each_other(void **state)
 {
     (void)state;

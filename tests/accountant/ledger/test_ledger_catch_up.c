@@ -1,5 +1,5 @@
-/* Goal: of several ledgers on one store each decides by what all have written. Method: two
- * ledgers on two stores of one database of a real server, and SQL from outside. */
+/* Goal: of several ledgers on one store each decides by what all have written. Method:
+ * two ledgers on two stores of one database of a real server, and SQL from outside. */
 #include "accountant/ledger/ledger_catch_up.h"
 
 #include <inttypes.h>
@@ -23,10 +23,11 @@ struct pair {
     struct kit a, b;
 };
 
-/* Where a session that follows is ended from outside: before the read of this number. */
+/* Ends the session of a following ledger from outside, before the read of this
+ * number. */
 enum { EXTENT_READ = 1, MARKS_READ, ENTRIES_READ, CATCH_UP_READS = ENTRIES_READ };
 static struct {
-    const struct postgres_database *database; /* NULL: nowhere, or it was ended */
+    const struct postgres_database *database; /* NULL: not wanted, or already done */
     unsigned before;
 } cut;
 
@@ -82,7 +83,7 @@ enum status __wrap_ledger_rows_walk(struct store_tx *tx,
     return __real_ledger_rows_walk(tx, range, visit, context, error);
 }
 
-/* Dataset a of epsilon 2, which the second ledger has not read of. */
+/* Dataset a of epsilon 2, which the second ledger has not read yet. */
 static struct pair make_pair(void)
 {
     struct pair pair = {.database = postgres_schema(&server)};
@@ -122,7 +123,7 @@ static void what_one_has_reserved_the_other_does_not_give_away(void **state)
         assert_int_equal(status, i == admitted ? status : ST_BUDGET_HELD);
         admitted += status == ST_OK;
     }
-    /* As many as one ledger admits. */
+    /* A single ledger admits as many. */
     struct kit alone = kit_open(":memory:");
     assert_int_equal(kit_grant(&alone, "a", 2, 1e-5, 0), ST_OK);
     for (unsigned i = 0; i < JOBS; i++)
@@ -167,7 +168,8 @@ steps_that_another_has_authorised_are_charged_by_whoever_settles(void **state)
     end_pair(&pair);
 }
 
-/* A start reads the ledger, then the rows; what came in between is read with these. */
+/* A start reads the ledger and then the rows; entries and marks written in between are
+ * read together with the rows. */
 static void whoever_compares_rows_knows_every_mark_that_they_go_with(void **state)
 {
     (void)state;
@@ -187,7 +189,8 @@ static void whoever_compares_rows_knows_every_mark_that_they_go_with(void **stat
     end_pair(&pair);
 }
 
-/* The connection breaks in each of the reads in turn; before each, another job was authorised. */
+/* The connection breaks in each of the reads in turn; before each, another job was
+ * authorised. */
 static void who_loses_the_connection_while_it_follows_reads_again(void **state)
 {
     (void)state;
@@ -198,7 +201,7 @@ static void who_loses_the_connection_while_it_follows_reads_again(void **state)
         assert_int_equal(kit_authorise(&pair.a, cut.before, 4), ST_OK);
         cut.database = &pair.database;
         assert_int_equal(ledger_follow(pair.b.ledger, NULL), ST_OK);
-        assert_null(cut.database); /* it was cut, once */
+        assert_null(cut.database); /* cut once */
         assert_false(store_poisoned(pair.b.store));
         assert_int_equal(ledger_authorised(pair.b.ledger, &job), 4);
     }
@@ -206,7 +209,7 @@ static void who_loses_the_connection_while_it_follows_reads_again(void **state)
     end_pair(&pair);
 }
 
-/* Its memory does not know that the job has ended, and the database does. */
+/* The ledger's memory does not know that the job has ended; the database does. */
 static void no_steps_are_authorised_behind_the_end_of_a_job(void **state)
 {
     (void)state;
@@ -252,7 +255,7 @@ static void no_job_ends_with_other_steps_than_its_mark_says(void **state)
     kit_close(&pair.a);
 }
 
-/* Several ends in one transaction, as when a dead daemon's jobs are settled. */
+/* Several jobs end in one transaction, as when a dead daemon's jobs are settled. */
 static void each_of_several_ends_charges_what_another_has_authorised(void **state)
 {
     (void)state;
@@ -273,7 +276,7 @@ static void each_of_several_ends_charges_what_another_has_authorised(void **stat
     assert_int_equal(ledger_authorised(pair.b.ledger, &first), 3);
     assert_int_equal(ledger_authorised(pair.b.ledger, &second), 4);
     assert_both_know_the_same(&pair);
-    end_pair(&pair); /* a COMMIT of other steps than the mark has would not verify */
+    end_pair(&pair); /* a COMMIT whose steps differ from its mark fails to verify */
 }
 
 static void an_epoch_that_another_has_frozen_is_closed_for_all(void **state)
@@ -298,8 +301,8 @@ static void an_epoch_that_another_has_frozen_is_closed_for_all(void **state)
     place_remove(&place);
 }
 
-/* What another has authorised since this ledger was opened counts when the head that is
- * kept elsewhere is compared. */
+/* Steps that another daemon authorised since this ledger was opened count in the
+ * comparison with the head file. */
 static void a_head_that_another_has_moved_is_not_taken_for_a_lost_one(void **state)
 {
     (void)state;
@@ -318,7 +321,7 @@ static void a_head_that_another_has_moved_is_not_taken_for_a_lost_one(void **sta
     place_remove(&place);
 }
 
-/* The sum that the first knows of would be there still. */
+/* The total that the first daemon knows would still be there. */
 static void
 what_another_has_authorised_is_missed_when_the_server_was_set_back(void **state)
 {
@@ -357,8 +360,8 @@ what_another_has_authorised_is_missed_when_the_server_was_set_back(void **state)
     }
 }
 
-/* Each start forgets those that it has seen fenced, and its own receipt says what theirs
- * said; that of a daemon that lives stays. */
+/* Each start forgets the receipts of daemons that it has seen fenced, because its own
+ * receipt covers theirs; the receipt of a living daemon stays. */
 static void a_start_forgets_the_receipts_of_daemons_that_were_fenced(void **state)
 {
     (void)state;
@@ -406,7 +409,8 @@ static void an_entry_that_no_program_wrote_ends_the_daemon_that_reads_it(void **
     kit_close(&pair.a);
 }
 
-/* A daemon that dies in the middle of a job, from its claim to what another makes of it. */
+/* A daemon dies in the middle of a job: from its claim to the settlement by another
+ * daemon. */
 static void a_dead_daemons_job_is_charged_what_it_was_allowed(void **state)
 {
     (void)state;
@@ -516,8 +520,8 @@ static void a_store_that_is_not_shared_is_had_alone(void **state)
 
 /* --- accounts that are closed by a seal --- */
 
-/* Datasets a to d of epsilon 2, on all of which but d a job of ten steps was charged, closed by
- * a seal; and two ledgers that have none of them in memory. */
+/* Creates datasets a to d of epsilon 2, of which all but d were charged for a job of
+ * ten steps, closed by a seal; and two ledgers that have none of them in memory. */
 static struct pair make_sealed_pair(struct place *archive)
 {
     struct pair pair = {.database = postgres_schema(&server)};
@@ -559,7 +563,7 @@ static void an_account_is_loaded_in_the_turn_of_whoever_needs_it(void **state)
         admitted += status == ST_OK;
         assert_int_equal(ledger_accounts_in_memory(kit->ledger), 1);
     }
-    /* As many as one ledger admits that knows of the job before. */
+    /* A single ledger that knows the earlier job admits as many. */
     struct kit alone = kit_open(":memory:");
     assert_int_equal(kit_grant(&alone, "a", 2, 1e-5, 0), ST_OK);
     for (unsigned i = 0; i < TRIES; i++)
@@ -567,13 +571,13 @@ static void an_account_is_loaded_in_the_turn_of_whoever_needs_it(void **state)
                          i < admitted + 1 ? ST_OK : ST_BUDGET_HELD);
     kit_close(&alone);
     assert_both_know_the_same(&pair);
-    /* What another has written about one that this ledger has not asked for. */
+    /* Another ledger writes about an account that this one has not loaded. */
     assert_int_equal(kit_reserve(&pair.a, "b", 90, 23.85, 10), ST_OK);
     assert_int_equal(ledger_follow(pair.b.ledger, NULL), ST_OK);
     assert_int_equal(ledger_accounts_in_memory(pair.b.ledger), 2);
     struct balance a = kit_balance(&pair.a, "b"), b = kit_balance(&pair.b, "b");
     assert_same_balance(&a, &b);
-    /* Nobody grants again what is in the store alone. */
+    /* An account that is only in the store cannot be granted again. */
     const struct dataset_id d = kit_dataset("d"), c = kit_dataset("c");
     const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
                                 PRIVACY_UNIT_RECORD};
@@ -588,8 +592,8 @@ static void an_account_is_loaded_in_the_turn_of_whoever_needs_it(void **state)
     place_remove(&archive);
 }
 
-/* A view has no transaction: it is asked beside the one that is open, and after the server has
- * ended every connection. */
+/* A view has no transaction: it uses its own connection while another transaction is
+ * open, and after the server has ended every connection. */
 static void a_view_loads_an_account_by_a_connection_of_its_own(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: whatever fails and whenever, what was acknowledged is still there after a
+/* Goal: whatever fails and whenever, everything acknowledged is still there after a
  * restart, or the restart is refused. Method: every change of the disk fails in turn,
  * every allocation in turn, every part of the file is damaged in turn. ALLOCATIONS=all
- * in the environment takes them all, not one in some. */
+ * in the environment tries every allocation, not only a sample. */
 #include "accountant/ledger/ledger.h"
 
 #include <sys/wait.h>
@@ -60,7 +60,8 @@ static void play_starved(const char *path, struct starved *starved, long n)
         _exit(0);
     }
     assert_int_equal(waitpid(child, &ended, 0), child);
-    /* A small allocation aborts; it must not crash otherwise. */
+    /* A failed small allocation aborts the process; it must not crash in any other
+     * way. */
     assert_true(WIFEXITED(ended) || WTERMSIG(ended) == SIGABRT);
 }
 
@@ -84,7 +85,7 @@ static void a_failing_allocation_loses_nothing_acknowledged(void **state)
     assert_true(n > 1000);
 }
 
-/* The two balances, or false if the start is refused. */
+/* Reads both balances. Returns false if the start is refused. */
 static bool read_balances(const char *path, struct balance balances[2])
 {
     struct kit kit = {0};
@@ -145,8 +146,8 @@ static void a_damaged_file_is_refused_or_says_the_same(void **state)
     place_remove(&place);
 }
 
-/* SQLite drops the torn end of its log without a word: acknowledged entries would be
- * gone. The head kept elsewhere tells, and the budgets are frozen. */
+/* SQLite silently drops the torn end of its log, and acknowledged entries with it. The
+ * head file shows the loss, and the budgets are frozen. */
 static void a_torn_log_is_noticed_by_the_head(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* Goal: what is shown after a restored backup holds for all that was released, also by a
- * history that is lost, and a store that was cut off is told from one that went on. Method:
- * stores that are copied and put back, whose head file was kept or not; the true delta of the
- * Gaussians that ran in all of them by the exact profile (Balle and Wang 2018, Theorem 8),
- * which no code of the ledger computes. */
+/* Goal: the guarantee shown after a restored backup holds for everything that was
+ * released, also by a lost history, and a truncated store is distinguished from one
+ * that continued. Method: stores that are copied and put back, with or without their
+ * head file; the true delta of the Gaussians that ran in all of them by the exact
+ * profile (Balle and Wang 2018, Theorem 8), which no code of the ledger computes. */
 #include "accountant/ledger/ledger_fork.h"
 
 #include "tests/expect.h"
@@ -21,12 +21,13 @@ struct scene {
     struct place place;
     struct kit kit;
     char head[PATH_SIZE], backup[PATH_SIZE];
-    unsigned jobs; /* that were submitted, in any history */
+    unsigned jobs; /* submitted, in all histories */
     double spent;  /* mu^2 of all Gaussians that ran, in all histories */
     double whole;  /* mu^2 of a Gaussian that fills the budget */
 };
 
-/* The largest mu^2 that a filter admits at one of its orders: a mu^2 / 2 <= B(a). */
+/* Returns the largest mu^2 that a filter admits at one of its orders: a mu^2 / 2 <=
+ * B(a). */
 static double room(struct kit *kit)
 {
     struct balance balance = kit_balance(kit, "a");
@@ -66,7 +67,7 @@ static bool use_head(struct scene *scene)
     return use_head_at(scene, scene->head);
 }
 
-/* Runs jobs that together take this share of the budget. */
+/* Runs jobs that together use this share of the budget. */
 static void run(struct scene *scene, unsigned jobs, double share)
 {
     double squared = share * scene->whole / jobs;
@@ -111,7 +112,7 @@ static void end(struct scene *scene)
 struct shown {
     struct guarantee all;
     size_t timelines;
-    double most; /* the sum of what the other timelines may have spent */
+    double most; /* sum of what the other timelines may have spent */
 };
 
 static struct shown show(struct scene *scene)
@@ -134,7 +135,7 @@ static double phi(double x)
     return erfc(-x / sqrt(2)) / 2;
 }
 
-/* delta at epsilon of all Gaussians that ran, together. */
+/* Returns delta at epsilon of all Gaussians that ran, together. */
 static double true_delta(const struct scene *scene, double epsilon)
 {
     double mu = sqrt(scene->spent);
@@ -155,8 +156,8 @@ static void expect_verified(struct scene *scene)
         fail_msg("%s", error.text);
 }
 
-/* Two histories that each fill (1, 1e-5). If they are counted once, as if the lost one had been
- * cut off, (1, 1e-5) is shown, and the true delta at 1 is 2.98e-4. */
+/* Two histories each fill (1, 1e-5). If they were counted once, as if the lost one had
+ * been cut off, (1, 1e-5) would be shown, and the true delta at 1 is 2.98e-4. */
 static void both_histories_of_a_fork_are_counted(void **state)
 {
     (void)state;
@@ -174,8 +175,8 @@ static void both_histories_of_a_fork_are_counted(void **state)
     end(&scene);
 }
 
-/* However the lengths of the two histories compare. A store is a truncation only if its last
- * entry is one that was lost. */
+/* This holds however the lengths of the two histories compare. A store is a truncation
+ * only if its last entry belongs to the lost history. */
 static void a_fork_is_no_truncation_however_long_it_is(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static void a_fork_is_no_truncation_however_long_it_is(void **state)
     } rows[] = {
         {200, 4, 2, true}, /* four large jobs after a restore */
         {4, 4, 2, true},   {1, 30, 2, true},
-        {1, 1, 2, true},   {3, 0, 1, true}, /* nothing ran: it was cut off */
+        {1, 1, 2, true},   {3, 0, 1, true}, /* nothing ran: truncated */
         {0, 3, 1, false},                   /* nothing was lost */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -205,14 +206,14 @@ static void a_fork_is_no_truncation_however_long_it_is(void **state)
         assert_int_equal(shown.all.epsilon > epsilon_granted, rows[i].timelines > 1);
         expect_kept(&scene);
         expect_verified(&scene);
-        restart(&scene); /* it is noted once, and for ever */
+        restart(&scene); /* noted once, for ever */
         assert_false(use_head(&scene));
         assert_true(show(&scene).all.epsilon == shown.all.epsilon);
         end(&scene);
     }
 }
 
-/* What both histories share counts once: S is of the prefix, and of no other. */
+/* Entries that both histories share count once: S is of the shared prefix only. */
 static void a_timeline_adds_what_the_shared_entries_left(void **state)
 {
     (void)state;
@@ -238,7 +239,7 @@ static void a_timeline_adds_what_the_shared_entries_left(void **state)
     }
 }
 
-/* Of the earlier format: the line stands alone. */
+/* A head file of the earlier format consists of the line only. */
 static void a_head_file_that_knows_its_newest_hash_counts_a_fork(void **state)
 {
     (void)state;
@@ -248,7 +249,7 @@ static void a_head_file_that_knows_its_newest_hash_counts_a_fork(void **state)
     run(&scene, 2, .5);
     restart(&scene);
     assert_int_equal(unlink(chain), 0);
-    assert_false(use_head(&scene)); /* it is moved forward */
+    assert_false(use_head(&scene)); /* converted to the new format */
     take_backup(&scene);
     run(&scene, 2, .5);
     restore(&scene);
@@ -263,7 +264,7 @@ static void a_head_file_that_knows_its_newest_hash_counts_a_fork(void **state)
     assert_int_equal(
         unlink(chain[0] != '\0' ? strcat(strcpy(chain, scene.head), ".chain") : chain),
         0);
-    assert_true(use_head(&scene)); /* was it cut off? nobody can say */
+    assert_true(use_head(&scene)); /* truncated or forked: unknown */
     assert_int_equal(show(&scene).timelines, 2);
     expect_verified(&scene);
     end(&scene);
@@ -285,7 +286,7 @@ static void a_fork_outlives_another_restore(void **state)
     assert_true(use_head(&scene));
     assert_int_equal(show(&scene).timelines, 2);
     expect_kept(&scene);
-    restore(&scene); /* and a third history */
+    restore(&scene); /* begins a third history */
     run(&scene, 1, 1);
     restart(&scene);
     assert_true(use_head(&scene));
@@ -295,8 +296,8 @@ static void a_fork_outlives_another_restore(void **state)
     end(&scene);
 }
 
-/* Marks are beside the chain: a queued job of the backup runs after it was restored, and is
- * killed before it leaves an entry. It ran in the lost history too. */
+/* Marks are not part of the chain: a queued job of the backup runs after the restore,
+ * and is killed before it leaves an entry. It ran in the lost history too. */
 static void steps_of_a_restored_job_count_twice(void **state)
 {
     (void)state;
@@ -330,7 +331,8 @@ static void regrant(struct scene *scene)
                      ST_OK);
 }
 
-/* Each daemon has a head file of its own, and each names another entry of what was lost. */
+/* Each daemon has its own head file, and each file names a different entry of the lost
+ * history. */
 static void two_head_files_name_one_timeline(void **state)
 {
     (void)state;
@@ -354,7 +356,7 @@ static void two_head_files_name_one_timeline(void **state)
         struct shown shown = show(&scene);
         assert_int_equal(shown.timelines, 1 + forks);
         restart(&scene);
-        assert_false(use_head_at(&scene, other)); /* it tells nothing new */
+        assert_false(use_head_at(&scene, other)); /* nothing new */
         assert_false(kit_balance(&scene.kit, "a").frozen);
         assert_int_equal(show(&scene).timelines, shown.timelines);
         assert_true(show(&scene).all.epsilon == shown.all.epsilon);
@@ -394,13 +396,14 @@ static void seal(struct scene *scene)
     assert_true(any);
 }
 
-/* The file keeps the hash of every SEAL, and of every entry since the newest: a backup from
- * behind it is compared, one from before it counts as a fork of unknown place. */
+/* The file keeps the hash of every SEAL, and of every entry since the newest SEAL: a
+ * backup made after that SEAL is compared, and one made before it counts as a fork of
+ * unknown place. */
 static void archived_entries_are_compared_by_their_seal(void **state)
 {
     (void)state;
     static const struct {
-        bool before; /* the backup was taken before the ledger was sealed */
+        bool before; /* the backup was made before the ledger was sealed */
         unsigned since;
         size_t timelines;
     } rows[] = {{false, 0, 1}, {false, 1, 2}, {true, 0, 2}, {true, 1, 2}};
@@ -434,7 +437,7 @@ static void archived_entries_are_compared_by_their_seal(void **state)
     }
 }
 
-/* Nothing says that both histories hold the same units in each part. */
+/* Nothing shows that both histories hold the same units in each part. */
 static void a_divided_dataset_adds_its_whole_capacity(void **state)
 {
     (void)state;
@@ -471,7 +474,7 @@ static void a_divided_dataset_adds_its_whole_capacity(void **state)
     end(&scene);
 }
 
-/* A row that says less than the entries leave is found. */
+/* Verification finds a row that claims less than the entries leave. */
 static void a_timeline_that_was_altered_is_found(void **state)
 {
     (void)state;
@@ -499,7 +502,7 @@ static void a_timeline_that_was_altered_is_found(void **state)
     end(&scene);
 }
 
-/* A head that says one thing, beside 16 other timelines. */
+/* The head itself adds one more timeline to the 16 others that it lists. */
 static void one_timeline_too_many_is_refused(void **state)
 {
     (void)state;

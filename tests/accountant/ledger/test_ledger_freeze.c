@@ -1,5 +1,5 @@
-/* Goal: a restored backup is noticed by the head kept elsewhere, charges all that was
- * open, and spends nothing more until the owner grants a new epoch. */
+/* Goal: the head file detects a restored backup; everything that was open is charged,
+ * and nothing more is spent until the owner grants a new epoch. */
 #include "accountant/audit/verify.h"
 
 #include "tests/expect.h"
@@ -82,7 +82,7 @@ static enum status regrant(struct scene *scene, const char *name, double epsilon
                                       NULL));
 }
 
-/* What was divided once is divided for good, and what was not never is. */
+/* A divided dataset stays divided, and an undivided one stays undivided. */
 static void a_new_epoch_divides_nothing_anew(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void a_restart_on_the_same_or_a_newer_store_freezes_nothing(void **state)
     struct scene scene = make_scene();
     restart(&scene);
     assert_false(use_head(&scene));
-    restart(&scene); /* this time the head is not written */
+    restart(&scene); /* the head is not written this time */
     assert_int_equal(kit_authorise(&scene.kit, 1, 8), ST_OK);
     assert_int_equal(kit_settle(&scene.kit, 1), ST_OK);
     restart(&scene);
@@ -175,7 +175,6 @@ static void a_restored_backup_freezes_and_charges_what_was_open_whole(void **sta
     end_scene(&scene);
 }
 
-/* No entry was lost, only marks: the chain alone would not tell. */
 static void a_restored_backup_freezes_every_dataset(void **state)
 {
     (void)state;
@@ -195,6 +194,7 @@ static void a_restored_backup_freezes_every_dataset(void **state)
     end_scene(&scene);
 }
 
+/* No entry was lost, only marks: the chain by itself does not show the loss. */
 static void a_backup_that_lost_only_authorisations_is_noticed(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void a_backup_that_lost_only_authorisations_is_noticed(void **state)
     end_scene(&scene);
 }
 
-/* As many entries and marks, but others: a fork. */
+/* The same number of entries and marks, but different ones: a fork. */
 static void another_history_of_the_same_length_is_noticed(void **state)
 {
     (void)state;
@@ -221,8 +221,8 @@ static void another_history_of_the_same_length_is_noticed(void **state)
     end_scene(&scene);
 }
 
-/* What the three steps cost that job 1 was authorised in the backup: they may have run again
- * after it was restored. */
+/* Returns the price of the three steps that job 1 was authorised in the backup: they
+ * may have run again after the restore. */
 static double twice(const struct epochs *epochs)
 {
     double order = fmax(curve_orders[epochs->items[0].filter.weighted[0]],
@@ -230,7 +230,8 @@ static double twice(const struct epochs *epochs)
     return 3 * order / (2 * 23.85 * 23.85);
 }
 
-/* Two epochs of other orders, the first counting whole whatever its entries say. */
+/* Expects two epochs with different orders, of which the first counts in full whatever
+ * its entries say. */
 static void expect_both_epochs(struct scene *scene)
 {
     struct epochs epochs = {0};
@@ -246,7 +247,7 @@ static void expect_both_epochs(struct scene *scene)
     assert_close(odometer_guarantee(&epochs).delta, 2e-5, 1e-14);
     assert_close(odometer_reading(&epochs, &balance.committed).epsilon,
                  4 + twice(&epochs), 1e-9);
-    assert_int_equal(epochs_timelines(&epochs), 1); /* it was cut off */
+    assert_int_equal(epochs_timelines(&epochs), 1); /* truncated, not forked */
     assert_int_equal(balance.timelines, 1);
     epochs_fini(&epochs);
 }
@@ -331,7 +332,7 @@ static void a_head_file_that_cannot_be_used_is_refused(void **state)
     end_scene(&scene);
 }
 
-/* A file of no bytes is a new database to SQLite; nothing in it could be frozen. */
+/* SQLite takes an empty file for a new database, in which nothing could be frozen. */
 static void an_empty_store_beside_a_head_is_refused(void **state)
 {
     (void)state;
@@ -345,7 +346,7 @@ static void an_empty_store_beside_a_head_is_refused(void **state)
     end_scene(&scene);
 }
 
-/* What is promised elsewhere must be there before anything is run on it. */
+/* An authorisation must be in the head file before any step runs on it. */
 static void a_head_that_cannot_be_written_stops_the_ledger(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: a process killed at any moment loses nothing it acknowledged and shows nothing
- * half-done. Method: children with SIGKILL between every pair of statements of a
- * submission, at every named point of a job's life, and at random. KILLS=n in the
+/* Goal: a process killed at any moment loses nothing that it acknowledged and shows
+ * nothing half-done. Method: children with SIGKILL between every pair of statements of
+ * a submission, at every named point of a job's life, and at random. KILLS=n in the
  * environment sets the number of random ones. */
 #include "accountant/ledger/ledger.h"
 
@@ -20,7 +20,7 @@
 
 enum { KILLS = 50, JOBS_MAX = 400, STEPS = 9 };
 
-/* What the child has been told, in memory that outlives it. */
+/* The acknowledgements that the child received, in memory that outlives the child. */
 struct told {
     unsigned submitted; /* jobs, in order */
     uint64_t authorised[JOBS_MAX], ran[JOBS_MAX];
@@ -40,7 +40,7 @@ static void told_destroy(struct told *told)
     assert_int_equal(munmap(told, sizeof *told), 0);
 }
 
-/* Kills this process when it is passed for the at-th time; 0: never. */
+/* Kills this process at the at-th pass; 0: never. */
 struct fuse {
     int at, passed;
 };
@@ -86,7 +86,8 @@ static bool submit(struct kit *kit, unsigned job, struct fuse *fuse)
     return good;
 }
 
-/* One job from submission to settlement, in blocks of four steps; told as it goes. */
+/* Runs one job from submission to settlement, in blocks of four steps, and records each
+ * acknowledgement. */
 static bool live(struct kit *kit, unsigned job, struct told *told, struct fuse *fuse)
 {
     if (!submit(kit, job, fuse))
@@ -144,7 +145,8 @@ static bool count_key(void *context, const struct idempotency_row *row)
     return true;
 }
 
-/* Every job has all three of its rows, and what was told is there. */
+/* Checks that every job has all three of its rows, and that everything acknowledged is
+ * there. */
 static unsigned check(const char *path, const struct told *told)
 {
     struct kit kit = kit_open(path);
@@ -218,7 +220,8 @@ static void a_kill_between_any_two_statements_leaves_all_or_nothing(void **state
     assert_int_equal(at - 2, 2 * 13); /* the points of two jobs */
 }
 
-/* One store through all the rounds: each restart goes on where the last was killed. */
+/* All rounds use one store: each restart continues where the last process was
+ * killed. */
 static void a_kill_at_random_loses_nothing(void **state)
 {
     (void)state;

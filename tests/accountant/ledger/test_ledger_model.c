@@ -1,9 +1,10 @@
-/* Goal: through any history the ledger holds the balances of a model that fits a page.
- * Method: random histories of grants, reservations, authorisations, settlements, undone
- * transactions, several entries in one, threads racing and restarts drive both; after
- * each step every balance and every mark must agree. A history that fails is cut down to
- * the steps that matter and printed. HISTORIES=n in the environment runs n of them. A few
- * are played on a server of PostgreSQL too, and by two ledgers that share a store of it. */
+/* Goal: through any history the ledger holds the balances of a model that fits on a
+ * page. Method: random histories of grants, reservations, authorisations, settlements,
+ * transactions that are rolled back, several entries in one, threads racing and
+ * restarts drive both; after each step every balance and every mark must agree. A
+ * history that fails is reduced to the steps that matter and printed. HISTORIES=n in
+ * the environment runs n of them. A few also run on a PostgreSQL server, and with two
+ * ledgers that share a store on it. */
 #include "accountant/audit/verify.h"
 
 #include <pthread.h>
@@ -19,7 +20,7 @@ enum {
     JOBS_MAX = 64,
     STEPS_MAX = 30,
     RACERS = 3,
-    SERVER_HISTORIES = SANITIZED ? 2 : 6, /* each has tables of its own, and waits */
+    SERVER_HISTORIES = SANITIZED ? 2 : 6, /* each has its own tables, and waits */
     HISTORIES = RACES_SOUGHT ? 200
                 : SANITIZED  ? 800
                              : 6000,
@@ -56,7 +57,7 @@ static struct curve model_charge(const struct model_job *job, uint64_t steps)
     return curve;
 }
 
-/* Plain additions: charges are on a grid, so there is nothing to round. */
+/* Plain additions: charges are on a grid, so nothing needs rounding. */
 static struct curve model_sum(const struct model *model, int dataset, bool open)
 {
     struct curve sum = {{0}};
@@ -151,14 +152,14 @@ struct history {
     struct step steps[STEPS_MAX];
 };
 
-/* Several ledgers may share a store. Each has the jobs whose number it is, as a daemon has
- * those that it runs, and steps are taken by either. */
+/* Several ledgers may share a store. Each has every kit_count-th job, as a daemon has
+ * the jobs that it runs, and either ledger takes steps. */
 enum { KITS_MAX = 2 };
 
 struct run {
     struct kit kits[KITS_MAX];
     unsigned kit_count;
-    struct kit *kit; /* whose step it is */
+    struct kit *kit; /* takes the current step */
     struct model model;
 };
 
@@ -249,7 +250,7 @@ static bool step_several(struct run *run, const struct step *step)
 }
 
 struct racer {
-    struct run run; /* with a kit of its own */
+    struct run run; /* with its own kit */
     unsigned number;
     struct model_job job;
     enum status status;
@@ -266,7 +267,7 @@ static void *race(void *context)
     return NULL;
 }
 
-/* Who won is for the entries to say: the model is told in the order of seq. */
+/* The entries show who won: the model takes the reservations in the order of seq. */
 static bool step_race(struct run *run, const struct step *step)
 {
     struct racer racers[RACERS];
@@ -335,7 +336,7 @@ static bool take_step(struct run *run, const struct step *step)
     return false;
 }
 
-/* Whether the balances that the ledger shows are the model's. */
+/* Returns whether the balances that the ledger shows are the model's. */
 static bool balances_agree(struct run *run, struct kit *kit)
 {
     for (int i = 0; i < DATASETS; i++) {
@@ -371,9 +372,9 @@ static bool agrees(struct run *run)
 }
 
 static struct postgres_server
-    server; /* where it runs, each history has a database of it */
+    server; /* if it runs, each history has a database of its own */
 
-static unsigned ledgers = 1; /* that share a store of the server */
+static unsigned ledgers = 1; /* ledgers that share a store of the server */
 
 static void open_kits(struct run *run)
 {
@@ -388,7 +389,8 @@ static void open_kits(struct run *run)
                                             : postgres_store(&database));
 }
 
-/* Index of the first step after which ledger and model differ; count if none does. */
+/* Returns the index of the first step after which ledger and model differ, or count if
+ * none does. */
 static size_t play(const struct history *history)
 {
     struct run run = {0};
@@ -420,7 +422,7 @@ static unsigned roll(struct dice *dice, unsigned below)
     return bits % below;
 }
 
-/* Few names and large jobs, so that refusals and repeats are common. */
+/* Few names and large jobs make refusals and repeats common. */
 static struct history random_history(struct dice *dice)
 {
     static const enum step_kind often[] = {
@@ -446,7 +448,7 @@ static struct history random_history(struct dice *dice)
     return history;
 }
 
-/* Drops every step without which it still fails, then says what is left. */
+/* Drops every step without which the history still fails, then prints the rest. */
 static void print_smallest(struct history history)
 {
     for (size_t i = 0; i < history.count;) {

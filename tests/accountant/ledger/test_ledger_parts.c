@@ -1,7 +1,7 @@
-/* Goal: a divided dataset has an account for each part, each with the whole capacity; what
- * a mechanism costs is held and committed in the parts that it reads and in no other, and
- * what names no part is charged to all. Method: whole lives of a divided dataset, what a
- * restart and an auditor find of them, and texts to the letter. */
+/* Goal: a divided dataset has an account for each part, each with the whole capacity; a
+ * mechanism's cost is held and committed only in the parts that it reads, and a cost
+ * without named parts is charged to all. Method: whole lives of a divided dataset, what
+ * a restart and an auditor find of them, and texts to the letter. */
 #include "accountant/ledger/ledger.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static struct kit kit_divided(void)
     return kit;
 }
 
-struct reading { /* who reads what, at which noise, in how many steps */
+struct reading { /* what is read, with which noise, in how many steps */
     struct job_id job;
     enum parts parts;
     double noise;
@@ -116,7 +116,7 @@ static void a_charge_stands_in_the_parts_that_it_names(void **state)
     kit_close(&kit);
 }
 
-/* The noise at which steps full batches fill an epsilon of 2 at order 10, nearly. */
+/* Returns a reading that nearly fills an epsilon of 2 at order 10. */
 static struct reading most_of(unsigned job, enum parts parts)
 {
     return (struct reading){kit_job(job), parts, 2.9, 1};
@@ -137,7 +137,7 @@ static void each_part_has_the_whole_capacity(void **state)
     assert_int_equal(settle(&kit, &train.job), ST_OK);
     struct reading more = most_of(4, PARTS_TRAIN);
     assert_int_equal(take(&kit, "a", &more), ST_BUDGET_EXHAUSTED);
-    more.parts = PARTS_UNNAMED; /* the holdout is only held, the other is gone */
+    more.parts = PARTS_UNNAMED; /* the holdout is held, the training part is spent */
     assert_int_equal(take(&kit, "a", &more), ST_BUDGET_EXHAUSTED);
     more.parts = PARTS_HOLDOUT;
     assert_int_equal(take(&kit, "a", &more), ST_BUDGET_HELD);
@@ -171,7 +171,7 @@ static void a_job_and_its_evaluation_stand_side_by_side(void **state)
     assert_int_equal(settle(&kit, &job), ST_OK);
     assert_int_equal(settle(&kit, &evaluation), ST_OK);
     expect(&kit, PART_TRAIN, price(23.85, 10), 0);
-    expect(&kit, PART_HOLDOUT, 0, 0); /* it was never authorised */
+    expect(&kit, PART_HOLDOUT, 0, 0); /* never authorised */
     kit_reopen_ledger(&kit);
     expect_verified(&kit);
     kit_close(&kit);
@@ -290,7 +290,7 @@ static void a_history_is_of_one_part(void **state)
     kit_close(&kit);
 }
 
-/* What is left in a part is told of that part. */
+/* The remaining budget is reported for each part. */
 static void what_is_left_is_told_by_parts(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void what_is_left_is_told_by_parts(void **state)
     kit_close(&kit);
 }
 
-/* Inserts an entry behind the ledger's back, chained as the ledger would. */
+/* Inserts an entry without the ledger's checks, chained as the ledger would. */
 static void forge(struct kit *kit, const char *kind, const char *job, char *meta,
                   const struct curve *curve)
 {
@@ -354,8 +354,8 @@ static void a_dataset_is_divided_once(void **state)
     kit_close(&kit);
 }
 
-/* Each part fits alone, so the entries that follow are within the capacity of one part
- * only where an auditor adds each part up. */
+/* The forged entry fits the training part and passes the capacity of the holdout, which
+ * only an auditor finds that adds up each part. */
 static void an_entry_past_the_capacity_of_one_part_is_found(void **state)
 {
     (void)state;

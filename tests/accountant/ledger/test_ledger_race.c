@@ -1,7 +1,7 @@
 /* Goal: threads that race for a budget get exactly what the filter's arithmetic allows,
- * jobs on one dataset interleave without disturbing each other, and a settlement charges
- * what was authorised until then: in a file and on a server, where marks become durable
- * beside each other. */
+ * jobs on one dataset interleave without disturbing each other, and a settlement
+ * charges what was authorised until then: in a file and on a server, where marks become
+ * durable concurrently. */
 #include "accountant/ledger/ledger.h"
 
 #include <pthread.h>
@@ -45,8 +45,9 @@ static void start_clients(struct kit *kit, struct client *clients, double sigma)
         pthread_join(threads[i], NULL);
 }
 
-/* Largest k with k charges within the capacity at a weighted order. A charge is rounded
- * up to 2^-40, of which k of them stay far from the next whole job here. */
+/* Returns the largest k with k charges within the capacity at a weighted order. Each
+ * charge is rounded up to 2^-40; k such roundings are far too small to change k
+ * here. */
 static unsigned largest(const struct balance *balance, double sigma)
 {
     double most = 0;
@@ -91,7 +92,8 @@ struct worker {
     bool good;
 };
 
-/* What is authorised is in the head that is kept elsewhere before anything can be run. */
+/* Returns whether the head file covers the authorised steps, as it must before anything
+ * runs. */
 static bool is_kept(const struct worker *worker, uint64_t steps)
 {
     struct head head;
@@ -100,7 +102,8 @@ static bool is_kept(const struct worker *worker, uint64_t steps)
            head.authorised >= steps;
 }
 
-/* A job's life, while others live theirs and everybody looks. */
+/* Lives a job's life, while other threads do the same and all of them read the
+ * balances. */
 static void *work(void *context)
 {
     struct worker *worker = context;
@@ -121,7 +124,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* The head is kept elsewhere meanwhile, and names all that was authorised. */
+/* Meanwhile the head file is written, and covers everything that was authorised. */
 static void check_interleaving(struct kit kit)
 {
     struct place place = place_make();
@@ -166,7 +169,8 @@ static void jobs_interleave_and_are_charged_their_own_steps(void **state)
         check_interleaving(kit_on_server());
 }
 
-/* Authorises step after step until the job is settled; last is what was acknowledged. */
+/* Authorises step after step until the job is settled; last is the last step
+ * acknowledged. */
 struct authoriser {
     struct kit *kit;
     unsigned job;
@@ -185,7 +189,7 @@ static void *authorise_on(void *context)
     }
 }
 
-/* verify_store holds each COMMIT entry against its mark. */
+/* verify_store compares each COMMIT entry with its mark. */
 static void check_settlements(struct kit kit)
 {
     struct verify_report report;

@@ -1,6 +1,6 @@
-/* Goal: a start takes only entries that this program would have written, and settles what
- * another version of it has reserved without undercharging. Method: entries with true
- * hashes are put behind a ledger's own. */
+/* Goal: a start accepts only entries that this program would have written, and settles
+ * the reservations of another version without undercharging. Method: entries with true
+ * hashes are appended to a ledger from outside. */
 #include "accountant/ledger/ledger_replay.h"
 
 #include "tests/expect.h"
@@ -15,7 +15,7 @@ static struct kit kit_with_grant(void)
     return kit;
 }
 
-/* Completes row as the next entry on dataset a, and starts anew. */
+/* Completes row as the next entry on dataset a, and reopens the ledger. */
 static enum status append(struct kit *kit, struct ledger_row *row, struct error *error)
 {
     struct ledger_entry_name head;
@@ -35,7 +35,7 @@ static enum status append(struct kit *kit, struct ledger_row *row, struct error 
     return ledger_open(&kit->ledger, kit->store, error);
 }
 
-/* A RESERVE of m for what curve says. */
+/* Appends a RESERVE of m whose price is curve. */
 static void append_reserve(struct kit *kit, unsigned job, const struct mechanism *m,
                            const struct curve *curve)
 {
@@ -93,7 +93,7 @@ static void a_commit_that_is_not_ours_stops_the_start(void **state)
     (void)state;
     static const struct {
         struct commit commit;
-        const char *fault; /* NULL: it is ours */
+        const char *fault; /* NULL: a form of this program */
     } all[] = {
         {{4, 4, 1}, NULL},
         {{3, 3, 1}, "other steps than were authorised"},
@@ -137,7 +137,7 @@ static void expect_committed(struct kit *kit, const struct curve *curve)
     assert_memory_equal(&balance.committed, curve, sizeof *curve);
 }
 
-/* Its noise is below what this version prices, so no part of it has a price here. */
+/* This version has no price for so little noise, so no part of the job has a price. */
 static void a_reserve_without_a_price_is_charged_whole(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void a_reserve_without_a_price_is_charged_whole(void **state)
     kit_close(&kit);
 }
 
-/* A price that has risen since is not charged beyond what was reserved for it. */
+/* If a price has risen since, the commit charges no more than was reserved. */
 static void a_commit_is_at_most_its_reserve(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* Goal: a seal changes no balance, nothing that is open and nothing that may be done next;
- * what it left and what it archived are both checked; and whoever noted a head is not told
- * that it was lost. Method: twins that live the same life, of which one is sealed again and
- * again; rows and archives that are altered; a part of 1e5 entries. */
+/* Goal: a seal changes no balance, nothing that is open and nothing that may be done
+ * next; what it leaves and what it archives are both checked; and a head noted earlier
+ * is not reported as lost. Method: twins that live the same life, of which one is
+ * sealed again and again; rows and archives that are altered; an archive part of 1e5
+ * entries. */
 #include "accountant/ledger/ledger_seal.h"
 
 #include <errno.h>
@@ -17,10 +18,10 @@
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/place_fixture.h"
 
-/* fsync of a file and of a folder, and rename, in their order, one of which may fail. SQLite
- * calls fdatasync, which does nothing here. */
+/* Traces fsync of a file, fsync of a folder and rename, in their order, and may fail
+ * one of them. SQLite calls fdatasync, which does nothing here. */
 static char trace[8]; /* f, d, r */
-static size_t fails;  /* the call of this number, from 1; 0: none does */
+static size_t fails;  /* the call that fails, from 1; 0: none */
 
 static bool note(char call)
 {
@@ -128,7 +129,8 @@ static void grant_divided(struct kit *kit, const char *name)
     assert_int_equal(kit_end(tx, status), ST_OK);
 }
 
-/* A restored backup, as far as the ledger knows, and the owner's next epoch. */
+/* Simulates a restored backup, as far as the ledger can see, and the owner's next
+ * epoch. */
 static void regrant(struct kit *kit, const char *name)
 {
     struct store_tx *tx = kit_begin(kit);
@@ -180,7 +182,7 @@ static enum status reserve_parts(struct kit *kit, const char *name, unsigned job
 
 enum { CHAPTERS = 5 };
 
-/* What happens between two seals. */
+/* Does what happens between two seals. */
 static void live(struct kit *kit, unsigned chapter)
 {
     switch (chapter) {
@@ -198,7 +200,7 @@ static void live(struct kit *kit, unsigned chapter)
         assert_int_equal(kit_settle(kit, 2), ST_OK);
         assert_int_equal(kit_settle(kit, 3), ST_OK);
         break;
-    case 1: /* what was open is settled, more is opened, and a grant is replaced */
+    case 1: /* settles what was open, opens more, and replaces a grant */
         assert_int_equal(kit_authorise(kit, 1, 9), ST_OK);
         assert_int_equal(kit_settle(kit, 1), ST_OK);
         assert_int_equal(kit_reserve(kit, "a", 5, 47.1, 7), ST_OK);
@@ -338,7 +340,7 @@ static void what_is_settled_goes_and_what_is_open_stays(void **state)
     scene_remove(&scene);
 }
 
-/* --- what was altered --- */
+/* --- altered rows --- */
 
 static void run(struct scene *scene, const char *sql)
 {
@@ -353,7 +355,8 @@ static void run(struct scene *scene, const char *sql)
     assert_int_equal(store_open(&scene->kit.store, scene->place.path, NULL), ST_OK);
 }
 
-/* Whether a start finds it, or else whoever asks for the account that it is of. */
+/* Returns whether a start finds the change, or else a read of the account that it
+ * concerns. */
 static bool is_found(struct scene *scene)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -376,13 +379,13 @@ static void a_start_or_who_asks_and_an_auditor_find_what_was_altered(void **stat
         "UPDATE sealed_sum SET body=(SELECT body FROM sealed_sum WHERE dataset='b') "
         "WHERE dataset='a'",
         "UPDATE sealed_sum SET body=CAST(body||X'00' AS BLOB) WHERE dataset='b'",
-        /* Nothing was ever committed, or nothing by anybody in the period. */
+        /* No commit at all, or none by any principal in the period. */
         "UPDATE sealed_sum SET "
         "body=CAST(substr(body,1,40)||zeroblob(400)||substr(body,441)"
         " AS BLOB) WHERE dataset='a'",
         "UPDATE sealed_sum SET body=CAST(substr(body,1,length(body)-88)||zeroblob(16)||"
         "substr(body,length(body)-71) AS BLOB) WHERE dataset='a'",
-        /* Where it is, and how that is shown. */
+        /* The place, and the proof of the place. */
         "UPDATE sealed_sum SET body=CAST(substr(body,1,length(body)-8)||zeroblob(8) AS "
         "BLOB) WHERE dataset='b'",
         "UPDATE sealed_sum SET body=CAST(substr(body,1,length(body)-72)||zeroblob(32)||"
@@ -493,14 +496,14 @@ static void a_head_from_before_the_seal_freezes_nothing(void **state)
     assert_false(frozen);
     assert_int_equal(use_head(&scene, &older, &frozen, &error), ST_INVALID);
     assert_non_null(strstr(error.text, "--from-genesis"));
-    /* The archive tells of that one. */
+    /* The archive has that entry. */
     struct verify_report report = {.wanted = older.entry};
     assert_int_equal(verify(&scene, scene.archive.folder, &report, NULL), ST_OK);
     assert_true(report.found && report.same);
     report.wanted.hash[0] ^= 1;
     assert_int_equal(verify(&scene, scene.archive.folder, &report, NULL), ST_OK);
     assert_true(report.found && !report.same);
-    /* Another history is one. */
+    /* A head of another history counts as lost. */
     other = before;
     other.entry.hash[0] ^= 1;
     assert_int_equal(use_head(&scene, &other, &frozen, NULL), ST_OK);
@@ -559,7 +562,7 @@ static void a_folder_that_will_not_do_is_refused(void **state)
     scene_remove(&scene);
 }
 
-/* A seal did not come to its end, and more followed it. */
+/* A seal did not complete, and more entries followed. */
 static void a_part_that_was_not_sealed_is_in_nobodys_way(void **state)
 {
     (void)state;
@@ -574,7 +577,7 @@ static void a_part_that_was_not_sealed_is_in_nobodys_way(void **state)
     place_copy(copy.path, scene.place.path);
     scene.kit = kit_open(scene.place.path);
     live(&scene.kit, 1);
-    do_seal(&scene); /* entries 1 to more than 9: beside the other */
+    do_seal(&scene); /* entries 1 to more than 9: next to the other file */
     expect_verified(&scene);
     scene_remove(&scene);
     place_remove(&copy);
@@ -582,7 +585,7 @@ static void a_part_that_was_not_sealed_is_in_nobodys_way(void **state)
 
 /* --- many --- */
 
-/* This counts the process alone, because others have the machine too. */
+/* Measures only this process's time, because others use the machine too. */
 static double ms_since(const struct timespec *then)
 {
     struct timespec now;
@@ -598,7 +601,7 @@ struct filling { /* by statements that are prepared once */
     uint8_t held[ENTRY_CURVE_SIZE], none[ENTRY_CURVE_SIZE];
 };
 
-/* Puts the entry behind the last one. */
+/* Appends the entry after the last one. */
 static void put(struct filling *filling, struct ledger_row *row)
 {
     row->seq = filling->head.seq + 1;
@@ -660,8 +663,8 @@ static void end_filling(struct filling *filling, struct scene *scene)
     scene->kit = kit_open(scene->place.path);
 }
 
-/* Writes so many jobs of one step on dataset a, which were authorised and settled but for
- * the last, as the ledger would. */
+/* Writes this many jobs of one step on dataset a as the ledger would. All of them
+ * except the last were authorised and settled. */
 static void fill(struct scene *scene, unsigned jobs)
 {
     struct mechanism m = kit_gaussian(1e4, 1);

@@ -1,8 +1,8 @@
-/* Goal: two parts with the whole budget each keep the promise against jobs chosen by the
- * outputs of both, and what ledger.md 7 asks for is needed. Method: random adversaries with
- * mechanisms of one bit (bit_fixture.h) on either part, in the world in which the record
- * that differs stands in the one and in that in which it stands in the other; each spends
- * both parts to the last bit. Then the conditions are left out one by one. */
+/* Goal: two parts that each have the whole budget keep the promise against jobs chosen
+ * from the outputs of both, and the conditions of ledger.md 7 are necessary. Method:
+ * random adversaries with mechanisms of one bit (bit_fixture.h) on either part, once
+ * with the differing record in the one part and once in the other; each adversary
+ * spends both parts to the last bit. Then the conditions are dropped one by one. */
 #include "accountant/pricing/filter.h"
 
 #include "base/part.h"
@@ -14,8 +14,8 @@ static const double epsilon = 2, delta = 1e-3;
 struct game {
     struct dice *dice;
     struct filter filter;
-    enum part differs;     /* the part of the record in which neighbours differ */
-    double spent_delta[2]; /* of the leaves so far, each way round */
+    enum part differs;     /* the part that has the differing record */
+    double spent_delta[2]; /* of the leaves so far, in both directions */
 };
 
 struct
@@ -55,7 +55,7 @@ static struct curve gaussian_curve(double mu)
     return charge;
 }
 
-/* The largest Gaussian that fits beside spent. */
+/* Returns the largest Gaussian that fits in addition to spent. */
 static double largest_gaussian(const struct game *game, const struct curve *spent)
 {
     double low = 0, high = 4;
@@ -70,8 +70,8 @@ static double largest_gaussian(const struct game *game, const struct curve *spen
     return low;
 }
 
-/* The last of each part's budget goes on a Gaussian; that of the other part tells nothing
- * of the record. */
+/* The rest of each part's budget goes on a Gaussian; the Gaussian of the other part
+ * reveals nothing about the record. */
 static void leaf(struct game *game, const struct position *at)
 {
     double mu = largest_gaussian(game, &at->spent[game->differs]);
@@ -79,8 +79,9 @@ static void leaf(struct game *game, const struct position *at)
     game->spent_delta[1] += gaussian_over((struct outcome){at->q, at->p}, mu, epsilon);
 }
 
-/* The bit's law is the same in both worlds where it reads the other part. What is drawn
- * next differs on both branches either way: outputs of both parts steer. */
+/* A bit that reads the other part has the same distribution in both worlds. The next
+ * draw differs between the two branches in any case, because the outputs of both parts
+ * steer the adversary. */
 static void play(struct game *game, int left, const struct position *at)
 {
     if (left == 0) {
@@ -125,11 +126,11 @@ static void adversaries_that_steer_by_both_parts_never_pass_delta(void **state)
     }
     stream_destroy(dice.stream);
     assert_true(most <= delta);
-    assert_true(most >= delta / 4); /* they do try */
+    assert_true(most >= delta / 4); /* the adversaries do try */
 }
 
-/* Both parts are spent whole, and the record that differs stands in what each release
- * read: the losses add up, and so do the squares of the Gaussians. */
+/* Both parts are spent completely, and each release read the differing record: the
+ * losses add up, and so do the squares of the Gaussians. */
 static double both_spent_delta(void)
 {
     static const struct curve nothing = {{0}};
@@ -139,16 +140,16 @@ static double both_spent_delta(void)
     return gaussian_over((struct outcome){1, 1}, sqrt(2) * mu, epsilon);
 }
 
-/* A mechanism that reads both parts, charged to the holdout alone, leaves the budget of
- * the other whole. */
+/* A mechanism that reads both parts but is charged only to the holdout leaves the other
+ * part's budget untouched. */
 static void a_mechanism_charged_to_one_of_two_parts_passes_delta(void **state)
 {
     (void)state;
     assert_true(both_spent_delta() > 7 * delta);
 }
 
-/* One of each class is held out, the first. A record that becomes of another class pushes
- * the first of that class back into training: neighbours differ in both parts. */
+/* The first record of each class is held out. A record that changes its class pushes
+ * the first of the new class back into training, so neighbours differ in both parts. */
 static void a_part_by_class_differs_in_both_parts(void **state)
 {
     (void)state;
@@ -163,7 +164,7 @@ static void a_part_by_class_differs_in_both_parts(void **state)
             held[world] |= (unsigned)first << i;
         }
     }
-    /* Record 0 alone changed, and records 1 and 2 have moved. */
+    /* Only record 0 changed, and records 1 and 2 have moved. */
     assert_int_equal(held[0], 0x3);
     assert_int_equal(held[1], 0x5);
     assert_true(both_spent_delta() > 7 * delta);

@@ -1,6 +1,6 @@
-/* Goal: a row is shown to be the one at its place of the tree, and nothing else is. Method:
- * roots that Python's hashlib has made; every row, path and place of trees of 1 to 40 leaves,
- * altered. */
+/* Goal: a row is proved to be the one at its place in the tree, and nothing else is.
+ * Method: roots that Python's hashlib has made; every row, path and place of trees of 1
+ * to 40 leaves, altered. */
 #include "accountant/ledger/seal_tree.h"
 
 #include <string.h>
@@ -26,7 +26,8 @@ static struct seal_tree make(size_t count)
  *     return hashlib.sha256(version + prev + b"".join(struct.pack("<Q", len(p)) + p
  *                                                     for p in parts)).digest()
  * def root(count):
- *     level = [link(b"s2", bytes(32), b"d%02d" % i, b"body"[:i % 5]) for i in range(count)]
+ *     level = [link(b"s2", bytes(32), b"d%02d" % i, b"body"[:i % 5])
+ *              for i in range(count)]
  *     while len(level) > 1:
  *         level = [link(b"n2", *level[i:i + 2]) if i + 1 < len(level) else level[i]
  *                  for i in range(0, len(level), 2)]
@@ -94,7 +95,7 @@ static void a_row_holds_at_its_place_and_at_no_other(void **state)
     }
 }
 
-/* The two hashes of a node, given as the body of a row, are no row. */
+/* The two hashes of a node, passed as the body of a row, are not accepted as a row. */
 static void a_node_is_no_row(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static void one_step_is_the_specification_s(void **state)
                      1e-10);
 }
 
-/* Steps alike, one run each: [rate, noise, steps]. */
+/* Equal steps, one run each: [rate, noise, steps]. */
 struct plan {
     struct mechanism_run runs[4000];
     size_t count;
@@ -56,9 +56,9 @@ static double convert(double rdp, double order, double delta, enum conversion ho
     return rdp + log((order - 1) / order) - (log(delta) + log(order)) / (order - 1);
 }
 
-/* The least epsilon over whole orders to 64 and those of the specification beyond; how
- * far it is searched is all that is cut: no order beyond can be better by its own
- * conversion. */
+/* Returns the least epsilon over whole orders to 64 and the specification's orders
+ * beyond. Only the range of orders is limited: no order beyond it can be better, by its
+ * own conversion. */
 static double epsilon_of(const struct plan *plan, double delta, enum conversion how)
 {
     static const double more[] = {72, 80, 96, 128, 160, 192, 256, 384, 512, 1024};
@@ -106,7 +106,8 @@ static void a_changing_noise_is_summed_step_by_step(void **state)
     assert_close(backwards, before, 1e-12);
 }
 
-/* An average multiplier would promise too little; what is shown is above the truth. */
+/* An average multiplier would promise too little; the shown figure is above the
+ * truth. */
 static void an_average_noise_is_never_charged(void **state)
 {
     (void)state;
@@ -141,8 +142,9 @@ static double alpha(enum rule rule, int t, int steps) /* t from 0 */
     return pow(0.1 - slope * sqrt(t + 1), -0.5);
 }
 
-/* Steps whose noise is within .2 % of each other, as one run at its geometric mean: an
- * error of its square. sigma of (18): z = 16 sqrt(B S) m alpha / (n epsilon). */
+/* Combines steps whose noise is within .2 % of each other into one run at its geometric
+ * mean, with an error of the square of that. sigma of (18): z = 16 sqrt(B S) m alpha /
+ * (n epsilon). */
 static struct plan *paper_plan(enum rule rule, int steps, double epsilon_bar)
 {
     static struct plan plan;
@@ -163,8 +165,9 @@ static struct plan *paper_plan(enum rule rule, int steps, double epsilon_bar)
     return &plan;
 }
 
-/* Section 2.2: what the paper calls epsilon_bar. Where noise is constant its claim is
- * near; where noise adapts, equal sums of 1 / noise^2 cost up to four times as much. */
+/* Section 2.2: the true cost of what the paper calls epsilon_bar. If noise is constant
+ * its claim is near; if noise adapts, equal sums of 1 / noise^2 cost up to four times
+ * as much. */
 static void the_paper_s_settings_cost_what_they_cost(void **state)
 {
     (void)state;
@@ -192,9 +195,9 @@ static void the_paper_s_settings_cost_what_they_cost(void **state)
     }
 }
 
-/* T6: 2000 records, batches of 50, 1500 steps, eta = 5 / sqrt(1 + t): the noise of the
- * specification's calibration costs what it was calibrated for, by the classic
- * conversion; the accountant's own needs a little less. */
+/* T6: 2000 records, batches of 50, 1500 steps, eta = 5 / sqrt(1 + t): by the classic
+ * conversion, the noise of the specification's calibration costs what it was calibrated
+ * for; the accountant's own noise is a little lower. */
 static void the_calibrated_noise_of_t6_costs_its_epsilon(void **state)
 {
     (void)state;
@@ -222,7 +225,7 @@ static void the_calibrated_noise_of_t6_costs_its_epsilon(void **state)
     }
 }
 
-/* F3: over full batches the filter is that of a Gaussian's mu, to the step. */
+/* F3: for full batches the filter agrees with that of a Gaussian's mu, to the step. */
 static void full_batches_are_filtered_by_their_sum(void **state)
 {
     (void)state;

@@ -90,7 +90,7 @@ static void a_prefix_costs_less_and_zero_out_a_quarter(void **state)
     mechanism_fini(&m);
 }
 
-/* Lemma B.7 with e(j) = base j. */
+/* Returns Lemma B.7 with e(j) = base j. */
 static double lemma(double order, double rate, double base)
 {
     double sum = 0, binomial = 1;
@@ -104,7 +104,8 @@ static double lemma(double order, double rate, double base)
     return log1p(sum) / (order - 1);
 }
 
-/* And the unsampled Gaussian: what the paper's subsets may be charged by. */
+/* And never more than the unsampled Gaussian: what the paper's subsets may be charged
+ * by. */
 static void subsets_never_cost_more_than_the_papers_lemma(void **state)
 {
     (void)state;

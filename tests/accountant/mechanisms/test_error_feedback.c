@@ -1,6 +1,7 @@
-/* Goal: an error feedback is charged what the proofs of papers/dicesgd.md 3.5 say, never
- * less and never by the paper's own theorem. Method: the specification's figures; the
- * mixture of m3 against a plain sum in long double; properties of every bound. */
+/* Goal: an error feedback is charged what the proofs of papers/dicesgd.md 3.5 say,
+ * never less, and never by the paper's own theorem. Method: the specification's
+ * figures; the mixture of m3 compared with a plain sum in long double; properties of
+ * every bound. */
 #include "accountant/mechanisms/error_feedback.h"
 
 #include <string.h>
@@ -12,8 +13,8 @@
 #include "accountant/pricing/profile.h"
 #include "tests/expect.h"
 
-/* CIFAR and GPT-2 of the paper; noise and distances are of the sum, so B times the
- * specification's, which are of the mean. */
+/* CIFAR and GPT-2 of the paper. Noise and distances are those of the sum, so B times
+ * the specification's, which are those of the mean. */
 #define BATCH 1000.0
 
 static struct mechanism_run cifar = {1, 1, 150};
@@ -56,8 +57,8 @@ static void distances_are_the_specification_s(void **state)
     assert_close(delta_of(&m2r), 0.00447214, 1e-6);
 }
 
-/* 3.6: three conversions of a Gaussian's rho, and the noise that the classic one asks
- * for; the accountant's own is the exact one. */
+/* 3.6: three conversions of a Gaussian's rho, and the noise that the classic one
+ * requires; the accountant's own is the exact one. */
 static void conversions_are_the_specification_s(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void conversions_are_the_specification_s(void **state)
     }
 }
 
-/* The best noise at which the run is (2, 1e-5)-DP, by the exact profile. */
+/* The least noise at which the run is (2, 1e-5)-DP, by the exact profile. */
 static void least_noise_is_the_specification_s(void **state)
 {
     (void)state;
@@ -121,7 +122,8 @@ static void least_noise_of_the_mixture_is_near_the_specification_s(void **state)
     assert_close(noise / BATCH, 0.0249878, 1e-5);
 }
 
-/* eps_paper: what Theorem 3.7 would ask for, which costs more than 18 in truth. */
+/* eps_paper: the noise that Theorem 3.7 would require, which in truth costs more than
+ * 18. */
 static void the_paper_s_noise_is_no_guarantee_here(void **state)
 {
     (void)state;
@@ -201,14 +203,14 @@ static void costs_grow_with_steps_uses_and_norms(void **state)
     struct mechanism m2 = of(&cifar, ERROR_FEEDBACK_M2), wide = m2;
     wide.error_feedback.error_clip = 1e9;
     assert_true(delta_of(&wide) == delta_of(&m2));
-    wide.error_feedback.error_clip = 1e-3; /* m1 is then the smaller */
+    wide.error_feedback.error_clip = 1e-3; /* then m1 is smaller */
     assert_true(delta_of(&wide) < delta_of(&m2));
     struct mechanism m2r = of(&cifar, ERROR_FEEDBACK_M2R);
     m2r.relation = RELATION_REPLACE_ONE;
     assert_close(delta_of(&m2r), 2 * 0.002449489743, 1e-9);
 }
 
-/* 3.7: what is spent is that of the periods begun, not a share of the steps. */
+/* 3.7: the cost is that of the periods begun, not a share of the steps. */
 static void a_prefix_costs_the_periods_it_began(void **state)
 {
     (void)state;
@@ -238,7 +240,7 @@ static void a_run_priced_whole_has_one_price(void **state)
     }
 }
 
-/* A job that is cut to size asks for runs far longer than any. */
+/* The search for a number of steps that fits tries runs far longer than any job's. */
 static void more_steps_than_can_be_summed_cost_infinity(void **state)
 {
     (void)state;

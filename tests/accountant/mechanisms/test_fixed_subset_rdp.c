@@ -1,6 +1,7 @@
-/* Goal: the bound for fixed-size subsets is the theorem's, at distance 2, never below it,
- * and never above no sampling at all. Method: 400-digit values (tests/vectors/subset.py)
- * and the exact divergence of a worst case (accounting.md 1.4). */
+/* Goal: the bound for fixed-size subsets is the theorem's, at distance 2, never below
+ * it, and never above no sampling at all. Method: 400-digit values
+ * (tests/vectors/subset.py) and the exact divergence of a worst case (accounting.md
+ * 1.4). */
 #include "accountant/mechanisms/fixed_subset_rdp.h"
 
 #include "tests/expect.h"
@@ -37,17 +38,17 @@ static void it_is_below_the_older_lemma(void **state)
     assert_true(cost(0.01, sqrt(2 / 0.05), 2) <= 4.206748238125e-05 * (1 + 1e-8));
     assert_true(cost(0.0005, sqrt(2 / 0.01), 25) < 2.780301115527e-07);
     assert_true(cost(0.05, 10, 9) < 4.961941244521e-03);
-    /* Nor has it that lemma's floor: it vanishes as the noise grows. */
+    /* Unlike that lemma the bound has no floor: it vanishes as the noise grows. */
     assert_true(cost(0.1, 1e5, 9) < 1e-9);
 }
 
 static void the_absent_record_is_at_distance_two(void **state)
 {
     (void)state;
-    /* Rate .01, noise 1: exactly 1.057 at order 5 for a zeroed-out record among others at
-     * the opposite end; the formula at distance 1 says .00147. */
+    /* Rate .01, noise 1: exactly 1.057 at order 5 for a zeroed-out record among others
+     * at the opposite end; the formula at distance 1 says .00147. */
     assert_true(cost(0.01, 1, 5) >= 1.057);
-    /* The same of papers/diff2.md 2.1: rate .001, order 9, exactly 3.557. */
+    /* The same case of papers/diff2.md 2.1: rate .001, order 9, exactly 3.557. */
     assert_true(cost(0.001, 1, 9) >= 3.557);
 }
 
@@ -66,7 +67,7 @@ static void between_whole_orders_lies_the_chord(void **state)
     (void)state;
     double low = cost(0.02, 4, 6) * 5, high = cost(0.02, 4, 7) * 6;
     assert_close(cost(0.02, 4, 6.3) * 5.3, low + 0.3 * (high - low), 1e-8);
-    /* Below 2 the chord from order 1, where a - 1 is 0. */
+    /* Below 2 the bound is the chord from order 1, at which a - 1 is 0. */
     assert_close(cost(0.02, 4, 1.3), cost(0.02, 4, 2), 1e-8);
 }
 

@@ -1,6 +1,6 @@
-/* Goal: work that runs elsewhere is priced for the neighbours that its dataset has, and
- * refused where no proof says what it costs. Method: values at 50 digits from the
- * definitions (tests/vectors/declared.py), and the formulas of accounting.md by hand. */
+/* Goal: external work is priced for the neighbours that its dataset has, and refused if
+ * no proof says what it costs. Method: values at 50 digits from the definitions
+ * (tests/vectors/declared.py), and the formulas of accounting.md by hand. */
 #include "accountant/mechanisms/outside.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static struct mechanism made_of(const struct outside_work *works, size_t count,
     return m;
 }
 
-/* What the work costs at the order, under the relation. */
+/* Returns the work's price at the order, under the relation. */
 static double price_of(const struct outside_work *work, enum relation relation,
                        double order)
 {
@@ -64,7 +64,7 @@ static void what_is_declared_costs_what_its_definition_says(void **state)
     assert_int_equal(rows, 92);
 }
 
-/* The price never falls below the declared figure by the way it is kept. */
+/* Storing a declared figure never makes the price smaller. */
 static void no_figure_is_rounded_in_the_data_owners_disfavour(void **state)
 {
     (void)state;
@@ -92,8 +92,9 @@ static void randomised_response_is_the_worst_of_its_epsilon(void **state)
     assert_true(randomised_response_rdp(2.385, INFINITY) == 2.385);
 }
 
-/* The distance doubles: a Gaussian costs four times as much, a pure epsilon doubles, and
- * Poisson batches have their own pair. Only a subset of fixed size costs the same. */
+/* The distance doubles: a Gaussian costs four times as much, a pure epsilon doubles,
+ * and Poisson batches have their own pair. Only a subset of fixed size costs the
+ * same. */
 static void replacing_has_its_own_price(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void replacing_has_its_own_price(void **state)
                 price_of(&subset, RELATION_ZERO_OUT, order));
 }
 
-/* A sensitivity that is about replacing already has the whole distance in it. */
+/* A sensitivity declared for replacement already includes the whole distance. */
 static void a_sensitivity_by_replacing_is_taken_as_it_is(void **state)
 {
     (void)state;
@@ -174,8 +175,9 @@ static void what_has_no_proof_under_the_relation_is_refused(void **state)
                    "/noise_multiplier");
 }
 
-/* Chua et al. 2024: 1,000 shuffled batches at noise .6 cost at least 8.83 at delta 1e-6,
- * where Poisson says 2.11. A pass is one Gaussian, which at order a costs a / (2 s^2). */
+/* Chua et al. 2024: 1,000 shuffled batches at noise .6 cost at least 8.83 at delta
+ * 1e-6, where Poisson says 2.11. A pass is one Gaussian, which at order a costs a / (2
+ * s^2). */
 static void a_pass_of_shuffled_batches_is_one_gaussian(void **state)
 {
     (void)state;
@@ -225,7 +227,8 @@ static void a_list_of_one_kind_is_that_kind(void **state)
     mechanism_fini(&m);
 }
 
-/* Kinds that choose their noise, or whose steps hang together, are no part of a list. */
+/* Kinds that choose their noise, or whose steps depend on each other, cannot be part of
+ * a sequence. */
 static void a_sequence_has_no_runs_without_a_price(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: the measure on the grid dominates the step's privacy profile at every epsilon, in
- * both directions, and touches it at the grid's places. Method: the profile in closed
- * form, in 80 bits, at the place where the loss is epsilon. */
+/* Goal: the measure on the grid dominates the step's privacy profile at every epsilon,
+ * in both directions, and touches it at the grid's points. Method: the profile in
+ * closed form, in 80 bits, at the place where the loss is epsilon. */
 #include "accountant/mechanisms/privacy_loss.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static long double density_above(const struct privacy_loss_step *s, bool first,
     return upper(t);
 }
 
-/* The t at which the loss is l, by bisection. */
+/* Returns the t at which the loss is l, by bisection. */
 static long double place(const struct privacy_loss_step *s, double l)
 {
     long double low = -60, high = 60;
@@ -43,7 +43,8 @@ static long double place(const struct privacy_loss_step *s, double l)
     return high;
 }
 
-/* max over events of p - e^epsilon q, where removing; q - e^epsilon p where adding. */
+/* The maximum over events of p - e^epsilon q for removing, and of q - e^epsilon p for
+ * adding. */
 static long double profile(const struct privacy_loss_step *s,
                            enum privacy_loss_direction d, double epsilon)
 {
@@ -104,8 +105,8 @@ static void at_the_places_of_the_grid_it_is_the_profile(void **state)
                 double epsilon = place * spacing;
                 long double exact = profile(s, (enum privacy_loss_direction)d, epsilon);
                 long double got = measured(&loss[d], spacing, epsilon);
-                /* Masses are known to some ulp of 1; the rise is their difference over a
-                 * spacing. */
+                /* Masses are known to some ulp of 1; the rise is their difference over
+                 * a spacing. */
                 double relative = 1e-11 + 256 * 2.3e-16 / spacing;
                 assert_true(fabsl(got - exact) <= relative * exact + 1e-15L);
             }

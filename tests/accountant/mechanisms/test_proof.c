@@ -1,6 +1,6 @@
-/* Goal: the table is all there is to know about a kind of mechanism: each row prices its
- * steps in one way and promises nothing that does not go with it, and no other source
- * names a kind. A new row is tested here by standing in the table. */
+/* Goal: the table holds everything about a kind of mechanism: each row prices its steps
+ * in one way and promises nothing that contradicts it, and no other source names a
+ * kind. A new row of the table is tested here automatically. */
 #include "accountant/mechanisms/proof.h"
 
 #include <stdio.h>
@@ -27,8 +27,8 @@ static void every_kind_is_priced_in_one_way(void **state)
     }
 }
 
-/* Losses are composed of independent steps alone. A run that chooses its noise has no
- * steps that are fixed beforehand, and each of its steps is one that has a price. */
+/* Losses compose only over independent steps. A run that chooses its noise has no steps
+ * that are fixed beforehand, and each of its steps is of a kind that has a price. */
 static void what_a_kind_offers_goes_together(void **state)
 {
     (void)state;
@@ -50,7 +50,8 @@ static void a_kind_that_is_not_in_the_table_has_no_proof(void **state)
     assert_null(proof_of((enum mechanism_kind)99));
 }
 
-/* But for a joint release, whose noise multiplier is relative to its own relation. */
+/* A joint release is the exception: its noise multiplier is relative to its own
+ * relation. */
 static void replacing_is_twice_as_far_for_every_kind(void **state)
 {
     (void)state;
@@ -70,8 +71,9 @@ static bool is_letter(char c)
     return c == '_' || (c >= 'A' && c <= 'Z');
 }
 
-/* The constant, as a whole word, or the name in quotes, as text that is compared; an
- * accountant is called gaussian too. */
+/* Returns whether text has the constant as a whole word, or the name in quotes, as text
+ * that is compared. "gaussian" in quotes does not count, because an accountant has that
+ * name too. */
 static bool names_kind(const char *text, int kind)
 {
     const char *constant = words[kind][0], *name = words[kind][1];
@@ -81,8 +83,8 @@ static bool names_kind(const char *text, int kind)
     return strcmp(name, "\"gaussian\"") != 0 && strstr(text, name) != NULL;
 }
 
-/* Who asks for a mechanism names its kind: the algorithms, which the patterns below do not
- * reach, and statistics. */
+/* Code that requests a mechanism names its kind: the algorithms, which the patterns
+ * below do not cover, and statistics. */
 static bool asks_for_one(const char *path)
 {
     return strncmp(path, "engine/statistics/", strlen("engine/statistics/")) == 0;

@@ -89,7 +89,7 @@ static void a_full_batch_is_the_plain_gaussian(void **state)
     (void)state;
     assert_just_above(cost(RELATION_ZERO_OUT, 1, 2.385, 7.25),
                       7.25 / (2 * 2.385 * 2.385));
-    /* Another record in its place moves the sum by twice the clip norm. */
+    /* Replacing a record moves the sum by twice the clip norm. */
     assert_just_above(cost(RELATION_REPLACE_ONE, 1, 2.385, 7.25),
                       2 * 7.25 / (2.385 * 2.385));
 }
@@ -100,8 +100,9 @@ static void a_rate_near_one_meets_the_full_batch(void **state)
     for (double noise = 0.05; noise < 1e6; noise *= 7.3) {
         for (double order = 1.01; order < 2048; order *= 3.1) {
             for (enum relation r = RELATION_ZERO_OUT; r <= RELATION_REPLACE_ONE; r++) {
-                /* In place of another, a record at distance 2 meets the unsampled part
-                 * of the mixture at distance 1 before that of its own rival. */
+                /* Under replacement a record is at distance 2 from its rival, and at
+                 * distance 1 from the unsampled part of the mixture, which then limits
+                 * the cost. */
                 if (r == RELATION_REPLACE_ONE && 1.5 * order / (noise * noise) > 10)
                     continue;
                 double full = cost(r, 1, noise, order);

@@ -1,10 +1,10 @@
-/* Goal: the transform is the one defined, within the error it claims. Method: the
- * defining sum in 80 bits, and the way there and back. */
+/* Goal: the transform is the one defined, within the error that it claims. Method: the
+ * defining sum in 80 bits, and a transform forward and back. */
 #include "accountant/numeric/fft.h"
 
 #include "tests/expect.h"
 
-/* A number in [-1, 1) that looks random. */
+/* Returns a number in [-1, 1) that looks random. */
 static double noise(unsigned *state)
 {
     *state = *state * 1664525u + 1013904223u;
@@ -69,7 +69,7 @@ static void there_and_back_is_n_times_the_signal(void **state)
         double back_re = re[j] / (double)n, back_im = im[j] / (double)n;
         double x = noise(&seed), y = noise(&seed);
         assert_true(hypot(back_re - x, back_im - y) <= 2 * fft_error(n) * size);
-        /* Far inside the bound in fact, or something is wrong. */
+        /* The error is far below the bound in fact, or something is wrong. */
         assert_true(hypot(back_re - x, back_im - y) <= 1e-14);
     }
     fft_destroy(fft);

@@ -1,6 +1,7 @@
-/* Goal: shares add up to 1, never show more than is left, and are of the order that is
- * used up last. Expected values: charges and capacities are whole numbers of 2^-40 nats,
- * so that shares are ratios of integers, and are held against them in 128 bits. */
+/* Goal: shares add up to 1, never show more than is left, and are those of the order
+ * that is used up last. Expected values: charges and capacities are whole numbers of
+ * 2^-40 nats, so that shares are ratios of integers, and are compared with them in 128
+ * bits. */
 #include "accountant/pricing/budget_share.h"
 
 #include "tests/expect.h"
@@ -17,7 +18,7 @@ static uint64_t random_below(uint64_t limit) /* splitmix64 */
     return (z ^ z >> 31) % limit;
 }
 
-/* The order of part / whole and share, exactly: -1, 0 or 1. */
+/* Compares part / whole with share exactly. Returns -1, 0 or 1. */
 static int compare(uint64_t part, uint64_t whole, double share)
 {
     int exponent;
@@ -58,7 +59,7 @@ static void shares_are_the_ratios_rounded_to_the_safe_side(void **state)
         units[0].held = random_below(units[0].capacity - units[0].committed + 1);
         uint64_t left = units[0].capacity - units[0].committed - units[0].held;
         if (left < units[0].capacity >> 18)
-            continue; /* beyond what compare has the bits for */
+            continue; /* beyond the precision of compare */
         struct balance balance = balance_of(units);
         struct budget_share share = budget_share_of(&balance);
         assert_true(share.order == 10 && share.weight == 0.75);
@@ -89,8 +90,8 @@ static void the_order_is_the_one_at_which_most_is_left(void **state)
     } cases[] = {
         {{{80, 60, 0}, {100, 70, 0}}, 7, 0.3},
         {{{800, 600, 0}, {100, 70, 0}}, 7, 0.3},  /* more nats are left at the other */
-        {{{100, 10, 60}, {100, 65, 0}}, 7, 0.35}, /* what is held is not left */
-        {{{100, 50, 0}, {200, 100, 0}}, 10, 0.5}, /* of equals the main one */
+        {{{100, 10, 60}, {100, 65, 0}}, 7, 0.35}, /* held is not left */
+        {{{100, 50, 0}, {200, 100, 0}}, 10, 0.5}, /* if equal, the main one */
         {{{100, 90, 0}, {100, 140, 0}}, 10, 0.1},
         {{{100, 250, 0}, {100, 100, 0}}, 7, 0},
         {{{100, 0, 0}, {100, 0, 0}}, 10, 1},
@@ -146,13 +147,13 @@ static void what_is_asked_is_rounded_up_and_fits_by_the_filter(void **state)
         units[0].held = random_below(units[0].capacity - units[0].committed + 1);
         uint64_t room = units[0].capacity - units[0].committed - units[0].held;
         uint64_t asked = room + (uint64_t)(i % 3) + units[0].capacity / 100;
-        asked -= i % 2 == 0 ? units[0].capacity / 100 : 0; /* a unit about the room */
+        asked -= i % 2 == 0 ? units[0].capacity / 100 : 0; /* near the room */
         struct balance balance = balance_of(units);
         charge.at[balance.weighted[0]] = (double)asked * FILTER_UNIT;
         struct budget_share_asked found = budget_share_asked(&balance, 0, &charge);
         assert_true(found.fits == (asked <= room));
         if (asked <= units[0].capacity >> 18)
-            continue; /* beyond what compare has the bits for */
+            continue; /* beyond the precision of compare */
         assert_true(compare(asked, units[0].capacity, found.share) <= 0);
         assert_true(compare(asked, units[0].capacity, nextafter(found.share, 0)) > 0);
     }

@@ -91,7 +91,7 @@ static void nothing_remains_of_an_exhausted_budget(void **state)
     assert_close(balance.epsilon_spent, (double)converted(.5L), 1e-12);
 }
 
-/* Whatever its kind, what the ledger's filter admits costs no more. */
+/* A job of any kind that the ledger's filter admits costs no more. */
 static void no_job_that_fits_passes_the_ceiling(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void no_job_that_fits_passes_the_ceiling(void **state)
             largest = fmax(largest, room.largest_epsilon);
         }
     }
-    assert_true(largest > 0.5 * ceiling); /* and it is not far above them */
+    assert_true(largest > 0.5 * ceiling); /* the ceiling is not far above */
 }
 
 static void the_ceiling_is_what_is_left_and_at_most_what_is_proved(void **state)

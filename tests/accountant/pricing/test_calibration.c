@@ -1,5 +1,5 @@
-/* Goal: searches end at the border, on the side that fits, whatever the shape of the
- * excess. Method: excess functions whose border is known. */
+/* Goal: searches end at the border, on the side that fits, for any shape of the excess.
+ * Method: excess functions with a known border. */
 #include "accountant/pricing/calibration.h"
 
 #include "accountant/mechanisms/rdp.h"

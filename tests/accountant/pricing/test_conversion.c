@@ -1,5 +1,6 @@
-/* Goal: the tight conversion, both ways, never negative and never below the formula.
- * Method: epsilons of two other accountants at their own orders (accounting.md 2). */
+/* Goal: the tight conversion, in both directions, is never negative and never below the
+ * formula. Method: epsilons of two other accountants at their own orders (accounting.md
+ * 2). */
 #include "accountant/pricing/conversion.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
-/* Goal: every kind of mechanism is priced by its own formula under the relations it has a
- * proof for, and nothing else is. */
+/* Goal: every kind of mechanism is priced by its own formula under the relations for
+ * which it has a proof, and nothing else has a price. */
 #include "accountant/pricing/cost.h"
 
 #include <string.h>
@@ -92,7 +92,8 @@ static void a_fixed_subset_costs_alike_under_both_relations(void **state)
     assert_close(cost_of(&scratch, &m, 52, 7.25), local + 8 * 7.25 / 18, 1e-14);
 }
 
-/* For every prefix and group by group: none costs more, and one as much. */
+/* For every prefix, compared group by group: no group costs more, and one costs as
+ * much. */
 static void turns_cost_the_group_that_had_most(void **state)
 {
     (void)state;
@@ -143,7 +144,8 @@ static void a_laplace_is_priced_by_its_scale_over_the_distance(void **state)
     assert_close(cost_of(&scratch, &m, 4, 3), 4 * laplace_rdp(3, 3), 1e-15);
 }
 
-/* 1 / (2 s^2) a at order a under both relations: s is relative to the distance that holds. */
+/* 1 / (2 s^2) a at order a under both relations: s is relative to the distance that
+ * holds. */
 static void a_joint_release_is_priced_by_its_own_distance(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Goal: a curve is what its mechanism costs on g1, monotone in steps, added upward. */
+/* Goal: a curve is what its mechanism costs on g1, monotone in steps, added with
+ * rounding up. */
 #include "accountant/pricing/curve.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
-/* Goal: one estimate takes little work, whatever its steps and noise levels. Method: the
- * program counts the calls of mathematical functions, by functions that stand in front of the
- * real ones: nearly all work is theirs. Time would depend on the machine;
- * tests/bench/bench_estimates.c shows it. */
+/* Goal: one estimate takes little work, for any number of steps and noise levels.
+ * Method: wrappers count the calls of mathematical functions, which do nearly all of
+ * the work. Time would depend on the machine; tests/bench/bench_estimates.c shows
+ * it. */
 #include "tests/expect.h"
 #include "tests/accountant/worst_estimates_fixture.h"
 
-/* What one estimate may take: the noise for a target, the figure, and the charge. A call and
- * what belongs to it take some 15 ns of a core. */
+/* The limit for one estimate: the noise for a target, the figure, and the charge. A
+ * call with its surrounding code takes about 15 ns of a core. */
 static const double calls_max = 3.2e6;
 
 static double calls;

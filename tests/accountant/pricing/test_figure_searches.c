@@ -1,6 +1,6 @@
-/* Goal: noise, steps, rates and room that are searched for never overspend, and are the
- * last that do not. Method: published values; one unit more than was found; the ledger's
- * own additions. */
+/* Goal: a search for noise, steps, rates and room never overspends, and finds the last
+ * value that does not. Method: published values; one unit more than was found; the
+ * ledger's own additions. */
 #include "accountant/pricing/figures.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void published_noises_are_met(void **state)
     static const struct {
         double epsilon, delta, rate;
         uint64_t steps;
-        double noise; /* at google's orders, to 1e-8 */
+        double noise; /* at Google's orders, to 1e-8 */
     } golden[] = {{8, 1e-5, .04, 2250, 1.41578714},
                   {8, 1e-5, .04, 2000, 1.35613422},
                   {1, 1e-5, .01, 1000, 1.51312216},
@@ -76,7 +76,7 @@ static void calibrated_steps_and_rate_are_the_last_that_fit(void **state)
     }
 }
 
-/* Whether m would be reserved, by the ledger's additions. */
+/* Returns whether the ledger would reserve m, by its additions. */
 static bool admits(const struct balance *b, const struct mechanism *m)
 {
     struct curve sum = b->committed, curve;
@@ -109,7 +109,7 @@ static void a_fraction_of_the_budget_fits_and_the_whole_leaves_nothing(void **st
     assert_true(admits(&balance, &m));
     struct curve curve;
     assert_int_equal(filter_charge(&curve, &m, 1172, NULL), ST_OK);
-    /* One order is full now; as much again fills the other. */
+    /* One such charge fills one order; as much again fills the other. */
     curve_add(&balance.held, &curve);
     curve_add(&balance.held, &curve);
     assert_int_equal(

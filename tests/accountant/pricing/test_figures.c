@@ -1,6 +1,6 @@
 /* Goal: a job's own figures are tight and never too small. Method: independent epsilons
- * (tests/vectors/epsilon.py, $SHARED/vectors, accounting.md 2), and delta as the inverse
- * of epsilon. */
+ * (tests/vectors/epsilon.py, $SHARED/vectors, accounting.md 2), and delta as the
+ * inverse of epsilon. */
 #include "accountant/pricing/figures.h"
 
 #include <jansson.h>
@@ -135,10 +135,10 @@ static void small_epsilons_need_orders_past_a_thousand(void **state)
     assert_true(epsilon_of(&m, 1e-5) <= 0.003506560672);
 }
 
-/* The truth by the total variation, which is delta at epsilon 0: of one sampled step it is the
- * rate times that of the step unsampled. It is 0 in the first two rows. The third is bound by
- * the highest order. before is what was shown when the search ended at 2048 and looked at no
- * order near 1. */
+/* The true epsilon follows from the total variation, which is delta at epsilon 0: for
+ * one sampled step it is the rate times that of the unsampled step. The true epsilon is
+ * 0 in the first two rows. The third row is limited by the highest order. before is
+ * what was shown when the search ended at 2048 and tried no order near 1. */
 static void small_losses_are_not_rounded_up_to_an_epsilon(void **state)
 {
     (void)state;
@@ -158,12 +158,13 @@ static void small_losses_are_not_rounded_up_to_an_epsilon(void **state)
                            erf(1 / (2 * sqrt(2) * run.noise_multiplier));
         print_message("%g, before %g\n", epsilon, rows[i].before);
         assert_true(epsilon <= rows[i].most && epsilon < rows[i].before);
-        if (run.steps == 1) /* the truth: 0 only if delta is at least that */
+        if (run.steps == 1) /* the true epsilon is 0 only if delta is at least that */
             assert_true((epsilon == 0) <= (variation <= rows[i].delta));
     }
 }
 
-/* Never 0 below the total variation: just under it the truth is above 0. */
+/* Epsilon is never 0 below the total variation: just under it the true epsilon is above
+ * 0. */
 static void epsilon_is_zero_only_above_the_total_variation(void **state)
 {
     (void)state;
@@ -303,7 +304,7 @@ static void a_new_job_affords_its_price(void **state)
         runs[i].noise_multiplier = 0.3;
     assert_int_equal(figure_affords(&m, &error), ST_INVALID);
     assert_non_null(strstr(error.text, "100 noise levels"));
-    /* A target that lets it have so little noise gets the least that it affords. */
+    /* A target that permits so little noise gets the least noise that is affordable. */
     assert_int_equal(figure_noise(&noise, &m, 1e5, 1e-5, NULL), ST_OK);
     for (size_t i = 0; i < LEVELS; i++)
         runs[i].noise_multiplier = noise;
@@ -376,7 +377,7 @@ static void delta_has_its_limits(void **state)
 static void fixed_subsets_are_priced_but_not_composed(void **state)
 {
     (void)state;
-    /* accounting.md 1.4: 20.99 by the theorem, at whole orders to 64. */
+    /* accounting.md 1.4: 20.99 by the theorem, at whole orders up to 64. */
     struct mechanism_run run = {0.01, 1, 1000};
     struct mechanism m = one(&run);
     struct figure figure;
@@ -396,9 +397,9 @@ static void fixed_subsets_are_priced_but_not_composed(void **state)
     assert_true(epsilon_of(&m, 1e-5) > 2);
 }
 
-/* One look is sold at .1. Ten histograms of one class against the rest are sqrt 10 apart,
- * and a person's ten rows in one cell move it by ten: with the noise of distance 1 they
- * cost what stands here (accounting.md 1.11). */
+/* One release is sold at .1. Ten histograms of one class against the rest are sqrt 10
+ * apart, and a person's ten rows in one cell move it by ten: with the noise for
+ * distance 1 they cost the epsilons below (accounting.md 1.11). */
 static void a_vector_that_is_further_apart_costs_more_than_was_sold(void **state)
 {
     (void)state;

@@ -42,7 +42,7 @@ static void the_owner_may_choose_the_main_order(void **state)
                 1.5); /* never the main order again */
 }
 
-/* B from c_a as the header writes it, in long double. */
+/* B from c_a as in filter.h, in long double. */
 static long double capacity(long double a, long double w, long double epsilon,
                             long double delta)
 {
@@ -170,7 +170,7 @@ static void sums_of_charges_do_not_depend_on_their_order(void **state)
         curve_add(&backward, &charges[24 - i]);
     }
     assert_memory_equal(&forward, &backward, sizeof forward);
-    for (size_t i = 0; i < CURVE_ORDERS; i++) { /* nor on who adds them */
+    for (size_t i = 0; i < CURVE_ORDERS; i++) { /* plain addition gives the same */
         double plain = 0;
         for (int j = 0; j < 25; j++)
             plain += charges[j].at[i];
@@ -218,12 +218,14 @@ static void the_sampler_is_covered_up_to_the_largest_epsilon(void **state)
     assert_true(sampler_slack_log(LEDGER_EPSILON_MAX) < log2(LEDGER_NOISE_DELTA));
     for (double epsilon = 0.001; epsilon < LEDGER_EPSILON_MAX; epsilon *= 1.1)
         assert_true(sampler_slack_log(epsilon) < log2(LEDGER_NOISE_DELTA));
-    /* The next whole number would not do, and nothing is left of it at 1,000. */
+    /* The next whole number would not suffice, and at 1,000 nothing is left of the
+     * guarantee. */
     assert_true(sampler_slack_log(LEDGER_EPSILON_MAX + 1) > log2(LEDGER_NOISE_DELTA));
     assert_true(sampler_slack_log(1000) > 0);
 }
 
-/* By hand: a charge is added again and again, as the ledger would, until it is refused. */
+/* Counts by hand: adds a charge again and again, as the ledger would, until it is
+ * refused. */
 static uint64_t times_one_by_one(const struct filter *filter, struct curve committed,
                                  const struct curve *held, const struct curve *charge,
                                  uint64_t most)
@@ -237,7 +239,7 @@ static uint64_t times_one_by_one(const struct filter *filter, struct curve commi
 }
 
 /* Random balances, and charges from a 3000th of the room to more than all of it; many
- * divide what is left to the last unit. */
+ * divide the room to the last unit. */
 static void as_many_fit_as_are_taken_one_by_one(void **state)
 {
     (void)state;

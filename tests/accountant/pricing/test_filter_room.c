@@ -1,7 +1,7 @@
-/* Goal: what a fresh budget admits is what ledger.md 3 measured: the tight epsilon of
- * the largest lone job over the budget's, and the steps of a homogeneous workload over
- * those of the best single order in hindsight. Its table is the reference; it has two
- * digits, so ranges are widened by half of the last one. */
+/* Goal: a fresh budget admits what ledger.md 3 measured: the ratio of the tight epsilon
+ * of the largest lone job to the budget's, and of the steps of a homogeneous workload
+ * to those of the best single order in hindsight. Method: its table is the reference;
+ * it has two digits, so ranges are wider by one half of the last digit. */
 #include "accountant/pricing/figures.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct workload large[] = {
 static const struct workload small[] = {
     {256.0 / 60000, 1172}, {512.0 / 60000, 50}, {512.0 / 60000, 1172}, {.001, 2000}};
 
-/* A balance with nothing spent; false if the grant is refused. */
+/* Makes a balance with nothing spent. Returns false if the grant is refused. */
 static bool fresh(struct balance *balance, double epsilon, double order)
 {
     struct filter filter;
@@ -39,8 +39,9 @@ static bool fresh(struct balance *balance, double epsilon, double order)
     return true;
 }
 
-/* Full batch: tight conversion of k a / (2 sigma^2) at the best of many real orders. The
- * exact profile, which figures.h would use, is lower; the table has the conversion. */
+/* Full batch: the tight conversion of k a / (2 sigma^2) at the best of many real
+ * orders. The exact profile, which figures.h would use, is lower; the table has the
+ * conversion. */
 static double gaussian_epsilon(double sigma, double steps)
 {
     double least = INFINITY;
@@ -52,7 +53,8 @@ static double gaussian_epsilon(double sigma, double steps)
     return least;
 }
 
-/* Tight epsilon of the largest lone job over the budget's; 0 where none is granted. */
+/* Returns the tight epsilon of the largest lone job over the budget's, or 0 if none is
+ * granted. */
 static double lone_share(double epsilon, double order, const struct workload *workload)
 {
     struct balance balance;
@@ -95,7 +97,8 @@ static void the_table_of_lone_jobs_is_reproduced(void **state)
     expect_range(2, 0, small, .81, .88);
     expect_range(4, 0, large, .97, .99);
     expect_range(4, 0, small, .80, .88);
-    /* The table's orders for 8, which the owner may set; the rule gives 4 and 3. */
+    /* The table's orders for epsilon 8, which the owner may set; the rule gives 4 and
+     * 3. */
     expect_range(8, 3.75, large, .93, .99);
     expect_range(8, 3.75, small, .85, .90);
 }
@@ -116,7 +119,7 @@ static void a_lone_job_gets_three_quarters_and_more_at_its_own_order(void **stat
     }
 }
 
-/* Capacity of one order that has all the weight. */
+/* Returns the capacity of one order that has all the weight. */
 static double single(double epsilon, double a)
 {
     return epsilon - log1p(-1 / a) + (log(a) + log(delta)) / (a - 1);

@@ -1,5 +1,5 @@
-/* Goal: a mechanism that is known is the one that its text says, whichever texts came in
- * between, and a text that is none is never known. */
+/* Goal: a known mechanism is the one that its text says, regardless of the texts in
+ * between, and an invalid text is never known. */
 #include "accountant/pricing/known_mechanisms.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Goal: what is shown over several epochs is kept, whatever is chosen upon what was
+/* Goal: the loss shown over several epochs holds for any choice made from what was
  * seen. Method: the sums by hand; mechanisms of one bit (bit_fixture.h), random
  * adversaries that spend each epoch to its last bit, and the delta of all outcomes
- * against the one shown. The same adversaries are set against the tight conversion at
- * the best order, which must fall. */
+ * compared with the one shown. The same adversaries play against the tight conversion
+ * at the best order, which must fail. */
 #include "accountant/pricing/odometer.h"
 
 #include "tests/expect.h"
@@ -18,7 +18,7 @@ static struct epoch epoch_of(double epsilon, double delta, double order)
     return epoch;
 }
 
-/* count epochs, all but the last frozen. */
+/* Returns count epochs, all but the last frozen. */
 static struct epochs epochs_of(const struct epoch *all, size_t count)
 {
     struct epochs epochs = {0};
@@ -83,10 +83,10 @@ static void epochs_of_other_terms_are_added(void **state)
 {
     (void)state;
     const struct epoch pairs[][2] = {
-        {epoch_of(3, 1e-5, 0), epoch_of(1, 1e-5, 0)},   /* other orders */
-        {epoch_of(2, 1e-5, 8), epoch_of(2, 1e-5, 10)},  /* likewise */
-        {epoch_of(2, 1e-5, 8), epoch_of(2, 1e-6, 8)},   /* other deltas */
-        {epoch_of(2, 1e-6, 8), epoch_of(2, 1e-5, 8)},   /* likewise */
+        {epoch_of(3, 1e-5, 0), epoch_of(1, 1e-5, 0)},   /* different orders */
+        {epoch_of(2, 1e-5, 8), epoch_of(2, 1e-5, 10)},  /* different orders */
+        {epoch_of(2, 1e-5, 8), epoch_of(2, 1e-6, 8)},   /* different deltas */
+        {epoch_of(2, 1e-6, 8), epoch_of(2, 1e-5, 8)},   /* different deltas */
         {epoch_of(20, 1e-5, 4), epoch_of(20, 1e-5, 4)}, /* above LEDGER_EPSILON_MAX */
     };
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
@@ -103,7 +103,8 @@ static void epochs_of_other_terms_are_added(void **state)
     }
 }
 
-/* Those that agree with the first before one that does not are still joined. */
+/* Epochs that agree with the first are still joined, up to the first epoch that does
+ * not. */
 static void a_stranger_is_added_to_those_that_were_joined(void **state)
 {
     (void)state;
@@ -117,7 +118,7 @@ static void a_stranger_is_added_to_those_that_were_joined(void **state)
     epochs_fini(&four);
 }
 
-/* What the entries of a frozen epoch say is the least that it can have been. */
+/* The entries of a frozen epoch give only the least that it can have spent. */
 static void a_frozen_epoch_counts_whole(void **state)
 {
     (void)state;
@@ -154,7 +155,7 @@ static void a_reading_grows_up_to_the_guarantee(void **state)
                 last = reading;
             }
             for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
-                /* Used up at one order, without bound at the other. */
+                /* Used up at one order, unbounded at the other. */
                 struct curve spent;
                 const struct filter *filter = &sets[k][count - 1].filter;
                 for (size_t j = 0; j < CURVE_ORDERS; j++)
@@ -207,13 +208,13 @@ static void the_tight_conversion_is_no_odometer(void **state)
     epochs_fini(&epochs);
 }
 
-/* An adversary against an odometer: it may spend each epoch to its last bit, and what is
- * shown at the end is held against all that it saw. */
+/* An adversary against an odometer: it may spend each epoch to its last bit, and the
+ * figure shown at the end is compared with everything that it saw. */
 struct game {
     struct dice *dice;
     struct epochs epochs;
-    bool tight;      /* what is shown is the tight conversion of the sum */
-    double delta[2]; /* of the outcomes so far, each way round */
+    bool tight;      /* shows the tight conversion of the sum */
+    double delta[2]; /* of the outcomes so far, in both directions */
 };
 
 struct place { /* in a game */
@@ -247,7 +248,7 @@ static struct bit largest_bit(struct game *game, const struct place *at)
     return bit;
 }
 
-/* Ends a history: spends all that is left on one Gaussian, or nothing. */
+/* Ends a history: spends everything left on one Gaussian, or nothing. */
 static void leaf(struct game *game, const struct place *at)
 {
     double low = 0, high = roll(game->dice) < .5 ? 0 : 4;
@@ -303,7 +304,8 @@ static void play(struct game *game, const struct place *at)
     play(game, &zero);
 }
 
-/* The worst delta of many random adversaries over all, as a share of the one shown. */
+/* Returns the worst delta of many random adversaries over all epochs, as a share of the
+ * one shown. */
 static double worst(const struct epoch *all, size_t count, bool tight, int games)
 {
     struct dice dice = {.stream = stream_create(), .key = {7}};
@@ -332,7 +334,7 @@ static void random_adversaries_never_pass_what_is_shown_over_two_epochs(void **s
     double smaller = worst(less, 2, false, 200), added = worst(other, 2, false, 200);
     print_message(", a smaller one %.3f, other terms %.3f of delta\n", smaller, added);
     assert_true(joined <= 1 && smaller <= 1 && added <= 1);
-    assert_true(joined > .1); /* they do try */
+    assert_true(joined > .1); /* the adversaries do try */
 }
 
 static void the_same_adversaries_pass_the_tight_conversion(void **state)
@@ -355,7 +357,8 @@ static struct timeline timeline_of(const struct epoch *epoch, uint8_t name,
     return timeline;
 }
 
-/* One frozen epoch of epsilon 2 at delta 1e-5, and count - 1 other timelines. */
+/* Returns the guarantee of one frozen epoch of epsilon 2 at delta 1e-5, and count - 1
+ * other timelines. */
 static struct guarantee forked(size_t count, double share)
 {
     struct epoch epoch = epoch_of(2, 1e-5, 0);
@@ -366,7 +369,7 @@ static struct guarantee forked(size_t count, double share)
     for (size_t t = 1; t < count; t++) {
         struct timeline timeline = timeline_of(&epoch, (uint8_t)t, share);
         epochs_add_timeline(&epochs, &timeline);
-        epochs_add_timeline(&epochs, &timeline); /* it is there */
+        epochs_add_timeline(&epochs, &timeline); /* already there */
     }
     struct curve nothing = {{0}};
     struct guarantee shown = odometer_guarantee(&epochs);
@@ -376,7 +379,7 @@ static struct guarantee forked(size_t count, double share)
     return shown;
 }
 
-/* The figures of the analysis that the theorem comes from. */
+/* The figures of the analysis behind the theorem. */
 static void each_timeline_adds_what_its_epoch_had_left(void **state)
 {
     (void)state;
@@ -392,7 +395,8 @@ static void each_timeline_adds_what_its_epoch_had_left(void **state)
     }
 }
 
-/* Beyond what the sampler is proved for each timeline pays for delta itself. */
+/* Beyond the epsilon for which the sampler is proved, each timeline pays for delta
+ * itself. */
 static void timelines_that_pass_the_largest_epsilon_are_added(void **state)
 {
     (void)state;
@@ -423,7 +427,7 @@ static void a_timeline_weighs_in_the_epoch_that_it_left(void **state)
         if (left == 0) { /* joined with the epoch that it left */
             assert_close(added, fmax(timeline.most[0], timeline.most[1]), 1e-12);
             assert_true(after.delta == before.delta);
-        } else { /* whose terms are others: it is added as that epoch is */
+        } else { /* other terms: added as that epoch is */
             assert_close(added, 1, 1e-12);
             assert_close(after.delta, before.delta + 1e-6, 1e-15);
         }
@@ -435,7 +439,7 @@ static void a_timeline_weighs_in_the_epoch_that_it_left(void **state)
     }
 }
 
-/* What was not seen is counted, and is no timeline that is known. */
+/* A timeline that was not seen counts, but not as a known timeline. */
 static void steps_that_may_have_run_twice_are_no_timeline(void **state)
 {
     (void)state;
@@ -451,8 +455,8 @@ static void steps_that_may_have_run_twice_are_no_timeline(void **state)
     epochs_fini(&epochs);
 }
 
-/* A prefix that both timelines share, and then each of them spends the rest of the epoch to
- * its last bit: stages 0, 1 and 2 of a place. */
+/* Both timelines share a prefix, and then each spends the rest of the epoch to its last
+ * bit: stages 0, 1 and 2 of a place. */
 static void play_fork(struct game *game, const struct place *at, struct curve prefix)
 {
     if (at->left == 0 && at->epoch < 2) {
@@ -474,7 +478,7 @@ static void play_fork(struct game *game, const struct place *at, struct curve pr
         for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
             other.most[i] =
                 fmax(0, epoch.filter.capacity[i] - prefix.at[epoch.filter.weighted[i]]);
-        if (!game->tight) /* or the other is forgotten */
+        if (!game->tight) /* else the other is forgotten */
             epochs_add_timeline(&epochs, &other);
         double shown = odometer_guarantee(&epochs).epsilon;
         game->delta[0] += over(at->p, at->q, shown);
@@ -483,7 +487,7 @@ static void play_fork(struct game *game, const struct place *at, struct curve pr
         return;
     }
     struct place here = *at;
-    here.epoch = 0; /* whose filter is that of all stages */
+    here.epoch = 0; /* all stages use this epoch's filter */
     struct bit bit = largest_bit(game, &here);
     if (at->epoch == 0)
         bit.y *= roll(game->dice);

@@ -1,4 +1,5 @@
-/* Goal: the bottom of any one-valley function of the order is found, at the ends too. */
+/* Goal: the bottom of any one-valley function of the order is found, at the ends
+ * too. */
 #include "accountant/pricing/order.h"
 
 #include "tests/expect.h"
@@ -30,7 +31,8 @@ static void the_bottom_is_found(void **state)
     }
 }
 
-/* From any order, by fewer evaluations; and no more of them once a value is enough. */
+/* From any order, with fewer evaluations; and with no further ones once a value is
+ * enough. */
 static void the_bottom_is_found_from_near_it(void **state)
 {
     (void)state;

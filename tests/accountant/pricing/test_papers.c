@@ -1,7 +1,7 @@
-/* Goal: the accountant gives the papers' own figures, by the papers' own orders and
- * conversions. Method: the vectors of papers/dcsgd.md 2.2 and 2.4, papers/valueclip.md
- * 2.2 and papers/adp.md 2.2, which come from closed forms and quadrature, and in two
- * places from the papers. */
+/* Goal: the accountant reproduces the papers' own figures, with the papers' own orders
+ * and conversions. Method: the vectors of papers/dcsgd.md 2.2 and 2.4,
+ * papers/valueclip.md 2.2 and papers/adp.md 2.2, which come from closed forms and
+ * quadrature, and in two places from the papers. */
 #include "accountant/pricing/figures.h"
 #include "accountant/mechanisms/rdp.h"
 #include "tests/expect.h"
@@ -94,7 +94,7 @@ static void trainings_of_dcsgd(void **state)
         assert_close(best(&vectors[k].run, orders, count, IMPROVED), vectors[k].whole,
                      1e-6);
     }
-    /* What sigma_T in place of sigma would report: too little. */
+    /* With sigma_T in place of sigma the report would be too small. */
     size_t count = opacus_orders(orders);
     const struct run gradient_alone = {.00512, .985184762789, 3920, 2e-5};
     assert_close(best(&gradient_alone, orders, count, IMPROVED), 1.9203, 1e-4);
@@ -127,8 +127,8 @@ static void trainings_of_value_clipping(void **state)
     }
 }
 
-/* papers/adp.md 2.2: noise grows with the root of the step size's inverse, over 60 epochs
- * of CIFAR-10 in batches of 256; each step composed as it is. */
+/* papers/adp.md 2.2: noise grows with the root of the step size's inverse, over 60
+ * epochs of CIFAR-10 in batches of 256; each step composed as it is. */
 struct adp_run {
     double noise; /* of the first step */
     double (*growth)(double step);
@@ -182,9 +182,9 @@ static void trainings_of_adp(void **state)
     }
 }
 
-/* papers/dcsgd.md 2.4, to 1 %: noise of one run that makes G of them cost epsilon
- * together. Its entry for 73,257 records at epsilon 8 and G = 90, 1.709, is 1.1 % low: by
- * quadrature in numpy that noise costs 8.127, and 1.728 costs 8.000. */
+/* papers/dcsgd.md 2.4, to 1 %: the noise of one run with which G runs cost epsilon
+ * together. Its entry for 73,257 records at epsilon 8 and G = 90, 1.709, is 1.1 % low:
+ * by quadrature in numpy that noise costs 8.127, and 1.728 costs 8.000. */
 static void noise_that_pays_for_tuning(void **state)
 {
     (void)state;

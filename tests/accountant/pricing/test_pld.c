@@ -1,5 +1,5 @@
-/* Goal: the composed epsilon is never below the truth and at most 0.5 % above it. Method:
- * exact values of $SHARED/vectors/pld.json (extremes included), inverted moment
+/* Goal: the composed epsilon is never below the truth and at most 0.5 % above it.
+ * Method: exact values of $SHARED/vectors/pld.json (extremes included), inverted moment
  * functions of two runs and both relations (tests/vectors/pld.py), the Gaussian's
  * closed form. */
 #include "accountant/pricing/pld.h"
@@ -251,7 +251,8 @@ static void a_lack_of_memory_is_said(void **state)
 
 int main(void)
 {
-    /* The lack of memory comes first: freed memory of other tests would end it. */
+    /* The test of a lack of memory comes first: memory freed by other tests would
+     * defeat it. */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lack_of_memory_is_said),
         cmocka_unit_test(shared_epsilons_are_met_from_above),

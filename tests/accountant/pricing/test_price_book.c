@@ -1,6 +1,6 @@
-/* Goal: a price of the book is the price that is computed; equal questions are computed
- * once; whoever may not compute is told so; and refusals are kept too. Method: mechanisms and
- * terms that differ in one number each. */
+/* Goal: a price from the book equals the computed price; equal questions are computed
+ * once; a caller that may not compute gets an error; and refusals are kept too. Method:
+ * mechanisms and terms that differ in one number each. */
 #include "accountant/pricing/price_book.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static void a_price_of_the_book_is_the_one_that_is_computed(void **state)
             assert_true(noise == noise_again);
             mechanism_fini(&m);
         }
-    /* 24 mechanisms have a charge, and twice a figure and a noise of their own. */
+    /* 24 mechanisms have a charge, a figure and a noise each, computed once. */
     assert_int_equal(price_book_computed(book), 24 + 24 + 24);
     price_book_destroy(book);
 }
@@ -82,7 +82,7 @@ static void what_takes_too_much_work_is_refused_but_can_be_charged(void **state)
     struct error error = {0};
     assert_int_equal(price_figure(&figure, &m, &terms, &error), ST_INVALID);
     assert_non_null(strstr(error.text, "too much work"));
-    /* A ledger that has such a job already is read. */
+    /* A ledger that already has such a job can still be read. */
     assert_int_equal(price_charge(&charge, &m, &terms, NULL), ST_OK);
     price_book_destroy(book);
     mechanism_fini(&m);

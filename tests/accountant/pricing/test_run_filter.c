@@ -1,8 +1,9 @@
-/* Goal: a run whose noise is chosen on the way stops when what was reserved is used up,
+/* Goal: a run that chooses its noise as it goes stops when its reservation is used up,
  * not before and not after, and its certificate is a bound at every order. Method: the
  * numbers of steps that papers/adp.md 2.4 publishes for one order at a time; runs
- * against sums of curves. Acceptance check 15 of papers/adp.md (F1; its F2, a union
- * bound over a few orders, is not used: here all orders of the grid hold at once). */
+ * compared with sums of curves. Acceptance check 15 of papers/adp.md (F1; its F2, a
+ * union bound over a few orders, is not used: here all orders of the grid hold at
+ * once). */
 #include "accountant/pricing/run_filter.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ static void published_numbers_of_steps_are_taken(void **state)
     }
 }
 
-/* The reserved steps themselves fit to the last, and one more does not. */
+/* The reserved steps fit to the last one, and one more does not. */
 static void what_was_reserved_fits_exactly(void **state)
 {
     (void)state;
@@ -72,7 +73,7 @@ static void what_was_reserved_fits_exactly(void **state)
     run_filter_fini(&filter);
 }
 
-/* Exactly what is left is taken, a little more is not. */
+/* Exactly the rest is taken, and a little more is not. */
 static void the_last_of_it_is_taken_and_no_more(void **state)
 {
     (void)state;
@@ -99,7 +100,7 @@ static void the_last_of_it_is_taken_and_no_more(void **state)
     }
 }
 
-/* However a run goes, the curve of what was run is within the one that was reserved. */
+/* However a run goes, the curve of the steps that ran is within the reserved curve. */
 static void no_path_passes_what_was_reserved(void **state)
 {
     (void)state;
@@ -129,8 +130,9 @@ static void no_path_passes_what_was_reserved(void **state)
     }
 }
 
-/* At the grid's orders the price is that of the run, above the filter's that of its least
- * noise; between them it is above the true one, and below that of the next order. */
+/* At the grid's orders the price is that of the run, and above the filter's order that
+ * of its least noise. Between them it is above the true price, and below that of the
+ * next order. */
 static void between_orders_the_price_is_a_bound(void **state)
 {
     (void)state;
@@ -166,8 +168,8 @@ static void between_orders_the_price_is_a_bound(void **state)
     assert_true(figure.epsilon < 1.01 * least.epsilon);
 }
 
-/* A filter is about divergences: neither the unsampled profile nor composed losses
- * bound a run that chooses its noise by them. */
+/* A filter bounds divergences: neither the unsampled profile nor composed losses bound
+ * a run that chooses its noise by them. */
 static void no_other_accountant_prices_it(void **state)
 {
     (void)state;
@@ -183,8 +185,8 @@ static void no_other_accountant_prices_it(void **state)
     assert_int_equal(cost_supports(&m, NULL), ST_INVALID);
 }
 
-/* One step at less noise costs more than one as reserved. It is a part of two as long as
- * there is noise enough at order 16. */
+/* A step with less noise costs more than a reserved step, and fits into two of them if
+ * the noise suffices at order 16. */
 static void a_run_begins_where_its_first_step_fits(void **state)
 {
     (void)state;

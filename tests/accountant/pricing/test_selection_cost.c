@@ -34,8 +34,8 @@ static const struct row rows[] = {
     {104743, 2050, 10, {2, 4, 8}, {1.010, .7472, .6040}, {2.260, 1.589, 1.159}},
 };
 
-/* A noise multiplier that is 1.5 % larger costs less than epsilon, one that is as much
- * smaller more: the table's 1 % and what the grid of orders adds to it. */
+/* A noise multiplier 1.5 % larger costs less than epsilon, and one 1.5 % smaller costs
+ * more: the table's 1 % plus the error of the grid of orders. */
 static void noise_that_pays_for_tuning_is_the_published_one(void **state)
 {
     (void)state;
@@ -49,8 +49,8 @@ static void noise_that_pays_for_tuning_is_the_published_one(void **state)
             assert_true(
                 cost(row->records, row->steps, noise * 0.985, row->runs).composed >
                 epsilon);
-            /* Its orders end at 63, where stopping needs up to 95: never above by more
-             * than its 1 %, below by up to 4 %. */
+            /* The table's orders end at 63, and stopping needs up to 95: the cost is
+             * above epsilon by at most the table's 1 %, and below it by up to 4 %. */
             double stopped = cost(row->records, row->steps, row->stopped[e], row->runs)
                                  .random_stopping;
             assert_true(stopped < 1.01 * epsilon && stopped > 0.95 * epsilon);
@@ -67,8 +67,9 @@ static void random_stopping_is_the_theorem(void **state)
 }
 
 /* The inversion worked out in papers/dcsgd.md 2.4: ten runs at delta 1 / 50,000 leave
- * delta_1 = 2.6196e-17 to one, and what is bought is 3 epsilon_1 but for 7e-9. For full
- * batches epsilon_1 has a closed form at each order; the least is found by scanning. */
+ * delta_1 = 2.6196e-17 to one run, and the total is 3 epsilon_1 except for 7e-9. For
+ * full batches epsilon_1 has a closed form at each order; the least is found by
+ * scanning. */
 static void stopping_leaves_the_published_delta_to_a_run(void **state)
 {
     (void)state;
@@ -113,7 +114,7 @@ static void where_nothing_is_proved_stopping_has_no_cost(void **state)
 {
     (void)state;
     assert_true(isinf(cost(60000, 2350, 0.2, 10).random_stopping)); /* epsilon_1 > 8 */
-    /* delta_1 below what the noise itself may be off by */
+    /* delta_1 is below the possible error of the noise itself */
     assert_true(isinf(cost(60000, 1, 50, SELECTION_COST_RUNS_MAX).random_stopping));
 }
 

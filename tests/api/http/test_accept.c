@@ -1,5 +1,5 @@
-/* Goal: an Accept header picks the type that it says, or none. Method: a table of
- * headers worked by hand from RFC 9110, 12.5.1. */
+/* Goal: an Accept header selects the type that it names, or none. Method: a table of
+ * headers worked out by hand from RFC 9110, 12.5.1. */
 #include "tests/expect.h"
 
 #include "api/http/accept.h"

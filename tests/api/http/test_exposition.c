@@ -1,6 +1,6 @@
-/* Goal: figures are written as Prometheus' text format 0.0.4 has them. The texts are made
- * from the format's description by hand; tests/watch/check has the real promtool read what
- * the daemon answers. */
+/* Goal: metrics are written in Prometheus' text format 0.0.4. Method: texts made by
+ * hand from the format's description; tests/watch/check has the real promtool read the
+ * daemon's answers. */
 #include "api/http/exposition.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Goal: the bytes of a connection pass as far as they can be read in one way, and not a
- * byte further. Method: streams cut in two at every place, and given byte by byte. */
+/* Goal: the bytes of a connection pass as long as they can be read in only one way, and
+ * not a byte further. Method: streams cut in two at every place, and given byte by
+ * byte. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #define POST    "POST /v1/jobs HTTP/1.1\r\nHost: a\r\n"
 #define CHUNKED POST "Transfer-Encoding: chunked\r\n\r\n"
 
-struct flow { /* what a reader of the connection does */
+struct flow { /* simulates a reader of the connection */
     struct framing framing;
     char kept[4096], passed[4096];
     size_t kept_size, passed_size;

@@ -1,4 +1,4 @@
-/* Goal: the file of --groups is read strictly, and the first row in it decides. */
+/* Goal: the file of --groups is parsed strictly, and the first matching row decides. */
 #include "api/http/group_map.h"
 
 #include <string.h>

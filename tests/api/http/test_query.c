@@ -1,5 +1,5 @@
-/* Goal: query strings and fingerprints mean one thing. Method: tables, and pairs of
- * bodies that are or are not the same. */
+/* Goal: query strings and fingerprints have one meaning. Method: tables, and pairs of
+ * bodies that are the same or differ. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void counts_are_digits_in_range(void **state)
     assert_int_equal(value, 5);
 }
 
-/* Its digits may be repeated in a link, where a thousand have no room. */
+/* A link may repeat its digits, and has no room for a thousand. */
 static void a_count_has_sixteen_digits_at_most(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void a_query_holds_what_its_route_names_and_once(void **state)
     static const struct {
         const char *route;
         const char *names[6];
-        /* by the refusal of the last of names; NULL: all are taken */
+        /* named by the refusal of the last of names; NULL: all are accepted */
         const char *named;
     } cases[] = {
         {"job_list", {"page_token", "state", "page_size", "dataset", "order"}, NULL},
@@ -153,7 +153,7 @@ static void tokens_read_back_and_others_are_refused(void **state)
         assert_int_equal(page_mark_parse(&read, bad[i], NULL), ST_INVALID);
 }
 
-/* A mark is good in the order that it was given out in, and in no other. */
+/* A page token is valid only in the order in which it was given out. */
 static void marks_read_back_in_their_own_order_alone(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Goal: a head passes only where every reader would read it alike. Method: each refusal
- * that request_head.h names, given whole and byte by byte: the verdict is the same. */
+/* Goal: a request head passes only if every reader would read it alike. Method: each
+ * refusal that request_head.h names, given whole and byte by byte, with the same
+ * verdict. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #define HOST "Host: 127.0.0.1\r\n"
 #define LINE "POST /v1/jobs HTTP/1.1\r\n"
 
-/* Given one byte more each time, as a slow client sends it. */
+/* Gives one byte more each time, as a slow client sends it. */
 static enum status read_slowly(struct request_head *head, const char *bytes,
                                size_t size, struct error *error)
 {
@@ -20,7 +21,7 @@ static enum status read_slowly(struct request_head *head, const char *bytes,
     memcpy(kept, bytes, size);
     *head = (struct request_head){0};
     for (size_t some = 1; some <= size && status == ST_OK && head->size == 0; some++) {
-        char *exact = malloc(some); /* so that a sanitizer sees a byte too far */
+        char *exact = malloc(some); /* so that a sanitizer detects reads past the end */
         assert_non_null(exact);
         memcpy(exact, kept, some);
         status = request_head_read(head, exact, some, error);
@@ -88,7 +89,7 @@ static void a_head_ends_where_it_ends(void **state)
 }
 
 struct refused {
-    const char *bytes; /* \x01 stands for NUL */
+    const char *bytes; /* \x01 is NUL */
     const char *why;
     enum status status;
 };
@@ -209,7 +210,7 @@ static void a_field_that_is_read_and_no_list_stands_once(void **state)
     }
 }
 
-/* Every reader skips blanks there (RFC 9110, 5.5), so none reads another value. */
+/* Every reader skips blanks there (RFC 9110, 5.5), so none reads a different value. */
 static void blanks_behind_a_value_are_moved_in_front_of_it(void **state)
 {
     (void)state;
@@ -233,7 +234,7 @@ static void blanks_behind_a_value_are_moved_in_front_of_it(void **state)
     }
 }
 
-/* size bytes in all, with fields of one letter before a long one. */
+/* Returns a head of size bytes, with fields of one letter before a long one. */
 static char *large_head(size_t size, unsigned fields)
 {
     char *bytes = malloc(size + 64), *at = bytes;

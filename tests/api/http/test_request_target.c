@@ -1,5 +1,6 @@
-/* Goal: a request's target is refused unless it can be read in one way only. Method:
- * each refusal that request_target.h names beside its nearest neighbours that pass. */
+/* Goal: a request's target is refused unless it can be read in only one way. Method:
+ * each refusal that request_target.h names, next to its nearest neighbours that
+ * pass. */
 #include "tests/expect.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Goal: each role may do what was decided for it, and sees its project alone. Method: the
- * whole table, written here a second time from the design; then every reach against own,
- * foreign and missing things. */
+/* Goal: each role may do what was decided for it, and sees only its project. Method:
+ * the whole table, written here independently from the design; then every reach against
+ * own, foreign and missing objects. */
 #include "api/http/roles.h"
 
 #include <string.h>

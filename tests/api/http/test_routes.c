@@ -38,8 +38,8 @@ static void every_route_is_found_by_its_own_path(void **state)
     }
 }
 
-/* The write queue is the one thread that writes: a long read on it would hold up
- * every write. */
+/* Only the thread of the write queue writes: a long read on it would delay every
+ * write. */
 static void no_read_runs_on_the_thread_that_writes(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void what_only_looks_like_a_route_is_not_found(void **state)
     }
 }
 
-/* Whoever shows no key sends no more than a key. */
+/* A client without a key may send no body larger than a key. */
 static void what_anybody_may_send_is_small(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void a_long_id_is_never_cut_into_another(void **state)
     assert_int_equal(strlen(match.id), 63);
 }
 
-/* Decoded first, %2F would be a slash of the template and %3A its colon. */
+/* If it were decoded first, %2F would be a slash of the template and %3A its colon. */
 static void an_encoded_character_is_never_a_templates(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void only_what_shows_nothing_is_told_to_any_host(void **state)
         assert_int_equal(route_at(i)->any_host, is_one_of(route_at(i)->name, probed));
 }
 
-/* Whoever adds a route that does something says what the audit trail calls it. */
+/* When you add a route that changes something, give the name of its audit event. */
 static void what_changes_something_names_its_act(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void what_changes_something_names_its_act(void **state)
     }
 }
 
-/* A text as long as its member would have no end. */
+/* A text as long as its member would have no terminator. */
 static void every_text_of_a_row_ends(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void every_text_of_a_row_ends(void **state)
     }
 }
 
-/* What the command prints. */
+/* Reads what the command prints. */
 static void read_output(char *output, size_t size, const char *command)
 {
     FILE *found = popen(command, "r");
@@ -254,7 +254,8 @@ static void read_output(char *output, size_t size, const char *command)
     pclose(found);
 }
 
-/* So that a new route is its row, its functions and its operation in openapi.yaml. */
+/* So a new route needs only its row, its functions and its operation in
+ * openapi.yaml. */
 static void nothing_but_its_row_and_its_functions_names_a_route(void **state)
 {
     (void)state;
@@ -268,7 +269,7 @@ static void nothing_but_its_row_and_its_functions_names_a_route(void **state)
         if (end == NULL || end[1] != '\0' || strstr(files, "_handlers.c") == NULL)
             fail_msg("functions of %s: %s", route_at(i)->name, files);
         if (strcmp(route_at(i)->path, "/") == 0)
-            continue; /* a text that stands for more than this path */
+            continue; /* a text with other uses than this path */
         snprintf(command, sizeof command,
                  "grep -rlF '\"%s\"' api service --include=*.[ch]", route_at(i)->path);
         read_output(files, sizeof files, command);

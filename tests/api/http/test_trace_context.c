@@ -1,5 +1,5 @@
-/* Goal: a traceparent is taken where it is of W3C's form, and is none where it is not. The
- * cases are those of the recommendation's text. */
+/* Goal: a traceparent of W3C's form is accepted, and any other counts as none. Method:
+ * the cases of the recommendation's text. */
 #include "api/http/trace_context.h"
 
 #include <stddef.h>
@@ -18,7 +18,7 @@ static void what_is_of_the_form_is_taken(void **state)
     assert_string_equal(trace.parent, "00-" TRACE "-" SPAN "-01");
     assert_true(trace_context_id(&trace, id));
     assert_string_equal(id, TRACE);
-    /* What is known of the form is read of a later version too. */
+    /* The known fields are read from a later version too. */
     assert_true(trace_context_parse(&trace, "cc-" TRACE "-" SPAN "-01"));
     assert_true(trace_context_parse(&trace, "cc-" TRACE "-" SPAN "-01-what-comes"));
     assert_string_equal(trace.parent, "00-" TRACE "-" SPAN "-01");

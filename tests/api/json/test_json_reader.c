@@ -1,4 +1,4 @@
-/* Goal: nothing gets past the reader that a strict reader of RFC 8259 and of our limits
+/* Goal: the reader accepts nothing that a strict reader of RFC 8259 and of our limits
  * would refuse, and each refusal points at the place. Method: tables of texts. */
 #include "tests/expect.h"
 
@@ -20,7 +20,7 @@ static enum status open_text(const char *text)
     return json_reader_open(&reader, &root, text, strlen(text), &error);
 }
 
-/* Opens text, which must be JSON; the caller reads and then asks refused_at. */
+/* Opens text, which must be JSON; the caller then reads it and calls refused_at. */
 static void open_json(const char *text)
 {
     assert_int_equal(open_text(text), ST_OK);
@@ -221,7 +221,8 @@ static void a_count_beyond_two_to_the_53_is_no_real(void **state)
     }
 }
 
-/* The last of each array is read as a real: it may be whole, and of any size. */
+/* The last element of each array is read as a real: it may be a whole number of any
+ * size. */
 static void a_whole_number_of_any_size_is_a_real(void **state)
 {
     (void)state;
@@ -342,7 +343,8 @@ static void refusals_are_listed_in_the_order_of_the_text(void **state)
                   "/a wrong_type\n/c unknown\n/gone missing\n/also missing\n");
 }
 
-/* /b/1 was read after /b was refused as a whole, and says nothing new. */
+/* /o/name and /gone/0 are read after /o and /gone were refused as a whole, and add no
+ * fault. */
 static void a_place_is_refused_once(void **state)
 {
     (void)state;
@@ -374,7 +376,7 @@ static void an_unknown_member_spoils_nothing(void **state)
     json_reader_close(&reader);
 }
 
-/* 100,000 members, each at fault: were each sought among the others, this would take
+/* 100,000 members, each at fault: a search of all others for each would take
  * minutes. */
 static void after_so_many_faults_nothing_is_read(void **state)
 {

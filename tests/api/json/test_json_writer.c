@@ -1,5 +1,5 @@
-/* Goal: what is written is JSON, reads back to the same values, and shows no more
- * digits than asked. Method: exact texts, and jansson as the independent reader. */
+/* Goal: the writer's output is JSON, reads back to the same values, and shows no more
+ * digits than requested. Method: exact texts, and jansson as the independent reader. */
 #include "tests/expect.h"
 
 #include <jansson.h>
@@ -111,7 +111,8 @@ static void strings_are_escaped(void **state)
                 "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"]");
 }
 
-/* jansson refuses what is not UTF-8: whatever bytes go in, a reader gets text out. */
+/* jansson refuses text that is not UTF-8: a reader gets valid text for any input
+ * bytes. */
 static void any_bytes_become_valid_text(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Goal: captions are read within their limits, merged as RFC 7396 says, kept and found; and
- * what is declared, planned or kept is the same text with and without one. */
+/* Goal: captions are read within their limits, merged as RFC 7396 says, stored and
+ * found; and a declaration, plan or stored text is the same with and without a
+ * caption. */
 #include "api/requests/caption.h"
 
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 
 static const struct caption none = {0};
 
-/* before, a text that is kept, after the patch; the result as it is kept, to be freed. */
+/* Returns the stored text `before` after the patch, as it is stored. The caller frees
+ * it. */
 static char *merged(const char *before, const char *patch)
 {
     struct caption from = {0}, to = {0};
@@ -93,7 +95,7 @@ static void what_is_no_patch_is_refused_by_its_place(void **state)
     assert_refused("{\"tags\":{\"a\":\"\\u0001\"}}", "/tags/a");
 }
 
-/* A patch whose display name is count characters of two bytes each. */
+/* Returns a patch whose display name is count characters of two bytes each. */
 static char *long_name(size_t count)
 {
     char *text = calloc(1, 2 * count + 32);
@@ -127,7 +129,7 @@ static void limits_are_of_characters_and_of_what_is_merged(void **state)
     char *full = merged("{}", most), *same = merged(full, most);
     assert_string_equal(full, same);
     assert_refused(more, "/tags");
-    /* One more is too many, unless one goes. */
+    /* One tag more is too many, unless another is removed. */
     struct caption from = {0}, to = {0};
     assert_int_equal(caption_restore(&from, full, NULL), ST_OK);
     static const char one_more[] = "{\"tags\":{\"x\":\"v\"}}";
@@ -174,7 +176,7 @@ static void what_is_searched_for_is_found(void **state)
     assert_true(fits(NULL, NULL));
     assert_true(fits("mnist", NULL));
     assert_true(fits("mnist-2", NULL));
-    assert_false(fits("nist", NULL)); /* an id is found by its beginning */
+    assert_false(fits("nist", NULL)); /* an id is found by its prefix */
     assert_false(fits("MNIST", NULL));
     assert_true(fits("SURVEY", NULL));
     assert_true(fits("u s", NULL));
@@ -205,7 +207,7 @@ static void a_search_that_can_find_nothing_is_refused(void **state)
     assert_int_equal(caption_search_read(&search, "", NULL, NULL), ST_INVALID);
 }
 
-/* --- no part of what it is beside --- */
+/* --- a caption is no part of its object --- */
 
 #define WORDS ",\"display_name\":\"Flu\",\"tags\":{\"team\":\"north\"}"
 
@@ -227,7 +229,7 @@ static void a_declaration_is_the_same_text_with_and_without_a_caption(void **sta
     assert_string_equal(a, b);
     char *body = dataset_body_render(&other);
     assert_non_null(strstr(body, WORDS));
-    /* What is kept has none, and one in it is damage. */
+    /* A stored declaration has no caption, and one with a caption is damaged. */
     struct dataset_spec kept;
     assert_int_equal(dataset_spec_restore(&kept, body, NULL), ST_INVALID);
     assert_int_equal(dataset_spec_restore(&kept, b, NULL), ST_OK);

@@ -1,6 +1,6 @@
-/* Goal: what is declared of work elsewhere is read as it is meant, and stored as it was
- * read; how its blocks cut its steps. Method: bodies and their canonical texts; what is
- * refused has its pointers in tests/e2e/test_charges.c. */
+/* Goal: a declaration of external work is parsed as it is meant and stored as it was
+ * parsed, and its steps are divided into blocks. Method: bodies and their canonical
+ * texts; the pointers of refusals are in tests/e2e/test_charges.c. */
 #include "api/requests/charge_request.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Goal: a dataset is declared exactly or not at all, and what is stored says all of it.
- * Method: bodies that must pass, each broken in one place; text rendered and read
+/* Goal: a dataset is declared exactly or not at all, and its stored text says all of
+ * it. Method: bodies that must pass, each broken in one place; text rendered and read
  * again. */
 #include "tests/expect.h"
 
@@ -380,7 +380,7 @@ static void ids_of_persons_make_the_unit(void **state)
     dataset_spec_fini(&again);
 }
 
-/* Where a format has no columns, ids come in a file of their own. */
+/* If a format has no columns, ids come in a separate file. */
 static void so_do_ids_in_a_file(void **state)
 {
     (void)state;

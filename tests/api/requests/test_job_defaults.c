@@ -1,5 +1,6 @@
-/* Goal: what a job does not say follows from its data, and what does not fit them is
- * refused at the member at fault. Method: the defaults of api.md 3 worked by hand. */
+/* Goal: members that a job omits follow from its data, and a member that does not fit
+ * the data is refused at its place. Method: the defaults of api.md 3 worked out by
+ * hand. */
 #include "tests/expect.h"
 
 #include "api/requests/job_defaults.h"
@@ -39,7 +40,8 @@ static void the_default_batch_is_the_power_of_two_nearest_a_sixtieth(void **stat
     }
 }
 
-/* A quarter of the target's range is where errors are clipped; at most it is the range. */
+/* Errors are clipped at a quarter of the target's range by default, and at most at the
+ * range. */
 static void a_look_at_a_holdout_is_resolved_on_divided_data(void **state)
 {
     (void)state;
@@ -309,7 +311,7 @@ static void persons_give_some_of_their_rows(void **state)
     job_request_fini(&request);
 }
 
-/* A text of one rank is what it was before there were any. */
+/* The text of a job with one rank is the same as before ranks existed. */
 static void ranks_are_said_where_there_are_several(void **state)
 {
     (void)state;
@@ -330,7 +332,7 @@ static void ranks_are_said_where_there_are_several(void **state)
     job_request_fini(&request);
 }
 
-/* No job reads more of a person than there is. */
+/* No job reads more rows of a person than are kept. */
 static void persons_give_no_more_rows_than_are_kept(void **state)
 {
     (void)state;
@@ -405,7 +407,7 @@ static void views_are_of_images(void **state)
     must_resolve(&request, VIEWS_JOB("dpsgd", "\"views\":8,\"flip\":true"),
                  private_data(&faces, 900));
     assert_int_equal(request.train.unit, PRIVACY_UNIT_PERSON);
-    assert_int_equal(request.train.unit_rows, 2); /* as there is room for */
+    assert_int_equal(request.train.unit_rows, 2); /* as many as there is room for */
     assert_int_equal(network_unit_rows(request.train.network), 16);
     job_request_fini(&request);
     refused(VIEWS_JOB("dpsgd", "\"views\":8,\"flip\":true},\"rows_per_person\":4,"

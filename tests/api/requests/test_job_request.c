@@ -1,5 +1,5 @@
-/* Goal: a job is what its text says or it is refused at the member at fault. Method: one
- * body broken in each place. */
+/* Goal: a job is what its text says, or it is refused at the member at fault. Method:
+ * one body broken in each place. */
 #include "tests/expect.h"
 
 #include "api/requests/job_request.h"
@@ -144,7 +144,8 @@ static void all_faults_of_a_job_are_listed_in_its_order(void **state)
         "/batch_size wrong_type\n/steps invalid\n/dataset missing\n");
 }
 
-/* What is not understood is not held against what depends on it. */
+/* A member that cannot be parsed causes no further faults in members that depend on
+ * it. */
 static void one_fault_is_told_once(void **state)
 {
     (void)state;
@@ -428,7 +429,7 @@ static void a_start_survives_its_text(void **state)
         char *text = job_request_render(&request);
         assert_non_null(strstr(text, starts[i]));
         char *arch = model_spec_render(&request.train.model);
-        assert_null(strstr(arch, "trainable")); /* a file's model is what it is */
+        assert_null(strstr(arch, "trainable")); /* no member of the file's model */
         free(arch);
         job_request_fini(&request);
         free(text);

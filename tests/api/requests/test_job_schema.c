@@ -1,6 +1,6 @@
-/* Goal: what a dataset's schema of jobs offers is what the tables have and the dataset
- * takes. Method: the tables are walked, and each entry is looked for; datasets of each task
- * and shape. That bodies are judged alike is the e2e test's to show. */
+/* Goal: a dataset's job schema offers exactly what the tables have and the dataset
+ * accepts. Method: each entry of the tables is looked up in the schemas of datasets of
+ * each task and shape. The e2e test shows that bodies are judged alike. */
 #include "tests/expect.h"
 
 #include <jansson.h>
@@ -44,7 +44,8 @@ static json_t *schema_of(const char *data, const char *privacy, double epsilon_m
     return schema;
 }
 
-/* The value at "a/b/c"; numbers index lists. NULL: there is none. */
+/* Returns the value at "a/b/c", in which numbers index lists, or NULL if there is
+ * none. */
 static json_t *at(json_t *value, const char *path)
 {
     char copy[256], *rest = copy;
@@ -55,7 +56,8 @@ static json_t *at(json_t *value, const char *path)
     return value;
 }
 
-/* The alternative of the list whose member called name is const value. */
+/* Returns the alternative of the list in which the member `name` is the constant
+ * `value`. */
 static json_t *alternative(json_t *list, const char *name, const char *value)
 {
     json_t *item;
@@ -215,8 +217,8 @@ static void numbers_are_those_of_the_dataset(void **state)
                     at(waves, "properties/optimizer/default/learning_rate")) == 0.1);
 }
 
-/* An algorithm that takes every record has its own batch, and one that chooses its rate
- * has none to show. */
+/* An algorithm that uses every record has its own batch, and one that chooses its
+ * learning rate shows none. */
 static void what_differs_by_algorithm_follows_from_its_name(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Goal: a body of a key is read whole or refused at its members, and a policy reads back. */
+/* Goal: the body of a key request is parsed whole or refused at its members, and a
+ * policy reads back. */
 #include "api/requests/key_request.h"
 
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static void what_is_not_understood_is_refused_at_its_member(void **state)
     }
 }
 
-/* It could make one without, and go on with that. */
+/* Such a key could create a key without a policy, and use that one. */
 static void who_makes_keys_has_no_policy(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void who_makes_keys_has_no_policy(void **state)
     assert_int_equal(key_request_check(&request, &host, &error), ST_OK);
 }
 
-/* Every role makes every role with every further scope. */
+/* Every role tries to create every role with every further scope. */
 static void no_key_reaches_further_than_its_maker(void **state)
 {
     (void)state;
@@ -176,8 +177,8 @@ static struct key_policy policy_of(const char *members)
     return policy;
 }
 
-/* Each pair: the first allows nothing that the second does not; the other way round it
- * would. */
+/* In each pair the first policy allows nothing that the second does not, and the second
+ * allows more. */
 static void what_allows_nothing_more_is_told_from_what_does(void **state)
 {
     (void)state;

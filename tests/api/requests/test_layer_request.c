@@ -214,7 +214,7 @@ static void the_input_is_the_datasets_unless_named(void **state)
     assert_true(model.input.height == 28 && model.input.channels == 1);
     model_spec_fini(&model);
 
-    /* A model that needs no image says nothing of one. */
+    /* A model that needs no image does not mention one. */
     must_fit(&model, "{\"preset\":\"mlp\"}", &images);
     assert_int_equal(model.input.channels, 0);
     char *text = model_spec_render(&model);

@@ -1,5 +1,5 @@
-/* Goal: a row of predict becomes the features that import would have made of it, or the
- * cell at fault is named. Method: encodings worked by hand from schema.h. */
+/* Goal: a row of predict becomes the features that an import would make of it, or the
+ * cell at fault is named. Method: encodings worked out by hand from schema.h. */
 #include "tests/expect.h"
 
 #include <jansson.h>
@@ -37,7 +37,7 @@ static void open_table(struct dataset_spec *spec)
     assert_int_equal(dataset_spec_parse(spec, body, sizeof body - 1, NULL), ST_OK);
 }
 
-/* All rows of a body, so many at a time. */
+/* All rows of a body, read a fixed number at a time. */
 struct table {
     size_t rows;
     float *features; /* (rows, schema_features), owned */
@@ -234,7 +234,7 @@ static void faults_of_columns_are_listed_too(void **state)
     dataset_spec_fini(&spec);
 }
 
-/* A body of that many rows. */
+/* Returns a body of that many rows. */
 static char *many_rows(size_t rows, const char *row)
 {
     size_t size = strlen(row) + 1, at;
@@ -246,7 +246,8 @@ static char *many_rows(size_t rows, const char *row)
     return body;
 }
 
-/* Whether that many rows are read of a body for such a model; else at "/inputs". */
+/* Expects that this many rows are read from a body for such a model; 0: a refusal at
+ * "/inputs". */
 static void expect_rows(const char *text, const struct schema *schema, double row_flops,
                         size_t rows)
 {
@@ -275,7 +276,7 @@ static void rows_are_limited(void **state)
     free(body);
 }
 
-/* A body beyond LIMIT_JSON_BODY, with more faults than are listed. */
+/* The body exceeds LIMIT_JSON_BODY, and has more faults than are listed. */
 static void faults_of_a_large_body_are_listed_up_to_their_limit(void **state)
 {
     (void)state;
@@ -331,7 +332,7 @@ static void work_is_limited(void **state)
 }
 
 /* The fast reader takes plain rows and the strict one all others: an escape or a number
- * of many digits sends a row the slow way. Both must give the same bits. */
+ * of many digits makes a row take the slow way. Both must give the same bits. */
 static void both_readers_give_the_same_features(void **state)
 {
     static const char *const numbers[] = {
@@ -383,7 +384,7 @@ static void both_readers_give_the_same_features(void **state)
     dataset_spec_fini(&spec);
 }
 
-/* Neither reader takes more than JSON allows. */
+/* Neither reader accepts more than JSON allows. */
 static void numbers_are_those_of_json(void **state)
 {
     static const char *const wrong[] = {"01",  "+1",  ".5",  "1.",    "1.e5",  "1e",

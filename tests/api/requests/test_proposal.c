@@ -1,6 +1,6 @@
-/* Goal: a grant that waits keeps who and when, lapses by itself, and is decided with a
- * reason of one line. Method: texts as they are kept, read back; clocks on both sides of
- * the day on which it lapses; bodies of every wrong form. */
+/* Goal: a pending grant keeps its proposer and its time, lapses by itself, and is
+ * decided with a reason of one line. Method: stored texts, read back; clocks on both
+ * sides of the day on which it lapses; bodies of every wrong form. */
 #include "api/requests/proposal.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void what_is_kept_is_read_back(void **state)
         strcpy(proposal->decision.reason,
                "the range of \"age\" is not in the code book");
     }
-    /* Rows of earlier versions have none. */
+    /* Rows of earlier versions have no proposal. */
     static const char before[] = "{\"records\":7,\"size\":0,\"import_ms\":0,\"rows_"
                                  "sha256\":\"\",\"failure\":null}";
     assert_int_equal(dataset_detail_parse(&back, before, NULL), ST_OK);
@@ -73,7 +73,7 @@ static void what_is_kept_is_read_back(void **state)
     free(text);
 }
 
-/* It stands beside that of the declaration, and asks for numbers of its own. */
+/* It is stored next to the declaration's proposal, and proposes its own numbers. */
 static void a_further_epoch_is_kept_beside_the_declarations(void **state)
 {
     (void)state;

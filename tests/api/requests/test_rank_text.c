@@ -1,5 +1,5 @@
-/* Goal: what the daemon and rank 0 say to each other reads back as it was meant, and nothing
- * else reads as such. Method: round trips, and texts with one thing wrong. */
+/* Goal: messages between the daemon and rank 0 read back as they were meant, and no
+ * other text is accepted. Method: round trips, and texts with one thing wrong. */
 #include "api/requests/rank_text.h"
 
 #include <math.h>

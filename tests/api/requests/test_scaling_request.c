@@ -1,5 +1,5 @@
-/* Goal: a scaling is read as it is asked for and as it is kept; what statistics answered
- * becomes ranges, or is refused with the reason. Method: texts of both. */
+/* Goal: a scaling is parsed as requested and as stored; the answers of statistics
+ * become ranges, or are refused with the reason. Method: texts of both. */
 #include "api/requests/scaling_request.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void what_is_kept_reads_back_to_itself(void **state)
     job_request_fini(&request);
 }
 
-/* Ranges are the statistics', and nobody else's. */
+/* Ranges come only from the statistics. */
 static void what_is_asked_for_is_an_id_alone(void **state)
 {
     static const struct {
@@ -103,7 +103,8 @@ static enum status resolve(struct scaling_request *scaling, const char *answers,
     "{\"kind\":\"quantiles\",\"column\":\"" column "\",\"range\":[0.0,100.0],\"bins\"" \
     ":64,\"quantiles\":[" list "]}"
 
-/* In whatever order they stand, and from the first that are of a column. */
+/* The quantiles may be in any order; the first entry with quantiles of a column
+ * counts. */
 static void the_outer_quantiles_are_a_columns_range(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void the_outer_quantiles_are_a_columns_range(void **state)
     assert_string_equal(scaling.ranges.items[0].column, "age");
     assert_true(scaling.ranges.items[0].low == 18.5 &&
                 scaling.ranges.items[0].high == 77.25);
-    /* A digit less than the declared end has, which is where the column begins. */
+    /* The answer has a digit less than the declared end, at which the column begins. */
     assert_true(scaling.ranges.items[1].low == 1.0 / 3 &&
                 scaling.ranges.items[1].high == 60);
     assert_int_equal(scaling.reserve_seq, 17);

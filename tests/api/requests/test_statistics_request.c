@@ -1,5 +1,5 @@
-/* Goal: a request for statistics is read as it says, shown again as it was asked, and every
- * mistake in it is refused at its place. */
+/* Goal: a request for statistics is parsed as it says and shown as it was made, and
+ * every mistake in it is refused at its place. */
 #include "api/requests/statistics_request.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static void noise_may_be_named_in_the_place_of_epsilon(void **state)
     statistics_request_fini(&request);
 }
 
-/* The whole request with one place of it changed is refused there. */
+/* Expects that the complete request with one place changed is refused there. */
 static void expect_refused(const char *from, const char *to, const char *pointer)
 {
     char body[2048];

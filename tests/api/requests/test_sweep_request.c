@@ -1,5 +1,6 @@
-/* Goal: a sweep is made into the jobs that it says, and into no others; what cannot be one
- * is refused where it stands. Method: bodies and what is made of them, as JSON. */
+/* Goal: a sweep is expanded into exactly the jobs that it describes; a body that cannot
+ * be a sweep is refused at the place at fault. Method: bodies and the jobs made of
+ * them, as JSON. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 
 #define JOB "{'dataset':'d','optimizer':{'name':'sgd'},'model':{'hidden':[3,4]}}"
 
-/* text with " for ', to be freed. */
+/* Returns text with " for '. The caller frees it. */
 static char *quoted(const char *text)
 {
     char *copy = strdup(text);
@@ -207,7 +208,7 @@ static void what_is_no_setting_is_refused_where_it_stands(void **state)
 
 #define LIES "lies in what another setting is put into"
 
-/* In either order, and in each of the three places where settings stand. */
+/* In either order, and in each of the three places that may have settings. */
 static void a_setting_that_lies_in_another_is_refused(void **state)
 {
     (void)state;
@@ -280,8 +281,8 @@ static void odd_pointers_are_refused_or_put_where_they_say(void **state)
     sweep_request_fini(&request);
 }
 
-/* A longer one would make objects in objects that no JSON may hold, and overrun the stack
- * of whoever walks them. */
+/* A longer one would nest objects deeper than any JSON may, and overflow the stack of
+ * code that walks them. */
 static void a_pointer_leads_no_deeper_than_json_may(void **state)
 {
     static const size_t depths[] = {LIMIT_JSON_DEPTH, LIMIT_JSON_DEPTH + 1, 500000};

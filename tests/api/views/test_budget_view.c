@@ -1,5 +1,5 @@
-/* Goal: an owner can recompute from what is shown. Method: values with seventeen digits
- * rendered, read by jansson and compared bit for bit. */
+/* Goal: an owner can recompute the budget from the answer. Method: values with
+ * seventeen digits rendered, read by jansson and compared bit for bit. */
 #include "tests/expect.h"
 
 #include <jansson.h>
@@ -90,7 +90,7 @@ static void a_budget_shows_vectors_side_by_side(void **state)
     assert_true(json_is_false(json_object_get(root, "frozen")));
 }
 
-/* After a fork the timelines that are known are named, and the guarantee is conditional. */
+/* After a fork the known timelines are named, and the guarantee is conditional. */
 static void a_forked_budget_names_its_timelines(void **state)
 {
     (void)state;
@@ -211,7 +211,8 @@ static void a_grant_has_no_job_and_a_commit_its_released_part(void **state)
     assert_true(json_real_value(first) == 0.5);
 }
 
-/* The figures of a summary: a grant's own, and of charges what they convert to alone. */
+/* The figures of a summary: a grant shows its own epsilon, and a charge what it
+ * converts to by itself. */
 static void a_summary_has_figures_and_no_vectors(void **state)
 {
     (void)state;
@@ -242,7 +243,8 @@ static void a_summary_has_figures_and_no_vectors(void **state)
     assert_true(json_is_null(json_object_get(unknown, "epsilon")));
 }
 
-/* It may have been replaced since: its figure is its own, not the epoch's. */
+/* The grant may have been replaced since: the summary shows the grant's figure, not the
+ * epoch's. */
 static void the_summary_of_a_grant_is_of_that_grant(void **state)
 {
     (void)state;
@@ -348,7 +350,8 @@ static void an_estimate_answers_in_words(void **state)
     }
 }
 
-/* Half of what is left at order 10, all of it and a little more at order 7. */
+/* The charge is half of what is left at order 10, and more than what is left at order
+ * 7. */
 static struct outlook outlook_of(void)
 {
     struct outlook outlook = {

@@ -1,4 +1,4 @@
-/* Goal: a dataset is answered as declared, with what has become of it and nothing that
+/* Goal: a dataset is answered as declared, with its current state and nothing that
  * would confirm a record. Method: exact texts. */
 #include "tests/expect.h"
 
@@ -78,7 +78,8 @@ static void a_summary_has_a_budget_and_no_schema(void **state)
     dataset_spec_fini(&spec);
 }
 
-/* With fifteen digits these would be 1, which is refused, and infinity, which is null. */
+/* With fifteen digits these would be 1, which is refused, and infinity, which is
+ * null. */
 static void what_was_declared_is_shown_exactly(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void the_digest_of_private_content_is_not_shown(void **state)
     free(text);
 }
 
-/* Of persons the number is public, and how large their rows are together is not. */
+/* The number of persons is public, and the total size of their rows is not. */
 static void the_size_of_persons_rows_is_not_shown(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: what followers are sent is framed as the HTML standard has it, one id with the last
- * event of a text; and an id is read back where it is ours, and nowhere else. */
+/* Goal: texts for followers are framed as the HTML standard requires, with one id at
+ * the last event of a text; and an id is accepted only if it is ours. */
 #include "api/views/event_view.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* Goal: the outline of a job is what reading all of it gives, or there is none. Method:
- * texts as this program writes them, with every member that there may be; each cut off at
- * every place, and with each of its bytes changed, held against the strict reader. */
+/* Goal: the outline of a job equals what reading the whole job gives, or there is none.
+ * Method: texts as this program writes them, with every possible member; each cut off
+ * at every place, and with each of its bytes changed, compared with the strict
+ * reader. */
 #include "api/views/job_outline.h"
 
 #include <math.h>
@@ -73,7 +74,7 @@ static void same(const struct job_outline *a, const struct job_outline *b)
     assert_int_equal(a->end_ms, b->end_ms);
 }
 
-/* Reads both texts whole; false where that is refused. */
+/* Reads both texts with the strict reader. Returns false if it refuses one. */
 static bool read_whole(struct job_outline *outline, const char *spec,
                        const char *detail)
 {
@@ -176,7 +177,7 @@ static void a_text_that_is_cut_off_has_no_outline(void **state)
     each(has_none_cut_off);
 }
 
-/* Where the strict reader takes the text too it has read the same. */
+/* If the strict reader accepts the text too, it must have read the same. */
 static void is_never_another(const char *spec, const char *detail)
 {
     static const char others[] = "\"\\{}[],:0159ae.- ";
@@ -235,7 +236,8 @@ static void what_is_not_written_so_is_not_understood(void **state)
             fail_msg("understood: %s", not [i]);
 }
 
-/* {"a":"xxx\"xxx","b":1} with so many of that byte before what is escaped, and behind it. */
+/* Checks {"a":"xxx\"xxx","b":1} with `before` of that byte before the escape and
+ * `behind` after it. */
 static void check_string(size_t before, size_t behind, char byte, char escaped)
 {
     static const char *const names[] = {"b"};
@@ -254,7 +256,7 @@ static void check_string(size_t before, size_t behind, char byte, char escaped)
     assert_true(json_scan(&found, names, 1, (struct json_span){text, size}));
     assert_ptr_equal(found.at, text + size - 2);
     assert_int_equal(found.size, 1);
-    for (size_t cut = 0; cut < size; cut++) { /* nothing behind is read */
+    for (size_t cut = 0; cut < size; cut++) { /* no byte after it is read */
         exact = malloc(cut + 1);
         memcpy(exact, text, cut);
         assert_false(json_scan(&found, names, 1, (struct json_span){exact, cut}));

@@ -1,6 +1,5 @@
-/* Goal: a job is answered with the members of api.md 3 and no others, and what is
- * stored of it reads back. Method: the members of B2 in their order, written out
- * here. */
+/* Goal: a job is answered with exactly the members of api.md 3, and its stored texts
+ * read back. Method: the members of B2 in their order, written out here. */
 #include "tests/expect.h"
 
 #include <jansson.h>
@@ -226,7 +225,7 @@ static void details_read_back(void **state)
     job_request_fini(&request);
 }
 
-/* A line of a list: the course of a run is what makes an answer long. */
+/* A line of a list omits the history of a run, which makes an answer long. */
 static void a_summary_is_the_job_without_its_course(void **state)
 {
     (void)state;

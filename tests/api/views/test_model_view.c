@@ -1,6 +1,7 @@
 /* Goal: a model carries its certificate (P10) and the encoding of its inputs, and
- * nothing else of where it was made; what an algorithm releases is in it by name. Method:
- * texts read by jansson; inputs read back; an algorithm that only this test knows. */
+ * nothing else of where it was made; what an algorithm releases is in it by name.
+ * Method: texts read by jansson; inputs read back; an algorithm that only this test
+ * knows. */
 #include "tests/expect.h"
 
 #include <jansson.h>
@@ -124,7 +125,7 @@ static void a_certificate_says_what_was_promised_and_why(void **state)
                                  "delta", &delta, "epochs", "epsilon", &granted,
                                  "frozen", &frozen, "epsilon", &order),
                      0);
-    assert_true(epsilon == 5 && delta == 2e-5); /* other orders: they are added */
+    assert_true(epsilon == 5 && delta == 2e-5); /* other orders: epochs are added */
     assert_true(granted == 3 && frozen && order == 2);
     free(text);
     free(noise_text);
@@ -168,7 +169,8 @@ static void inputs_read_back_and_carry_no_name(void **state)
     assert_int_equal(inputs_parse(&again, "", NULL), ST_INVALID);
 }
 
-/* An algorithm that no other file knows: it counts norms beside the clipped sum. */
+/* An algorithm that no other file knows: it counts norms in addition to the clipped
+ * sum. */
 struct counting {
     struct flat_clip clip;
     struct histogram histogram;

@@ -1,4 +1,5 @@
-/* Goal and method: a page is compared with its text. */
+/* Goal: a page contains its items unchanged. Method: a page is compared with its
+ * text. */
 #include "tests/expect.h"
 
 #include "api/views/page_view.h"

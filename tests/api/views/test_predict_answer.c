@@ -1,5 +1,5 @@
-/* Goal: each row is answered, or the rows that have no answer are named by their place among
- * all; no number that is none is ever written. */
+/* Goal: each row is answered, or the rows without an answer are named by their place
+ * among all rows; a value that is no number is never written. */
 #include "api/views/predict_answer.h"
 
 #include <jansson.h>
@@ -41,7 +41,7 @@ static void rows_are_answered_in_their_order(void **state)
     free(text);
 }
 
-/* Of the second addition, behind two rows that have been answered. */
+/* The row belongs to the second addition, after two rows that have been answered. */
 static void a_row_without_an_answer_is_named_by_its_place(void **state)
 {
     (void)state;

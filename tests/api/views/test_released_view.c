@@ -1,5 +1,5 @@
-/* Goal: what a job released is shown and stored as it was, and nothing else is read back.
- * Method: two points through both texts; broken details one by one. */
+/* Goal: what a job released is shown and stored unchanged, and no other text is
+ * accepted. Method: two points through both texts; details broken one by one. */
 #include "api/views/released_view.h"
 
 #include <string.h>

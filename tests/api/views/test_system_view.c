@@ -1,5 +1,5 @@
-/* Goal: the schemas that GET /v1/algorithms offers are those that validate jobs. Method:
- * every parameter's bounds and default are sent to the real parser. */
+/* Goal: the schemas that GET /v1/algorithms offers are those that validate jobs.
+ * Method: every parameter's bounds and default are sent to the real parser. */
 #include "tests/expect.h"
 
 #include <jansson.h>
@@ -49,9 +49,9 @@ static void a_status_counts_the_jobs_of_each_state(void **state)
     free(text);
 }
 
-/* Adds to found the choices beside which parameter means something, as {name: value}:
- * from the algorithm's rules {"if": ..., "else": ...}, and those of that choice in
- * turn. */
+/* Adds to found the choices that parameter requires, as {name: value}: from the
+ * algorithm's rules {"if": ..., "else": ...}, and recursively those that such a choice
+ * requires. */
 static void add_conditions(json_t *found, const json_t *rules, const char *parameter)
 {
     json_t *rule, *schema;
@@ -88,7 +88,7 @@ static json_t *conditions_of(const char *algorithm, const char *parameter)
     return found;
 }
 
-/* Whether a job whose algorithm has this one parameter parses. */
+/* Returns whether a job whose algorithm has this one parameter parses. */
 static bool accepts(const char *algorithm, const char *parameter, json_t *value)
 {
     struct job_request request;

@@ -13,7 +13,7 @@
 
 struct matrix_place {
     char folder[64];
-    char out[96];         /* where the file is, or will be */
+    char out[96];         /* path of the file, which may not exist yet */
     struct matrix matrix; /* for the test to map it */
 };
 
@@ -28,7 +28,7 @@ static inline void matrix_place_fini(struct matrix_place *place)
 {
     matrix_close(&place->matrix);
     unlink(place->out);
-    assert_int_equal(rmdir(place->folder), 0); /* nothing else was left there */
+    assert_int_equal(rmdir(place->folder), 0); /* no other file is left there */
 }
 
 static inline void write_file(const char *path, const void *bytes, size_t size)

@@ -1,6 +1,7 @@
-/* Goal: a stored number over a narrower range is what an import over that range would have
- * stored, to what float32 keeps of it; nothing else of a record moves; what is no such range
- * is refused. Method: drawn ranges and numbers, encoded both ways. */
+/* Goal: a stored number mapped to a narrower range equals the number that an import
+ * over that range would store, up to the precision of float32. Nothing else in a record
+ * changes, and invalid ranges are refused. Method: random ranges and numbers, encoded
+ * both ways. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,8 @@ static void what_was_declared_stays_declared(void **state)
     column_ranges_fini(&ranges);
 }
 
-/* Stored records stay as they are, and each gathered one is mapped, wherever it goes. */
+/* Stored records do not change, and each gathered record is mapped, in any row of the
+ * output. */
 static void what_is_gathered_is_mapped(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: text to the nearest double, exactly. Method: every way of rounding against
- * glibc's strtod, over shapes of numbers drawn from a fixed key, and the known hard
- * cases. */
+/* Goal: text is converted to exactly the nearest double. Method: every code path of
+ * rounding against glibc's strtod, over kinds of numbers drawn from a fixed key, and
+ * the known hard cases. */
 #include "tests/expect.h"
 
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static void random_digits_round_as_strtod_rounds(void **state)
     stream_destroy(draws.stream);
 }
 
-/* One in 4,096 of these lies so close to a tie that only the remainder decides. */
+/* One in 4,096 of these is so close to a tie that only the remainder decides. */
 static void a_remainder_beyond_64_bits_counts(void **state)
 {
     (void)state;
@@ -95,7 +95,8 @@ static void shortest_and_longest_forms_of_a_double_give_it_back(void **state)
     stream_destroy(draws.stream);
 }
 
-/* Halves between two doubles, and one digit beside them, in each of the three ways. */
+/* Midpoints between two doubles, and numbers one digit away, in each of the three code
+ * paths. */
 static void ties_go_to_even(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void reading_stops_where_the_number_does(void **state)
     assert_ptr_equal(decimal_read(&value, "1234", &"1234"[2]) != NULL, 1);
 }
 
-/* With a zero in front the same number takes the long way. */
+/* With a leading zero the same number takes the general code path. */
 static void one_digit_is_read_as_any_number_whatever_follows(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void a_number_beyond_the_limit_is_refused(void **state)
     assert_null(decimal_read(&value, text, text + DECIMAL_SIZE_MAX + 1));
 }
 
-/* Makes a German locale of its own: an image may have none installed. */
+/* Builds its own German locale, because a container image may have none. */
 static void the_process_locale_does_not_matter(void **state)
 {
     (void)state;

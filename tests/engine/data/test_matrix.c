@@ -1,5 +1,6 @@
-/* Goal: a matrix file is read as matrix.h draws it, or refused. Method: files built
- * here byte by byte, then every byte of the frame and every length changed. */
+/* Goal: a matrix file is read as matrix.h describes it, or refused. Method: files built
+ * here byte by byte, then changes of every byte outside the rows and targets, and of
+ * every length. */
 #include <signal.h>
 #include <unistd.h>
 #include <sys/wait.h>
@@ -85,12 +86,13 @@ static void a_gathered_row_is_the_quotient_rounded_once(void **state)
     matrix_place_fini(&place);
 }
 
-/* All bytes, in rows as long as several vectors of any width and as what is left of one. */
+/* All bytes, in rows that are as long as several vectors of any width, and in the
+ * remainder of a row. */
 static void every_byte_is_divided_alike_wherever_it_stands(void **state)
 {
     (void)state;
     enum { LONGEST = 3 * 256 + 63 };
-    /* The reciprocals of the last two are no normal floats. */
+    /* The reciprocals of the last two are not normal floats. */
     static const float scales[] = {255, 1, 3, 0.1F, 1e30F, 0x1p-100F, 0x1p-140F, 3e38F};
     const uint32_t first = 0;
     uint8_t row[LONGEST];
@@ -146,7 +148,7 @@ static void any_other_length_is_refused(void **state)
         if (size == SIZE)
             continue;
         assert_int_equal(open_bytes(&place, &matrix, file, size), ST_CORRUPT);
-        /* The same with a sound trailer at the end of what is left. */
+        /* The same with a valid trailer at the end of the shortened file. */
         unsigned char cut[sizeof file];
         memcpy(cut, file, sizeof file);
         if (size >= 128) {
@@ -195,7 +197,7 @@ static void a_frame_that_lies_is_refused(void **state)
 
 enum { GROUPED_FEATURES = 16, STARTS_AT = 192, GROUPED_AT = 256, GROUPED_SIZE = 320 };
 
-/* Four rows of 16 bytes in the room of as many persons, who have them by starts. */
+/* Four rows of 16 bytes, divided among the persons by starts. */
 static void fill_grouped(unsigned char file[GROUPED_SIZE], const uint32_t *starts,
                          uint32_t units, uint32_t slots)
 {
@@ -218,16 +220,16 @@ static void persons_are_found_in_their_room_or_one_behind_the_other(void **state
     static const struct {
         uint32_t starts[4], units, slots;
         enum status expected;
-        struct matrix_unit second; /* where it is read */
+        struct matrix_unit second; /* expected */
     } cases[] = {
         {{0, 1, 3}, 2, 2, ST_OK, {2, 2, 2}},
         {{0, 2, 3}, 2, 2, ST_OK, {2, 1, 2}},
         {{0, 3, 4}, 2, 0, ST_OK, {3, 1, 1}},
-        {{0, 3, 4}, 2, 2, ST_CORRUPT, {0}}, /* more than there is room for */
-        {{0, 1, 1}, 2, 2, ST_CORRUPT, {0}}, /* nothing */
+        {{0, 3, 4}, 2, 2, ST_CORRUPT, {0}}, /* more rows than slots */
+        {{0, 1, 1}, 2, 2, ST_CORRUPT, {0}}, /* no row */
         {{0, 2, 1}, 2, 2, ST_CORRUPT, {0}},
         {{1, 2, 3}, 2, 2, ST_CORRUPT, {0}},
-        {{0, 1, 3}, 2, 0, ST_CORRUPT, {0}}, /* a row that is nobody's */
+        {{0, 1, 3}, 2, 0, ST_CORRUPT, {0}}, /* a row without a person */
         {{0, 1, 2}, 2, 1, ST_CORRUPT, {0}},
         {{0, 1, 2}, 2, 3, ST_CORRUPT, {0}},
         {{0, 1, 2}, 2, UINT32_MAX, ST_CORRUPT, {0}},
@@ -264,8 +266,8 @@ static void what_cannot_be_opened_is_an_io_error(void **state)
     matrix_close(&matrix);
 }
 
-/* Nothing can be seen of it but that it harms nothing, however long a record is and
- * wherever it lies, and that it takes no record that is not there. */
+/* A prefetch has no visible effect. The test checks that it is harmless for a record of
+ * any length at any place, and that an index beyond the records fails. */
 static void any_record_may_be_expected_and_none_else(void **state)
 {
     (void)state;

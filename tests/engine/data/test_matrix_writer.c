@@ -1,5 +1,5 @@
-/* Goal: what is streamed in is what lies on disk, under the digest reported, within the
- * bounds; anything unfinished is gone. */
+/* Goal: the streamed rows and targets are on disk, with the reported digest and within
+ * the bounds; unfinished files are removed. */
 #include "tests/expect.h"
 
 #include <signal.h>
@@ -65,7 +65,7 @@ static void write_and_check(uint32_t features, uint64_t records)
 }
 
 /* One value, rows larger than the buffer, targets that fill their array (65,536)
- * exactly, and that spill over it. */
+ * exactly, and targets that exceed it. */
 static void matrices_of_all_shapes_are_written_whole(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void a_set_flag_cancels(void **state)
     matrix_place_fini(&place);
 }
 
-/* What is written goes where no byte fits. */
+/* The output goes to a device without free space. */
 static void a_full_disk_is_told_from_other_failures(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Goal: what follows from a declaration: widths, names of classes, units, agreement. */
+/* Goal: functions of a declaration are right: widths, names of classes, units,
+ * agreement. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -7,8 +8,8 @@
 
 enum { COLUMNS = 4 };
 
-/* A format of each form, and one more: what follows from a declaration depends on these
- * alone. */
+/* A format of each form, and one more: the functions of a declaration depend only on
+ * the form. */
 static const struct reader table = {.form = FORM_COLUMNS};
 static const struct reader lines = {.form = FORM_INDEXED};
 static const struct reader arrays = {.form = FORM_SHAPED};

@@ -1,8 +1,7 @@
-/* Goal: every order of the items is equally likely, all items come back whole, and the order
- * follows from the key and the number of items alone.
- * Method: fixed keys. All orders of four items, and where each of a thousand items goes and
- * who stands next to whom, against bounds from the binomial law; items of all sizes, with
- * and without a file. */
+/* Goal: every order of the items is equally likely, all items are returned complete,
+ * and the order depends only on the key and the number of items. Method: fixed keys.
+ * All orders of four items, and the places and neighbours of each of a thousand items,
+ * against bounds from the binomial law; items of all sizes, with and without a file. */
 #include "engine/data/shuffle.h"
 
 #include <math.h>
@@ -23,8 +22,8 @@ static void key_of(uint8_t key[STREAM_KEY_SIZE], uint32_t word)
     memcpy(key, &word, sizeof word);
 }
 
-/* order = the numbers from 0 to count - 1 in the order that the key gives them, each the
- * first word of an item of that size. */
+/* order = the numbers from 0 to count - 1 in the order that the key gives them, each
+ * the first word of an item of that size. */
 static void shuffle_numbers(uint32_t *order, uint32_t count, size_t item_size,
                             uint32_t key_word)
 {
@@ -77,7 +76,7 @@ static void all_items_come_back_whole_whatever_their_size(void **state)
     }
 }
 
-/* So rows and their targets, which are shuffled by themselves, stay together. */
+/* So rows and their targets, which are shuffled separately, stay together. */
 static void the_order_follows_from_key_and_number_alone(void **state)
 {
     (void)state;
@@ -92,7 +91,8 @@ static void the_order_follows_from_key_and_number_alone(void **state)
     assert_memory_not_equal(first, other, sizeof first);
 }
 
-/* A count of n draws of probability p lies within six deviations: 2e-9 a look. */
+/* Checks that a count of n draws of probability p lies within six deviations; a check
+ * fails by chance with probability 2e-9. */
 static void expect_count(size_t count, size_t draws, double p)
 {
     double mean = (double)draws * p, deviation = sqrt(mean * (1 - p));
@@ -119,7 +119,7 @@ static void each_order_of_four_is_as_likely(void **state)
     assert_int_equal(seen, 24);
 }
 
-/* With more items than buckets, so that orders inside a bucket count too. */
+/* There are more items than buckets, so that orders inside a bucket are tested too. */
 static void each_item_is_as_likely_at_each_place(void **state)
 {
     (void)state;
@@ -133,7 +133,8 @@ static void each_item_is_as_likely_at_each_place(void **state)
             at[order[i]] = i;
             stayed += order[i] == i;
         }
-        for (uint32_t tenth = 0; tenth < 10; tenth++) /* one of each: they are drawn */
+        for (uint32_t tenth = 0; tenth < 10; tenth++) /* one item of each: draws are
+                                                         independent */
             places[tenth][at[tenth * TENTH + t % TENTH] / TENTH]++;
         behind += at[t % COUNT] < at[(t + 1) % COUNT];
         next_to += at[t % COUNT] + 1 == at[(t + 1) % COUNT];
@@ -143,13 +144,13 @@ static void each_item_is_as_likely_at_each_place(void **state)
             expect_count(places[i][k], TIMES, .1);
     expect_count(behind, TIMES, .5);
     expect_count(next_to, TIMES, 1.0 / COUNT);
-    /* Fixed points: one an order, variance one. */
+    /* Fixed points: one per order on average, with variance one. */
     assert_true(fabs((double)stayed - TIMES) < 6 * sqrt(TIMES));
 }
 
-/* With eighty items in a bucket, so that it shows how a bucket is ordered. Two that follow
- * each other are (n + 1) / 3 apart on average; of one pair the deviation is n / sqrt(18), and
- * pairs that share an item are correlated by less than one half. */
+/* Buckets have eighty items, so that the order within a bucket is tested. Two
+ * consecutive items are (n + 1) / 3 apart on average. The deviation for one pair is n /
+ * sqrt(18), and pairs that share an item have a correlation below one half. */
 static void neighbours_in_the_order_are_as_far_apart_as_any_two(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: a side digest is SHA-256 of all parts in their order, whatever their number,
- * and a part may be changed as soon as the next call has returned. Method: libcrypto's
- * digest of the same bytes at once; two buffers that are overwritten in turn, as the
- * writer of a matrix does. */
+/* Goal: a side digest is the SHA-256 of all parts in their order, for any number of
+ * parts, and a part may be changed as soon as the next call has returned. Method:
+ * libcrypto's digest of the same bytes in one call; two buffers that are overwritten in
+ * turn, as the writer of a matrix does. */
 #include "engine/data/side_digest.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Goal: every declared text is found at its own place, and nothing else is. */
+/* Goal: every declared text is found at its own index, and no other text is found. */
 #include "tests/expect.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Goal: the difference of a loss's gradients keeps its digits near certainty as
- * elsewhere, for small steps and large ones. Method: long double, by pairs of classes
- * in which nothing cancels; targets change nothing but huber's. */
+ * elsewhere, for small and for large steps. Method: compare with long double, by pairs
+ * of classes in which nothing cancels; targets matter only for huber. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -131,7 +131,8 @@ static void one_output_keeps_its_digits(void **state)
     }
 }
 
-/* Where no exponential of a float or double can stand, and where nothing is known. */
+/* Outputs at which no exponential fits a float or double, and where nothing is
+ * known. */
 static void far_steps_stay_finite(void **state)
 {
     static const float steps[] = {1e3F, -1e3F, 1e30F, NAN, INFINITY};

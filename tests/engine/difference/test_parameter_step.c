@@ -1,5 +1,5 @@
-/* Goal: a step is stored in units near its own length, whatever that is, with all its
- * digits. Method: vectors of known length. */
+/* Goal: a step is stored with all its digits, in units near its own length, however
+ * long it is. Method: vectors of known length. */
 #include "tests/expect.h"
 
 #include "engine/difference/parameter_step.h"
@@ -16,7 +16,7 @@ static struct parameter_step *moved(float *to, const float *from, float step)
     return between;
 }
 
-/* Four equal entries: twice as long as one. */
+/* Four equal entries: twice as long as one entry. */
 static void a_step_has_unit_length(void **state)
 {
     static const float origin[COUNT] = {0};
@@ -40,7 +40,7 @@ static void a_step_has_unit_length(void **state)
         }
 }
 
-/* Near each other, the difference of two floats is a float. */
+/* The difference of two floats that are near each other is a float. */
 static void a_small_step_is_exact(void **state)
 {
     static const float from[COUNT] = {0.3F, -1.7F, 4e-9F, 25.0F};

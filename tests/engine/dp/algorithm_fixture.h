@@ -1,6 +1,6 @@
 /*
  * algorithm_fixture.h - one algorithm on a small matrix in memory, with a fixed key,
- * step by step as the trainer would: what the tests of the algorithms stand on.
+ * step by step as the trainer would run it. The tests of the algorithms use it.
  *
  * Ownership: the kit borrows matrix and parameters' values; kit_close releases the rest.
  */
@@ -23,9 +23,9 @@ struct kit_setup {
     uint64_t batch_size, steps;
     double noise_multiplier;
     unsigned threads;
-    uint8_t key;      /* every byte of the seed */
-    uint16_t salt;    /* changes two of them */
-    bool from_kernel; /* keys come from random_bytes, as in a job: no key, no salt */
+    uint8_t key;      /* each byte of the seed has this value */
+    uint16_t salt;    /* changes two bytes of the seed */
+    bool from_kernel; /* keys come from random_bytes, as in a job; key, salt unused */
 };
 
 struct kit {
@@ -39,7 +39,7 @@ struct kit {
     uint64_t step;
 };
 
-/* A value by name, to be set between kit_spec and kit_open. */
+/* Sets a value by name; call it between kit_spec and kit_open. */
 static inline void kit_set(struct kit *kit, const char *name, double value)
 {
     size_t k = 0;
@@ -70,7 +70,7 @@ static inline void kit_compile(struct kit *kit, const struct kit_setup *setup)
                                             .optimizer = &setup->optimizer};
 }
 
-/* What an algorithm is told of the compiled network. */
+/* Returns what an algorithm learns about the compiled network. */
 static inline struct algorithm_model kit_model(const struct kit *kit)
 {
     struct algorithm_model model = {.parameters = network_parameters(kit->network),
@@ -82,7 +82,7 @@ static inline struct algorithm_model kit_model(const struct kit *kit)
     return model;
 }
 
-/* What start answers, with everything before it done. */
+/* Returns what start returns, after doing everything that precedes start. */
 static inline enum status kit_start(struct kit *kit, const struct kit_setup *setup,
                                     struct error *error)
 {

@@ -1,7 +1,7 @@
 /*
  * big_number_fixture.h - fixed-point numbers of 64 integer and 448 fraction bits, and
  * exp(-t) to 2^-420: the tests' own arithmetic for what the sampler must decide
- * exactly. Nothing is shared with noise_exact.c: other word layout, other series, other
+ * exactly. It shares nothing with noise_exact.c: other word layout, other series, other
  * reduction.
  */
 #ifndef TESTS_ENGINE_DP_BIG_NUMBER_FIXTURE_H
@@ -115,7 +115,7 @@ static inline struct big big_exp_minus(struct big t)
     return sum;
 }
 
-/* 2^-400: more than any error above. */
+/* 2^-400: more than any of the errors above. */
 static inline struct big big_slack(void)
 {
     return big_half(big_of(1), 400);

@@ -1,7 +1,7 @@
 /*
- * diff2_fixture.h - a net of one hidden layer on records that a line goes through, its
- * gradients in double, and runs of DIFF2 on it under next to no noise. Groups of tests
- * start with fill.
+ * diff2_fixture.h - a net of one hidden layer on records along a line, its gradients in
+ * double, and runs of DIFF2 on it under negligible noise. Groups of tests use fill
+ * as their set-up.
  */
 #ifndef TESTS_ENGINE_DP_DIFF2_FIXTURE_H
 #define TESTS_ENGINE_DP_DIFF2_FIXTURE_H
@@ -37,8 +37,8 @@ static inline int fill(void **state)
     return 0;
 }
 
-/* Of (z - y)^2 / 2, z the net's output; weights (HIDDEN, FEATURES), biases,
- * weights, bias. */
+/* The gradient of (z - y)^2 / 2, where z is the net's output; weights (HIDDEN,
+ * FEATURES), biases, weights, bias. */
 static inline void gradient(const void *context, size_t i, const double *x, double *out)
 {
     (void)context;

@@ -1,8 +1,7 @@
 /*
- * diff2_oracle.h - DIFF2 in double, straight from the pseudocode of papers/diff2.md
- * 1.1 to 1.6, for any loss of which somebody can tell a record's gradient: what the
- * engine is held against. It is held against the paper's specification itself in
- * test_diff2_toy.c.
+ * diff2_oracle.h - DIFF2 in double, straight from the pseudocode of papers/diff2.md 1.1
+ * to 1.6, for any loss whose gradient the caller can compute per record: the engine is
+ * compared with it. test_diff2_toy.c compares it with the paper's specification.
  */
 #ifndef TESTS_ENGINE_DP_DIFF2_ORACLE_H
 #define TESTS_ENGINE_DP_DIFF2_ORACLE_H
@@ -18,7 +17,7 @@ struct reference {
     /* out (dim) = the gradient of record at x (dim) */
     void (*gradient)(const void *context, size_t record, const double *x, double *out);
     const void *context;
-    /* A standard normal; NULL: none. */
+    /* Draws a standard normal; NULL: no noise. */
     double (*normal)(void *generator);
     void *generator;
     size_t dim, clients;
@@ -27,9 +26,9 @@ struct reference {
     double sigma1, sigma2;             /* on the mean, relative to the clip norm */
     double rate;                       /* eta */
     size_t interval;                   /* T */
-    /* What follows is state, at first x = x_0 and zeros. */
-    size_t round;   /* done */
-    size_t clipped; /* in the last round */
+    /* The members below are state; initially x = x_0 and zeros. */
+    size_t round;   /* rounds done */
+    size_t clipped; /* records clipped in the last round */
     double x[REFERENCE_DIM_MAX], before[REFERENCE_DIM_MAX], value[REFERENCE_DIM_MAX];
 };
 
@@ -41,7 +40,7 @@ static inline double reference_norm(const double *v, size_t dim)
     return sqrt(square);
 }
 
-/* ClippedMean over the records of a client, of gradients or of differences. */
+/* ClippedMean over the records of a client, of gradients or of their differences. */
 static inline void reference_mean(struct reference *r, size_t client, double clip_norm,
                                   bool restart, double *mean)
 {

@@ -1,6 +1,6 @@
 /*
- * error_memory_oracle.h - DiceSGD's step with gradients in double and the kept error as
- * the engine keeps it, on a fine grid: begin, add each record, end. Include after
+ * error_memory_oracle.h - DiceSGD's step with gradients in double, and the kept error
+ * on a fine grid, as the engine keeps it: begin, add each record, end. Include after
  * tests/expect.h.
  */
 #ifndef TESTS_ENGINE_DP_ERROR_MEMORY_ORACLE_H

@@ -1,7 +1,7 @@
 /*
- * line_fixture.h - what can be worked out by hand: z = w . x without a bias under
- * squared loss, a record's gradient being (z - y) x, and a cloud of points that such
- * lines are put through.
+ * line_fixture.h - models that can be worked out by hand: z = w . x without a bias
+ * under squared loss, with gradient (z - y) x for each record, and a cloud of points
+ * that such lines fit.
  */
 #ifndef TESTS_ENGINE_DP_LINE_FIXTURE_H
 #define TESTS_ENGINE_DP_LINE_FIXTURE_H
@@ -42,7 +42,8 @@ static inline void line_fill(float *x, float *y, size_t records, size_t features
     }
 }
 
-/* Steps of all records of data at a rate, on one thread; the noise is the caller's. */
+/* A job whose steps take all records of data at a rate, on one thread; the caller sets
+ * the noise. */
 static inline struct kit_setup line_setup(const struct matrix *data, double rate)
 {
     return (struct kit_setup){.data = data,
@@ -61,7 +62,7 @@ struct points {
     struct matrix data;
 };
 
-/* count points with x in [.3, 1.3], y within swing of mean. */
+/* Makes count points with x in [.3, 1.3], y within swing of mean. */
 static inline void points_make(struct points *points, size_t count, double mean,
                                double swing)
 {

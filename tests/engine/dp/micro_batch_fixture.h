@@ -1,10 +1,9 @@
 /*
- * micro_batch_fixture.h - a micro-batch with a network, records, a grid and flat clipping at
- * norm
- * 1, and the integer sums it makes of them: what its tests stand on. Include after
+ * micro_batch_fixture.h - a micro-batch with a network, records, a grid and flat
+ * clipping at norm 1, and the integer sums that it makes of them. Include after
  * tests/expect.h.
  *
- * Ownership: bench_make's and bench_init's is released by bench_fini.
+ * Ownership: bench_fini releases what bench_make and bench_init acquire.
  */
 #ifndef TESTS_ENGINE_DP_MICRO_BATCH_FIXTURE_H
 #define TESTS_ENGINE_DP_MICRO_BATCH_FIXTURE_H
@@ -26,10 +25,10 @@ struct bench {
     struct reduction reduction;
     struct batch batch;
     struct micro_batch *micro_batch;
-    const struct view_spec *views; /* set before its rows are; NULL: none */
+    const struct view_spec *views; /* set before the rows; NULL: none */
 };
 
-/* Takes network. */
+/* Takes ownership of network. */
 static inline void bench_make(struct bench *bench, struct network *network,
                               size_t records)
 {
@@ -71,7 +70,7 @@ static inline void bench_init(struct bench *bench, const uint32_t shape[3],
     bench_make(bench, small_network_dense(shape[0], shape[1], shape[2]), records);
 }
 
-/* A micro_batch with buffers of capacity rows. */
+/* Makes a micro_batch with buffers of capacity rows. */
 static inline void bench_worker(struct bench *bench, size_t capacity)
 {
     micro_batch_destroy(bench->micro_batch);
@@ -100,7 +99,7 @@ static inline void bench_fini(struct bench *bench)
     free(bench->parameters);
 }
 
-/* The batch of all records but absent (SIZE_MAX: of all). */
+/* Draws the batch of all records but absent (SIZE_MAX: all records). */
 static inline void bench_draw(struct bench *bench, size_t absent)
 {
     size_t count = 0;
@@ -128,7 +127,7 @@ static inline struct task bench_task(struct bench *bench, const struct batch_sum
                          .reduction = &bench->reduction};
 }
 
-/* out = the sum over all records but absent, of cell alone or (SIZE_MAX) of all cells. */
+/* out = the sum over all records but absent, of one cell or (SIZE_MAX) of all cells. */
 static inline void sum_without(struct bench *bench, size_t absent, size_t cell,
                                int64_t *out)
 {

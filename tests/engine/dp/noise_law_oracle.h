@@ -1,9 +1,9 @@
 /*
- * noise_law_oracle.h - a census of draws and what the law floor(N(0, s0^2)) says of it
+ * noise_law_oracle.h - a census of draws, compared with the law floor(N(0, s0^2))
  * (noise.md 7): histogram in steps of s0 / 1024 by chi-square and G, moments, signs,
  * neighbours, squares of neighbours, tails. Each bound is that of p = 1e-6 at the
  * number of draws: by the normal law, by Wilson and Hilferty's cube root for sums of
- * squares, by Poisson's law itself for tails that hold few.
+ * squares, by Poisson's law itself for tails with few draws.
  */
 #ifndef TESTS_ENGINE_DP_NOISE_LAW_ORACLE_H
 #define TESTS_ENGINE_DP_NOISE_LAW_ORACLE_H
@@ -26,7 +26,7 @@ struct law_census {
     double power[LAW_POWERS]; /* sums of z^k, z = (x + 1/2) / s0 */
     double lag[LAW_LAGS], square_lag[LAW_LAGS];
     double beyond[LAW_TAILS];  /* |z| > 3, 3.5, ... 7 */
-    double z[2 * NOISE_CHUNK]; /* the chunk before, and this one */
+    double z[2 * NOISE_CHUNK]; /* the previous chunk and this one */
 };
 
 static inline struct law_census *law_create(unsigned stddev_bits)
@@ -52,7 +52,7 @@ static inline void law_count_one(struct law_census *census, int64_t x, double z)
             census->beyond[k] += fabs(z) > 3 + 0.5 * k;
 }
 
-/* Chunks come one after the other; the first has no neighbours. */
+/* Chunks come one after the other; the first chunk has no neighbours. */
 static inline void law_count(struct law_census *census, const uint64_t *chunk)
 {
     double *now = census->z + NOISE_CHUNK;
@@ -82,14 +82,14 @@ static inline double law_chi_square_bound(double freedom)
     return freedom * pow(1 - a + law_one_sided * sqrt(a), 3);
 }
 
-/* P(low <= Z < high), of bounds on one side of zero. */
+/* P(low <= Z < high), for bounds on one side of zero. */
 static inline double law_between(double low, double high)
 {
     return low < 0 ? law_upper_tail(-high) - law_upper_tail(-low)
                    : law_upper_tail(low) - law_upper_tail(high);
 }
 
-/* Cells merged until 20 are expected. */
+/* Merges cells until 20 draws are expected in each. */
 static inline void law_check_cells(const struct law_census *census)
 {
     double chi_square = 0, g = 0, freedom = -1, seen = 0, expected = 0;
@@ -107,7 +107,7 @@ static inline void law_check_cells(const struct law_census *census)
     print_message("%.3g draws: chi-square %.0f, G %.0f of %.0f\n", census->count,
                   chi_square, g, freedom);
     assert_true(chi_square < law_chi_square_bound(freedom));
-    /* Of cells with 20 expected, G's mean is greater by 1 / 120 a cell at most. */
+    /* With 20 expected per cell, G's mean is greater by at most 1 / 120 per cell. */
     assert_true(g < law_chi_square_bound(freedom) + freedom / 120);
 }
 

@@ -1,10 +1,9 @@
 /*
- * person_fixture.h - a micro-batch over persons with several rows each, and what their
- * gradients are one by one: what tests of units of several rows stand on. A person's index
- * is the place of their rows in the matrix. Include after
- * tests/expect.h.
+ * person_fixture.h - a micro-batch over persons with several rows each, and their
+ * gradients one by one, for tests of units of several rows. A person's index is the
+ * position of their rows in the matrix. Include after tests/expect.h.
  *
- * Ownership: people_make's is released by people_fini.
+ * Ownership: people_fini releases what people_make acquires.
  */
 #ifndef TESTS_ENGINE_DP_PERSON_FIXTURE_H
 #define TESTS_ENGINE_DP_PERSON_FIXTURE_H
@@ -17,11 +16,11 @@
 enum { PEOPLE_MAX = 512 };
 
 struct people {
-    struct bench bench; /* its records are the persons */
+    struct bench bench; /* the records of bench are the persons */
     uint32_t starts[PEOPLE_MAX + 1];
 };
 
-/* How many rows a person has: one, as many as a step takes, fewer and more. */
+/* Returns how many rows a person has: one, as many as a step takes, fewer or more. */
 static inline uint32_t rows_of_person(size_t person, size_t unit_rows)
 {
     return 1 + (uint32_t)(person * 7 % (2 * unit_rows + 3));
@@ -44,8 +43,8 @@ static inline void people_plan(struct people *people, size_t persons)
                      ST_OK);
 }
 
-/* Takes network. Every third person has rows that are all alike, so that clipping them one
- * by one would leave as many clip norms as they are. */
+/* Takes ownership of network. Every third person has rows that are all equal, so that
+ * clipping them one by one would leave one clip norm per row. */
 static inline void people_make(struct people *people, struct network *network,
                                size_t persons)
 {
@@ -81,12 +80,12 @@ static inline double bound(const struct bench *bench)
            bench->grid.roundings * sqrt((double)bench->dim) / bench->grid.scale;
 }
 
-struct labelled {   /* a record by itself */
+struct labelled {   /* a single record */
     const float *x; /* (features) */
     uint32_t target;
 };
 
-/* to += the gradient of one record, as a network of single records gives it. */
+/* to += the gradient of one record, as a network of single records computes it. */
 static inline void add_gradient(const struct bench *bench, struct network *single,
                                 struct labelled record, double *to)
 {

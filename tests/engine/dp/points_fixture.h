@@ -1,9 +1,9 @@
 /*
  * points_fixture.h - made-up records of classes and a small net on them, which every
- * private row trains: without biases, as some proofs need. Gradients are of very
- * different lengths, many of them above the usual clip norm.
+ * private row can train: without biases, as some proofs require. The gradients have
+ * very different lengths, many of them above the usual clip norm.
  *
- * Ownership: points_create's is released by points_destroy.
+ * Ownership: points_destroy releases what points_create returns.
  */
 #ifndef TESTS_ENGINE_DP_POINTS_FIXTURE_H
 #define TESTS_ENGINE_DP_POINTS_FIXTURE_H
@@ -54,7 +54,7 @@ static inline void points_destroy(struct points *points)
     free(points->of);
 }
 
-/* A job on them, of one thread; parameters stay near where they begin. */
+/* A job on these points, with one thread; the parameters stay near their start. */
 static inline struct kit_setup points_setup(const struct points *points,
                                             uint64_t batch_size, uint64_t steps)
 {

@@ -1,6 +1,6 @@
-/* Goal: averages are those of the definition, whoever computes them. Method: made-up
- * points against plain loops in double, by one thread and by three; the ends of share and
- * decay. */
+/* Goal: averages follow the definition for any number of threads. Method: made-up
+ * points against plain loops in double, by one thread and by three; the extremes of
+ * share and decay. */
 #include "engine/dp/average.h"
 
 #include <math.h>

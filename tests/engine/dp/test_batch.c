@@ -1,4 +1,4 @@
-/* Goal: pieces cover the batch once, follow the cells of the grid, and are shared
+/* Goal: pieces cover the batch once, follow the cells of the grid, and are divided
  * evenly. Method: cells recomputed record by record; every number of shares. */
 #include "engine/dp/batch.h"
 
@@ -17,7 +17,7 @@ static void draw(struct batch *batch, uint32_t step, uint32_t from)
     batch_drawn(batch, count);
 }
 
-/* The k with floor(k n / cells) <= i < floor((k + 1) n / cells). */
+/* Returns the k with floor(k n / cells) <= i < floor((k + 1) n / cells). */
 static uint64_t cell_of(uint32_t i)
 {
     uint64_t k = 0;

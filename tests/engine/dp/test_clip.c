@@ -1,6 +1,7 @@
-/* Goal: a clipped record is never longer than the clip norm, nor its spread than kappa
- * times it, and a record inside is not touched. Method: random norms over the whole
- * range in long double, with the room that noise.md 2.4 proves is needed. */
+/* Goal: a clipped record is never longer than the clip norm, its spread is at most
+ * kappa times the clip norm, and a record within both is unchanged. Method: random
+ * norms over the whole range in long double, with the slack that noise.md 2.4 proves to
+ * be necessary. */
 #include "engine/dp/clip.h"
 
 #include <stdbool.h>
@@ -45,19 +46,19 @@ static void a_clipped_record_has_room_for_rounding(void **state)
         assert_true(weight >= 0 && weight <= 1);
         if (inside)
             continue;
-        /* (1 + 2^-24) w norm <= C even after (1 - 2^-22) has been spent. */
+        /* (1 + 2^-24) w norm <= C even after (1 - 2^-22) is used. */
         long double longest = (long double)weight * norm * (1 + 0x1p-23L);
         long double widest = (long double)weight * spread * (1 + 0x1p-23L);
         assert_true(longest <= clip.clip_norm);
         assert_true(widest <= clip.spread * (long double)clip.clip_norm);
-        /* and is not needlessly small */
+        /* and it is not smaller than necessary */
         double ideal =
             fmin(1, fmin(clip.clip_norm / norm, clip.spread * clip.clip_norm / spread));
         assert_true((double)weight >= ideal * (1 - 0x1p-21));
     }
 }
 
-/* Half of all doubles round up to their nearest float: no weight may. */
+/* Half of all doubles round up to their nearest float: a weight must not round up. */
 static void a_factor_is_rounded_down(void **state)
 {
     (void)state;
@@ -65,14 +66,14 @@ static void a_factor_is_rounded_down(void **state)
     for (int k = 0; k < 100000; k++) {
         double norm = 1 + 1000 * draw_uniform(&seed), spread = norm;
         const struct flat_clip clip = {.clip_norm = 0.7, .spread = 1};
-        /* A double of the product may be its half unit above it. */
+        /* The product as a double may be half a unit too large. */
         long double ideal = (1 - 0x1p-22L) * 0.7 / norm * (1 + 0x1p-51L);
         assert_true((long double)weight_of(norm, spread, clip) <= ideal);
     }
 }
 
-/* Share C is all that a record of a larger client may add; one of the least client is
- * clipped as ever. */
+/* A record of a larger client adds at most share * C; a record of the smallest client
+ * is clipped as usual. */
 static void a_share_is_never_passed(void **state)
 {
     (void)state;

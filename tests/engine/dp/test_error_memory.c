@@ -1,8 +1,8 @@
 /* Goal: the kept error is DiceSGD's e and its feedback a projection, on integers.
  * Method: the specification's traces with gradients in double and e on a fine grid;
  * random pairs of runs against the bound of M2. Checks of papers/dicesgd.md 7: 1, 2
- * (A1, A2, A3 with epsilon outside the root; inside and A4 are not offered), 3, 4,
- * 10 and 14. */
+ * (A1, A2, A3 with epsilon outside the root; epsilon inside the root and A4 are not
+ * offered), 3, 4, 10 and 14. */
 #include "engine/dp/error_memory.h"
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ static void clipping_is_a_projection(void **state)
     assert_true(error_memory_share(&none, 0) == 1);
 }
 
-/* Sums of whole batches may be as wide as 64 bits: nothing overflows. */
+/* Sums of whole batches may use all 64 bits: nothing overflows. */
 static void any_error_memory_is_finite_and_within_the_radius(void **state)
 {
     (void)state;
@@ -72,8 +72,8 @@ static void squares_are_added_exactly_in_any_order(void **state)
     assert_close(1 / error_memory_share(&whole, 1), (double)sqrtl(exact), 1e-14);
 }
 
-/* Against one 128-bit square after another;
- * a whole run at the box has the largest sums. */
+/* Compares with one 128-bit square after another; a whole run at the box has the
+ * largest sums. */
 static void squares_are_those_of_long_multiplication(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void traces_of_both_algorithms_are_the_specification_s(void **state)
                             -1.6606782981336099});
 }
 
-/* A3 through the engine's Adam, whose parameters are float32. */
+/* A3 with the engine's Adam, whose parameters are float32. */
 static void the_trace_of_the_adam_form_is_the_specification_s(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void without_clipping_nothing_is_kept(void **state)
     }
 }
 
-/* One use of a record: what it adds to the sum and to the error. */
+/* One use of a record: what the record adds to the sum and to the error. */
 enum { DIM = 3 };
 struct use {
     double taken[DIM], rest[DIM];
@@ -238,7 +238,7 @@ static double energy_between(const struct use *uses, int steps, double back,
     return energy;
 }
 
-/* A vector of length at most size; along the first axis alone where dim is 1. */
+/* Draws a vector of length at most size; only along the first axis if dim is 1. */
 static void draw_vector(double *x, double size, size_t dim, uint64_t *seed)
 {
     memset(x, 0, DIM * sizeof *x);
@@ -282,8 +282,9 @@ static void no_pair_of_runs_passes_the_bound_of_m2(void **state)
     assert_true(closest > 0.5);
 }
 
-/* Others' errors hold the ball's border while a record is used K times; then they let go
- * and all K differences come out at once: the energy is (K h)^2. */
+/* The errors of other records keep e on the surface of the ball while a record is used
+ * K times; then they stop and all K differences come out at once: the energy is (K
+ * h)^2. */
 static void hold_and_release_attains_the_bound(void **state)
 {
     (void)state;
@@ -294,7 +295,7 @@ static void hold_and_release_attains_the_bound(void **state)
         common[t][0] = t == 0 ? 20 : 10;
         uses[t].rest[0] = 1;
     }
-    common[K][0] = -5; /* e falls inside the ball, the difference still in it */
+    common[K][0] = -5; /* e falls inside the ball and still contains the difference */
     assert_close(energy_between(uses, K + 3, 10, common), 25, 1e-9);
 }
 

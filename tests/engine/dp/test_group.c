@@ -1,5 +1,6 @@
-/* Goal: ranks share out all records and all parameters, each once, in whole cells and whole
- * chunks; alone, nothing is called. Method: many sizes of groups and grids. */
+/* Goal: ranks divide all records and all parameters, each exactly once, in whole cells
+ * and whole chunks; without other ranks, nothing is called. Method: many sizes of
+ * groups and grids. */
 #include "engine/dp/group.h"
 
 #include "engine/noise/noise_chunk.h"
@@ -45,7 +46,7 @@ static void slices_are_whole_chunks_and_all_parameters(void **state)
         }
 }
 
-/* Even of a grid without cells, as public sums have it. */
+/* Also with a grid without cells, as public sums have it. */
 static void alone_everything_is_ones_own(void **state)
 {
     (void)state;

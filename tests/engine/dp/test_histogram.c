@@ -1,5 +1,5 @@
 /* Goal: every norm falls into exactly one bin, the right one. Method: the histograms of
- * papers/dcsgd.md 3.1 (F1, F5), edges, and norms that no integer could hold. */
+ * papers/dcsgd.md 3.1 (F1, F5), edges, and norms that no integer can represent. */
 #include "engine/dp/histogram.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static void bins_are_in_order_whatever_the_rounding(void **state)
     }
 }
 
-/* A power of two scales exactly. */
+/* Scaling by a power of two is exact. */
 static void bins_do_not_hang_on_the_unit(void **state)
 {
     (void)state;

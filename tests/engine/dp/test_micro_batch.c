@@ -1,7 +1,8 @@
-/* Goal: Theorem 1 of noise.md holds of the code that runs: one record moves the integer
- * sum by at most Delta_Z, whatever the kernel. Method: the engine's own pipeline with
- * and without a record, on generic data and on data made to sit on a kink, where a
- * product that rounds rows unlike moves the sum of the others by many clip norms. */
+/* Goal: Theorem 1 of noise.md holds for the code that runs: one record moves the
+ * integer sum by at most Delta_Z, with every kernel. Method: the engine's own pipeline
+ * with and without a record, on generic data and on data made to be exactly on a kink:
+ * there a product that rounds rows differently moves the sum of the other records by
+ * many clip norms. */
 #include "engine/dp/micro_batch.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ static void check_moves(struct bench *bench)
         double all = moved(bench, with, without);
         assert_true(all <= bound(bench));
         most = fmax(most, all);
-        /* Exactly the same integers move when the other cells are left out. */
+        /* The same integers move when the other cells are left out. */
         for (size_t j = 0; j < bench->dim; j++)
             with[j] -= without[j];
         sum_without(bench, SIZE_MAX, cell, part);
@@ -51,7 +52,7 @@ static void check_moves(struct bench *bench)
         for (size_t j = 0; j < bench->dim; j++)
             assert_true(part[j] - without[j] == with[j]);
     }
-    assert_true(most > 0.99); /* some record was clipped: the bound is nearly reached */
+    assert_true(most > 0.99); /* a record was clipped: the bound is nearly reached */
     free(with);
     free(part);
     free(without);
@@ -67,7 +68,8 @@ static void one_record_moves_its_own_cell_by_at_most_the_bound(void **state)
     bench_fini(&bench);
 }
 
-/* Its mask goes with it: nobody else's depends on who is in the batch. */
+/* A record's mask goes with it: no other record's mask depends on who is in the
+ * batch. */
 static void one_record_moves_no_other_through_norms_and_masks(void **state)
 {
     (void)state;
@@ -93,19 +95,19 @@ static void a_record_that_is_not_finite_adds_nothing(void **state)
         bench.x[BAD * 20 + j] = j % 2 == 0 ? 3e38F : -3e38F;
     sum_without(&bench, SIZE_MAX, SIZE_MAX, with);
     sum_without(&bench, BAD, SIZE_MAX, without);
-    /* It still takes a row, so its cell may round otherwise. */
+    /* It still takes a row, so its cell may round differently. */
     assert_true(moved(&bench, with, without) <= bound(&bench) - 1);
     free(with);
     free(without);
     bench_fini(&bench);
 }
 
-/* ---- a kernel that rounds by place ---- */
+/* ---- a kernel that rounds by position ---- */
 
 enum { PLACES = 12, PROBE_ROWS = 48 };
 
-/* Takes the terms of a tile's last rows in the opposite order, as a BLAS that cuts the sums
- * of some rows into other trees. */
+/* Adds the terms of a tile's last rows in the opposite order, like a BLAS that sums
+ * some rows in a different tree. */
 static void multiply_by_place(const struct product_tile *tile)
 {
     for (size_t i = 0; i < tile->rows; i++)
@@ -131,7 +133,7 @@ static struct gemm_kernel by_place = {.name = "by place",
                                       .available = runs_anywhere,
                                       .multiply = multiply_by_place};
 
-/* What the hidden units give record 0 in each row of a few tiles.
+/* Computes the hidden units' output for record 0 in each row of a few tiles.
  *   activations  (PROBE_ROWS, units) */
 static void hidden_of(const struct bench *bench, size_t units, float *activations)
 {
@@ -149,8 +151,8 @@ static void hidden_of(const struct bench *bench, size_t units, float *activation
     workspace_destroy(workspace);
 }
 
-/* Lowers the bias of one hidden unit until record 0 is off in the first rows of a tile and
- * on in the last ones, and lets that unit decide the gradient. */
+/* Lowers the bias of one hidden unit until record 0 is off in the first rows of a tile
+ * and on in the last rows, and makes that unit decide the gradient. */
 static void sit_on_the_kink(struct bench *bench, size_t units)
 {
     float *hidden = calloc(PROBE_ROWS * units, sizeof *hidden);
@@ -177,7 +179,7 @@ static void sit_on_the_kink(struct bench *bench, size_t units)
     free(hidden);
 }
 
-/* The longest that leaving out one of every few records moves the sum. */
+/* Returns the largest move of the sum when one of every few records is left out. */
 static double most_moved(struct bench *bench, size_t step)
 {
     int64_t *with = calloc(bench->dim, sizeof *with);
@@ -201,9 +203,9 @@ static void rows_that_round_by_place_would_break_the_bound(void **state)
     struct bench bench;
     bench_init(&bench, shape, RECORDS);
     fill_generic(&bench);
-    /* Record i stands in row i, or in row i - 1 without record 0. One of every tile moves
-     * from the last row of one kind to the first of the other; it will sit on the kink. The
-     * others are half as long and well below it. */
+    /* Record i is in row i, or in row i - 1 without record 0. One record of every tile
+     * moves from the last row of one kind to the first row of the other; that record
+     * will be on the kink. The others are half as long and well below it. */
     for (size_t i = 0; i < RECORDS; i++) {
         float size = i == 0 || i % PLACES == PLACES / 2 ? 1 : 0.5F;
         for (size_t j = 0; j < FEATURES; j++)

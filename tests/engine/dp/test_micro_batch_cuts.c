@@ -1,6 +1,5 @@
-/* Goal: how a micro_batch cuts a batch into micro-batches shows in no sum, whatever the
- * kernel.
- * Method: the engine's own pipeline with buffers of many sizes, bit for bit. */
+/* Goal: no sum depends on how a micro_batch cuts a batch into micro-batches, with any
+ * kernel. Method: the engine's own pipeline with buffers of many sizes, bit for bit. */
 #include "engine/dp/micro_batch.h"
 
 #include <string.h>
@@ -26,7 +25,7 @@ static void a_cell_too_long_for_the_buffers_is_taken_in_parts(void **state)
     bench.grid.cell_rows_max = 700;
     bench_rows(&bench);
     sum_without(&bench, SIZE_MAX, SIZE_MAX, whole);
-    /* 700 terms, each at most 1 in norm, rounded at 2^-24 apart from the order. */
+    /* 700 terms of norm at most 1: another order changes roundings of 2^-24. */
     assert_true(moved(&bench, parts, whole) <= 2 * 700 * 700 * 0x1p-24);
     memset(whole, 0, bench.dim * sizeof *whole);
     assert_true(moved(&bench, parts, whole) > 1);
@@ -35,15 +34,15 @@ static void a_cell_too_long_for_the_buffers_is_taken_in_parts(void **state)
     bench_fini(&bench);
 }
 
-/* Room for the largest cell, and so many rows more. */
+/* Room for the largest cell, and `more` rows in addition. */
 static size_t capacity_from(const struct bench *bench, size_t more)
 {
     size_t rows = bench->grid.cell_rows_max + more;
     return (rows + WORKSPACE_ROWS_STEP) / WORKSPACE_ROWS_STEP * WORKSPACE_ROWS_STEP;
 }
 
-/* Cells share micro-batches as room allows; the sums of a pass, bit for bit, do not
- * show how. */
+/* Cells share micro-batches if there is room; the sums of a pass do not depend on it,
+ * bit for bit. */
 static void where_a_micro_batch_ends_changes_no_sum(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: a plan's named grids stand once each, in the order in which they came.
- * Method: grids that can be told apart, set and set again. */
+/* Goal: each named grid is in a plan once, in the order in which the grids were set.
+ * Method: grids that can be distinguished, set and set again. */
 #include "engine/dp/noise_plan.h"
 
 #include "tests/expect.h"

@@ -1,6 +1,6 @@
-/* Goal: the updates are the published ones, and a vector may be moved in parts. Method:
- * plain loops in double, 50 steps; schedules at their ends; a parameter pushed out of
- * range. */
+/* Goal: the updates are the published ones, and a vector may be updated in parts.
+ * Method: plain loops in double, 50 steps; schedules at both ends; a parameter pushed
+ * out of range. */
 #include "engine/dp/optimizer.h"
 
 #include <string.h>

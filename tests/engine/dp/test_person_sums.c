@@ -1,8 +1,8 @@
-/* Goal: where units are persons, one person moves the integer sum by at most Delta_Z, and by
- * at most twice that where they become another one, whatever their rows are and however
- * many; and what they add is the clipped mean of their own gradients. Method: the engine's
- * pipeline with and without a person, with others in their place, and against gradients
- * that a network of single records gives. */
+/* Goal: if units are persons, one person moves the integer sum by at most Delta_Z, and
+ * by at most twice that if they are replaced by another person, whatever their rows are
+ * and however many; and a person adds the clipped mean of their own gradients. Method:
+ * the engine's pipeline with and without a person, with others in their place, and
+ * against the gradients of a network of single records. */
 #include "engine/dp/micro_batch.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "tests/engine/gemm_fixture.h"
 #include "tests/engine/dp/person_fixture.h"
 
-/* The longest that leaving out one of every few persons moves the sum. */
+/* Returns the largest move of the sum when one of every few persons is left out. */
 static double most_moved(struct bench *bench, size_t step)
 {
     int64_t *with = calloc(bench->dim, sizeof *with);
@@ -39,7 +39,7 @@ static void check_moves(struct network *network, size_t persons)
     bench_rows(&people.bench);
     double most = most_moved(&people.bench, 3);
     assert_true(most <= bound(&people.bench));
-    assert_true(most > 0.99); /* somebody was clipped: the bound is nearly reached */
+    assert_true(most > 0.99); /* a person was clipped: the bound is nearly reached */
     assert_true(most_moved(&people.bench, 7) <= bound(&people.bench));
     people_fini(&people);
 }
@@ -52,7 +52,7 @@ static void one_person_moves_the_sum_by_at_most_the_bound(void **state)
                     unit_rows < 4 ? 219 : 61);
 }
 
-/* Their masks go with them: nobody else's depends on who is in the batch. */
+/* A person's masks go with them: no other mask depends on who is in the batch. */
 static void nor_through_convolutions_norms_and_masks(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void nor_through_convolutions_norms_and_masks(void **state)
     check_moves(small_network_residual_of_units(&sizes, 16), 25);
 }
 
-/* Records and persons, whose matrices the sum makes again or reads where they are stored. */
+/* Records and persons; the sum recomputes their matrices or reads them from storage. */
 static void nor_through_sums_that_make_matrices_again(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void nor_through_sums_that_make_matrices_again(void **state)
     }
 }
 
-/* Writes other rows, and another number of them, in one person's place. */
+/* Writes other rows, and a different number of them, in one person's place. */
 static void replace(const struct people *from, struct people *to, size_t person,
                     uint32_t rows)
 {
@@ -126,13 +126,13 @@ static void a_person_who_becomes_another_moves_it_by_twice_that(void **state)
             free(other.bench.targets);
         }
     assert_true(most <= 2 * bound(bench));
-    assert_true(most > 1.2); /* it is more than leaving them out */
+    assert_true(most > 1.2); /* more than leaving the person out */
     for (size_t k = 0; k < 2; k++)
         free(sums[k]);
     people_fini(&people);
 }
 
-/* Those who have no more rows than a step takes add the mean of all of them. */
+/* Persons with at most as many rows as a step takes add the mean of all their rows. */
 static void check_means(struct network *network, struct network *single)
 {
     enum { PERSONS = 40 };
@@ -195,7 +195,7 @@ static void however_their_norm_is_found(void **state)
     }
 }
 
-/* They are one more in one bin, whatever their rows are. */
+/* A person adds one to one bin, whatever their rows are. */
 static void a_histogram_counts_a_person_once(void **state)
 {
     (void)state;
@@ -220,8 +220,8 @@ static void a_histogram_counts_a_person_once(void **state)
     people_fini(&people);
 }
 
-/* What clipping cuts off of a person is at most C3 - C long, and goes to the error memory
- * once. */
+/* The part that clipping cuts off of a person is at most C3 - C long, and is added to
+ * the error memory once. */
 static void what_is_cut_off_is_of_the_mean_too(void **state)
 {
     (void)state;

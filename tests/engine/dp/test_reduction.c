@@ -1,5 +1,6 @@
-/* Goal: partial sums meet to the same bits whoever brings what when, and nothing of them
- * stays. Method: blocks of a small network's tiles, added by teams of several sizes. */
+/* Goal: partial sums add up to the same bits no matter which member adds which part and
+ * when, and are erased afterwards. Method: blocks of a small network's tiles, added by
+ * teams of several sizes. */
 #include "engine/dp/reduction.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ struct adding {
     unsigned members;
 };
 
-/* Every member's blocks, last tile first by every other one of them. */
+/* Adds the member's blocks, every other block with its last tile first. */
 static void add_member(void *context, unsigned member)
 {
     const struct adding *adding = context;

@@ -1,6 +1,7 @@
-/* Goal: a gradient that is used stretch by stretch is the one that is kept, each
- * coordinate with its own noise, and of the sum nothing stays. Method: one sum of a model
- * of several stretches, released under one key in both ways, by teams of several sizes. */
+/* Goal: a gradient that is used stretch by stretch equals the one that is stored as a
+ * whole, each coordinate has its own noise, and the sum is erased. Method: one sum of a
+ * model of several stretches, released under one key in both ways, by teams of several
+ * sizes. */
 #include "engine/dp/release.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@ enum { IN = 18000, HIDDEN = 6, OUT = 2, MEMBERS = 3 }; /* 108,020 parameters */
 static const struct grid grid = {.scale = 0x1p30};
 static const struct noise_key key = {{5, 4, 3}};
 
-struct seen { /* what was used */
+struct seen { /* the values that were used */
     pthread_mutex_t lock;
     float *gradient;
     unsigned char *times;

@@ -1,4 +1,4 @@
-/* Goal: a step's five keys are secrets of their own, and no step has another's.
+/* Goal: a step's five keys are secrets of their own, and no two steps share a key.
  * Method: keys of a hundred steps, compared with each other and with a second run. */
 #include "engine/dp/step_seeds.h"
 

@@ -1,5 +1,5 @@
-/* Goal: a step reads each row of a person once at most, all of them as often as any other,
- * and which ones depends on that person and the step's key alone. Method: draws of made-up
+/* Goal: a step reads each row of a person at most once, all rows equally often, and the
+ * choice depends only on that person and the step's key. Method: draws of made-up
  * groups of rows, counted over many keys. */
 #include "engine/dp/unit_rows.h"
 
@@ -84,7 +84,8 @@ static void another_step_draws_others(void **state)
     assert_true(alike < 10);
 }
 
-/* What is read of somebody is as many rows, none of which is anybody else's. */
+/* The same number of rows is read of every person, and none belongs to another
+ * person. */
 static void whoever_has_few_rows_is_read_with_zeros_behind_them(void **state)
 {
     (void)state;
@@ -103,7 +104,7 @@ static void whoever_has_few_rows_is_read_with_zeros_behind_them(void **state)
     assert_int_equal(draw(rows, &slotted, 2, 1), MOST);
     for (uint32_t k = 0; k < MOST; k++)
         assert_in_range(rows[k], 2 * MATRIX_SLOTS_MAX, 3 * MATRIX_SLOTS_MAX - 1);
-    assert_int_equal(draw(rows, &people, 3, 1), 1); /* no room: the first one again */
+    assert_int_equal(draw(rows, &people, 3, 1), 1); /* no room: the first row again */
     for (uint32_t k = 0; k < MOST; k++)
         assert_int_equal(rows[k], 27);
 }

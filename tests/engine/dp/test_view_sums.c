@@ -1,8 +1,8 @@
-/* Goal: a record that is seen in several views moves the integer sum by at most Delta_Z, as
- * one that is seen as it is, and adds the clipped mean of its views' gradients; a person the
- * mean over the views of all of their rows. Method: the engine's pipeline with and without a
- * unit, against gradients that a network of single records gives of views made one by
- * one. */
+/* Goal: a record with several views moves the integer sum by at most Delta_Z, as a
+ * record without views does, and adds the clipped mean of its views' gradients; a
+ * person adds the mean over the views of all of their rows. Method: the engine's
+ * pipeline with and without a unit, against the gradients of a network of single
+ * records for views made one by one. */
 #include "engine/dp/micro_batch.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static struct network *network_of(size_t unit_rows)
     return small_network_dense_of_units(FEATURES, 12, OUTPUTS, unit_rows);
 }
 
-/* Records, each a unit by itself, seen in views. */
+/* Makes records, each a unit of its own, with views. */
 static void make_records(struct people *people, const struct view_spec *views,
                          size_t records)
 {
@@ -69,7 +69,7 @@ static void one_record_moves_the_sum_by_at_most_the_bound(void **state)
         double most = most_moved(&people.bench);
         assert_true(most <= bound(&people.bench));
         assert_true(most >
-                    0.99); /* somebody was clipped: the bound is nearly reached */
+                    0.99); /* a record was clipped: the bound is nearly reached */
         people_fini(&people);
     }
 }
@@ -79,7 +79,7 @@ static const uint8_t *views_key_of(struct bench *bench)
     return bench_task(bench, NULL).views_key;
 }
 
-/* mean = that of the gradients of unit's views, of as many rows as it has. */
+/* mean = the mean gradient of unit's views, over as many rows as the unit has. */
 static void add_views(struct bench *bench, struct network *single, uint32_t unit,
                       double *mean)
 {
@@ -103,7 +103,8 @@ static void add_views(struct bench *bench, struct network *single, uint32_t unit
         mean[j] /= (double)(own.count * each);
 }
 
-/* How many units were compared: those that have no more rows than a step takes. */
+/* Returns how many units were compared: those with at most as many rows as a step
+ * takes. */
 static size_t check_means(struct bench *bench)
 {
     struct network *single = small_network_dense(FEATURES, 12, OUTPUTS);
@@ -159,7 +160,7 @@ static void a_person_adds_that_of_the_views_of_their_rows(void **state)
     people_fini(&people);
 }
 
-/* As many views as one likes of a record that never looks otherwise weigh as it does. */
+/* Any number of equal views of a record weighs as much as the record without views. */
 static void views_that_are_alike_are_one_contribution(void **state)
 {
     (void)state;

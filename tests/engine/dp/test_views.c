@@ -1,6 +1,6 @@
-/* Goal: a view is the image moved and mirrored, with zeros where nothing of it is left;
- * which views a unit has depends on the step's key and its index alone, and each is as
- * likely as any other. Method: pixel by pixel against the definition, and counts of many
+/* Goal: a view is the image moved and mirrored, with zeros outside the image; the views
+ * of a unit depend only on the step's key and the unit's index, and all views are
+ * equally likely. Method: pixel by pixel against the definition, and counts of many
  * draws under a fixed key. */
 #include "engine/dp/views.h"
 
@@ -20,7 +20,7 @@ static const struct view_spec images = {.count = 4,
                                         .width = WIDTH};
 static const uint8_t key[STREAM_KEY_SIZE] = {0x71, 0x1e};
 
-/* The pixel of the view, by what a view is said to be. */
+/* Returns the pixel of the view according to the definition. */
 static float pixel(const float *image, struct image_view view, int plane, int y, int x)
 {
     int source_y = y - view.down;
@@ -83,7 +83,7 @@ static void views_depend_on_the_key_and_the_unit_alone(void **state)
     }
 }
 
-/* Counts within six deviations of what is expected of a fair draw. */
+/* Counts are within six deviations of those of a fair draw. */
 static void each_view_is_as_likely_as_any_other(void **state)
 {
     (void)state;

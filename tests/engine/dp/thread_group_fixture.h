@@ -1,10 +1,11 @@
 /*
  * thread_group_fixture.h - a group of ranks (engine/dp/group.h) that are threads of the
- * test, so that what several processes do is seen without a network between them.
+ * test, so that a test sees the work of several processes without a network between
+ * them.
  *
- * thread_group_run starts the ranks, each with a group of its own, and returns when all are
- * done. A table tells where the vectors of all ranks are, and a barrier on either side of
- * its use keeps them in step.
+ * thread_group_run starts the ranks, each with a group of its own, and returns when all
+ * are done. A table holds the addresses of the vectors of all ranks, and a barrier
+ * before and after its use keeps the ranks in step.
  */
 #ifndef TESTS_ENGINE_DP_THREAD_GROUP_FIXTURE_H
 #define TESTS_ENGINE_DP_THREAD_GROUP_FIXTURE_H
@@ -19,7 +20,7 @@
 
 enum { THREAD_RANKS_MAX = 7 };
 
-/* How sums are added: as group.h says, or in a way that it forbids. */
+/* Ways to add sums: as group.h says, or in a way that it forbids. */
 enum thread_adding { ADD_INTEGERS, ADD_FLOATS, ADD_ROUNDED };
 
 struct thread_meeting {
@@ -48,7 +49,7 @@ static inline void thread_group_show(struct thread_rank *rank, void *place)
     thread_group_wait(rank->meeting);
 }
 
-/* The total of coordinate j. */
+/* Returns the total of coordinate j. */
 static inline int64_t thread_group_total(const struct thread_meeting *meeting, size_t j)
 {
     const uint64_t step = UINT64_C(1) << 30;

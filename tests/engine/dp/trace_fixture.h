@@ -1,18 +1,19 @@
 /*
- * trace_fixture.h - what a job did, step by step, seen from between the engine's files:
- * the keys a step was given, every stretch of key stream that was read and for what,
- * who was in the batch, and each release's sum, divisor and outcome.
+ * trace_fixture.h - records what a job did, step by step, between the engine's files:
+ * the keys of a step, every stretch of key stream that was read and its purpose, who
+ * was in the batch, and each release's sum, divisor and outcome.
  *
- * The linker puts the functions below in the way of those they are named for (`traced` in
- * the Makefile, --wrap): the engine's own objects run, as the daemon has them, and know
- * nothing of it. Keys start from bytes that a salt chooses, in place of the kernel's.
+ * The linker replaces functions of the engine by the wrappers below that are named after
+ * them (`traced` in the Makefile, --wrap): the engine's own objects run, as in the
+ * daemon, and are not changed for it. Keys start from bytes that a salt chooses, instead
+ * of the kernel's bytes.
  *
- * A steered job is given made-up releases, the same for every job: the sum is written
- * down and does not go out. Jobs on different data then pass through the same public
- * states, and what differs between them did not come through a release; and what one
- * record adds to a sum is the difference of two jobs' sums, in any step.
+ * A steered job gets made-up releases, the same for every job: its sum is recorded and
+ * not released. Jobs on different data then pass through the same public states, so a
+ * difference between them did not come through a release; and the effect of one record
+ * on a sum is the difference of two jobs' sums, in any step.
  *
- * One job at a time. Ownership: trace_take's is released by trace_free.
+ * One job at a time. Ownership: trace_free releases what trace_take returns.
  */
 #ifndef TESTS_ENGINE_DP_TRACE_FIXTURE_H
 #define TESTS_ENGINE_DP_TRACE_FIXTURE_H
@@ -30,7 +31,7 @@ enum { TRACE_KEYS = 8, TRACE_RELEASES = 4, TRACE_ROWS = 4096 };
 
 enum trace_use { USE_SAMPLING, USE_RATCHET, USE_NOISE, USE_DROPOUT };
 
-struct trace_read { /* of key stream */
+struct trace_read { /* a read of key stream */
     struct noise_key key;
     uint64_t nonce, block, blocks;
     enum trace_use use;
@@ -40,7 +41,7 @@ struct trace_read { /* of key stream */
 struct trace_release {
     struct noise_key key;
     uint64_t query;
-    double scale, divisor; /* G, and what the noisy sum over G was divided by */
+    double scale, divisor; /* G, and the divisor of the noisy sum over G */
     bool of_counts;
     size_t count;
     int64_t *sum; /* (count) grid steps, without noise */
@@ -48,17 +49,17 @@ struct trace_release {
 };
 
 struct trace_step {
-    struct noise_key keys[TRACE_KEYS]; /* fresh ones, in the order of their sources */
+    struct noise_key keys[TRACE_KEYS]; /* new keys, in the order of their sources */
     size_t key_count;
-    uint8_t *uses;           /* (records) how often a record was read */
+    uint8_t *uses;           /* (records) how often each record was read */
     size_t batch;            /* records read */
     double noise_multiplier; /* charged for the step */
     struct trace_release releases[TRACE_RELEASES];
     size_t release_count;
     double shown[RELEASED_NUMBERS_MAX];
     size_t shown_count;
-    struct noise_plan plan; /* after it */
-    float *parameters;      /* (dim) after it */
+    struct noise_plan plan; /* after the step */
+    float *parameters;      /* (dim) after the step */
 };
 
 struct trace {
@@ -66,7 +67,7 @@ struct trace {
     struct trace_step *steps;
     struct trace_read *reads;
     size_t read_count, read_max;
-    struct noise_key *origins; /* what the kernel gave as keys */
+    struct noise_key *origins; /* keys that the kernel gave */
     size_t origin_count, origin_max;
 };
 
@@ -74,13 +75,13 @@ enum trace_absence { ABSENT_NONE, ABSENT_ONE, ABSENT_OTHERS };
 
 struct trace_setup {
     const struct way *way;
-    const struct matrix *data; /* NULL: the way's */
+    const struct matrix *data; /* NULL: the data of the way */
     uint64_t salt;
     bool steered;
-    bool lies; /* rules are told the loss lie of every record, and spreads of 0 */
+    bool lies; /* rules get the loss lie for every record, and spreads of 0 */
     double lie;
-    /* Slots of the dataset that hold nothing: none, record's, or all but record's. Who is
-     * drawn stays as it is. */
+    /* Slots of the dataset that are empty: none, the slot of record, or all but that of
+     * record. The draw does not change. */
     enum trace_absence absent;
     size_t record;
 };
@@ -89,12 +90,12 @@ struct trace_job {
     const struct trace_setup *setup;
     struct trace *trace;
     struct trace_step *now; /* NULL before the first step */
-    uint64_t drawn;         /* bytes asked of the kernel */
+    uint64_t drawn;         /* bytes requested from the kernel */
     double lies[TRACE_ROWS], spreads[TRACE_ROWS];
     pthread_mutex_t lock;
 };
 
-/* The job that is being traced; NULL: none, and everything passes. */
+/* The job that is being traced; NULL: none, and all calls pass through. */
 static struct trace_job *trace_job;
 
 static _Thread_local enum trace_use trace_use;
@@ -172,8 +173,8 @@ void __wrap_stream_read(struct stream *stream, void *out, size_t size,
 void __wrap_stream_read(struct stream *stream, void *out, size_t size,
                         const struct stream_position *from)
 {
-    /* Before the kernel is asked, a model's first parameters are drawn: they are
-     * public. */
+    /* A model's first parameters are drawn before the kernel is asked for keys: they
+     * are public. */
     if (trace_job != NULL && trace_job->drawn > 0) {
         trace_lock();
         trace_add_read(from, size);
@@ -182,7 +183,7 @@ void __wrap_stream_read(struct stream *stream, void *out, size_t size,
     __real_stream_read(stream, out, size, from);
 }
 
-/* A ratchet's step: the key that it gives, and the state that it keeps. */
+/* A step of the ratchet: the key that it gives, and the state that it keeps. */
 void __real_noise_source_next(struct noise_source *source, struct noise_key *step_key);
 void __wrap_noise_source_next(struct noise_source *source, struct noise_key *step_key);
 void __wrap_noise_source_next(struct noise_source *source, struct noise_key *step_key)
@@ -296,7 +297,8 @@ const double *__wrap_workspace_layer_spreads(const struct workspace *workspace,
     return trace_job->spreads;
 }
 
-/* Spans of one release come by thread; what was released before them is another one. */
+/* Returns the entry of the release with this key and query, or starts one: each thread
+ * releases a span of its own. */
 static inline struct trace_release *
 trace_release_of(const struct noise_release *release, bool of_counts)
 {
@@ -322,7 +324,7 @@ trace_release_of(const struct noise_release *release, bool of_counts)
     return made;
 }
 
-/* What a steered job is told in place of a noisy sum, in units of the release. */
+/* Returns what a steered job gets instead of a noisy sum, in units of the release. */
 static inline double trace_steer(const struct trace_release *release, size_t j)
 {
     uint64_t seed = (trace_step_number() * 16 + release->query) * 0x10001 + j;
@@ -381,7 +383,7 @@ void __wrap_noise_release_counts(struct noise *noise, double *out,
     trace_unlock();
 }
 
-/* What a job shows of the step that it took, and where it left the parameters. */
+/* Records what a job shows of its step, and the parameters after it. */
 static inline void trace_look(const struct kit *kit, struct trace_step *step)
 {
     struct released_value values[RELEASED_SERIES_MAX];
@@ -416,7 +418,7 @@ static inline void trace_take_steps(struct trace *trace, struct trace_job *job,
     }
 }
 
-/* A whole job of setup->way, its keys' sources and all. */
+/* Runs a whole job of setup->way, with its own sources of keys. */
 static inline struct trace *trace_take(const struct trace_setup *setup)
 {
     struct kit_setup opened = setup->way->setup;

@@ -1,12 +1,12 @@
 /*
- * ways_fixture.h - every way in which a private row of the algorithm table can be run:
- * a test written for all of them meets a new row, or a new parameter of an old one,
+ * ways_fixture.h - every way in which a private row of the algorithm table can be run.
+ * A test written for all ways covers a new row, or a new parameter of an old row,
  * without naming it.
  *
  * A way of a row is one combination of its choices and flags with all numbers at their
- * defaults; or the same with one number changed: to 0 where that is allowed, for 0 often
- * switches a part off, and a count to one more than its default, for 1 often hides a
- * loop. What plan or start refuses is no way.
+ * defaults; or the same with one number changed: to 0 if that is allowed, as 0 often
+ * switches a part off, and a count to one more than its default, as 1 often hides a
+ * loop. A combination that plan or start refuses is not a way.
  */
 #ifndef TESTS_ENGINE_DP_WAYS_FIXTURE_H
 #define TESTS_ENGINE_DP_WAYS_FIXTURE_H
@@ -17,17 +17,17 @@
 struct way {
     struct algorithm_spec spec;
     struct mechanism mechanism; /* as planned */
-    struct kit_setup setup;     /* as asked for, with what the row itself decides */
-    char name[256]; /* row and what differs from its defaults, for messages */
+    struct kit_setup setup;     /* the request, plus what the row decides */
+    char name[256]; /* row and differences from its defaults, for messages */
 };
 
-/* What is done with each way. It borrows way. */
+/* A check that is called for each way. It borrows way. */
 typedef void way_check(const struct way *way);
 
-struct ways { /* of one row */
+struct ways { /* the ways of one row */
     const struct kit_setup *like;
     way_check *check;
-    size_t count; /* that were accepted */
+    size_t count; /* accepted ways */
 };
 
 static inline void way_describe(struct way *way)
@@ -48,7 +48,7 @@ static inline void way_describe(struct way *way)
     }
 }
 
-/* Full batches are what a row that has only them is given; its rate is its own. */
+/* A row that has only full batches gets them, and its own rate. */
 static inline void way_settle(struct way *way)
 {
     const struct algorithm *row = way->spec.algorithm;
@@ -66,7 +66,7 @@ static inline void way_settle(struct way *way)
     kit_close(&kit);
 }
 
-/* Whether plan and start accept it; then mechanism is its caller's. */
+/* Returns whether plan and start accept the way; if so, the caller owns mechanism. */
 static inline bool way_accepted(struct way *way)
 {
     struct kit kit = {.spec = way->spec};
@@ -107,7 +107,8 @@ static inline void ways_vary_numbers(struct ways *ways,
     }
 }
 
-/* Whether what means nothing beside spec's other values is left at its default. */
+/* Returns whether parameters without meaning for spec's other values have their
+ * defaults. */
 static inline bool ways_sensible(const struct algorithm_spec *spec)
 {
     for (size_t k = 0; k < spec->algorithm->parameter_count; k++) {
@@ -119,7 +120,7 @@ static inline bool ways_sensible(const struct algorithm_spec *spec)
     return true;
 }
 
-/* All combinations of the choices and flags from parameter k on. */
+/* Tries all combinations of the choices and flags from parameter k on. */
 static inline void ways_choose(struct ways *ways, struct algorithm_spec *spec, size_t k)
 {
     if (k == spec->algorithm->parameter_count) {
@@ -143,8 +144,8 @@ static inline void ways_choose(struct ways *ways, struct algorithm_spec *spec, s
         ways_choose(ways, spec, k + 1);
 }
 
-/* Calls check on every way of every private row under a setup like this one, and answers
- * how many rows have none. Keys come from random_bytes. */
+/* Calls check on every way of every private row under a setup like this one, and
+ * returns how many rows have no way. Keys come from random_bytes. */
 static inline size_t ways_each(const struct kit_setup *like, way_check *check)
 {
     struct kit_setup setup = *like;
@@ -164,7 +165,7 @@ static inline size_t ways_each(const struct kit_setup *like, way_check *check)
     return refused;
 }
 
-/* The run of way's mechanism that step belongs to. */
+/* Returns the run of way's mechanism that contains step. */
 static inline struct mechanism_run way_run(const struct way *way, uint64_t step)
 {
     const struct mechanism *m = &way->mechanism;

@@ -1,8 +1,8 @@
-/* Goal: an output of a product is one chain of fused multiply-adds over ascending terms,
- * with the same bits on every kernel, wherever it stands and whatever is beside it. Method:
- * each kernel that this processor runs, compared with three loops of fmaf by memcmp, at
- * sizes on both sides of every edge at which a kernel or the product cuts; rows among
- * others and alone. */
+/* Goal: an output of a product is one chain of fused multiply-adds over ascending
+ * terms, with the same bits on every kernel, whatever its position and its neighbours.
+ * Method: each kernel that this processor runs, compared with three loops of fmaf by
+ * memcmp, at sizes on both sides of every edge at which a kernel or the product cuts;
+ * rows with others and as a matrix of one row. */
 #include "engine/gemm/gemm.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static void (*const multiply[FORMS])(const struct gemm_kernel *kernel,
                                      const struct gemm *product) = {
     gemm_rows_by_rows, gemm_rows_by_columns, gemm_columns_by_columns};
 
-/* Where x[i][t] and y[t][j] lie. */
+/* Reads x[i][t] and y[t][j] of each form. */
 static float x_at(const struct gemm *p, enum form form, size_t i, size_t t)
 {
     return form == COLUMNS_BY_COLUMNS ? p->x[t * p->x_stride + i]
@@ -43,8 +43,8 @@ static void multiply_plainly(const struct gemm *p, enum form form)
         }
 }
 
-/* Makes numbers of many sizes and both signs, so that most additions round, and now and then
- * a zero of either sign or a number below the normal range. */
+/* Makes numbers of many sizes and both signs, so that most additions round, and
+ * sometimes a zero of either sign or a number below the normal range. */
 static float value_at(uint64_t *state)
 {
     *state = *state * 6364136223846793005U + 1442695040888963407U;
@@ -59,8 +59,9 @@ static float value_at(uint64_t *state)
     return ldexpf(value, (int)(kind % 8));
 }
 
-/* A matrix that ends where its memory does, so that a sanitizer sees what reads on. Beside
- * its columns there is what a careless kernel would take along. */
+/* A matrix that ends where its memory does, so that a sanitizer sees reads past the
+ * end. The memory next to its columns holds values that a wrong kernel would
+ * include. */
 static float *make_matrix(size_t rows, size_t stride, uint64_t seed)
 {
     size_t count = rows * stride;
@@ -81,7 +82,7 @@ struct sample {
     struct gemm product;
     enum form form;
     enum start from;
-    float *x, *y, *start, *before; /* before: z as it is filled in */
+    float *x, *y, *start, *before; /* before: z as it is initialised */
     size_t size;                   /* bytes of z */
 };
 
@@ -142,8 +143,8 @@ static void check_sample(struct sample *s)
     free(plain);
 }
 
-/* Tiles of 4, 6 and 14 rows, of 16 and 32 columns; vectors of 8 and 16; stretches of 256
- * terms; squares of 8 when a panel is transposed. */
+/* Tiles of 4, 6 and 14 rows, of 16 and 32 columns; vectors of 8 and 16; stretches of
+ * 256 terms; squares of 8 for transposing a panel. */
 static const size_t rows_tried[] = {1, 4, 5, 6, 7, 13, 14, 15, 29},
                     columns_tried[] = {1, 7, 8, 15, 16, 17, 31, 32, 33, 65},
                     terms_tried[] = {1, 2, 8, 9, 255, 256, 257};
@@ -166,7 +167,7 @@ static void every_kernel_makes_the_same_chains(void **state)
             }
 }
 
-/* Each form from each start, where tiles, panels and stretches are several. */
+/* Each form from each start, at sizes with several tiles, panels and stretches. */
 static void every_form_begins_where_it_is_told_to(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void a_sum_of_units_is_a_chain_of_their_chains(void **state)
             }
 }
 
-/* noise.md 2.5: no row's bits depend on where it stands or on how many others there are. */
+/* noise.md 2.5: no row's bits depend on its position or on the number of other rows. */
 static void a_row_is_what_it_is_alone(void **state)
 {
     (void)state;
@@ -259,8 +260,8 @@ static void a_row_is_what_it_is_alone(void **state)
     }
 }
 
-/* A column's padding in a panel is zero, and zero times infinity is not: it must go no
- * further than its own lane. */
+/* A column's padding in a panel is zero, and zero times infinity is not: the result
+ * must stay in its own lane. */
 static void what_is_not_finite_stays_in_its_row(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-"""Prints a safetensors file as this format's description, json and numpy see it: metadata
+"""Prints a safetensors file, read by the format's description with json and numpy: metadata
 sorted by key, then tensors by name; texts and values in hexadecimal."""
 import json
 import struct

@@ -1,5 +1,5 @@
-/* Goal: a network's parameters survive the file, and only its own file is taken.
- * Method: round trips, then files of other models. */
+/* Goal: a network's parameters survive the file, and a network accepts only its own
+ * file. Method: round trips, then files of other models. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -99,8 +99,8 @@ static void tensors_of_other_names_are_refused(void **state)
     unlink(path);
 }
 
-/* Whether a training of network may begin with the file at path; where it may not, the
- * error must name the tensor. */
+/* Checks whether a training of network may begin with the file at path; if it may not,
+ * the error must name the tensor. */
 static void start_is(const char *path, const struct network *network,
                      const char *refused_for)
 {
@@ -142,7 +142,7 @@ static void a_training_begins_with_its_own_tensors_alone(void **state)
     start_is(path, network, NULL);
     start_is(path, wider, "0.weight");
     start_is(path, unbiased, "0.bias");
-    start_is(path, fresh, NULL); /* its head is of five classes */
+    start_is(path, fresh, NULL); /* its head has five classes */
     write_model(path, unbiased, 1, theta);
     start_is(path, network, "0.bias");
     assert_int_equal(model_file_check_start("/nonexistent", network, NULL), ST_IO);
@@ -212,8 +212,8 @@ static void no_file_is_an_io_error(void **state)
     network_destroy(network);
 }
 
-/* Tensors in the file have PyTorch's order: what the double oracle, which reads that
- * order, makes of them is what the network makes of its own. */
+/* Tensors in the file have PyTorch's order: the double oracle reads that order, and its
+ * outputs from the file must be the network's own outputs. */
 static void check_order(const char *layers)
 {
     struct batch batch;

@@ -1,4 +1,4 @@
-/* Goal: what is written is the format, byte for byte where it matters, and reads back
+/* Goal: a written file has the format, byte for byte where bytes matter, and reads back
  * the same; a damaged file is refused. Method: the layout spelt out here, a round trip,
  * Python with numpy as the second reader, truncation at every length. */
 #include "tests/expect.h"
@@ -201,7 +201,7 @@ static void a_cut_or_stretched_file_is_refused(void **state)
     bytes[size] = 0;
     spill(path, bytes, size + 1);
     assert_int_equal(safetensors_open(&file, path, NULL), ST_CORRUPT);
-    for (int i = 0; i < 8; i++) { /* a header length beyond all measure */
+    for (int i = 0; i < 8; i++) { /* a far too large header length */
         bytes[i] ^= 0x80;
         spill(path, bytes, size);
         assert_int_equal(safetensors_open(&file, path, NULL), ST_CORRUPT);
@@ -261,7 +261,7 @@ static void a_file_that_shrinks_is_an_io_error(void **state)
     unlink(path);
 }
 
-/* The bits of halves, and what they are worth: IEEE 754, 3.4. */
+/* The bits of halves, and their values: IEEE 754, 3.4. */
 static void halves_are_read_as_the_floats_they_are(void **state)
 {
     (void)state;

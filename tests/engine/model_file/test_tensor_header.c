@@ -1,6 +1,6 @@
-/* Goal: the header parser takes what the format allows and refuses everything else.
- * Method: headers written by hand, then every prefix and every single-byte change of a
- * good one. */
+/* Goal: the header parser accepts everything that the format allows and refuses the
+ * rest. Method: headers written by hand, then every prefix and every single-byte change
+ * of a good header. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -198,7 +198,7 @@ static void every_prefix_is_refused(void **state)
         assert_int_equal(tensor_header_parse(&list, good, size, 36, NULL), ST_CORRUPT);
 }
 
-/* Whatever a byte becomes, what is accepted still covers the data exactly. */
+/* For every changed byte, an accepted header still covers the data exactly. */
 static void a_changed_byte_never_makes_a_gap(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-"""The first weights of a 2-3-10 network at seed 0, as test_network.c's known answer: this
-program's own ChaCha20, hashlib's SHA-256, rounding to float32 by struct."""
+"""Prints the first weights of a 2-3-10 network at seed 0, the known answer of test_network.c, with its
+own ChaCha20, hashlib's SHA-256, and rounding to float32 by struct."""
 import hashlib
 import math
 import struct

@@ -1,8 +1,8 @@
 /*
- * network_oracle.h - the network layer written once more, naively: loops over single
+ * network_oracle.h - a second, simple implementation of networks: loops over single
  * numbers, double precision, one record at a time, explicit gradients, images channel
- * by channel and parameters as PyTorch's files have them. Shares no code with engine/nn
- * but the description of a model. Include after tests/expect.h.
+ * by channel and parameters in the order of PyTorch's files. It shares only the
+ * description of a model with engine/nn. Include after tests/expect.h.
  */
 #ifndef TESTS_ENGINE_NN_NETWORK_ORACLE_H
 #define TESTS_ENGINE_NN_NETWORK_ORACLE_H
@@ -41,7 +41,7 @@ struct oracle {
     const double *parameters;
     double *gradient; /* or NULL */
     size_t next;      /* parameter */
-    uint32_t drops;   /* dropout layers met */
+    uint32_t drops;   /* dropout layers so far */
     struct oracle_layer layers[ORACLE_LAYERS_MAX];
 };
 
@@ -71,8 +71,8 @@ static inline double oracle_loss(const struct model_spec *model, const double *z
     return NAN;
 }
 
-/* Each of the products of a dense layer or a convolution: output o at pixel (y, x) of
- * out, input i of in, weight w; back is false on the way forward. */
+/* Computes all products of a dense layer or a convolution: output o at pixel (y, x) of
+ * out, input i of in, weight w. back is false in a forward pass. */
 static inline void oracle_products(struct oracle *oracle, struct oracle_layer *layer,
                                    const double *dy, double *dx)
 {
@@ -118,7 +118,7 @@ static inline void oracle_products(struct oracle *oracle, struct oracle_layer *l
             }
 }
 
-/* Pooling: dy and dx are NULL on the way forward. */
+/* Pooling; dy and dx are NULL in a forward pass. */
 static inline void oracle_pool(struct oracle_layer *layer, const double *dy, double *dx)
 {
     const struct layer_spec *spec = layer->spec;
@@ -174,8 +174,8 @@ static inline double oracle_activation(enum oracle_kind kind, double z, bool slo
     return slope ? (z > 0.0 ? 1.0 : 0.0) : (z > 0.0 ? z : 0.0);
 }
 
-/* Group norm from its formulas; dy and dx are NULL on the way forward. The derivative is
- * that of x_j -> y_i written out: (delta_ij - 1 / m - xh_i xh_j / m) r. */
+/* Group norm from its formulas; dy and dx are NULL in a forward pass. The derivative of
+ * x_j -> y_i is written out: (delta_ij - 1 / m - xh_i xh_j / m) r. */
 static inline void oracle_group(struct oracle *oracle, struct oracle_layer *layer,
                                 size_t g, const double *dy, double *dx)
 {
@@ -206,8 +206,8 @@ static inline void oracle_group(struct oracle *oracle, struct oracle_layer *laye
     }
 }
 
-/* Layer norm from its formulas, the channels of pixel t of an image channel by channel; dy
- * and dx are NULL on the way forward. */
+/* Layer norm from its formulas, for the channels of pixel t of an image stored channel
+ * by channel; dy and dx are NULL in a forward pass. */
 static inline void oracle_position(struct oracle *oracle, struct oracle_layer *layer,
                                    size_t t, const double *dy, double *dx)
 {
@@ -239,8 +239,8 @@ static inline void oracle_position(struct oracle *oracle, struct oracle_layer *l
     }
 }
 
-/* Ours are channels last: value j of a pixel's channel c takes the word of its place
- * there. */
+/* engine/nn has channels last: value j of channel c takes the word at its place in that
+ * order. */
 static inline void oracle_draw_mask(struct oracle *oracle, struct oracle_layer *layer)
 {
     const struct oracle_record *record = oracle->record;
@@ -263,8 +263,8 @@ static inline void oracle_draw_mask(struct oracle *oracle, struct oracle_layer *
     free(words);
 }
 
-/* Every channel by itself, the maps of one after those of another. Filters are made once
- * for each size of image, and stay. */
+/* Transforms each channel separately and writes the maps of one channel after those of
+ * another. Filters are computed once for each size of image and are never freed. */
 static inline void oracle_scatter(struct oracle_layer *layer)
 {
     static struct scatter_oracle made[4];
@@ -406,7 +406,7 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
     case ORACLE_RESIDUAL: oracle_branches_back(oracle, layer, dy, dx); break;
     case ORACLE_SCATTER: /* nothing before it has a gradient */
     case ORACLE_CROP:
-    case ORACLE_REPLICATE: break; /* of the record itself */
+    case ORACLE_REPLICATE: break; /* its input is the record itself */
     }
 }
 
@@ -427,7 +427,7 @@ static inline void oracle_forward_list(struct oracle *oracle, size_t first,
         layer->y = calloc(oracle_size(layer->out), sizeof *y);
         memcpy(layer->x, x, oracle_size(shape) * sizeof *x);
         if (oracle_kind(layer->spec) !=
-            ORACLE_RESIDUAL) /* whose branches count theirs */
+            ORACLE_RESIDUAL) /* whose branches count their own */
             oracle->next += oracle_layer_parameters(model, l, shape);
         oracle_forward(oracle, layer);
         x = layer->y;

@@ -1,7 +1,7 @@
 /*
- * point_pair_fixture.h - a random batch whose workspace has two parameter points, a
- * network of each kind that has differences, and the oracle's differences. Include
- * after random_batch_fixture.h.
+ * point_pair_fixture.h - a random batch whose workspace has two parameter points,
+ * networks of each kind that supports differences, and the oracle's differences.
+ * Include after random_batch_fixture.h.
  */
 #ifndef TESTS_ENGINE_NN_POINT_PAIR_FIXTURE_H
 #define TESTS_ENGINE_NN_POINT_PAIR_FIXTURE_H
@@ -51,14 +51,16 @@ static const struct family families[] = {
 
 enum { FAMILIES = sizeof families / sizeof *families };
 
-/* A batch, first of all, whose workspace has two points: theta is the new one. */
+/* A batch, which is the first member, whose workspace has two points; theta is the new
+ * point. */
 struct pair {
     struct batch batch;
     float *previous;
     struct parameter_step *step;
 };
 
-/* Moves every parameter by about size times the root of their mean square. */
+/* Changes every parameter by about size times the root mean square of the
+ * parameters. */
 static inline void pair_move(struct pair *pair, double size)
 {
     struct batch *batch = &pair->batch;
@@ -106,7 +108,7 @@ static inline void pair_finish(struct pair *pair)
     batch_fini(&pair->batch);
 }
 
-/* batch_pass at two points, of the batch of a pair. */
+/* batch_pass at two points, for the batch of a pair. */
 static inline void pair_pass(struct batch *batch, size_t count)
 {
     struct pair *pair = (struct pair *)batch;
@@ -120,7 +122,7 @@ static inline void pair_run(struct pair *pair)
     pair_pass(&pair->batch, pair->batch.count);
 }
 
-/* out = g - g' of record i. */
+/* out = g - g' for record i. */
 static inline void record_difference(const struct pair *pair, size_t i, double *out)
 {
     const struct batch *batch = &pair->batch;

@@ -1,6 +1,6 @@
 /*
- * position_shape_fixture.h - a convolution by its numbers, and the layer that is
- * planned for it. Include after tests/expect.h.
+ * position_shape_fixture.h - the sizes of a convolution, and the layer that
+ * positions_plan makes of them. Include after tests/expect.h.
  */
 #ifndef TESTS_ENGINE_NN_POSITION_SHAPE_FIXTURE_H
 #define TESTS_ENGINE_NN_POSITION_SHAPE_FIXTURE_H

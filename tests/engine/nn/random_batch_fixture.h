@@ -1,7 +1,7 @@
 /*
  * random_batch_fixture.h - a network, random parameters, a workspace and random records
- * for it, from a fixed seed; and the calls that tests make again and again. Include
- * after expect.h.
+ * for it, from a fixed seed; and the calls that many tests make. Include after
+ * expect.h.
  */
 #ifndef TESTS_ENGINE_NN_RANDOM_BATCH_FIXTURE_H
 #define TESTS_ENGINE_NN_RANDOM_BATCH_FIXTURE_H
@@ -31,7 +31,7 @@ struct batch {
     uint64_t state;
 };
 
-/* xorshift64*: any fixed sequence will do. */
+/* xorshift64*; any fixed sequence would be fine. */
 static inline double batch_random(uint64_t *state)
 {
     *state ^= *state >> 12;
@@ -47,7 +47,7 @@ static inline float batch_normal(uint64_t *state)
     return (float)(2.0 * (sum - 1.5));
 }
 
-/* The numbers behind a letter: "4,3,2" */
+/* Reads the next of the numbers after a letter: "4,3,2" */
 static inline uint32_t batch_number(const char **text)
 {
     uint32_t number = (uint32_t)strtoul(*text, (char **)(uintptr_t)text, 10);
@@ -68,7 +68,8 @@ static inline bool batch_digit(const char *text)
  * padding; "g" the global one, "f" flatten, "x3" three copies of a channel; "n2" group
  * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "[...]" a residual,
  * "[...|...]" one with a shortcut; "l"
- * layer norm; "w" the scattering transform, "w3" with 3/8 taken off first. Numbers left out are 1, and 0 for padding. */
+ * layer norm; "w" the scattering transform, "w3" after subtracting 3/8. Omitted numbers
+ * are 1, but 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
     struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;
@@ -141,7 +142,7 @@ static inline void batch_layers(struct model_spec *model, const char *text)
 /* Any description of records and network. form: a norm_form for all layers with
  * positions, or -1. */
 struct batch_demand {
-    const char *layers; /* or NULL: those of preset */
+    const char *layers; /* or NULL: the layers of preset */
     enum preset preset;
     enum loss loss;
     size_t features, count;
@@ -229,13 +230,13 @@ static inline void batch_fini(struct batch *batch)
     free(batch->block);
 }
 
-/* The index of a record in its dataset: none is the row it happens to stand in. */
+/* Returns the index of a record in its dataset, which never equals the record's row. */
 static inline uint32_t batch_index(size_t record)
 {
     return (uint32_t)(7 * record + 1000);
 }
 
-/* Puts record of the batch into row. */
+/* Copies a record of the batch to row. */
 static inline void batch_place(struct batch *batch, size_t row, size_t record)
 {
     memcpy(workspace_input(batch->workspace) + row * workspace_stride(batch->workspace),
@@ -245,7 +246,7 @@ static inline void batch_place(struct batch *batch, size_t row, size_t record)
     batch->indices[row] = batch_index(record);
 }
 
-/* Everything up to the norms, for what lies in the first count rows. */
+/* All passes up to the norms, for the first count rows. */
 static inline void batch_pass(struct batch *batch, size_t count)
 {
     workspace_forward(batch->workspace, batch->theta, count);
@@ -278,7 +279,7 @@ static inline void batch_sum(struct batch *batch, struct row_range range, float 
     }
 }
 
-/* to (parameters) = from, each tensor as PyTorch's file has it. */
+/* to (parameters) = from, each tensor in the order of PyTorch's file. */
 static inline void batch_as_file(const struct batch *batch, double *to,
                                  const float *from)
 {

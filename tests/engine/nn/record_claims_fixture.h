@@ -1,7 +1,7 @@
 /*
- * record_claims_fixture.h - what holds of the records of a batch whatever the network,
- * and at one parameter point as at two: pass is batch_pass, or what takes its place.
- * Include after record_oracle.h.
+ * record_claims_fixture.h - checks that hold for the records of a batch in every
+ * network, at one parameter point and at two. pass is batch_pass, or a function that
+ * replaces it. Include after record_oracle.h.
  */
 #ifndef TESTS_ENGINE_NN_RECORD_CLAIMS_FIXTURE_H
 #define TESTS_ENGINE_NN_RECORD_CLAIMS_FIXTURE_H
@@ -9,7 +9,7 @@
 #include "tests/engine/nn/random_batch_fixture.h"
 #include "tests/engine/nn/record_oracle.h"
 
-/* What belongs to a record: its norm, spread, loss and contribution. */
+/* The results of a record: its norm, spread, loss and contribution. */
 struct mark {
     double norm, spread, loss;
     float *sum;
@@ -25,7 +25,7 @@ static inline struct mark mark_of(struct batch *batch, size_t row)
     return mark;
 }
 
-/* Bit for bit; takes both. */
+/* Compares a and b bit for bit, and releases both. */
 static inline void expect_alike(const struct batch *batch, struct mark a, struct mark b)
 {
     assert_true(a.norm == b.norm && a.spread == b.spread && a.loss == b.loss);
@@ -34,7 +34,8 @@ static inline void expect_alike(const struct batch *batch, struct mark a, struct
     free(b.sum);
 }
 
-/* Bit for bit: a record in one row, in company, and in another, alone among zeros. */
+/* Compares bit for bit a record in one row among other records, and in another row with
+ * zeros around it. */
 static inline void expect_no_record_reads_another(struct batch *batch,
                                                   void (*pass)(struct batch *batch,
                                                                size_t count))
@@ -54,8 +55,8 @@ static inline void expect_no_record_reads_another(struct batch *batch,
     }
 }
 
-/* A bad record among good ones, and the same batch with a record in its place whose
- * contribution is nothing: every coordinate of every sum is the same. */
+/* Compares a batch with one bad record to the same batch with a record of zero
+ * contribution in its place: every coordinate of every sum is the same. */
 static inline void expect_bad_record_alone(struct batch *batch, float bad,
                                            void (*pass)(struct batch *batch,
                                                         size_t count))
@@ -85,8 +86,8 @@ static inline void expect_bad_record_alone(struct batch *batch, float bad,
 static const float bad_values[] = {NAN, INFINITY, -INFINITY, 3e38F, 1e30F};
 enum { BAD_VALUES = sizeof bad_values / sizeof *bad_values };
 
-/* The sum over range, as a file has it, of weights times the records' own sums, taken one
- * by one. */
+/* Returns the sum over range of weight times the record's own sum, record by record, in
+ * the order of a file. */
 static inline double *sum_one_by_one(struct batch *batch, struct row_range range,
                                      const float *weights)
 {
@@ -104,8 +105,8 @@ static inline double *sum_one_by_one(struct batch *batch, struct row_range range
     return sum;
 }
 
-/* The sum over some rows of what has been passed, clip factors among them, is that of the
- * records' own sums. lengths (count) of the records, norms or spreads. */
+/* Checks that the sum over some rows of the last pass, including clip factors, is the
+ * sum of the records' own sums. lengths (count): norms or spreads of the records. */
 static inline void expect_linear_sum(struct batch *batch, const double *lengths)
 {
     float *all = calloc(batch->parameters, sizeof *all);

@@ -1,6 +1,6 @@
 /*
- * record_oracle.h - what the oracle says of the records of a random batch, and how far
- * the workspace's sums are from it. Include after random_batch_fixture.h.
+ * record_oracle.h - the oracle's results for the records of a random batch, and the
+ * distance of the workspace's sums from them. Include after random_batch_fixture.h.
  */
 #ifndef TESTS_ENGINE_NN_RECORD_ORACLE_H
 #define TESTS_ENGINE_NN_RECORD_ORACLE_H
@@ -15,7 +15,7 @@ static inline double norm_of(const double *x, size_t count)
     return sqrt(sum);
 }
 
-/* |scale a - b|, b as a file has it. */
+/* |scale a - b|, with b in the order of a file. */
 static inline double distance(const struct batch *batch, const float *a, double scale,
                               const double *b)
 {
@@ -38,8 +38,8 @@ static inline struct oracle_record record_of(const struct batch *batch, size_t i
                                   .index = batch_index(i)};
 }
 
-/* Returns the loss of record i at parameters; out (parameters) = its gradient there, as a
- * file has it. */
+/* Returns the loss of record i at parameters; out (parameters) = its gradient there, in
+ * the order of a file. */
 static inline double record_gradient(const struct batch *batch, const float *parameters,
                                      size_t i, double *out)
 {
@@ -51,8 +51,8 @@ static inline double record_gradient(const struct batch *batch, const float *par
     return loss;
 }
 
-/* Fourth-order central difference at coordinate j of theta against slope; the smallest
- * error of four steps. */
+/* Compares slope with the fourth-order central difference at coordinate j of theta.
+ * Returns the smallest error of four steps. */
 static inline double slope_error(const struct batch *batch, double *theta,
                                  const struct oracle_record *record, size_t j,
                                  double slope)
@@ -72,8 +72,8 @@ static inline double slope_error(const struct batch *batch, double *theta,
     return best;
 }
 
-/* The oracle's own gradients are the derivatives of its losses, of the first records at
- * some coordinates. */
+/* Checks that the oracle's gradients are the derivatives of its losses, for the first
+ * records at some coordinates. */
 static inline void expect_derivatives(const struct batch *batch, size_t records,
                                       size_t coordinates)
 {

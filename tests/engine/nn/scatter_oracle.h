@@ -1,7 +1,7 @@
 /*
  * scatter_oracle.h - the scattering transform from its definition, in double: Morlet
- * wavelets sampled pixel by pixel, and convolutions as sums over all pixels of the torus.
- * No Fourier transform is used, and no code of engine/nn.
+ * wavelets sampled pixel by pixel, and convolutions as sums over all pixels of the
+ * torus. No Fourier transform is used, and no code of engine/nn.
  */
 #ifndef TESTS_ENGINE_NN_SCATTER_ORACLE_H
 #define TESTS_ENGINE_NN_SCATTER_ORACLE_H
@@ -12,14 +12,14 @@
 
 enum { SCATTER_ORACLE_MAPS = 81, SCATTER_ORACLE_SIDE_MAX = 40 };
 
-struct scatter_oracle { /* of one size of image; filters around the torus */
+struct scatter_oracle { /* for one size of image; filters are periodic */
     size_t height, width;
     double complex *wavelets[2][8]; /* (height, width) */
     double *low;                    /* (height, width) */
 };
 
-/* A Gaussian times a wave of frequency xi along theta, at a pixel: sigma wide along theta,
- * sigma / slant across. */
+/* A Gaussian times a wave of frequency xi along theta, at a pixel: sigma wide along
+ * theta, sigma / slant across. */
 static inline double complex scatter_oracle_wave(double y, double x, double sigma,
                                                  double slant, double theta, double xi)
 {
@@ -46,7 +46,7 @@ static inline void scatter_oracle_fill(struct scatter_oracle *o, double complex 
         }
 }
 
-/* The wave less so much of its envelope that the sum of all is zero. */
+/* The wave minus a multiple of its envelope, so that all values sum to zero. */
 static inline void scatter_oracle_morlet(struct scatter_oracle *o, double complex *to,
                                          double sigma, double theta, double xi)
 {
@@ -87,7 +87,8 @@ static inline void scatter_oracle_fini(struct scatter_oracle *o)
     free(o->low);
 }
 
-/* |x * filter| where step divides both coordinates; zero elsewhere. */
+/* |x * filter| at pixels whose two coordinates are multiples of step; zero
+ * elsewhere. */
 static inline void scatter_oracle_modulus(const struct scatter_oracle *o, double *to,
                                           const double *from,
                                           const double complex *filter, size_t step)
@@ -106,8 +107,8 @@ static inline void scatter_oracle_modulus(const struct scatter_oracle *o, double
         }
 }
 
-/* The low pass at every fourth pixel but the first and the last of a row or column. Of an
- * image of which every step-th pixel is there, each stands for step^2. */
+/* The low pass at every fourth pixel except the first and the last of a row or column.
+ * If the image has only every step-th pixel, each is weighted by step^2. */
 static inline void scatter_oracle_smooth(const struct scatter_oracle *o, double **to,
                                          const double *from, size_t step)
 {
@@ -123,7 +124,8 @@ static inline void scatter_oracle_smooth(const struct scatter_oracle *o, double 
         }
 }
 
-/* maps (81, (height - 8) / 4, (width - 8) / 4) of a channel that is x without its margin. */
+/* maps (81, (height - 8) / 4, (width - 8) / 4) of a channel that is x without its
+ * margin. */
 static inline void scatter_oracle_run(const struct scatter_oracle *o, double *maps,
                                       const double *x)
 {

@@ -1,6 +1,6 @@
 /*
- * shapes_oracle.h - what each layer of a model makes of an image, and how many
- * parameters it has; for network_oracle.h. Include after tests/expect.h.
+ * shapes_oracle.h - the output shape of each layer of a model for an image, and its
+ * number of parameters; for network_oracle.h. Include after tests/expect.h.
  */
 #ifndef TESTS_ENGINE_NN_SHAPES_ORACLE_H
 #define TESTS_ENGINE_NN_SHAPES_ORACLE_H
@@ -34,7 +34,7 @@ enum oracle_kind {
     ORACLE_SCATTER
 };
 
-/* What the oracle knows of a layer is its name, and the numbers of its description. */
+/* The oracle uses only a layer's name and the numbers of its description. */
 static inline enum oracle_kind oracle_kind(const struct layer_spec *spec)
 {
     static const char *const names[] = {"dense",
@@ -78,8 +78,8 @@ static inline size_t oracle_out(size_t in, size_t kernel, const struct layer_spe
     return (in + 2 * spec->padding - dilation * (kernel - 1) - 1) / spec->stride + 1;
 }
 
-/* A dense layer takes the whole of the record, of a vector, and of what was flattened;
- * of an image it takes each pixel. */
+/* Returns whether a dense layer reads an image pixel by pixel. The record itself, a
+ * vector and a flattened image it reads as a whole. */
 static inline bool oracle_pixelwise(const struct model_spec *model, size_t l,
                                     struct oracle_shape in)
 {
@@ -132,7 +132,8 @@ static inline struct oracle_shape oracle_shape_out(const struct model_spec *mode
     return in;
 }
 
-/* Behind the layers [first, first + count) of the list, branches counted. */
+/* Returns the shape after the layers [first, first + count) of the list, including
+ * branches. */
 static inline struct oracle_shape oracle_shape_after(const struct model_spec *model,
                                                      size_t first, size_t count,
                                                      struct oracle_shape in)

@@ -1,5 +1,6 @@
-/* Goal: a window reads the pixels that its geometry says, and gives back to the same.
- * Method: every small geometry against one loop over single numbers. */
+/* Goal: a window reads the pixels that its geometry determines, and backward reaches
+ * the same pixels. Method: every small geometry against one loop over single
+ * numbers. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static struct geometry any_geometry(uint64_t *state)
                    1 + draw_below(state, 3)}};
 }
 
-/* The pixel of one tap at one position, or SIZE_MAX outside the image. */
+/* Returns the pixel of one tap at one position, or SIZE_MAX outside the image. */
 static size_t pixel_of(const struct geometry *g, size_t position, size_t tap,
                        size_t out_width)
 {
@@ -54,7 +55,7 @@ static void check_unfolded(const struct geometry *g, const struct conv_window *w
     conv_window_unfold(window, out, image, first);
     for (size_t t = 0; t < out.count; t++)
         for (size_t k = 0; k < stride; k++) {
-            float expected = -7.0F; /* beyond the taps nothing is touched */
+            float expected = -7.0F; /* nothing is written beyond the taps */
             if (k < taps * c) {
                 size_t pixel = pixel_of(g, first + t, k / c, window->out_width);
                 expected = pixel == SIZE_MAX ? 0.0F : image[pixel * c + k % c];
@@ -65,7 +66,8 @@ static void check_unfolded(const struct geometry *g, const struct conv_window *w
     free(out.data);
 }
 
-/* Position p and tap k of an axis read this pixel, which may lie outside the image. */
+/* Returns the pixel that tap k reads at position p of an axis, which may lie outside
+ * the image. */
 static ptrdiff_t pixel_read(const struct conv_window *window, bool down, size_t p,
                             size_t k)
 {
@@ -73,8 +75,9 @@ static ptrdiff_t pixel_read(const struct conv_window *window, bool down, size_t 
            (ptrdiff_t)(p * window->stride + k * window->dilation);
 }
 
-/* Each pixel's taps, in the order of the positions at which they read it, are those of its
- * phase: compared with all pairs of a tap and a position, and positions beyond the output. */
+/* Checks that each pixel's taps, in the order of the positions at which they read it,
+ * are those of its phase. It tries all pairs of a tap and a position, including
+ * positions beyond the output. */
 static void check_phases(const struct conv_window *window, bool down)
 {
     size_t size = down ? window->image.height : window->image.width, seen = 0;
@@ -138,8 +141,9 @@ static void a_window_larger_than_the_image_does_not_fit(void **state)
         conv_window_fit(&window, image, &(struct conv_window_demand){3, 3, 1, 0, 2}));
 }
 
-/* The taps left out meet no pixel, the outermost that stay do; what is read is the same;
- * and no pixel is read more often than the overlap says. */
+/* Removed taps meet no pixel, and the outermost remaining taps meet one. The window
+ * reads the same values as before, and no pixel is read more often than
+ * conv_window_overlap returns. */
 static void only_taps_that_meet_nothing_are_left_out(void **state)
 {
     uint64_t random = 2;

@@ -1,5 +1,5 @@
-/* Goal: losses and their gradients keep their digits and never overflow. Method: the
- * same in long double by other formulas, over outputs of every size; sums of
+/* Goal: losses and their gradients are precise and never overflow. Method: the same
+ * values in long double by other formulas, over outputs of every size; sums of
  * gradients. */
 #include "tests/expect.h"
 
@@ -28,7 +28,7 @@ static void evaluate(struct fixture *f, enum loss loss, size_t width)
                                .huber_delta = HUBER_DELTA,
                                .losses = f->losses,
                                .scratch = f->scratch};
-    memset(f->b, 0xff, sizeof f->b); /* NaN: whole rows are to be written */
+    memset(f->b, 0xff, sizeof f->b); /* NaN: whole rows must be written */
     losses_evaluate(loss, &batch);
     for (size_t i = 0; i < ROWS; i++)
         for (size_t j = width; j < STRIDE; j++)
@@ -49,9 +49,9 @@ static void fill(struct fixture *f, size_t width, double scale)
 static const double scales[] = {0.0, 1e-3, 0.385, 3.0, 40.0, 300.0, 1e6, 1e30};
 enum { SCALES = sizeof scales / sizeof *scales };
 
-/* A float exponent of size s has an error of s 2^-24, and so has its exponential
- * relative to itself; beyond 104 it underflows. A few units more for the exponential
- * and the sum. */
+/* A float exponent of size s has an error of s 2^-24, and its exponential has a
+ * relative error of the same size; beyond 104 it underflows. The bound adds a few units
+ * for the exponential and the sum. */
 static void assert_like(double actual, long double expected, double scale)
 {
     long double tolerance =
@@ -132,8 +132,8 @@ static void squared_is_half_the_square(void **state)
     }
 }
 
-/* network.md 4.4: the gradient at the true class is minus the others', also near
- * certainty. */
+/* network.md 4.4: the gradient at the true class is minus the sum of the others, also
+ * if its probability is near 1. */
 static void huber_is_squared_inside_and_straight_outside(void **state)
 {
     size_t straight = 0;
@@ -183,13 +183,13 @@ static void outputs_that_are_not_finite_show(void **state)
             fill(&f, width, 1.0);
             for (size_t i = 0; i < ROWS; i++)
                 f.classes[i] = width > 1 || loss == LOSS_LOGISTIC ? i % 2 : 0;
-            size_t row = k / 2; /* of class 0, of class 1 */
+            size_t row = k / 2; /* row 0 has class 0, row 1 class 1 */
             f.z[row * STRIDE] = bad[k % 2];
             evaluate(&f, (enum loss)loss, width);
             bool seen = !isfinite(f.losses[row]);
             for (size_t j = 0; j < width; j++)
                 seen = seen || !isfinite(f.b[row * STRIDE + j]);
-            /* Certainty of the right class is the one infinity that is an answer. */
+            /* Only an infinite output for the right class gives a valid loss. */
             bool right = loss == LOSS_LOGISTIC && k == 3;
             assert_true(seen || right);
             assert_true(isfinite(f.losses[2]) && isfinite(f.b[2 * STRIDE]));

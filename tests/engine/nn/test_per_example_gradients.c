@@ -1,5 +1,6 @@
-/* Goal: stored rows add up, each times its clip factor, over any columns. Method: double sums
- * of the same, at counts and widths around the steps of the loops. */
+/* Goal: the sum of stored rows, each times its clip factor, is right over any columns.
+ * Method: the same sums in double, at counts and widths around the steps of the
+ * loops. */
 #include "tests/expect.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
-/* Goal: the norm of a layer with several rows a record bounds, in every form and however the
- * rows cancel, what a sum makes of the record, the clip made of it holds, and a sum is one
- * chain over such matrices. Method: the sum of one record, squared in long double; exact
- * products in long double; plain loops of fmaf, by memcmp. */
+/* Goal: the measured norm of a layer with several rows per record bounds the record's
+ * part of a sum, in every form and however the rows cancel; the clip derived from it
+ * holds; and a sum is one chain over such matrices. Method: the sum of one record,
+ * squared in long double; exact products in long double; plain loops of fmaf, by
+ * memcmp. */
 #include "tests/expect.h"
 
 #include <math.h>
@@ -29,8 +30,8 @@ static void free_record(struct record *record)
     free(record->scratch);
 }
 
-/* Rows of random size; or rows that nearly cancel: a constant image, and outputs that
- * add up to almost nothing. */
+/* Rows of random size, or rows that nearly cancel: a constant image, and outputs whose
+ * sum is almost zero. */
 static struct record make_record(const struct position_layer *layer, bool cancelling,
                                  uint64_t *state)
 {
@@ -96,7 +97,7 @@ static float *sum_of(const struct position_layer *layer, struct row_span span,
     return block;
 }
 
-/* The square of what a sum of this record alone adds. */
+/* The square of the norm of a sum over only this record. */
 static long double summed_square(const struct position_layer *layer,
                                  const struct record *record)
 {
@@ -117,7 +118,8 @@ static const struct position_shape shapes[] = {
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* Every form, every shape, rows that cancel in half of the cases: the bound is never
- * below the exact value; and the record weighed by it is never longer than the clip. */
+ * below the exact value, and the norm of the record weighted by it never exceeds the
+ * clip. */
 static void the_clip_holds(void **state)
 {
     uint64_t random = 2385;
@@ -137,8 +139,9 @@ static void the_clip_holds(void **state)
     }
 }
 
-/* A Gram that dropped its upward terms would be caught: among records that cancel, the exact
- * matrix is often shorter than the one in float32, which is what is summed. */
+/* This catches a GRAM form without its terms for rounding: for records that cancel, the
+ * norm of the exact matrix is often smaller than that of the float32 matrix, which is
+ * summed. */
 static void exact_norms_alone_are_too_short(void **state)
 {
     uint64_t random = 7;
@@ -155,8 +158,9 @@ static void exact_norms_alone_are_too_short(void **state)
     assert_true(short_ones > 100);
 }
 
-/* All positions but the last add 1.5 to 2^24, which rounds to 2, and the last takes 2^24 away:
- * the matrix that is summed is a third longer than the exact one, at any scale. */
+/* All positions but the last add 1.5 to 2^24, which rounds to 2, and the last adds
+ * -2^24: the norm of the summed matrix is a third larger than that of the exact one, at
+ * any scale. */
 static void a_bound_covers_what_each_position_rounds_up(void **state)
 {
     static const size_t sides[] = {8, 16, 32};
@@ -184,7 +188,8 @@ static void a_bound_covers_what_each_position_rounds_up(void **state)
     }
 }
 
-/* What is kept of some records when they are measured; each unit's at its first row. */
+/* The gradients that some records store when they are measured; each unit's is at its
+ * first row. */
 static float *kept_of(struct position_layer layer, const struct position_rows *rows)
 {
     size_t floats = layer.rows.outputs * layer.rows.inputs;
@@ -229,8 +234,8 @@ static void check_chain(const struct position_layer *layer, size_t first,
     free(kept);
 }
 
-/* Bit by bit: units by the dozen and one by one, of one row and of three, among few others
- * and many, all outputs of a layer and its last. */
+/* Compares bit by bit: a dozen units at a time and single ones, of one row and of
+ * three, among few and many others, for all outputs of a layer and for its last. */
 static void a_sum_is_a_chain_over_what_was_measured(void **state)
 {
     static const struct position_shape longer[] = {{{20, 20, 1}, 3, 1, 1, 17, 1},
@@ -308,8 +313,8 @@ static void what_is_not_bounded_is_refused(void **state)
     }
 }
 
-/* Four positions of 2^63 each are rows of length 2^64, which are taken as they are, and an
- * entry of 2^128, which float32 does not hold. */
+/* Four positions of 2^63 each are rows of norm 2^64, which are accepted. Their gradient
+ * has an entry of 2^128, which float32 cannot hold. */
 static void what_is_summed_is_finite_or_refused(void **state)
 {
     static const struct position_shape one_weight = {{2, 2, 1}, 1, 1, 0, 1, 1};

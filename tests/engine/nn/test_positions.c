@@ -1,6 +1,6 @@
-/* Goal: forms are chosen by the rule; weights are gathered and scattered without loss; an
- * output of either pass is one chain of fused multiply-adds, with the same bits on every
- * kernel and whatever other records there are. Method: the table of the rule, loops over
+/* Goal: forms are chosen by the rule; weights are gathered and scattered without loss;
+ * an output of either pass is one chain of fused multiply-adds, with the same bits on
+ * every kernel and with any other records. Method: the table of the rule, loops over
  * single numbers, and fmaf term by term, compared by memcmp. */
 #include "tests/expect.h"
 
@@ -10,8 +10,8 @@
 #include "tests/engine/nn/position_shape_fixture.h"
 #include "tests/engine/gemm_fixture.h"
 
-/* network.md 2.2's table where images have these shapes, with what a product in double
- * changes: README.md. */
+/* The table of network.md 2.2 for images of these shapes, changed for products in
+ * double (README.md). */
 static void the_form_is_that_of_the_rule(void **state)
 {
     static const struct {
@@ -39,8 +39,8 @@ static void the_form_is_that_of_the_rule(void **state)
     }
 }
 
-/* Copies add up, taps that meet nothing are left out; a gathered gradient is written
- * back to every copy, zero elsewhere. */
+/* Copies are added up and taps that never meet the image are left out. A gathered
+ * gradient is written back to every copy, and zero elsewhere. */
 static void weights_are_gathered_and_scattered(void **state)
 {
     static const struct position_shape shapes[] = {{{5, 4, 1}, 3, 1, 0, 2, 3},
@@ -110,7 +110,7 @@ static struct rows make_rows(size_t count, size_t width, uint64_t *state)
 struct trial {
     struct position_layer layer;
     struct position_pass pass;
-    struct rows a, z; /* images, and what is at the outputs */
+    struct rows a, z; /* images, and values at the outputs */
     float *weights, *bias;
 };
 
@@ -150,8 +150,8 @@ static void trial_free(struct trial *t)
     free(t->pass.scratch);
 }
 
-/* The chain of output o at position p, over taps and channels; lines of taps above and below
- * the image are no terms, a tap beside it is a term of zero. */
+/* The chain of output o at position p, over taps and channels; lines of taps above and
+ * below the image give no terms, a tap left or right of it is a term of zero. */
 static float forward_chain(const struct trial *t, const float *image, size_t p,
                            size_t o, float chain)
 {
@@ -175,7 +175,8 @@ static float forward_chain(const struct trial *t, const float *image, size_t p,
     return chain;
 }
 
-/* The position of an axis at which tap k reads a pixel; false: none, whatever its sign. */
+/* Computes the position on an axis at which tap k reads a pixel, which may be negative;
+ * false if there is none. */
 static bool position_at(size_t pixel, ptrdiff_t start, size_t back, size_t stride,
                         ptrdiff_t *position)
 {
@@ -184,8 +185,8 @@ static bool position_at(size_t pixel, ptrdiff_t start, size_t back, size_t strid
     return off % (ptrdiff_t)stride == 0;
 }
 
-/* The chain of channel c at a pixel: over the taps that meet it, by ascending position, and
- * the outputs. */
+/* The chain of channel c at a pixel: over the taps that meet it, by ascending position,
+ * and the outputs. */
 static float backward_chain(const struct trial *t, const float *b, size_t pixel,
                             size_t c, float chain)
 {
@@ -288,8 +289,9 @@ static void check_trial(struct trial *t)
     check_forward(t);
 }
 
-/* Any geometry, so that tiles, panels, runs and frames end everywhere; then some whose
- * stretches are several, whose runs are cut, and whose lines are short and records many. */
+/* Random geometries, so that tiles, panels, runs and frames end at all places. Then
+ * geometries with several groups of lines, with runs that are cut, and with short lines
+ * and many records. */
 static void every_output_is_one_chain_on_every_kernel(void **state)
 {
     static const struct {
@@ -324,7 +326,8 @@ static void every_output_is_one_chain_on_every_kernel(void **state)
     }
 }
 
-/* noise.md 2.5: what a record gets does not depend on others, nor on where it lies. */
+/* noise.md 2.5: the result for a record depends neither on other records nor on its
+ * row. */
 static void a_record_is_what_it_is_alone(void **state)
 {
     const struct conv_window_demand demand = {3, 3, 1, 1, 1};

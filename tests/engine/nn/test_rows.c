@@ -1,6 +1,7 @@
-/* Goal: the weight layer is its four products, and its measure refuses what the proof
- * does not cover. Method: three loops in double on odd shapes; the rule's threshold
- * from both sides; the demonstrations of noise.md 2 that concern one product. */
+/* Goal: the weight layer computes its four products, and its measure refuses records
+ * that the proof does not cover. Method: three loops in double on odd shapes; the
+ * rule's threshold from both sides; the demonstrations of noise.md 2 that concern one
+ * product. */
 #include "tests/expect.h"
 
 #include <stdint.h>
@@ -156,7 +157,7 @@ static void a_square_is_that_of_the_outer_product(void **state)
     }
 }
 
-/* Row 1 of a or b gets one large entry, alone in its row. */
+/* Row 1 of a or b gets one large entry and is zero elsewhere. */
 static double measured_with(bool in_a, float entry)
 {
     struct fixture f = make(5, 3, true);
@@ -190,10 +191,10 @@ static void subnormal_factors_are_measured(void **state)
     assert_true(measured_with(false, 0x1p-149F) > 0.0);
 }
 
-/* noise.md 2.3: one more record in front of 2,047 of 1, one of 0.5 and 2,048 of
- * -0.75 * 2^-13 moves a float32 sum over the whole batch by more than the record's
- * norm, because the partial sums hover on the other side of 2^11. In cells only the
- * record's own differs, by at most 1 + 2 gamma M. */
+/* noise.md 2.3: one more record before 2,047 of 1, one of 0.5 and 2,048 of -0.75 *
+ * 2^-13 changes a float32 sum over the whole batch by more than the record's norm,
+ * because the partial sums are on the other side of 2^11. With cells only the sum of
+ * the record's own cell changes, by at most 1 + 2 gamma M. */
 static double bias_sum(const float *values, size_t count)
 {
     struct rows b = {.stride = 16, .count = count};
@@ -236,7 +237,7 @@ static void cells_bound_what_one_record_moves(void **state)
 
     assert_true(bias_sum(values, COUNT + 1) - bias_sum(values + 1, COUNT) == 1.25);
     for (size_t first = 0; first + CELL < COUNT; first += CELL) {
-        /* the record in front of any cell's others */
+        /* the record before the other records of any cell */
         float cell[CELL + 1] = {1.0F};
         memcpy(cell + 1, values + 1 + first, CELL * sizeof *cell);
         double bias = bias_sum(cell, CELL + 1) - bias_sum(cell + 1, CELL);

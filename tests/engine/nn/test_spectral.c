@@ -1,6 +1,6 @@
 /* Goal: a bound of a spectral norm is never below it, and close to it where promised.
  * Method: the norm by one-sided Jacobi rotations in long double, on a thousand matrices
- * with everything that makes a trace or a power go wrong (papers/valueclip.md, A12). */
+ * of all kinds that make a trace or a power fail (papers/valueclip.md, A12). */
 #include "engine/nn/spectral.h"
 
 #include <float.h>
@@ -15,7 +15,7 @@ static double draw(uint64_t *seed) /* in [-1, 1) */
     return 2 * draw_uniform(seed) - 1;
 }
 
-struct columns { /* of a matrix, as Jacobi turns them until they are orthogonal */
+struct columns { /* of a matrix; Jacobi rotates them until they are orthogonal */
     long double at[SIDE_MAX][SIDE_MAX];
 };
 
@@ -61,8 +61,8 @@ static double true_norm(const float *w, struct weight_shape shape)
     return (double)sqrtl(most);
 }
 
-/* Kinds: uniform, non-negative, of rank one, with equal greatest singular values, of tiny
- * and of huge entries. */
+/* Kinds: uniform, non-negative, of rank one, with equal greatest singular values, of
+ * tiny and of huge entries. */
 static void fill(float *w, struct weight_shape shape, int kind, uint64_t *seed)
 {
     static const double scales[] = {1, 1, 1, 1, 1e-18, 1e17};

@@ -1,7 +1,7 @@
-/* Goal: the plan never promises more noise than it gives, and rounding to the grid is
- * what Theorem 1 of noise.md assumes. Method: the published numbers of 2.3, random
- * plans checked in long double (2^-64 against the plan's own margin of 2^-40), refusals
- * one by one, and the sums of 2.3 that break a float32 sum. */
+/* Goal: the plan never promises more noise than it gives, and rounding to the grid
+ * satisfies the assumptions of Theorem 1 of noise.md. Method: the published numbers of
+ * 2.3, random plans checked in long double (2^-64 against the plan's own margin of
+ * 2^-40), refusals one by one, and the sums of 2.3 that break a float32 sum. */
 #include "engine/noise/grid.h"
 
 #include <float.h>
@@ -148,7 +148,7 @@ static void the_real_multiplier_is_never_below_the_charged_one(void **state)
         assert_true(spec.noise_multiplier * moved <= 0x1p36L);
         assert_true(grid.multiplier * moved <= 0x1p36L);
         assert_true(grid.multiplier >= spec.noise_multiplier);
-        /* and hardly more noise than asked for */
+        /* and hardly more noise than requested */
         assert_true(grid.multiplier <= spec.noise_multiplier * (1 + 0x1p-38));
         assert_true((long double)grid.inflation >= eta);
         assert_true((long double)grid.scale * spec.clip_norm * m <= 0x1p49L);
@@ -204,7 +204,7 @@ static void what_cannot_be_carried_is_refused(void **state)
     spec.sampling_rate = 0.5;
     spec.noise_multiplier = 0.05;
     refuse(spec);
-    spec = usual; /* more than 2^15 rows a cell */
+    spec = usual; /* more than 2^15 rows per cell */
     spec.records = 1 << 20;
     spec.sampling_rate = 1;
     spec.cell_mean = 40000;
@@ -244,7 +244,7 @@ static int64_t rounded(float value, double scale)
     return (int64_t)rint(fmin(fmax(steps, -0x1p50), 0x1p50));
 }
 
-/* One value that needs the clamp changes nothing for those beside it. */
+/* A value that must be clamped does not change the values next to it. */
 static void large_blocks_are_rounded_value_by_value(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void large_blocks_are_rounded_value_by_value(void **state)
     }
 }
 
-/* The largest that needs no clamp, and the next ones, by themselves. */
+/* The largest value that needs no clamp, and the next ones, one at a time. */
 static void values_at_the_clamp_are_rounded(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static float sum_of(size_t first, size_t count)
 static void cells_hold_where_one_float_sum_breaks(void **state)
 {
     (void)state;
-    enum { COUNT = 4097, CELLS = 32 }; /* record 0 is the one that comes and goes */
+    enum { COUNT = 4097, CELLS = 32 }; /* record 0 is present or absent */
     float with = sum_of(0, COUNT), without = sum_of(1, COUNT - 1);
     assert_true(fabsf(with - without) >= 1.25F); /* more than its clip norm of 1 */
 
@@ -337,14 +337,14 @@ static void cells_hold_where_one_float_sum_breaks(void **state)
     assert_true(moved * spec.noise_multiplier <= GRID_NOISE_STDDEV);
 }
 
-/* Sensitivity in long double, at clip norms over the whole range. */
+/* Checks the sensitivity in long double, at clip norms over the whole range. */
 static void a_plan_for_clip_norm_one_serves_every_other(void **state)
 {
     (void)state;
     struct grid_spec spec = usual;
     struct grid whole, grid, other;
     uint64_t seed = 23;
-    spec.float_terms = 2; /* as of differences */
+    spec.float_terms = 2; /* as for differences */
     spec.spread = 2;
     assert_int_equal(grid_plan(&whole, &spec, NULL), ST_OK);
     assert_int_equal(whole.roundings, 1);

@@ -1,4 +1,4 @@
-/* Goal: what is released is the integer sum plus floor(N(0, 2^72)), the same however
+/* Goal: what is released is the integer sum plus floor(N(0, 2^72)), independent of how
  * the vector is split. Method: known answers (noise.md 9); splits; 2^24 draws under a
  * fixed key against the exact law, every bound from the number of draws at p = 1e-6. */
 #include "engine/noise/noise.h"
@@ -149,9 +149,9 @@ static void a_zero_gradient_comes_out_with_the_planned_deviation(void **state)
 
 enum { BINS = 64 * 14, SPAN = 7, DRAWN_CHUNKS = 8192, LAGS = 3 };
 
-struct census { /* of 2^24 draws x, z = (x + 1/2) / s0 */
+struct census { /* 2^24 draws x, z = (x + 1/2) / s0 */
     double count;
-    double bin[BINS];             /* of z in steps of 1/64 over [-7, 7) */
+    double bin[BINS];             /* z in steps of 1/64 over [-7, 7) */
     double low[4096], high[4096]; /* bits 0-11 and 14-25 */
     double power[LAW_POWERS];     /* sums of z^k */
     double negative;
@@ -246,7 +246,7 @@ static void the_law_is_the_floored_gaussians(void **state)
     }
     for (int k = 0; k < 11; k++) {
         double expected = census->count * 2 * law_upper_tail(3 + 0.2 * k);
-        /* The fewest, 9.6 expected: a Poisson count passes expected + 6.2
+        /* The smallest expected count is 9.6: a Poisson count exceeds expected + 6.2
          * sqrt(expected) with probability below 1e-6. */
         assert_true(fabs(census->beyond[k] - expected) < 6.2 * sqrt(expected));
     }
@@ -290,7 +290,7 @@ static void counts_leave_with_their_noise(void **state)
     noise_destroy(noise);
 }
 
-/* Each coordinate has the noise that noise_draw says it has, in every chunk. */
+/* Each coordinate gets the noise of noise_draw, in every chunk. */
 static void counts_of_many_chunks_have_noise_of_their_own(void **state)
 {
     (void)state;

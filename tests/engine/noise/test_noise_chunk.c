@@ -1,7 +1,7 @@
-/* Goal: a chunk is what noise.md 4.3 and 4.4 say, in the common case and in the rare
+/* Goal: a chunk is as noise.md 4.3 and 4.4 specify, in the common case and in the rare
  * ones. Method: an independent model (own ChaCha20, own 448-bit arithmetic, every
- * decision exact, no tricks), the published hash of 100 chunks, and layouts with so few
- * spare words that every rare path is taken in every chunk. */
+ * decision exact, no shortcuts), the published hash of 100 chunks, and layouts with so
+ * few spare words that every rare path is taken in every chunk. */
 #include "engine/noise/noise_chunk.h"
 
 #include "base/hash.h"
@@ -27,7 +27,7 @@ struct model {
     struct big height[NOISE_LAYERS], base[NOISE_LAYERS];
 };
 
-/* Block of ChaCha20 with 64-bit counter and nonce, as eight words. */
+/* Computes a block of ChaCha20 with 64-bit counter and nonce, as eight words. */
 static void block_of(const struct model *model, uint64_t counter, uint64_t words[8])
 {
     uint32_t start[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}, s[16];
@@ -80,7 +80,8 @@ static struct big fraction_of(const uint64_t *limbs, int count) /* high first */
     return b;
 }
 
-/* One trial with all its digits: the sample in *out, or false. */
+/* Computes one trial with all its digits: gives the sample in *out, or returns
+ * false. */
 static bool trial_of(const struct model *model, uint64_t j, uint64_t r, uint64_t v,
                      uint64_t theta, int64_t *out)
 {
@@ -102,7 +103,7 @@ static bool trial_of(const struct model *model, uint64_t j, uint64_t r, uint64_t
     return big_compare(y, f) < 0;
 }
 
-/* Whether the fast pass leaves the trial to a decision. */
+/* Returns whether the fast pass leaves the trial to an exact decision. */
 static bool is_flagged(uint64_t r)
 {
     uint64_t layer = r >> 52 & 255;
@@ -303,8 +304,8 @@ static void deciding_all_in_integers_changes_nothing(void **state)
     bench_destroy(bench);
 }
 
-/* Draws the chunk into two, by the layout's kernel and by loops alone, which is the last of
- * the kernels, and compares all that either leaves. */
+/* Draws the chunk into both, by the layout's kernel and by the last kernel, which uses
+ * only loops, and compares everything that they write. */
 static void assert_alike(struct bench *lanes, struct bench *loops, uint64_t chunk,
                          struct noise_layout layout)
 {

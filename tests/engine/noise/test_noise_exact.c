@@ -1,6 +1,6 @@
-/* Goal: the integer decision draws the line between accepted and rejected where the
- * density is, to 2^-180. Method: the largest accepted V, found by bisection, against
- * the published thresholds and against the tests' own 448-bit arithmetic. */
+/* Goal: the integer decision separates accepted from rejected at the density, to
+ * 2^-180. Method: the largest accepted V, found by bisection, against the published
+ * thresholds and against the tests' own 448-bit arithmetic. */
 #include "engine/noise/noise_exact.h"
 
 #include "tests/engine/dp/big_number_fixture.h"
@@ -75,7 +75,7 @@ static struct big density(uint64_t width, const struct noise_trial *trial)
     return big_exp_minus(big_half(big_multiply(u, u), 1));
 }
 
-/* Whether V = v is accepted by the definition: Y + h v < f. */
+/* Returns whether V = v is accepted by the definition: Y + h v < f. */
 static bool below(const struct noise_table *table, const struct noise_trial *trial,
                   struct height v)
 {
@@ -122,7 +122,7 @@ static void published_thresholds_are_ours(void **state)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         uint64_t magnitude;
         struct height v = largest_accepted(&table, rows[k].trial, &magnitude);
-        /* The published values are within 2^11 units of the truth, and so are ours. */
+        /* The published values and ours are within 2^11 units of the truth. */
         assert_true(distance(v, rows[k].v) <= 1 << 12);
         assert_true(magnitude == rows[k].magnitude);
         assert_true(distance(v, largest_below(&table, &rows[k].trial)) <= 1 << 12);

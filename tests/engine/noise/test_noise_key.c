@@ -1,4 +1,4 @@
-/* Goal: no key serves two steps, and a later state does not tell an earlier key.
+/* Goal: no key serves two steps, and a later state does not reveal an earlier key.
  * Method: the ratchet against its definition; two sources from the kernel. */
 #include "engine/noise/noise_key.h"
 

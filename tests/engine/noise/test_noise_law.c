@@ -1,8 +1,8 @@
-/* Goal: what is drawn follows floor(N(0, 2^72)) far out and in its low bits, and the base
- * strip, which holds the tail, accepts by its law down to heights no battery reaches.
- * Method: the battery of noise.md 7 on 2^21 draws, or 2^27 (FULL); the strip's own trials
- * with heights scaled down by 2^0 ... 2^60. The sampler's source is part of this
- * program, so that single trials can be asked. */
+/* Goal: draws follow floor(N(0, 2^72)) far out and in their low bits, and the base
+ * strip, which holds the tail, accepts by its law down to heights that no battery
+ * reaches. Method: the battery of noise.md 7 on 2^21 draws, or 2^27 (FULL); the strip's
+ * own trials with heights scaled down by 2^0 ... 2^60. The sampler's source is part of
+ * this program, so that the test can call single trials. */
 #include "engine/noise/noise_chunk.c" // NOLINT: its decisions are static
 #include "tests/engine/dp/noise_law_oracle.h"
 
@@ -63,7 +63,7 @@ static void the_battery_finds_the_law(void **state)
 
 enum { STRIP_BINS = 110, SCALES = 61, TRIAL_WORDS = 4 };
 
-/* A trial of layer 0 whose V is 2^-scale of what was drawn, with all its digits. */
+/* A trial of layer 0 with V scaled by 2^-scale, with all its digits. */
 static bool strip_accepts(const struct noise_table *table, const uint64_t *words,
                           unsigned scale, double *position)
 {

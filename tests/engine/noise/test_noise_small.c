@@ -1,5 +1,5 @@
 /* Goal: the floor, the sign and the wedges are right to the last integer. At 2^36 steps
- * no census can see one step; so the same source is compiled for s0 = 2^10, where each
+ * no census can see one step, so the same source is compiled for s0 = 2^10, where each
  * integer has its own cell. Method: its table by the generator of noise.md 4.1 in 448
  * bits; 2^21 draws, or 2^27 (FULL), against the exact law. */
 #include "tests/engine/dp/big_number_fixture.h"
@@ -10,7 +10,7 @@
 #include "engine/noise/noise_chunk.c"  // NOLINT
 #include "engine/noise/noise_exact.c"  // NOLINT
 #include "engine/noise/noise_kernel.c" // NOLINT
-#define add add_limbs                  /* both have an addition of their own */
+#define add add_limbs                  /* both define add */
 #include "engine/noise/noise_table.c"  // NOLINT
 #undef add
 #include "tests/engine/dp/noise_law_oracle.h"
@@ -78,7 +78,7 @@ static void each_integer_has_its_own_frequency(void **state)
     free(census);
 }
 
-/* The decision in double and the one in integers are of one mind here too. */
+/* The decision in double and the decision in integers agree here too. */
 static void deciding_all_in_integers_changes_nothing(void **state)
 {
     (void)state;

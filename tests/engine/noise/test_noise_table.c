@@ -1,7 +1,7 @@
 /* Goal: the constant table satisfies T1 to T5 of noise.md 4.1, on which the law of the
- * sampler rests; statistics at 1e8 draws would not see a width that is off by one.
- * Method: heights and bases again from the widths in the tests' own 448-bit arithmetic,
- * f with an error bound; known limbs; mutated widths must fail. */
+ * sampler rests; statistics at 1e8 draws would not reveal a width that is off by one.
+ * Method: heights and bases recomputed from the widths in the tests' own 448-bit
+ * arithmetic, f with an error bound; known limbs; changed widths must fail. */
 #include "engine/noise/noise_table.h"
 
 #include "base/hash.h"
@@ -37,7 +37,7 @@ static struct big density(uint64_t width)
     return big_exp_minus(big_half(big_multiply(x, x), 1));
 }
 
-/* T3: f(w_i) <= Y_i, allowing f all of its error. */
+/* T3: f(w_i) <= Y_i, allowing f its full error. */
 static bool layer_covers(const struct reference *reference, const uint64_t *widths,
                          int i)
 {

@@ -1,6 +1,6 @@
-/* Goal: a graph that was written reads back as it was, and its file is what protobuf-c
- * alone would have packed. Method: protobuf-c's own reader over the pieces put together,
- * with the stored tensors' bytes in their places. */
+/* Goal: a written graph reads back unchanged, and its file is what protobuf-c would
+ * have packed without our writer. Method: protobuf-c's own reader over the concatenated
+ * pieces, with the stored tensors' bytes in their places. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static struct onnx_graph *small(void)
         onnx_stored(graph, 2, "0.weight", (struct onnx_dimensions){2, {2, 3}});
     inputs.names[2] = onnx_stored(graph, 0, "0.bias", (struct onnx_dimensions){1, {2}});
     const char *z = onnx_node(graph, "Gemm", inputs);
-    onnx_attribute_int(graph, "transB", 0); /* a zero is there, not left out */
+    onnx_attribute_int(graph, "transB", 0); /* a zero is written, not left out */
     onnx_attribute_float(graph, "alpha", 0.0F);
     onnx_attribute_ints(graph, "ints", ints, 3);
     onnx_attribute_strings(graph, "words", words, 3);
@@ -45,7 +45,8 @@ static const char *stored(size_t tensor)
     return (const char *)(tensor == 2 ? first : last);
 }
 
-/* All bytes of the file, read in steps of at most step, to be freed. */
+/* Returns all bytes of the file, read in steps of at most step; the caller frees
+ * them. */
 static uint8_t *bytes_of(const struct onnx_file *file, size_t step)
 {
     size_t size = (size_t)onnx_file_size(file);
@@ -72,7 +73,7 @@ static Onnx__ModelProto *read_back(struct onnx_graph *graph_take)
     assert_memory_equal(bytes, by_one, size);
     Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, size, bytes);
     assert_non_null(model);
-    /* Nothing was lost on the way: packed again it is the same. */
+    /* Nothing was lost: packing the graph again gives the same bytes. */
     assert_int_equal(onnx__model_proto__get_packed_size(model), size);
     onnx__model_proto__pack(model, by_one);
     assert_memory_equal(bytes, by_one, size);

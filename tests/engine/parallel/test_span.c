@@ -1,5 +1,5 @@
-/* Goal: members' parts of a vector follow each other and cover it, in whole chunks.
- * Method: every team of up to nine members, vectors around multiples of the chunk. */
+/* Goal: members' parts of a vector are adjacent and cover it, in whole chunks. Method:
+ * every team of up to nine members, vectors around multiples of the chunk. */
 #include "engine/parallel/span.h"
 
 #include "tests/expect.h"

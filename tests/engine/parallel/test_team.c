@@ -1,5 +1,5 @@
-/* Goal: every member works on every piece, once, and what it wrote is seen. Method:
- * many short pieces and a few long ones, at several sizes; run under tsan too. */
+/* Goal: every member works on every piece, once, and its writes are visible. Method:
+ * many short pieces and a few long ones, at several sizes; also run under tsan. */
 #include "engine/parallel/team.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@ enum { SIZE_MAX_TRIED = 7 };
 
 struct tally {
     unsigned size;
-    uint64_t runs[SIZE_MAX_TRIED][8]; /* one line of cache each */
+    uint64_t runs[SIZE_MAX_TRIED][8]; /* one cache line each */
     bool slow;
 };
 
@@ -49,7 +49,7 @@ static void every_member_works_once_on_every_piece(void **state)
     }
 }
 
-struct callers { /* on which thread each member's part was done, and when */
+struct callers { /* the thread that did each member's part, and when */
     pthread_t threads[SIZE_MAX_TRIED];
     unsigned order[SIZE_MAX_TRIED], count;
 };
@@ -61,7 +61,7 @@ static void note_caller(void *context, unsigned member)
     callers->order[callers->count++] = member;
 }
 
-/* Too little to do, or nothing to share: whoever sleeps is left alone. */
+/* If there is too little to do, or nothing to share, sleeping threads are not woken. */
 static void what_is_not_worth_waking_for_the_caller_does_in_order(void **state)
 {
     (void)state;

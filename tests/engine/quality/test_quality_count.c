@@ -1,6 +1,7 @@
 /* Goal: no record moves the vector of counts further than the plan says, under either
- * relation, and some do move it that far: the noise is that of the whole vector. Method:
- * every pair of many records with the worst outputs that a model can give. */
+ * relation, and some records do move it that far: the noise is that of the whole
+ * vector. Method: every pair of many records with the worst outputs that a model can
+ * give. */
 #include "engine/quality/quality_count.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ static double draw(void)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* Scores at the ends and between; of a record without an answer, also no numbers. */
+/* Scores at the ends and between them; for a record without an answer, also NaN and
+ * infinity. */
 static double any_score(bool is_answered)
 {
     static const double odd[] = {0, 1, -3, 7, NAN, INFINITY, -INFINITY};
@@ -59,7 +61,7 @@ static double distance(const int64_t *a, const int64_t *b, size_t count)
     return sqrt(sum);
 }
 
-/* Checks that the farthest of many records is as far as the plan says, and none farther. */
+/* Checks that the largest distance over many records equals the plan's. */
 static void expect_distance(struct quality_plan plan)
 {
     static int64_t counts[RECORDS][COUNTS_MAX];
@@ -69,7 +71,7 @@ static void expect_distance(struct quality_plan plan)
     memset(counts, 0, sizeof counts);
     for (size_t i = 0; i < RECORDS; i++)
         add_any(&(struct quality_tally){&plan, counts[i], QUALITY_ONE});
-    if (plan.classes == 0) { /* the two that are farthest apart */
+    if (plan.classes == 0) { /* the two records that are farthest apart */
         memset(counts[0], 0, sizeof counts[0]);
         memset(counts[1], 0, sizeof counts[1]);
         quality_count_value(&(struct quality_tally){&plan, counts[0], QUALITY_ONE}, 1,
@@ -101,7 +103,7 @@ static void no_record_moves_the_vector_further_than_the_plan_says(void **state)
     expect_distance((struct quality_plan){.error_clip = 2});
 }
 
-/* Of up to 16 rows each, worst or any. */
+/* Persons of up to 16 rows, with the worst rows or with any rows. */
 static void nor_does_a_person(void **state)
 {
     (void)state;
@@ -130,8 +132,8 @@ static void nor_does_a_person(void **state)
     }
 }
 
-/* What is charged is the noise multiplier, so the sampler's deviation over the whole
- * vector's distance must not be less. */
+/* The charge is for the noise multiplier, so the sampler's deviation over the whole
+ * vector's distance must be at least that. */
 static void the_noise_is_that_of_the_whole_vector(void **state)
 {
     (void)state;
@@ -153,8 +155,8 @@ static void the_noise_is_that_of_the_whole_vector(void **state)
         }
 }
 
-/* Ten histograms of one class against the rest would be sqrt 10 apart. There is one, over
- * what the model is sure of. */
+/* Ten histograms of one class against the rest would be sqrt 10 apart. There is only
+ * one, of the model's confidence. */
 static void a_record_counts_once_among_the_scores(void **state)
 {
     (void)state;
@@ -199,7 +201,8 @@ static void a_value_counts_its_clipped_square_and_its_moments(void **state)
     assert_int_equal(counts[QUALITY_MOMENTS + 19], QUALITY_ONE);
 }
 
-/* A model that answers nothing is right about nothing, whatever class it would have named. */
+/* A model that answers nothing is right about nothing, whichever class it would
+ * name. */
 static void a_record_without_an_answer_counts_as_wrong(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: the intervals hold what they are about 95 times in 100, with noise and without;
- * and without noise the figures are the textbook's. Method: models whose true quality is
- * known are measured again and again on fresh samples with fresh noise; the bound on how
+/* Goal: the intervals contain the true value 95 times in 100, with noise and without;
+ * and without noise the figures are the textbook's. Method: models whose true quality
+ * is known are measured many times on new samples with new noise; the bound on how
  * often an interval may miss follows from the number of trials. */
 #include "engine/quality/quality_figures.h"
 
@@ -41,9 +41,9 @@ static void release(const struct quality_plan *plan, const int64_t *counts,
             (double)counts[j] / QUALITY_ONE + normal() * quality_deviation(plan);
 }
 
-/* Of n trials with a chance of 95 % each, fewer than this are misses of luck: 5 deviations
- * below. An interval that is too wide is no lie, so there is no bound above but for those
- * that are exact but for the binomial's steps. */
+/* The least number of hits in n trials with a chance of 95 % each: 5 deviations below
+ * the mean. An interval that is too wide is not wrong, so there is no upper bound,
+ * except for the intervals that are exact up to the steps of the binomial law. */
 static double least(double trials)
 {
     return .95 * trials - 5 * sqrt(trials * .95 * .05);
@@ -67,9 +67,9 @@ static void note(struct coverage *coverage, const struct quality_interval *inter
         interval->is_known && interval->low <= truth && truth <= interval->high;
 }
 
-/* Scores of the records of class 1 have density 2 p, of class 0 2 (1 - p); 3 of 10 are of
- * class 1. So the chance of class 1 at score p is .3 p / (.3 p + .7 (1 - p)), the area
- * under the curve 5/6, and by the class at 1/2: */
+/* Scores of the records of class 1 have density 2 p, of class 0 2 (1 - p); 3 of 10
+ * records are of class 1. So the chance of class 1 at score p is .3 p / (.3 p + .7 (1 -
+ * p)), the area under the curve is 5/6, and the accuracy at threshold 1/2 is .75. */
 static const double share_one = .3, hit = .75, area = 5.0 / 6;
 
 static void add_scored(const struct quality_plan *plan, int64_t *counts)
@@ -80,7 +80,7 @@ static void add_scored(const struct quality_plan *plan, int64_t *counts)
                         (const double[]){1 - score, score}, score > .5);
 }
 
-/* Within a bin ties count half: the area of the binned scores. */
+/* Returns the area of the binned scores: within a bin ties count half. */
 static double binned_area(void)
 {
     double sum = 0, below = 0;
@@ -137,12 +137,13 @@ static void expect_two_classes(double noise_multiplier, uint32_t relation)
 static void intervals_hold_the_quality_of_two_classes(void **state)
 {
     (void)state;
-    expect_two_classes(1e-6, RELATION_ZERO_OUT); /* sampling alone */
+    expect_two_classes(1e-6, RELATION_ZERO_OUT); /* only sampling error */
     expect_two_classes(5, RELATION_ZERO_OUT);
-    expect_two_classes(20, RELATION_REPLACE_ONE); /* the noise is most of it */
+    expect_two_classes(20, RELATION_REPLACE_ONE); /* mostly noise */
 }
 
-/* Ten classes; four of five records are said right, the others the next class. */
+/* Ten classes; four of five records are classified correctly, the others as the next
+ * class. */
 static void intervals_hold_the_quality_of_many_classes(void **state)
 {
     (void)state;
@@ -172,8 +173,8 @@ static void intervals_hold_the_quality_of_many_classes(void **state)
     assert_true(precision.held >= least(precision.known));
 }
 
-/* y is uniform in [-1, 1] and errors are normal, of deviation .2: what is clipped at 1
- * counts for nothing. */
+/* y is uniform in [-1, 1] and errors are normal, of deviation .2: clipping them at 1 has
+ * a negligible effect. */
 static void intervals_hold_the_quality_of_a_regression(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Goal: between drop and restore floats below the normal range are read and written as zero,
- * elsewhere they are not. That work on records runs so test_evaluator and test_equal_work show. */
+/* Goal: between drop and restore, floats below the normal range are read and written as
+ * zero; elsewhere they are not. test_evaluator and test_equal_work show that work on
+ * records runs in this mode. */
 #include "engine/rounding/small_floats.h"
 
 #include <float.h>
@@ -8,7 +9,7 @@
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
 
-/* Of volatile floats, so that the processor computes both. */
+/* Uses volatile floats, so that the processor computes both. */
 static bool reads_as_zero(void)
 {
     volatile float subnormal = 0x1p-140F, large = 0x1p120F;

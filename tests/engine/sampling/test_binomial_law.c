@@ -1,7 +1,7 @@
-/* Goal: the law of a block's heads is the binomial one, to 2^-191 and never above it, and
- * a draw is compared with it limb by limb. Method: the probabilities term by term in the
- * tests' own 448-bit arithmetic, each power and each coefficient on its own; draws at
- * the thresholds and one unit beside them. */
+/* Goal: the law of a block's heads is the binomial law, to 2^-191 and never above it,
+ * and a draw is compared with it limb by limb. Method: the probabilities term by term
+ * in the tests' own 448-bit arithmetic, each power and each coefficient computed
+ * separately; draws at the thresholds and one unit next to them. */
 #include "engine/sampling/binomial_law.h"
 
 #include <stdbool.h>
@@ -76,7 +76,7 @@ static void thresholds_are_the_binomial_law_rounded_down(void **state)
             assert_true(big_compare(stored, big_add(sum, big_slack())) <= 0);
             assert_true(big_compare(sum, big_add(stored, unit)) < 0);
         }
-        /* What is cut off: 2^-204, and what 448 bits leave of it. */
+        /* The truncation: 2^-204, and the rounding of 448 bits. */
         assert_true(big_compare(big_add(sum, big_half(big_of(1), 204)), big_of(1)) > 0);
     }
 }

@@ -1,8 +1,8 @@
-/* Goal: at small rates every index is drawn on its own with the chance that was accounted.
- * Method: the definition of block_draw.h, word by word, beside it; under fixed keys the
- * numbers of heads of a block, the places of heads and the pairs of neighbours against
- * the binomial law, bounds at p = 1e-6. That the law itself is exact is test_binomial_law's
- * claim. */
+/* Goal: at small rates every index is drawn independently with the probability that was
+ * accounted. Method: compares with the definition of block_draw.h, word by word; under
+ * fixed keys the numbers of heads of a block, the places of heads and the pairs of
+ * neighbours against the binomial law, bounds at p = 1e-6. test_binomial_law shows that
+ * the law itself is exact. */
 #include "engine/sampling/block_draw.h"
 
 #include <stdbool.h>
@@ -111,7 +111,8 @@ static void a_batch_is_what_is_defined(void **state)
     bench_destroy(bench);
 }
 
-/* Small blocks have to try again often, and the last ones have no room for a word. */
+/* Small blocks must often be drawn again, and the last blocks have no room for a
+ * word. */
 static void ranges_draw_their_part_of_the_batch(void **state)
 {
     (void)state;
@@ -190,7 +191,7 @@ static void every_place_and_every_pair_has_its_chance(void **state)
     }
     double p = q * q, draws = BATCHES * (SIZE - 1.0), mean = BATCHES * q;
     assert_true(fabs(total - mean * SIZE) < z_two_sided * sqrt(mean * SIZE * (1 - q)));
-    /* Pairs overlap: their covariance adds 2 (q^3 - q^4) a pair. */
+    /* Pairs overlap: their covariance adds 2 (q^3 - q^4) per pair. */
     assert_true(fabs(pairs - draws * p) <
                 z_two_sided * sqrt(draws * (p * (1 - p) + 2 * (q * p - p * p))));
     for (int i = 0; i < SIZE; i++)

@@ -1,6 +1,6 @@
-/* Goal: a draw is a subset of exactly the asked size, and every subset is as likely as
- * every other. Method: all 35 subsets of 3 of 7 counted over 70,000 draws, and a
- * chi-square that five deviations bound; sizes at the edges; leftovers. */
+/* Goal: a draw is a subset of exactly the requested size, and all subsets are equally
+ * likely. Method: all 35 subsets of 3 of 7 counted over 70,000 draws, and a chi-square
+ * bounded by five deviations; sizes at the edges; leftovers. */
 #include "engine/sampling/fixed_size_subset.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Goal: a deal puts every record in exactly one batch, of even sizes, differently each
- * time and in no pattern. Method: counts over many deals against bounds from the number
- * of deals. */
+ * time and without a pattern. Method: counts over many deals against bounds from the
+ * number of deals. */
 #include "engine/sampling/partition.h"
 
 #include <string.h>
@@ -56,7 +56,8 @@ static void the_same_key_deals_the_same(void **state)
     partition_fini(&other);
 }
 
-/* How often two records meet, and where one lands: 5 standard errors of 4,000 deals. */
+/* How often two records share a batch, and which batch one is in: 5 standard errors of
+ * 4,000 deals. */
 static void deals_are_fair(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: every index is drawn on its own, with the probability that was accounted,
- * rounded down. Method: the definition, one 64-bit comparison an index, beside the
- * sampler, at rates that take every path; counts and neighbours under fixed keys
+/* Goal: every index is drawn independently, with the probability that was accounted,
+ * rounded down. Method: compares the sampler with the definition, one 64-bit comparison
+ * per index, at rates that take every path; counts and neighbours under fixed keys
  * against the binomial law, bounds at p = 1e-6. */
 #include "engine/sampling/poisson.h"
 
@@ -21,8 +21,8 @@ static struct noise_key key_of(uint32_t number)
     return key;
 }
 
-/* By definition: the byte of i and, below it, 56 bits that are drawn where the byte is
- * the threshold's own. */
+/* Draws by the definition: the byte of i and, below it, 56 bits that are drawn if the
+ * byte equals the threshold's. */
 static size_t defined(uint32_t *out, uint32_t records, double rate,
                       const struct noise_key *key)
 {
@@ -146,7 +146,7 @@ static void counts_and_neighbours_are_binomial(void **state)
         /* A count is near normal: the variance of its square is 2 variance^2. */
         assert_true(fabs(squares / BATCHES - variance) <
                     z_two_sided * variance * sqrt(2.0 / BATCHES));
-        /* Pairs overlap: their covariance adds 2 (q^3 - q^4) a pair. */
+        /* Pairs overlap: their covariance adds 2 (q^3 - q^4) per pair. */
         assert_true(fabs(pairs - draws * p) <
                     z_two_sided * sqrt(draws * (p * (1 - p) + 2 * (q * p - p * p))));
         for (int i = 0; i < SIZE; i++) {
@@ -178,7 +178,7 @@ static void another_key_is_another_batch(void **state)
     poisson_destroy(poisson);
 }
 
-/* Whatever the team, and nothing but the batch is left behind it. */
+/* Every team draws the same batch, and only the batch remains in memory. */
 static void a_team_draws_the_same_batch(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void a_team_draws_the_same_batch(void **state)
     poisson_destroy(poisson);
 }
 
-/* Wherever it begins and ends. */
+/* The range may begin and end anywhere. */
 static void a_team_draws_a_range_as_it_is_in_the_batch(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: a stream's words are those of its key and nonce, in order, whoever reads them.
- * Method: against the key stream itself; two nonces side by side. */
+/* Goal: a stream's words are those of its key and nonce, in order, for every reader.
+ * Method: against the key stream itself; two nonces at the same time. */
 #include "engine/sampling/word_stream.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * records_fixture.h - a schema of every kind of column, and made-up records of it as a
- * matrix in memory. After tests/expect.h; statistics as a JSON body says them are built by
- * the helpers below.
+ * records_fixture.h - a schema with every kind of column, and made-up records for it as
+ * a matrix in memory. The helpers below build statistics as a JSON body describes them.
+ * Include after tests/expect.h.
  */
 #ifndef TESTS_ENGINE_STATISTICS_RECORDS_FIXTURE_H
 #define TESTS_ENGINE_STATISTICS_RECORDS_FIXTURE_H
@@ -14,7 +14,8 @@
 
 enum { RECORDS_MAX = 4096, RECORDS_FEATURES = 4 };
 
-/* age in [0, 100], colour of three, class of two; wage is ignored, who says whose a row is. */
+/* age in [0, 100], colour of three, class of two; wage is ignored; who holds the owner
+ * of a row. */
 static char record_red[] = "red", record_green[] = "green", record_blue[] = "blue";
 static char record_no[] = "no", record_yes[] = "yes";
 static char record_age[] = "age", record_wage[] = "wage", record_colour[] = "colour",
@@ -81,7 +82,8 @@ static inline struct statistics asked(size_t count)
     return list;
 }
 
-/* One on a column, cut into bins: so many, or (edge_count) edges. */
+/* Makes one statistic on a column, cut into a number of bins or (edge_count) by
+ * edges. */
 static inline void ask(struct statistic *statistic, enum statistic_kind kind,
                        const char *column, size_t bins)
 {

@@ -1,6 +1,7 @@
-/* Goal: intervals hold what they say: at least 95 % of them hold the records' own value.
- * Method: the released numbers of known records are simulated many times, with a Gaussian
- * of the test's own; the bound on the share of misses follows from the number of trials. */
+/* Goal: intervals keep their promise: at least 95 % of them contain the records' own
+ * value. Method: the released numbers of known records are simulated many times, with a
+ * Gaussian of the test's own; the bound on the share of misses follows from the number
+ * of trials. */
 #include "engine/statistics/interval.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 
 enum { TRIALS = 4000, PEOPLE = 3000 };
 
-/* splitmix64, and Box and Muller: nothing of the engine's. */
+/* splitmix64, and Box and Muller: no code of the engine. */
 static uint64_t state_of_draws = 2385;
 
 static double uniform(void)
@@ -28,7 +29,7 @@ static double gaussian(void)
     return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
 }
 
-/* At most 5 % miss, give or take 5 deviations of the count of misses. */
+/* At most 5 % miss, within 5 deviations of the count of misses. */
 static void expect_covered(unsigned misses)
 {
     double most = 0.05 * TRIALS + 5 * sqrt(0.05 * 0.95 * TRIALS);
@@ -38,7 +39,7 @@ static void expect_covered(unsigned misses)
 
 static double ages[PEOPLE];
 
-/* Ages whose law is lopsided; most of a few values where power is large. */
+/* Makes ages with a skewed law; most have few values if power is large. */
 static void make_ages(double power)
 {
     for (unsigned i = 0; i < PEOPLE; i++)
@@ -75,7 +76,7 @@ static void counts_are_covered_and_no_more(void **state)
     assert_true(misses > 0.05 * TRIALS - 5 * sqrt(0.05 * 0.95 * TRIALS));
 }
 
-/* The true value, from the ages themselves, clipped to [low, high]. */
+/* Returns the true value, from the ages themselves, clipped to [low, high]. */
 static double value_of(enum statistic_kind kind, double low, double high)
 {
     double sum = 0, squares = 0;
@@ -129,8 +130,8 @@ static void sums_means_and_variances_are_covered(void **state)
     }
 }
 
-/* Where the ages hardly vary a noisy variance could be negative: it is not, nor above what
- * the range allows. */
+/* If the ages hardly vary, a noisy variance could be negative: it is not, nor is it
+ * above what the range allows. */
 static void a_variance_stays_in_its_bounds(void **state)
 {
     (void)state;

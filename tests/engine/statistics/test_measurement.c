@@ -1,8 +1,7 @@
-/* Goal: one record moves the vector that is released by no more than is charged for, on
- * every slot there is noise of the deviation that is stated, and without it the sums are
- * those of a naive count.
- * Method: under one key the noise of two runs is the same, so what they release differs by
- * what the records do. Neighbours are tried at the corners where they differ most. */
+/* Goal: one record moves the released vector by no more than is charged for; every slot
+ * has noise of the stated deviation; without noise the sums are those of a naive count.
+ * Method: under one key the noise of two runs is the same, so their releases differ
+ * only by their records. Neighbours are tried at the corners, which differ most. */
 #include "engine/statistics/measurement.h"
 
 #include <math.h>
@@ -18,7 +17,7 @@ static atomic_bool never;
 
 enum { PEOPLE = 200 };
 
-/* Made up: ages of 0 to 99, all colours and classes. */
+/* Makes records: ages of 0 to 99, all colours and classes. */
 static void fill(uint64_t count)
 {
     records_init(&records, count);
@@ -28,7 +27,7 @@ static void fill(uint64_t count)
                                     (unsigned)(i % 7 == 0)});
 }
 
-/* Every kind there is, some twice. */
+/* Asks for every kind of statistic, some twice. */
 static struct statistics ask_all(void)
 {
     static const double edges[] = {0, 20, 40, 60, 100}, ends[] = {20, 70};
@@ -47,7 +46,7 @@ static struct statistics ask_all(void)
     return list;
 }
 
-/* The first count of them. */
+/* Returns the first count statistics of all. */
 static struct statistics some(struct statistics all, size_t count)
 {
     return (struct statistics){count, all.items};
@@ -77,13 +76,13 @@ static double distance(const struct measurement *measurement, const double *a,
     return sqrt(sum);
 }
 
-/* The records where a vector can move most: ends and middles of every range. */
+/* The records that can move a vector most: ends and middles of every range. */
 static const struct record corners[] = {
     {0, 0, 0}, {100, 2, 1}, {20, 1, 1}, {45, 0, 1}, {50, 1, 0}, {70, 2, 0}, {99, 1, 1},
 };
 enum { CORNERS = sizeof corners / sizeof *corners };
 
-/* A record that is there against one that is not, under zero_out: what it adds. */
+/* Compares a record with no record, under zero_out: expects what the record adds. */
 static void expect_added(const struct statistics *list, double noise_multiplier,
                          double *most)
 {
@@ -109,7 +108,7 @@ static void expect_added(const struct statistics *list, double noise_multiplier,
     }
 }
 
-/* A record against any other, under replace_one. */
+/* Compares a record with any other record, under replace_one. */
 static void expect_exchanged(const struct statistics *list, double noise_multiplier,
                              double *most)
 {
@@ -145,8 +144,8 @@ static void no_record_moves_the_vector_further_than_is_charged(void **state)
     statistics_fini(&all);
 }
 
-/* m histograms have sensitivity sqrt m, and sqrt(2 m) where a record is exchanged
- * (docs/accounting.md 1.12): no less, and no more. */
+/* m histograms have sensitivity sqrt m, and sqrt(2 m) if a record is exchanged
+ * (docs/accounting.md 1.12): exactly that. */
 static void histograms_are_charged_what_they_move(void **state)
 {
     (void)state;
@@ -180,7 +179,8 @@ static void a_number_moves_its_sum_by_half_the_range(void **state)
 
 /* --- values --- */
 
-/* The sums without noise, counted from what was made up and in no float of the engine. */
+/* Computes the sums without noise, from the made-up records and without the engine's
+ * floats. */
 static void count_naively(double *slots)
 {
     static const double edges[] = {20, 40, 60};
@@ -226,7 +226,7 @@ static void noise_is_on_every_slot_with_the_deviation_that_is_stated(void **stat
     assert_true(measurement.deviation >= 0.6 * 3); /* eight statistics, energy 9 */
     assert_close(measurement.deviation, 0.6 * 3, 1e-9);
     for (size_t j = 0; j < SLOTS; j++) {
-        /* 6 deviations of a mean and of a mean square of that many. */
+        /* 6 deviations of a mean and of a mean square of RUNS draws. */
         assert_true(fabs(sum[j]) <= 6 * sqrt(RUNS));
         assert_true(fabs(squares[j] - RUNS) <= 6 * sqrt(2 * RUNS));
     }
@@ -310,7 +310,7 @@ static void a_stop_ends_the_pass_without_a_release(void **state)
 
 enum { PERSONS = 40 };
 
-/* One person's rows: so many, all alike, or in turn at the corners. */
+/* One person's rows: their number, all equal, or at the corners in turn. */
 struct rows {
     unsigned count;
     bool alike;
@@ -319,7 +319,7 @@ struct rows {
 
 static uint32_t starts[PERSONS + 1];
 
-/* Persons of one to seven rows; the last one has these. */
+/* Makes persons of one to seven rows; the last person has the rows of `last`. */
 static void fill_persons(uint64_t persons, struct rows last)
 {
     uint64_t row = 0;
@@ -354,7 +354,7 @@ static const struct rows lives[] = {
 };
 enum { LIVES = sizeof lives / sizeof *lives };
 
-/* However many rows a person has, they are worth one together. */
+/* All rows of a person together weigh as one record. */
 static void no_person_moves_the_vector_further_than_a_record_would(void **state)
 {
     (void)state;

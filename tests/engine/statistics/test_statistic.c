@@ -1,5 +1,5 @@
-/* Goal: a column is found where the import put it, its bins are those that were asked for,
- * to the edge, and what cannot be asked of it is refused at its place. */
+/* Goal: a column is found where the import put it, its bins are the requested ones, to
+ * the edge, and a request that does not suit it is refused at its place in the body. */
 #include "engine/statistics/statistic.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static void every_whole_number_is_in_its_own_bin_of_equal_ones(void **state)
     for (unsigned age = 0; age <= 100; age++)
         expect_bin(&list.items[0].axes[0], (struct record){.age = age},
                    age < 100 ? age : 99);
-    /* What was resolved may be resolved again. */
+    /* A resolved list may be resolved again. */
     assert_int_equal(statistics_resolve(&list, &record_schema, NULL), ST_OK);
     expect_bin(&list.items[0].axes[0], (struct record){.age = 37}, 37);
     statistics_fini(&list);
@@ -98,7 +98,7 @@ static void labels_of_other_formats_are_a_column(void **state)
     assert_true(stored_column_map(&stored, 2.5) == 0.5F);
 }
 
-/* Resolves one statistic, and expects it to be refused there. */
+/* Resolves one statistic, and expects a refusal at pointer. */
 static void expect_refused(struct statistics *list, const char *pointer)
 {
     struct error error = {0};

@@ -1,6 +1,6 @@
-/* Goal: a name is known once anything was made in it, in whatever letters; a key by the API
- * is in the maker's name or in one that is not known. Method: a service on a directory of its
- * own, with one thing of each kind. */
+/* Goal: a name is known once anything was created in it, regardless of the case of its
+ * letters; a key that the API creates is in its creator's name or in a name that is not
+ * known. Method: a service on its own directory, with one object of each kind. */
 #include "api/requests/charge_request.h"
 #include "api/requests/dataset_request.h"
 #include "api/requests/key_request.h"

@@ -1,6 +1,6 @@
-/* Goal: a policy holds of the step of a job that has least noise, not of the number that was
- * asked for, and of a job and its evaluation on a holdout together. Method: a key in a
- * service of its own, and plans of jobs against it. */
+/* Goal: a policy applies to the step of a job that has the least noise and not to the
+ * requested number, and to a job and its evaluation on a holdout together. Method: a
+ * key in a service of its own, and plans of jobs checked against it. */
 #include "accountant/ledger/ledger_view.h"
 #include "api/requests/key_policy.h"
 #include "api/requests/key_request.h"
@@ -15,7 +15,7 @@
 #include "tests/service/service_fixture.h"
 
 static struct scene scene;
-static struct principal ana; /* whose key asks for a noise multiplier of 2 */
+static struct principal ana; /* whose key requires a noise multiplier of 2 */
 
 static int begin(void **state)
 {
@@ -44,8 +44,8 @@ static int end(void **state)
     return 0;
 }
 
-/* The member that a job with this algorithm and noise breaks, or NULL; *share = the noise of
- * the step that has least, over the job's. */
+/* Returns the policy member that a job with this algorithm and noise breaks, or NULL.
+ * *share = the noise of the step with the least noise, divided by the job's. */
 static const char *breach_of(const char *algorithm, double noise, double *share)
 {
     char rest[96];
@@ -70,7 +70,7 @@ static void the_least_noise_holds_of_the_step_that_has_least(void **state)
     (void)state;
     static const struct {
         const char *algorithm;
-        bool is_level; /* all of its steps have the noise that is asked for */
+        bool is_level; /* all of its steps have the requested noise */
     } cases[] = {
         {"\"name\":\"dpsgd\"", true},
         {"\"name\":\"dpgd\"", true},
@@ -78,7 +78,7 @@ static void the_least_noise_holds_of_the_step_that_has_least(void **state)
         {"\"name\":\"adp\",\"schedule\":\"adagrad_norm\",\"noise_follows\":"
          "\"divisor\"",
          false},
-        /* Differences come after the first restart, and have most of the budget. */
+        /* Differences begin after the first restart, and use most of the budget. */
         {"\"name\":\"diff2_gd\",\"restart_interval\":3,\"split\":20", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -96,7 +96,8 @@ static void the_least_noise_holds_of_the_step_that_has_least(void **state)
     }
 }
 
-/* What a plan that trains at this noise and is measured at this epsilon breaks of a policy. */
+/* Returns which limit of a policy a plan breaks that trains with this noise and is
+ * evaluated with this epsilon. */
 static struct policy_breach breach_of_measured(const struct key_policy *policy,
                                                double noise, double epsilon)
 {
@@ -117,7 +118,7 @@ static struct policy_breach breach_of_measured(const struct key_policy *policy,
     return breach;
 }
 
-/* What training at this noise costs, an epsilon. */
+/* Returns the epsilon that training with this noise costs. */
 static double epsilon_of(double noise)
 {
     char rest[96];
@@ -130,14 +131,14 @@ static double epsilon_of(double noise)
     return epsilon;
 }
 
-/* Neither of the two takes what the limit leaves of the other. */
+/* Training and evaluation do not each get the whole limit: they share it. */
 static void a_job_and_its_evaluation_stay_within_epsilon_together(void **state)
 {
     (void)state;
     const double trained = epsilon_of(20);
     const struct {
         double limit, noise, measured;
-        const char *pointer; /* NULL: it keeps to the limit */
+        const char *pointer; /* NULL: within the limit */
     } cases[] = {
         {1 + trained * 1.01, 20, 1, NULL},
         {1 + trained * 0.99, 20, 1, "/evaluation/epsilon"},
@@ -180,7 +181,7 @@ static void an_evaluation_on_a_holdout_is_held_to_noise(void **state)
 
 /* --- a share of a period --- */
 
-/* Commits a mechanism of this noise in ana's name. */
+/* Commits a mechanism with this noise in ana's name. */
 static void commit(double noise)
 {
     const struct dataset_id points = {"points"};
@@ -221,7 +222,8 @@ static bool fits(double share)
     return breach.member == NULL;
 }
 
-/* The least share with which the job may run: what ana has in the period, and the job. */
+/* Returns the smallest share limit under which the job may run: what ana has spent in
+ * the period, plus the job. */
 static double least_share(void)
 {
     double low = 0, high = 1;
@@ -250,7 +252,7 @@ static void what_is_archived_counts_within_its_period(void **state)
     place_remove(&archive);
 }
 
-/* Appends an entry that holds nothing, as a clock that was set back to that time would. */
+/* Appends an entry that holds nothing, as if the clock were set back to that time. */
 static void append_at(int64_t time_ms)
 {
     static const uint8_t curve[8];
@@ -272,7 +274,7 @@ static void append_at(int64_t time_ms)
     scene_commit(tx, ledger_row_insert(tx, &row, NULL));
 }
 
-/* The last of the tests: the ledger in memory does not know of the entry that is appended. */
+/* This must be the last test: the ledger in memory does not know the appended entry. */
 static void what_stands_before_an_entry_that_looks_older_counts(void **state)
 {
     (void)state;

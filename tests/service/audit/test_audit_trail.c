@@ -1,6 +1,6 @@
-/* Goal: the trail is one chain, and verification names the first row that is not what was
- * written. Method: a store on disk is altered behind its triggers: every member of a row,
- * rows removed, swapped, put in. */
+/* Goal: the audit trail is one chain, and verification names the first row that differs
+ * from what was written. Method: a store on disk is altered with its triggers bypassed:
+ * each member of a row, and rows removed, swapped and inserted. */
 #include "service/audit/audit_trail.h"
 
 #include <sqlite3.h>
@@ -110,7 +110,7 @@ static void an_empty_trail_is_good(void **state)
     assert_int_equal(head.seq, 0);
 }
 
-/* Each statement changes one thing that row 3 says. */
+/* Each statement changes one member of row 3. */
 static void whatever_a_row_says_is_covered_by_its_hash(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void a_removed_row_is_missed(void **state)
     expect_wrong("audit row 2 is missing");
 }
 
-/* So that nothing is missing, those behind it take its place. */
+/* Later rows are renumbered to close the gap. */
 static void a_closed_gap_is_found(void **state)
 {
     (void)state;
@@ -164,8 +164,8 @@ static void swapped_rows_are_found(void **state)
     expect_wrong("audit row 2 does not continue the chain");
 }
 
-/* A forger who makes one hash anew has to make all that come after it, and the head that
- * was kept elsewhere is then another. */
+/* A forger who recomputes one hash must recompute all later ones too, and then the head
+ * differs from the copy kept elsewhere. */
 static void a_forged_row_breaks_the_next(void **state)
 {
     (void)state;

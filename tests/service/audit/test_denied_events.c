@@ -1,6 +1,6 @@
-/* Goal: a refusal is written once, what is repeated is counted, and no client can make the
- * trail grow by more than its share of rows a minute. Method: notes and ticks of a made-up
- * clock, on a store in memory. */
+/* Goal: a refusal is written once, repetitions are counted, and no client can make the
+ * trail grow by more than its share of rows a minute. Method: events and ticks of a
+ * simulated clock, on a store in memory. */
 #include "service/audit/denied_events.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "service/audit/audit_trail.h"
 #include "tests/service/act_fixture.h"
 
-enum { MINUTE = 1753000020 }; /* the first second of one */
+enum { MINUTE = 1753000020 }; /* the first second of a minute */
 
 static struct store *store;
 static struct denied_events *refusals;

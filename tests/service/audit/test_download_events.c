@@ -1,4 +1,5 @@
-/* Goal: parts of one download are told apart from another's. */
+/* Goal: parts of one download are recognised as one, and told apart from other
+ * downloads. */
 #include "service/audit/download_events.h"
 
 #include <stdio.h>

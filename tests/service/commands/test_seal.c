@@ -1,7 +1,7 @@
-/* Goal: a directory is sealed whole or not at all, by nobody while a daemon has it, and lives
- * on: with more seals, on a server and back in its file. Method: a service's own directory,
- * a real server, and a child that is killed before and after everything that it makes
- * durable. */
+/* Goal: a directory is sealed as a whole or not at all, and never while a daemon has it
+ * open; afterwards it keeps working: with more seals, on a server and back in its file.
+ * Method: a service's own directory, a real server, and a child process that is killed
+ * before and after every durable write. */
 #include "service/commands/seal_command.h"
 
 #include <signal.h>
@@ -22,10 +22,10 @@
 #include "tests/store/postgres_store_fixture.h"
 
 static struct postgres_server server;
-static struct place origin;  /* a directory that a service has left */
+static struct place origin;  /* a directory after a service has closed it */
 static struct balance spent; /* of its dataset */
 
-struct home { /* a directory, and where it is archived */
+struct home { /* a directory, and where its entries are archived */
     struct place place, archive;
     struct config config;
 };
@@ -60,7 +60,7 @@ static void end(struct home *home)
     place_remove(&home->archive);
 }
 
-/* As a start opens it; visit may do something with it. */
+/* Opens the ledger as a start does; visit may do something with it. */
 static void with_ledger(struct home *home, void (*visit)(struct kit *kit))
 {
     struct blobs *blobs = NULL;
@@ -107,7 +107,7 @@ static void do_seal(struct home *home)
         fail_msg("%s", error.text);
 }
 
-/* By the command, from the newest seal on or from the first entry. */
+/* Runs `epsilond verify`, from the newest seal on or from the first entry. */
 static void expect_verified(struct home *home, bool from_genesis)
 {
     const char *words[12] = {"verify", "--data-dir", home->config.data_dir,
@@ -168,7 +168,7 @@ static void what_is_sealed_moves_to_a_server_and_back(void **state)
     migrate(&home, NULL);
     with_ledger(&home, spend_more);
     do_seal(&home);
-    do_seal(&home); /* there is nothing behind it */
+    do_seal(&home); /* no entry follows the seal */
     expect_verified(&home, false);
     expect_verified(&home, true);
     end(&home);
@@ -193,7 +193,8 @@ static void a_directory_in_use_and_a_folder_that_will_not_do_are_refused(void **
     struct store *store = postgres_store(&database);
     assert_int_equal(try_seal(&home, home.archive.folder, NULL), ST_IO);
     store_close(store);
-    /* Nor beside daemons that share it, as one of which it was configured. */
+    /* Nor while daemons share the store, even if this one is configured to share it
+     * too. */
     home.config.role = DAEMON_BOTH;
     store = postgres_shared_store(&database);
     assert_int_equal(try_seal(&home, home.archive.folder, NULL), ST_IO);
@@ -203,8 +204,8 @@ static void a_directory_in_use_and_a_folder_that_will_not_do_are_refused(void **
     end(&home);
 }
 
-/* Writes into a folder that is full: a device of 1 page is too much to ask for here, so the
- * size of files is bounded. */
+/* Writes into a full folder. A device of 1 page would need too many privileges here, so
+ * the size of files is limited instead. */
 static void a_full_disk_leaves_everything_as_it_was(void **state)
 {
     (void)state;
@@ -259,7 +260,8 @@ static bool seal_once(void *context)
 
 static bool was_sealed;
 
-/* Whole: the sums and the head are of the SEAL. Not at all: every entry is there. */
+/* Whole: the sums and the head are those of the SEAL. Not at all: every entry is
+ * there. */
 static void expect_whole(struct kit *kit)
 {
     struct ledger_entry_name head;
@@ -285,7 +287,7 @@ static bool one_killed(bool on_server, unsigned at)
         struct postgres_database database = postgres_schema(&server);
         migrate(&home, database.url);
     }
-    with_ledger(&home, expect_spent); /* which writes the head's file */
+    with_ledger(&home, expect_spent); /* writes the head's file */
     kill_child(at, seal_once, &home);
     with_ledger(&home, expect_whole);
     bool sealed = was_sealed;
@@ -297,7 +299,8 @@ static bool one_killed(bool on_server, unsigned at)
     return sealed;
 }
 
-/* How many moments are passed over for one that is tried: none where KILLS is set. */
+/* Returns the step between the moments that are tried: 1, which tries all, if KILLS is
+ * set. */
 static unsigned stride(void)
 {
     return getenv("KILLS") != NULL ? 1 : SANITIZED ? 5 : 2;
@@ -325,7 +328,7 @@ static void live(struct kit *kit)
     spent = kit_balance(kit, "points");
 }
 
-/* A job waits, with what it holds; others, of which nothing is left, have ended. */
+/* One job waits and holds its reservation; others have ended and left nothing. */
 static void make_origin(void)
 {
     struct scene scene = {0};

@@ -1,7 +1,7 @@
-/* Goal: a directory's database moves to a server and back; at every moment one of the two
- * can be served, and the other cannot; and nothing moves that does not verify, or into
- * what holds something. Method: a service's own directory, a real server, and a child that
- * is killed before and after everything that it makes durable. */
+/* Goal: a directory's database moves to a server and back; at every moment exactly one
+ * of the two can be served; and nothing moves that does not verify, or into a target
+ * that is not empty. Method: a service's own directory, a real server, and a child
+ * process that is killed before and after every durable write. */
 #include "accountant/ledger/ledger.h"
 #include "accountant/ledger/ledger_view.h"
 #include "service/commands/store_migration.h"
@@ -16,14 +16,14 @@
 #include "tests/store/postgres_store_fixture.h"
 
 static struct postgres_server server;
-static struct place origin; /* a directory that a service has left */
+static struct place origin; /* a directory after a service has closed it */
 static struct ledger_entry_name head;
 
 struct move { /* between a directory and a server */
     struct place place;
     struct postgres_database database;
     struct config file, server;
-    char identity[64]; /* of the server's, once it was the one */
+    char identity[64]; /* of the server's database, once it was in use */
 };
 
 static void read_config(struct config *config, const struct move *move)
@@ -54,7 +54,7 @@ static void end(struct move *move)
     place_remove(&move->place);
 }
 
-/* What a start does with the database of a configuration. */
+/* Opens the database of a configuration as a start does. */
 static enum status start(const struct config *config, struct error *error)
 {
     struct blobs *blobs = NULL;
@@ -110,7 +110,7 @@ static void expect_refused(enum status found, const struct error *error,
         fail_msg("%s", error->text);
 }
 
-/* The directory's file alone, elsewhere: what an operator may copy by hand. */
+/* A copy of only the directory's file, elsewhere, as an operator may make by hand. */
 static void expect_file_is_over(const struct move *move)
 {
     struct place other = place_make();
@@ -142,7 +142,7 @@ static void note_identity(struct move *move)
     fclose(file);
 }
 
-/* With a new directory, and with one that was copied when the server was the one. */
+/* From a new directory, and from one copied while the server was in use. */
 static void expect_server_is_over(const struct move *move)
 {
     for (int copied = 0; copied < 2; copied++) {
@@ -170,7 +170,7 @@ static void a_directory_moves_to_a_server_and_back(void **state)
     expect_file_is_over(&move);
     assert_int_equal(start(&move.server, NULL), ST_OK);
     note_identity(&move);
-    /* The way back, and there once more, into another. */
+    /* The way back, and then to another server. */
     expect_migrated(&move.server, &move.file);
     expect_server_is_over(&move);
     assert_int_equal(start(&move.file, NULL), ST_OK);
@@ -200,7 +200,7 @@ static void what_holds_something_is_no_target(void **state)
     expect_refused(migrate(&other.file, &other.server, &error), &error,
                    "holds a database already");
     assert_int_equal(start(&other.file, NULL), ST_OK);
-    /* A directory with a database of its own is none, and is not the server's. */
+    /* The directory must not have a database of its own, and must be the server's. */
     error = (struct error){0};
     expect_refused(migrate(&other.server, &other.file, &error), &error,
                    "is not the data directory of that database");
@@ -260,7 +260,8 @@ static bool migrate_once(void *context)
     return store_migration_run(&migration, way[0], way[1], NULL) == ST_OK;
 }
 
-/* Exactly one of the two can be served, whichever is tried first, and stays the one. */
+/* Exactly one of the two can be served, whichever is tried first, and stays that
+ * one. */
 static bool expect_one(const struct config *from, const struct config *to,
                        bool to_first, unsigned at)
 {
@@ -274,8 +275,9 @@ static bool expect_one(const struct config *from, const struct config *to,
     return arrived;
 }
 
-/* One migration that is killed at this moment; at 0: none. Whether the target is the one
- * then. Every fourth that has not arrived is begun once more, into an empty target. */
+/* Kills one migration at this moment; at 0: none. Returns whether the target is then
+ * the one that can be served. Every fourth one that has not arrived is started again,
+ * into an empty target. */
 static bool one_killed(bool to_server, unsigned at)
 {
     struct move move;
@@ -303,8 +305,8 @@ static bool one_killed(bool to_server, unsigned at)
     return arrived;
 }
 
-/* How many moments are passed over for one that is tried: none where KILLS=all, which
- * `make faults` says. */
+/* Returns the step between the moments that are tried: 1, which tries all, if KILLS is
+ * set, as `make faults` does with KILLS=all. */
 static unsigned stride(void)
 {
     return getenv("KILLS") != NULL ? 1 : SANITIZED ? 7 : 3;

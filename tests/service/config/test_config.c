@@ -1,5 +1,5 @@
-/* Goal: a flag wins over the environment, that over the file, that over the default; what
- * is not understood is refused. */
+/* Goal: a flag wins over the environment, the environment over the file, and the file
+ * over the default; an unknown option or value is refused. */
 #include "service/config/config.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Goal: a proxy is trusted where it was said to be, and nowhere else. */
+/* Goal: a proxy is trusted only at the addresses that are configured. */
 #include "service/config/proxy_trust.h"
 
 #include <arpa/inet.h>

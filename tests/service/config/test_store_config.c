@@ -1,6 +1,6 @@
-/* Goal: a directory is served with the database that it names and with no other, and one
- * that another has taken the place of with none. Method: files whose row and whose
- * directory's `store` say each of what they may. */
+/* Goal: a directory is served only with the database that it names, and not at all if
+ * another has replaced it. Method: files whose row and whose directory's `store` each
+ * have every possible content. */
 #include "service/config/config.h"
 #include "service/config/store_config.h"
 
@@ -12,7 +12,7 @@
 struct directory {
     struct place place;
     struct config config;
-    char name[64];                          /* its file `store` */
+    char name[64];                          /* content of its file `store` */
     char identity[MIGRATION_IDENTITY_SIZE]; /* of its database */
 };
 
@@ -30,7 +30,7 @@ static enum status serve(const struct directory *directory, struct migration_row
     return status;
 }
 
-/* A directory with a database whose row says this. */
+/* Creates a directory whose database has a row of this state. */
 static struct directory directory_make(enum migration_state state)
 {
     struct directory directory = {.place = place_make()};
@@ -96,7 +96,7 @@ static void what_names_nothing_is_served_where_its_database_is_the_one(void **st
         assert_int_equal(serve(&directory, &row, &error), expected);
         if (all[i].said != NULL && strstr(error.text, all[i].said) == NULL)
             fail_msg("%s", error.text);
-        /* No backup is made of it either. */
+        /* A backup of it is refused too. */
         snprintf(backup, sizeof backup, "%s/backup", directory.place.folder);
         assert_int_equal(
             backup_copy_make(&copy, directory.place.folder, backup, true, NULL),
@@ -105,7 +105,7 @@ static void what_names_nothing_is_served_where_its_database_is_the_one(void **st
     }
 }
 
-/* As a copy of the directory names it that was made before. */
+/* A copy of the directory made before the migration still names its database so. */
 static void what_was_left_is_refused_where_it_is_named_as_before(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void what_names_another_is_refused_whatever_its_row_says(void **state)
         assert_int_equal(serve(&directory, &row, &error), ST_INVALID);
         if (strstr(error.text, "give --store") == NULL)
             fail_msg("%s", error.text);
-        /* Nor is one made where there is none. */
+        /* A missing database is not created either. */
         assert_int_equal(unlink(directory.place.path), 0);
         assert_int_equal(serve(&directory, &row, NULL), ST_INVALID);
         assert_int_not_equal(access(directory.place.path, F_OK), 0);

@@ -1,5 +1,6 @@
-/* Goal: a dataset's line of a list is that of now, though lines are kept: a budget that was
- * taken from, an import, a name make another. Method: a service on a directory of its own. */
+/* Goal: a dataset's line in a list is always current, though lines are cached: a charge
+ * to its budget, an import or a new name makes a new line. Method: a service on its own
+ * directory. */
 #include "service/datasets/dataset_json.h"
 
 #include "service/jobs/job_plan.h"

@@ -1,5 +1,5 @@
-/* Goal: what a dataset was declared as before stays for whoever still reads it, and for
- * nobody else. Method: a service on a directory of its own. */
+/* Goal: an earlier declaration of a dataset stays for threads that are still reading
+ * it, and for no others. Method: a service on its own directory. */
 #include "service/datasets/datasets.h"
 #include "service/datasets/dataset_refresh.h"
 
@@ -13,7 +13,7 @@ enum { DECLARATIONS = 250, COLUMNS = 200 };
 
 #define PRIVACY "\"public\""
 
-/* Points on a line beside many columns that are called by a number. */
+/* Points on a line, with many more columns whose names contain a number. */
 static struct dataset_spec wide_spec(const char *id, unsigned number)
 {
     size_t size;
@@ -70,7 +70,7 @@ static void whoever_reads_a_declaration_goes_on_reading_it(void **state)
     scene_close(&scene);
 }
 
-/* Bytes that are allocated, of all threads. */
+/* Returns the allocated bytes of all threads. */
 static size_t allocated(void)
 {
     return mallinfo2().uordblks;
@@ -96,7 +96,7 @@ static void many_declarations_take_the_memory_of_one(void **state)
     scene_close(&scene);
 }
 
-static unsigned told; /* changes that everybody was told of */
+static unsigned told; /* changes announced to all */
 
 static void note(void *context, const struct dataset_id *id)
 {
@@ -162,7 +162,7 @@ static void an_import_that_is_refused_changes_nothing_for_others(void **state)
     scene_close(&scene);
 }
 
-/* As another daemon of the store reads it. */
+/* The other daemon reads the rows of the same store. */
 static void a_refused_import_of_another_daemon_changes_nothing_for_others(void **state)
 {
     (void)state;
@@ -194,7 +194,8 @@ static void a_refused_import_of_another_daemon_changes_nothing_for_others(void *
     scene_close(&scene);
 }
 
-/* Without keys everybody is local, who follows imports in lists and streams. */
+/* Without keys every user is the local principal, and sees imports in lists and
+ * streams. */
 static void an_import_without_keys_is_shown_to_everybody(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: two datasets of one owner that hold the same records clash unless nothing is
- * private, and nobody but their owner learns of it. Method: every pair of kinds, digests
- * that may not be read, and the guesses of somebody who registers datasets of his own. */
+/* Goal: two datasets of one owner with the same records clash unless both are public,
+ * and only their owner learns of it. Method: every pair of kinds, digests that must not
+ * be read, and the guesses of an attacker who registers datasets. */
 #include "tests/expect.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void what_was_deleted_unused_is_forgotten(void **state)
     assert_false(duplicate_datasets_clash(&a, &b) || duplicate_datasets_clash(&b, &a));
 }
 
-/* A byte of the page read would end the program. */
+/* Reading one byte of the page would crash the program. */
 static void digests_of_another_owner_are_never_read(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void digests_of_another_owner_are_never_read(void **state)
     munmap(page, size);
 }
 
-/* Mallory knows all records but one, and imports every value that it may have. */
+/* Mallory knows all records except one, and imports every value that it may have. */
 static void guesses_of_another_principal_are_all_answered_alike(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void guesses_of_another_principal_are_all_answered_alike(void **state)
         imported.owner = &mallory;
         told_mallory += duplicate_datasets_clash(&imported, &patients);
     }
-    assert_int_equal(told_ward, 1); /* the one bit that the owner of both has */
+    assert_int_equal(told_ward, 1); /* the one bit that the owner of both knows */
     assert_int_equal(told_mallory, 0);
 }
 

@@ -1,5 +1,5 @@
-/* Goal: a line is found for its subject and its versions and for nothing else, and what is
- * not found costs no more than to be composed again. */
+/* Goal: a line is found only by its subject and versions, and a line that is not found
+ * only costs composing it again. */
 #include "service/datasets/list_cache.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void a_line_is_found_by_its_versions_alone(void **state)
     list_cache_destroy(lines);
 }
 
-/* More than there are places: some are lost, none is mistaken for another. */
+/* There are more lines than slots: some are lost, none is mistaken for another. */
 static void many_lines_are_never_mixed_up(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: where the disk is nearly full its last room is the ledger's, so nothing is done that
- * somebody says and the daemon keeps. Method: requests without a connection, on a disk that
- * is said to be full. */
+/* Goal: when the disk is nearly full its last room is reserved for the ledger, so every
+ * request is refused whose contents the daemon would keep. Method: requests without a
+ * connection, on a disk that is reported as full. */
 #include "service/process/disk_room.h"
 #include "service/handlers/handlers.h"
 
@@ -14,7 +14,7 @@ static int begin(void **state)
 {
     (void)state;
     scene_open(&scene);
-    scene.config.audit_ip = false; /* there is no connection to have one */
+    scene.config.audit_ip = false; /* there is no connection to take it from */
     disk_room_take(scene.context.disk_room, UINT64_MAX);
     return 0;
 }
@@ -38,7 +38,8 @@ static enum status refused(const struct route *route)
     return status;
 }
 
-/* What is keyed asks for the key first, and is asked the same behind it. */
+/* Routes with an idempotency key look up the key first, and make the same check after
+ * it. */
 static void what_is_said_and_kept_is_refused(void **state)
 {
     (void)state;
@@ -61,7 +62,7 @@ static void an_act_by_itself_is_not_kept(void **state)
     struct audit_event act;
     const struct request request = {
         .principal = principal_local,
-        .match = {.route = route_at(0)}}; /* any that has an act's name */
+        .match = {.route = route_at(0)}}; /* any that has an audit event */
     audit_event_begin(&act, &scene.context, &request);
     assert_int_equal(audit_event_keep(&scene.context, &act, NULL), ST_DISK_FULL);
     disk_room_measure(scene.context.disk_room);

@@ -1,6 +1,6 @@
-/* Goal: jobs that are created at once are what they would be one after the other, in one
- * transaction where nothing stands in the way. Method: requests without a connection, whose
- * headers the test has, in a service of its own. */
+/* Goal: jobs that are created together are the same as if created one after the other,
+ * in one transaction if nothing prevents it. Method: requests without a connection,
+ * whose headers the test supplies, in a service of its own. */
 #include "api/requests/key_request.h"
 #include "service/identity/access_keys.h"
 #include "service/process/daemon_state.h"
@@ -26,7 +26,7 @@ struct asked { /* one request, and its header */
 };
 
 static struct scene scene;
-static struct principal ana; /* who may have one open job */
+static struct principal ana; /* may have one open job */
 
 const char *__wrap_request_header(const struct request *request, const char *name);
 const char *__wrap_request_header(const struct request *request, const char *name)
@@ -36,10 +36,10 @@ const char *__wrap_request_header(const struct request *request, const char *nam
     return strcmp(name, "Idempotency-Key") == 0 ? asked->key : NULL;
 }
 
-/* What another daemon does between two looks of this one. */
+/* The effect of another daemon between two lookups by this one. */
 static struct meanwhile {
-    bool hides;   /* a row of a twin is not there yet */
-    bool follows; /* something is taken over */
+    bool hides;   /* a repeated request's row is not there yet */
+    bool follows; /* a change arrives */
     unsigned looks;
 } meanwhile;
 
@@ -67,7 +67,7 @@ static int begin(void **state)
         .policy = {.max_open_jobs = 1}};
     (void)state;
     scene_open(&scene);
-    scene.config.audit_ip = false; /* there is no connection to have one */
+    scene.config.audit_ip = false; /* there is no connection to take it from */
     struct dataset *points =
         scene_declare(&scene, "points", "{\"epsilon\":8,\"delta\":1e-5}");
     assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
@@ -94,7 +94,7 @@ static const struct route *job_create(void)
     return NULL;
 }
 
-/* A job with so much noise, under a key of its own. */
+/* Submits a job with this much noise, under an idempotency key of its own. */
 static void ask(struct asked *asked, const struct principal *principal,
                 double noise_multiplier)
 {
@@ -114,7 +114,7 @@ static void ask(struct asked *asked, const struct principal *principal,
     snprintf(asked->key, sizeof asked->key, "key-%u", ++number);
 }
 
-/* How many transactions were committed for submissions so far. */
+/* Returns how many transactions were committed for submissions so far. */
 static uint64_t commits(void)
 {
     uint64_t count = 0;
@@ -131,7 +131,7 @@ static uint64_t entries(void)
     return head.seq;
 }
 
-/* As they come back from the pricers. */
+/* Handles requests as they return from the pricers. */
 static void handle(struct asked *asked, size_t count)
 {
     struct request *requests[MAX];
@@ -246,7 +246,7 @@ static void a_twin_that_came_first_elsewhere_is_answered(void **state)
     forget(asked, 2);
 }
 
-/* What was held against a policy before the transaction is held against it anew. */
+/* A policy check made before the transaction is repeated in it. */
 static void what_others_changed_meanwhile_is_decided_anew(void **state)
 {
     (void)state;
@@ -294,8 +294,8 @@ static uint64_t computed(void)
     return price_book_computed(ledger_prices(scene.context.ledger));
 }
 
-/* The write queue looks prices up. It sends away a request whose price nobody has
- * worked out, and nothing has happened of the request then. */
+/* The write queue looks prices up. It sends away a request whose price is not computed
+ * yet, and nothing of the request is done then. */
 static void the_desk_computes_no_price(void **state)
 {
     (void)state;
@@ -321,7 +321,7 @@ static void the_desk_computes_no_price(void **state)
     forget(&asked, 1);
 }
 
-/* A price that is out of date whenever the request is back does not keep it for ever. */
+/* A request whose price is out of date every time it returns is not priced for ever. */
 static void a_request_is_not_priced_for_ever(void **state)
 {
     (void)state;

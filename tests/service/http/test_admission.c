@@ -1,5 +1,5 @@
-/* Goal: only loopback names are our own (the rest
- * of admission needs a connection: e2e). */
+/* Goal: only loopback names are our own. End-to-end tests check the rest of admission,
+ * which needs a connection. */
 #include "service/http/admission.h"
 
 #include "service/config/config.h"

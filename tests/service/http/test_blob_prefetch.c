@@ -1,6 +1,6 @@
-/* Goal: what the write queue borrows is here or is sought elsewhere than in the
+/* Goal: a blob that the write queue borrows is either local or is fetched outside the
  * write queue, and stays until the request is answered. Method: blobs in a bucket in
- * memory, which counts who asks. */
+ * memory, which counts the calls. */
 #include "service/http/blob_prefetch.h"
 
 #include <unistd.h>
@@ -53,7 +53,7 @@ static struct blob_name publish(struct scene *scene, const char *id)
     return name;
 }
 
-/* Two files in the bucket, and none here. */
+/* Two files are in the bucket, and none is local. */
 static void begin(struct scene *scene)
 {
     *scene = (struct scene){.place = place_make()};
@@ -114,7 +114,7 @@ static void what_was_brought_stays_until_the_errand_ends(void **state)
     begin(&scene);
     assert_int_equal(borrow(&scene, &scene.first), ST_QUEUE_FULL);
     blob_prefetch_run(&scene.errand, scene.blobs, NULL);
-    /* There is room for one of both. */
+    /* The cache has room for one of the two. */
     assert_int_equal(blob_fetch(scene.blobs, &loan, &scene.second, NULL), ST_DISK_FULL);
     assert_int_equal(borrow(&scene, &scene.first), ST_OK);
     blob_prefetch_end(&scene.errand, scene.blobs);
@@ -133,7 +133,7 @@ static void what_cannot_be_brought_is_told_and_not_sought_again(void **state)
     blob_prefetch_run(&scene.errand, scene.blobs, NULL);
     assert_int_equal(borrow(&scene, &scene.first), ST_IO);
     assert_false(scene.errand.is_due);
-    assert_int_equal(borrow(&scene, &scene.second), ST_QUEUE_FULL); /* another may be */
+    assert_int_equal(borrow(&scene, &scene.second), ST_QUEUE_FULL); /* another is due */
     blob_prefetch_run(&scene.errand, scene.blobs, NULL);
     assert_int_equal(borrow(&scene, &scene.second), ST_OK);
     end(&scene);

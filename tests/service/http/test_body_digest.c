@@ -1,6 +1,6 @@
-/* Goal: a body passes if it has every digest that its sender names by an algorithm that is
- * checked, and a field that cannot be read is refused. Method: tables of fields, with the
- * body in pieces; digests by Python's hashlib. */
+/* Goal: a body passes if it matches every digest that its sender gives with a supported
+ * algorithm, and a field that cannot be parsed is refused. Method: tables of fields,
+ * with the body in pieces; digests by Python's hashlib. */
 #include "service/http/body_digest.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Goal: ranges are read as RFC 9110 14.1.2 says. Method: its own examples and the
+/* Goal: ranges are parsed as RFC 9110 14.1.2 says. Method: its own examples and the
  * edges. */
 #include "service/http/byte_range.h"
 

@@ -1,5 +1,6 @@
-/* An answer's ready responses say what a fresh one says, and live as long as anybody
- * holds them: the sanitizers see what is freed too early or never. */
+/* Goal: a cached response's ready-made forms have the same content as a new one, and
+ * live as long as any reference to them. Method: the sanitizers find memory that is
+ * freed too early or never. */
 #include <stdlib.h>
 #include <string.h>
 #include <microhttpd.h>
@@ -61,7 +62,7 @@ static void a_fresh_response_has_the_headers_of_the_ready_one(void **state)
     assert_header(same, "ETag", answer->tag);
     assert_header(answer->not_modified, "ETag", answer->tag);
     MHD_destroy_response(same);
-    cached_response_drop(answer); /* the response holds it still */
+    cached_response_drop(answer); /* the response still holds it */
     assert_header(found, "ETag", "\"dfabf9cf308c4e707ee2c093c530ab4d\"");
     MHD_destroy_response(found);
 }
@@ -77,7 +78,7 @@ static void it_stays_until_the_last_holder_drops_it(void **state)
     cached_response_drop(NULL);
 }
 
-/* A text that is worth packing, of a made-up job. */
+/* Returns a text of a made-up job that is long enough to compress. */
 static struct cached_response *long_answer(void)
 {
     enum { SIZE = 5000 };
@@ -109,7 +110,7 @@ static void it_is_packed_once_with_a_tag_of_its_own(void **state)
     assert_header(packed->found, "Retry-After", "2");
     assert_header(packed->not_modified, "ETag", packed->tag);
     assert_header(packed->not_modified, "Vary", "Accept-Encoding");
-    cached_response_drop(answer); /* the packed one outlives it where it is held */
+    cached_response_drop(answer); /* the packed form lives on while referenced */
     assert_int_equal(packed->version, 7);
     cached_response_drop(packed);
     cached_response_drop(again);

@@ -1,5 +1,5 @@
-/* What is packed unpacks to the same bytes, is smaller, and is wanted by whoever says so;
- * what does not get smaller is left alone. */
+/* Goal: a compressed body unpacks to the same bytes, is smaller, and is sent only to
+ * clients that accept it; a body that would not become smaller stays as it is. */
 #include "service/http/compression.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Goal: the connections of each network are counted until they are given back, and no
- * network's count depends on another's. Method: more networks than the table has sets. */
+ * network's count depends on another's. Method: more networks than the table has
+ * sets. */
 #include "service/http/connection_shares.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
-/* The packed form of a thing has a tag of its own, and a list that holds either of the
- * two holds the thing. */
+/* Goal: the compressed form of a resource has its own tag, and a list that contains
+ * either of the two tags matches the resource. */
 #include "service/http/entity_tag.h"
 
 #include "tests/expect.h"

@@ -1,7 +1,7 @@
-/* Goal: a follower is woken by ticks alone, in order of submission, and is then sent what
- * is newer than its cursor: nothing twice, no point left out, at last the end; and streams
- * are bounded in number. Method: feeds made up here, whose versions the test sets, and a
- * connection that only notes when it is suspended and resumed. */
+/* Goal: only ticks wake a follower, in order of submission, and it is then sent what is
+ * newer than its cursor: nothing twice, no point left out, and finally the end; and the
+ * number of streams is bounded. Method: made-up feeds, whose versions the test sets,
+ * and a connection that only records when it is suspended and resumed. */
 #include "service/http/followers.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void resume(void *waiting)
         woken[woken_count++] = client->place;
 }
 
-/* --- a feed: its version, and an event that says from where to where --- */
+/* --- a feed: its version, and an event that shows its range of versions --- */
 
 struct subject {
     uint64_t version;
@@ -56,7 +56,7 @@ static struct event_batch *compose(const struct event_feed *feed,
                                    const struct event_key *key)
 {
     char text[64];
-    /* The feed's subject is one of the test's own. */
+    /* The test owns the feed's subject and may write to it. */
     struct subject *subject = (struct subject *)(uintptr_t)feed->subject;
     subject->composed++;
     int size = snprintf(text, sizeof text, "%llu-%llu;",
@@ -105,7 +105,7 @@ static enum status follow(struct scene *scene, int place, struct subject *subjec
     return followers_follow(scene->followers, &following, &scene->streams[place], NULL);
 }
 
-/* All that the stream gives until it waits or ends: what pull answered last. */
+/* Reads from the stream until it waits or ends, and returns pull's last result. */
 static ssize_t drain(struct stream *stream, char *text, size_t size)
 {
     size_t used = 0;
@@ -148,7 +148,7 @@ static void a_stream_gives_what_is_newer_and_waits(void **state)
     end(&scene, 1);
 }
 
-/* What it had begun to be given it is given whole. */
+/* A batch that has started is still sent whole. */
 static void whose_key_has_ended_is_told_nothing_more(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void whose_key_has_ended_is_told_nothing_more(void **state)
     end(&scene, 1);
 }
 
-/* Nothing happens to what the stream follows. */
+/* The object that the stream follows does not change. */
 static void a_quiet_stream_ends_at_the_tick_at_which_its_key_has_ended(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void what_many_read_is_composed_once(void **state)
     end(&scene, CLIENTS);
 }
 
-/* It is asked for more in the middle of a batch, and much later. */
+/* The reader asks for more in the middle of a batch, and much later. */
 static void a_slow_reader_gets_its_batch_and_then_the_newest(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void whoever_has_gone_or_finds_it_closed_is_let_go(void **state)
     end(&scene, 3);
 }
 
-/* Opens as many as may be, and answers how many that were. */
+/* Opens as many streams as allowed, at most `most`, and returns their number. */
 static size_t open_all(struct followers *followers, const struct principal *principal,
                        struct stream *streams, size_t most)
 {
@@ -333,7 +333,7 @@ static void there_are_so_many_streams_and_of_one_principal_fewer(void **state)
     count += open_all(followers, &principal_local, streams + count,
                       LIMIT_FOLLOWERS + 1 - count);
     assert_int_equal(count, LIMIT_FOLLOWERS);
-    streams[0].close(streams[0].context); /* one of ana's makes room for one */
+    streams[0].close(streams[0].context); /* room for one more of ana's */
     assert_int_equal(open_all(followers, &ana, streams, 2), 1);
     for (size_t i = 0; i < count; i++)
         streams[i].close(streams[i].context);

@@ -1,7 +1,8 @@
-/* Goal: whoever reads a list page by page, each page from another daemon, while things are
- * added and deleted and daemons start again, reads nothing twice and misses nothing that
- * was there all the time. Method: daemons that know different things of one table: what was
- * deleted since a start keeps a place, what was deleted before it has none. Fixed draws. */
+/* Goal: a client that reads a list page by page, each page from another daemon, while
+ * entries are added and deleted and daemons restart, reads nothing twice and misses
+ * nothing that was there all the time. Method: daemons that know different states of
+ * one table: an entry deleted since a start keeps a place, an entry deleted before it
+ * has none. Random draws are fixed. */
 #include "service/http/pagination.h"
 
 #include <stdio.h>
@@ -15,16 +16,16 @@ enum { THINGS = 40, MORE = 20, ALL = THINGS + MORE, DAEMONS = 3, ROUNDS = 300 };
 
 struct thing {
     unsigned number;
-    unsigned figure; /* by which lists may be ordered: few, so that many are equal */
+    unsigned figure; /* a sort key with few values, hence many equal ones */
     bool deleted, hidden;
 };
 
-static struct table { /* what the store has, and has had */
+static struct table { /* all rows that the store has or had */
     size_t count;
     struct thing things[ALL];
 } table;
 
-struct daemon { /* what one has in memory: places of the table */
+struct daemon { /* what one daemon has in memory: places in the table */
     size_t count;
     size_t places[ALL];
 };
@@ -77,7 +78,7 @@ static unsigned draw(unsigned below)
     return (unsigned)rand() % below;
 }
 
-/* Numbers have gaps, as those of jobs have whose transactions were undone. */
+/* Numbers have gaps, like those of jobs whose transactions were rolled back. */
 static void add_thing(void)
 {
     unsigned last = table.count > 0 ? table.things[table.count - 1].number : 0;
@@ -85,7 +86,7 @@ static void add_thing(void)
         .number = last + 1 + draw(3), .figure = draw(5), .hidden = draw(6) == 0};
 }
 
-/* What was deleted before is not known to it any more. */
+/* A start does not read rows that were deleted before. */
 static void start(struct daemon *daemon)
 {
     daemon->count = 0;
@@ -94,7 +95,7 @@ static void start(struct daemon *daemon)
             daemon->places[daemon->count++] = i;
 }
 
-/* Takes over what has come; some of what has come and gone it never knows. */
+/* Reads new rows; of those that were already deleted again it misses some. */
 static void follow(struct daemon *daemon)
 {
     size_t last = daemon->count > 0 ? daemon->places[daemon->count - 1] + 1 : 0;
@@ -122,7 +123,7 @@ static enum status ask(struct daemon *daemon, const struct pagination_source *or
 
 struct reading { /* of one list to its end */
     struct pagination_source order;
-    unsigned times[ALL]; /* that each thing was read */
+    unsigned times[ALL]; /* how often each thing was read */
     struct thing last;   /* read; number 0: none */
 };
 
@@ -143,7 +144,8 @@ static void read_thing(struct reading *reading, unsigned told)
     reading->last = *thing;
 }
 
-/* Reads a page, and answers the token of the next: to be freed, or NULL. */
+/* Reads a page, and returns the token of the next page, or NULL. The caller frees
+ * it. */
 static char *read_page(struct reading *reading, struct daemon *daemon,
                        const char *token)
 {
@@ -161,7 +163,7 @@ static char *read_page(struct reading *reading, struct daemon *daemon,
     return copy;
 }
 
-/* Between two pages. */
+/* Changes the table and the daemons between two pages. */
 static void live(struct daemon daemons[DAEMONS])
 {
     if (table.count < ALL && draw(2) == 0)
@@ -220,7 +222,7 @@ static struct pagination_key name(void *context, size_t place)
     return (struct pagination_key){.text = names[thing_at(context, place)->number - 1]};
 }
 
-/* Where a text decides, a mark would tell where what it names stands in the order. */
+/* If a list is sorted by a text, a token would show where its thing is in the order. */
 static void a_mark_of_a_text_names_a_thing_that_is_seen(void **state)
 {
     (void)state;
@@ -241,7 +243,7 @@ static void a_mark_of_a_text_names_a_thing_that_is_seen(void **state)
         assert_int_equal(ask(&daemon, &order, wrong[i], &reply), ST_INVALID);
 }
 
-/* p and what follows it named places, which a start may have moved. */
+/* Letters from p on named places, which a restart may have moved. */
 static void a_token_that_names_a_place_is_refused(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: whoever calls recv on a socket with a gate reads checked requests and nothing
- * else, in pieces of any size, and never waits for what is already there. Method: one
- * end of a socket pair behind a gate, read as libmicrohttpd does. */
+/* Goal: a caller of recv on a guarded socket reads only checked requests, in pieces of
+ * any size, and never waits for bytes that have already arrived. Method: one end of a
+ * socket pair behind a request guard, read as libmicrohttpd does. */
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,7 +15,7 @@
 #define OURS "GET * HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 struct scene {
-    int far, near; /* the client's end, and ours behind the gate */
+    int far, near; /* the client's end, and ours behind the guard */
     struct request_guard *gate;
     char read[1 << 16];
     size_t size;
@@ -48,7 +48,7 @@ static void give(const struct scene *scene, const char *bytes, size_t size)
     assert_int_equal(send(scene->far, bytes, size, MSG_NOSIGNAL), size);
 }
 
-/* As libmicrohttpd reads: as long as what it asks for comes in full. */
+/* Reads like libmicrohttpd: continues as long as each read fills its buffer. */
 static void read_on(struct scene *scene, size_t room)
 {
     ssize_t got = (ssize_t)room;
@@ -179,8 +179,8 @@ static void the_end_of_a_connection_is_seen(void **state)
     end(scene);
 }
 
-/* libmicrohttpd waits for a change of the socket, edge by edge, once it was given less
- * than it had room for. */
+/* After a read that did not fill its buffer, libmicrohttpd waits for an edge-triggered
+ * event of the socket. */
 static void an_end_that_came_with_the_last_bytes_is_announced(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void an_end_that_came_with_the_last_bytes_is_announced(void **state)
     } cases[] = {
         {POST "abc", sizeof POST - 1 + 3}, /* in the middle of a body */
         {GET "GET /li", sizeof GET - 1},   /* in the middle of a head */
-        {GET, sizeof GET - 1},             /* behind a whole request */
+        {GET, sizeof GET - 1},             /* after a whole request */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene *scene = begin();

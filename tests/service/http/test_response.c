@@ -1,5 +1,5 @@
-/* Goal: a reply's body arrives whole whatever it is made of, and what a stream holds is
- * let go once. Method: a server of libmicrohttpd that answers every request with the
+/* Goal: a reply's body arrives whole from any kind of source, and a stream's resources
+ * are released once. Method: a libmicrohttpd server that answers every request with the
  * reply of the test, and a client that reads the bytes of the connection. */
 #include "tests/expect.h"
 
@@ -14,7 +14,7 @@
 #include "service/http/request.h"
 #include "service/http/response.h"
 
-enum { SIZE = 200000 }; /* more than a stream is given room for at a time */
+enum { SIZE = 200000 }; /* more than a stream may write at a time */
 
 static char expected[SIZE];
 
@@ -90,7 +90,7 @@ static int ask(const struct scene *scene, const char *method)
     return client;
 }
 
-/* Asks, reads all that comes, and answers where the body begins. */
+/* Sends a request, reads the whole response, and returns where the body begins. */
 static const char *fetch(struct scene *scene, const char *method)
 {
     int client = ask(scene, method);
@@ -138,7 +138,7 @@ static void reply_with_nothing(struct request *request, void *argument)
     reply_empty(&request->reply, MHD_HTTP_OK);
 }
 
-/* The second half of a file that holds what is expected twice. */
+/* Sends the second half of a file that contains the expected bytes twice. */
 static void reply_with_file(struct request *request, void *argument)
 {
     char path[] = "/tmp/epsilond-response-XXXXXX";
@@ -162,7 +162,7 @@ static void bytes_and_files_arrive_whole(void **state)
 
 /* --- streams --- */
 
-/* Pieces of uneven sizes, up to SIZE or where it breaks. */
+/* Returns pieces of uneven sizes, up to SIZE or until the stream breaks. */
 static ssize_t pull(void *context, uint64_t position, char *to, size_t room)
 {
     struct source *source = context;
@@ -220,7 +220,8 @@ static void a_stream_arrives_whole_and_is_closed(void **state)
     assert_int_equal(atomic_load(&source.closed), 1);
 }
 
-/* Chunks: a size in hexadecimal digits, a line's end, so many bytes, a line's end. */
+/* A chunk is a size in hexadecimal digits, a line end, that number of bytes, a line
+ * end. */
 static void a_stream_of_unknown_length_comes_in_chunks(void **state)
 {
     (void)state;

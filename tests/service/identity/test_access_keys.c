@@ -1,5 +1,5 @@
-/* Goal: a key lets in whom it was made for, until it ends, and nobody else; what is kept of
- * it is no secret, and it is kept across openings. */
+/* Goal: a key admits only the principal that it was made for, until it ends; the stored
+ * form is no secret, and it survives a restart. */
 #include "service/identity/access_keys.h"
 
 #include <stdlib.h>

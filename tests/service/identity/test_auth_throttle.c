@@ -1,5 +1,5 @@
-/* Goal: an address is told to wait after ten wrong keys in a minute, and no other address
- * is for it; whatever the number of addresses, the table stays as it is. */
+/* Goal: an address must wait after ten wrong keys in a minute, and no other address is
+ * affected; the size of the table does not depend on the number of addresses. */
 #include "service/identity/auth_throttle.h"
 
 #include <arpa/inet.h>
@@ -14,7 +14,7 @@ static bool four(struct auth_throttle *wrong, uint32_t address, int64_t now_ns)
 {
     struct sockaddr_in from = {.sin_family = AF_INET};
     from.sin_addr.s_addr = htonl(address);
-    from.sin_port = htons((uint16_t)now_ns); /* matters to nobody */
+    from.sin_port = htons((uint16_t)now_ns); /* the port is ignored */
     return auth_throttle_add(wrong, (const struct sockaddr *)(const void *)&from,
                              now_ns);
 }
@@ -51,7 +51,7 @@ static void addresses_of_one_network_of_ipv6_are_one(void **state)
     auth_throttle_destroy(wrong);
 }
 
-/* Ten thousand addresses fill every place; the one that comes next is watched as ever. */
+/* Ten thousand addresses fill every place; the next address is still watched. */
 static void a_flood_of_addresses_leaves_room_for_the_next(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* Goal: a cookie leads to its key until it is ended, idle for an hour or twelve hours old,
- * through a restart and at every daemon of a store, and there are never more than the
- * limits. Method: a clock that is moved by hand; two memories of the rows of one store. */
+/* Goal: a cookie leads to its key until it is ended, idle for an hour or twelve hours
+ * old, across a restart and at every daemon of a store, and there are never more than
+ * the limits. Method: a clock that the test sets; two memories of the rows of one
+ * store. */
 #include "service/identity/logins.h"
 
 #include <stdio.h>
@@ -88,7 +89,7 @@ static void end_login(struct logins *logins, const char *cookie)
     close_tx(tx, logins_end(logins, tx, cookie, NULL));
 }
 
-/* As a start reads them. */
+/* Reads the logins as a start does. */
 static struct logins *loaded(int64_t now_s)
 {
     struct logins *logins = logins_create();
@@ -161,7 +162,7 @@ static void a_cookie_that_was_never_given_leads_nowhere(void **state)
     memcpy(changed, cookie, sizeof changed);
     changed[5] = 'G';
     assert_false(find(logins, changed, start_s, &found));
-    memset(changed, '0', LOGIN_COOKIE_SIZE - 1); /* its digest is no place's */
+    memset(changed, '0', LOGIN_COOKIE_SIZE - 1); /* its digest matches no slot */
     assert_false(find(logins, changed, start_s, &found));
     assert_true(find(logins, cookie, start_s, &found));
     logins_destroy(logins);
@@ -175,11 +176,11 @@ static void it_ends_after_an_idle_hour_and_after_twelve(void **state)
     struct login found;
     begin(logins, "k1", start_s, idle);
     assert_true(find(logins, idle, start_s + LOGIN_IDLE_S - 1, &found));
-    /* What is long under way holds on to it, and does not use it. */
+    /* A long request holds the login without counting as use. */
     assert_true(hold(logins, idle, start_s + 2 * LOGIN_IDLE_S - 2));
     assert_false(hold(logins, idle, start_s + 2 * LOGIN_IDLE_S - 1));
     assert_false(find(logins, idle, start_s + 2 * LOGIN_IDLE_S - 1, &found));
-    assert_false(find(logins, idle, start_s, &found)); /* it is gone for good */
+    assert_false(find(logins, idle, start_s, &found)); /* it has been removed */
     begin(logins, "k1", start_s, busy);
     int64_t now_s = start_s;
     while (now_s + LOGIN_IDLE_S - 1 < start_s + LOGIN_LIFE_S) {
@@ -224,15 +225,16 @@ static void there_are_never_more_than_the_limit(void **state)
         begin(logins, key, start_s, last);
     }
     assert_int_equal(try_begin(logins, "late", start_s, cookie), ST_QUEUE_FULL);
-    assert_true(find(logins, last, start_s + 1, &found)); /* untouched */
+    assert_true(find(logins, last, start_s + 1, &found)); /* unchanged */
     begin(logins, "late", start_s + LOGIN_IDLE_S, cookie);
-    assert_int_equal(rows().count, LIMIT_LOGINS); /* one that was over has gone */
+    assert_int_equal(rows().count, LIMIT_LOGINS); /* an expired one was removed */
     assert_true(find(logins, cookie, start_s + LOGIN_IDLE_S, &found));
     assert_string_equal(found.key, "late");
     logins_destroy(logins);
 }
 
-/* A cookie is a secret, so what is on the disk is its digest and nothing that leads back. */
+/* A cookie is a secret, so only its digest is on disk, from which the cookie cannot be
+ * recovered. */
 static void a_row_has_the_digest_alone(void **state)
 {
     (void)state;
@@ -287,18 +289,18 @@ static void another_daemon_knows_it_until_it_is_ended_anywhere(void **state)
     assert_true(find(there, cookie, start_s, &found));
     assert_string_equal(found.key, "k1");
     end_login(there, cookie);
-    assert_true(hold(here, cookie, start_s)); /* it has not looked yet */
+    assert_true(hold(here, cookie, start_s)); /* it has not polled yet */
     renew(here, one.id);
     assert_false(find(here, cookie, start_s, &found));
     assert_int_equal(rows().count, 0);
     begin(here, "k2", start_s, other);
     assert_true(find(here, other, start_s, &found));
-    renew(there, "no digest"); /* it lets nobody in */
+    renew(there, "no digest"); /* it admits no one */
     logins_destroy(here);
     logins_destroy(there);
 }
 
-/* Whoever is used at one daemon is not idle at another. */
+/* A login that is used at one daemon is not idle at another. */
 static void use_is_written_in_steps(void **state)
 {
     (void)state;
@@ -319,12 +321,12 @@ static void use_is_written_in_steps(void **state)
     assert_false(hold(there, cookie, start_s + 1800 + LOGIN_IDLE_S));
     logins_save(there, store, (start_s + 1800 + LOGIN_IDLE_S) * 1000);
     assert_int_equal(rows().count, 0);
-    assert_false(hold(there, cookie, start_s)); /* its place is free */
+    assert_false(hold(there, cookie, start_s)); /* its slot is free */
     logins_destroy(here);
     logins_destroy(there);
 }
 
-/* Whether it is over or not: `verify` says what a start says. */
+/* Expired or not: `verify` reports what a start reports. */
 static void a_row_that_does_not_read_back_is_named(void **state)
 {
     (void)state;

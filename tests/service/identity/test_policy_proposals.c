@@ -1,5 +1,5 @@
-/* Goal: a key has one policy that waits, until it lapses, is decided, or room is gone, through
- * a restart and at every daemon of a store. */
+/* Goal: a key has one pending policy, until it lapses, is decided, or room is needed,
+ * across a restart and at every daemon of a store. */
 #include "service/identity/policy_proposals.h"
 
 #include <stdio.h>
@@ -122,7 +122,7 @@ static void renew(struct policy_proposals *proposals, const char *key)
     assert_int_equal(store_commit(tx, NULL), ST_OK);
 }
 
-/* The other daemon dropped one that had lapsed, and put another in its place. */
+/* The other daemon dropped a proposal that had lapsed, and put another in its place. */
 static void a_full_list_takes_what_came_before_what_went(void **state)
 {
     (void)state;

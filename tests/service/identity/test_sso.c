@@ -1,6 +1,6 @@
-/* Goal: whom a proxy has named is answered as long as the file of groups gives them what it
- * gave, and a stream of theirs for a quarter of an hour. Method: a file of groups that is
- * changed and read again, and seconds that are made up. */
+/* Goal: a user named by a proxy is answered as long as the file of groups grants them
+ * what it granted, and their stream for a quarter of an hour. Method: a file of groups
+ * that is changed and read again, and simulated seconds. */
 #include "base/principal.h"
 #include "service/identity/sso.h"
 

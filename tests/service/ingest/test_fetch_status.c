@@ -1,4 +1,4 @@
-/* Goal: one fetch a file, a bound on all of them, and nobody sees another's. */
+/* Goal: one fetch for each file, a bound on all of them, and no user sees another's. */
 #include "tests/expect.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Goal: when the end of an import is shown says nothing of how long a usual one took, and
- * little of any other: a factor of two, of persons of four. Method: every second of a few
- * hours. */
+/* Goal: the time at which an import's end is shown reveals nothing of how long a usual
+ * import took, and little of any other: a factor of two, or of four if the unit is a
+ * person. Method: every second of a few hours. */
 #include "service/ingest/import_padding.h"
 
 #include "tests/expect.h"
@@ -39,7 +39,8 @@ static void an_end_is_shown_after_it_and_not_long_after(void **state)
     }
 }
 
-/* As many ends as times the number grows by the factor, each a function of the size alone. */
+/* The possible ends are one first end, which depends only on the size, and its
+ * multiples by powers of the factor. */
 static void few_moments_can_be_an_end(void **state)
 {
     (void)state;
@@ -61,7 +62,8 @@ static void a_small_import_of_records_ends_at_the_next_tick(void **state)
     assert_int_equal(import_padding_end(0, 1 << 20, PRIVACY_UNIT_RECORD), 1);
 }
 
-/* Three persons may have three rows, or three million, which take half of these seconds. */
+/* Three persons may have three rows, or three million, which take half of these
+ * seconds. */
 static void of_few_persons_a_thousand_rows_each_end_with_one(void **state)
 {
     (void)state;

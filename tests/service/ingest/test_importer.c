@@ -1,8 +1,9 @@
-/* Goal: an import leaves the matrix and nothing else: no uploaded file, no words about a
- * row in the log, no second copy of the records under another budget; and how long it took
- * is not seen by when it ends; and where a file is bad its owner alone reads. Method: a service on a directory of its own whose importer
- * the test calls; its log in a file; the linker's --wrap puts the test between the importer,
- * the clock and what reads files. */
+/* Goal: an import leaves only the matrix: no uploaded file, no words about a row in the
+ * log, no second copy of the records under another budget; its end does not show how
+ * long it took; and only the owner can read where a file is bad. Method: a service on
+ * its own directory whose importer the test calls; its log in a file; the linker's
+ * --wrap puts the test between the importer, the clock and the code that reads
+ * files. */
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/data/readers/import.h"
@@ -26,15 +27,15 @@ static struct scene scene;
 
 /* --- between the importer and what it calls --- */
 
-static struct faked { /* an import that reads nothing, by a clock that stands */
+static struct faked { /* an import that reads nothing, with a stopped clock */
     bool is_on;
     enum status status;
     int64_t takes, now; /* seconds */
     uint64_t size;
     unsigned waits, stop_at; /* ticks; the one at which the service is stopped */
-    unsigned pauses;         /* ticks at which processor time stood still */
+    unsigned pauses;         /* ticks at which processor time was paused */
     unsigned published, publish_waits; /* how often, and after how many ticks */
-    unsigned reveals;                  /* random waits, before any tick is waited for */
+    unsigned reveals;                  /* random waits, before any wait for a tick */
 } faked;
 
 enum status __real_import_run(const struct import *import, struct import_result *result,
@@ -131,7 +132,7 @@ static unsigned files_in(const char *folder)
     return count;
 }
 
-/* What importing writes to the log. */
+/* Imports a file and copies to `log` what the import logs. */
 static struct dataset_info import_logged(struct dataset *dataset, const char *first,
                                          char *log, size_t size)
 {
@@ -170,7 +171,7 @@ static void the_log_says_that_an_import_failed_and_not_why(void **state)
     struct dataset *points = scene_declare(&scene, "points", budget);
     struct dataset_info info = import_logged(points, "secret", log, sizeof log);
     assert_int_equal(info.state, DATASET_FAILED);
-    const char *why = strrchr(info.detail.failure.text, '"'); /* behind the column */
+    const char *why = strrchr(info.detail.failure.text, '"'); /* after the column */
     assert_non_null(why);
     assert_non_null(strstr(log, "import_ended"));
     assert_non_null(strstr(log, "import_failed"));
@@ -203,7 +204,8 @@ static void open_matrix(struct matrix *matrix, const char *id)
     assert_int_equal(matrix_open(matrix, scene_path(&scene, name), NULL), ST_OK);
 }
 
-/* How many records lie where the file had them: their feature grows with their line. */
+/* Counts the records that are at their position in the file: their feature grows with
+ * their line. */
 static size_t in_file_order(const char *id)
 {
     struct matrix matrix;
@@ -261,7 +263,8 @@ static void a_dataset_that_is_ready_is_not_imported_a_second_time(void **state)
     matrix_close(&matrix);
 }
 
-/* Nobody knows whether a file is there if its folder cannot be read: the state stays. */
+/* If its folder cannot be read it is unknown whether a file exists, so the state
+ * stays. */
 static void only_a_file_that_is_missing_is_reported_as_not_uploaded(void **state)
 {
     (void)state;
@@ -308,7 +311,7 @@ static enum dataset_state import_faked(const char *id, const char *columns,
     return scene_import(&scene, dataset, "0").state;
 }
 
-/* How many ticks an import waits for, which took so many seconds. */
+/* Checks for how many ticks an import waits that took a given number of seconds. */
 static void how_long_persons_take_and_where_a_file_is_bad_is_not_seen(void **state)
 {
     (void)state;
@@ -338,7 +341,7 @@ static void how_long_persons_take_and_where_a_file_is_bad_is_not_seen(void **sta
         assert_int_equal(ended, cases[i].import.status == ST_OK ? DATASET_READY
                                                                 : DATASET_FAILED);
         assert_int_equal(faked.waits, cases[i].waits);
-        /* Whoever keeps the files sees no sooner than others that it ended. */
+        /* A person with access to the files sees the end no earlier than others. */
         assert_int_equal(faked.published, cases[i].import.status == ST_OK);
         if (faked.published > 0)
             assert_int_equal(faked.publish_waits, faked.waits - 1);

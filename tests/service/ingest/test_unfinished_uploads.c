@@ -1,6 +1,6 @@
-/* Goal: an upload goes on where it stopped, one writer at a time, for whoever began it;
- * and what is no longer wanted leaves nothing behind. Method: claims against a real data
- * directory, whose scratch/ is counted. */
+/* Goal: an upload continues where it stopped, with one writer at a time, for the
+ * principal that began it; and an upload that is no longer wanted leaves nothing
+ * behind. Method: claims against a real data directory, whose scratch/ is counted. */
 #include "tests/expect.h"
 
 #include <unistd.h>
@@ -74,7 +74,7 @@ static struct unfinished_upload *taken(struct scene *scene,
     return upload;
 }
 
-/* Leaves size bytes of an upload of length. */
+/* Leaves size bytes of an upload of length bytes. */
 static void leave(struct scene *scene, const char *id, size_t size, uint64_t length)
 {
     const struct upload_claim claim = claim_of(id, 0, length);
@@ -85,7 +85,7 @@ static void leave(struct scene *scene, const char *id, size_t size, uint64_t len
     unfinished_uploads_rest(scene->uploads, upload);
 }
 
-/* Refused with the status; *there is then so. */
+/* Expects a refusal with the status and with *there == expected. */
 static void assert_refused(struct scene *scene, const struct upload_claim *claim,
                            enum status status, uint64_t expected)
 {
@@ -203,7 +203,7 @@ static void what_is_not_wanted_any_more_leaves_nothing(void **state)
     leave(scene, "a", 5, 9);
     struct unfinished_upload *upload = taken(scene, &claim);
     unfinished_uploads_discard(scene->uploads, &claim.name);
-    assert_int_equal(drafts(scene), 1); /* it is being written */
+    assert_int_equal(drafts(scene), 1); /* still being written */
     assert_false(found(scene, "a", &ann, 5, 9));
     unfinished_uploads_rest(scene->uploads, upload);
     assert_int_equal(drafts(scene), 0);

@@ -1,9 +1,9 @@
-/* Goal: what breaks off of an upload in pieces is kept as long as its dataset waits for it,
- * and no longer, whichever comes first; and a dataset that is declared in another format
- * while an upload of it begins stops that upload alone, as does an import that begins while
- * a file is published. Method: uploads that were taken as a
- * request takes them, abandoned before and after their dataset moves; and a dataset_read
- * that declares the dataset anew just after it was read, as the write queue may. */
+/* Goal: an unfinished part of an upload is kept as long as its dataset waits for it,
+ * and no longer, whichever comes first; and if a dataset is declared in another format
+ * while an upload of it begins, only that upload stops, as it does when an import
+ * begins while a file is published. Method: uploads that were taken as a request takes
+ * them, abandoned before and after their dataset moves; and a dataset_read that
+ * declares the dataset again just after it was read, as the write queue may. */
 #include "api/requests/dataset_request.h"
 #include "api/views/dataset_view.h"
 #include "api/http/routes.h"
@@ -19,7 +19,7 @@
 
 static struct scene scene;
 
-static const char *overtaken;  /* is declared anew after the next read; NULL: none is */
+static const char *overtaken;  /* declared again after the next read; NULL: none */
 static struct dataset *begins; /* whose import begins after the next read; NULL: none */
 
 static void declare_arrays(const char *id)
@@ -124,7 +124,7 @@ static void a_piece_is_kept_while_its_dataset_waits_for_it(void **state)
     struct upload upload = begun(dataset, BLOB_DATA);
     upload_abandon(&scene.context, &upload);
     assert_false(upload.open);
-    upload_abandon(&scene.context, &upload); /* nothing is open */
+    upload_abandon(&scene.context, &upload); /* no file is open */
     assert_true(is_kept(dataset, BLOB_DATA));
     upload = begun(dataset, BLOB_DATA);
     move(dataset, DATASET_IMPORTING);
@@ -132,7 +132,7 @@ static void a_piece_is_kept_while_its_dataset_waits_for_it(void **state)
     assert_true(is_kept(dataset, BLOB_DATA));
 }
 
-/* The dataset's own discarding found nothing, for the piece was begun just after it. */
+/* The dataset discarded its files just before the piece was begun, and found none. */
 static void a_piece_that_nobody_waits_for_goes_when_it_breaks_off(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void a_write_that_fails_leaves_nothing(void **state)
     struct upload upload = begun(dataset, BLOB_DATA);
     int draft = upload.file, reading = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_true(reading >= 0);
-    upload.file = reading; /* which cannot be written to */
+    upload.file = reading; /* opened for reading only */
     assert_int_equal(upload_write(&scene.context, &upload, "d", 1, NULL), ST_INTERNAL);
     upload.file = draft;
     close(reading);
@@ -191,7 +191,8 @@ static void a_write_that_fails_leaves_nothing(void **state)
     assert_false(is_kept(dataset, BLOB_DATA));
 }
 
-/* The route of the file "data" of a new dataset, which is overtaken at the next read. */
+/* Returns the route of the file "data" of a new dataset, which is declared again at the
+ * next read. */
 static struct route_match overtaken_place(const char *id)
 {
     struct route_match place = {.name = "data"};
@@ -234,8 +235,9 @@ static void a_file_of_a_format_that_goes_as_it_begins_is_not_published(void **st
     assert_int_equal(blob_find(scene.context.blobs, &name, NULL), ST_NOT_FOUND);
 }
 
-/* The import reads the files of before: another daemon has begun it, or the write
- * queue beside a fetch. What the upload is answered is what is imported. */
+/* The import reads the earlier files: another daemon has begun it, or the write queue
+ * during a fetch. An upload is only accepted if its file is the one that is
+ * imported. */
 static void a_file_whose_import_begins_as_it_is_published_is_refused(void **state)
 {
     (void)state;
@@ -278,7 +280,7 @@ static void a_piece_of_a_format_that_goes_as_it_begins_is_not_kept(void **state)
     assert_false(is_kept(datasets_find(scene.context.datasets, "piece"), BLOB_DATA));
 }
 
-/* The next piece may come to another daemon, which has a part of another file. */
+/* The next piece may reach another daemon, which has a part of another file. */
 static void where_others_share_the_store_no_part_is_kept(void **state)
 {
     (void)state;
@@ -289,11 +291,11 @@ static void where_others_share_the_store_no_part_is_kept(void **state)
         .place = &place, .principal = &principal_local, .offset = "0", .length = "9"};
     struct upload upload = {.size = 5};
     others_share = true;
-    start.content_length = "3"; /* it says so at once */
+    start.content_length = "3"; /* the request shows it at once */
     assert_int_equal(upload_begin(&scene.context, &upload, &start, &error),
                      ST_UPLOAD_OFFSET);
     assert_int_equal(upload.size, 0);
-    start.content_length = NULL; /* or ends early */
+    start.content_length = NULL; /* or it ends early */
     upload = (struct upload){0};
     assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL), ST_OK);
     assert_int_equal(upload_write(&scene.context, &upload, "abc", 3, NULL), ST_OK);
@@ -302,17 +304,17 @@ static void where_others_share_the_store_no_part_is_kept(void **state)
     assert_int_equal(upload.size, 0);
     assert_false(upload.open);
     assert_false(is_kept(dataset, BLOB_DATA));
-    upload = (struct upload){0}; /* or breaks off */
+    upload = (struct upload){0}; /* or it breaks off */
     assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL), ST_OK);
     assert_int_equal(upload_write(&scene.context, &upload, "abc", 3, NULL), ST_OK);
     upload_abandon(&scene.context, &upload);
     assert_false(is_kept(dataset, BLOB_DATA));
-    start.offset = "3"; /* or goes on */
+    start.offset = "3"; /* or it continues */
     upload = (struct upload){.size = 5};
     assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL),
                      ST_UPLOAD_OFFSET);
     assert_int_equal(upload.size, 0);
-    start.offset = "0"; /* and a whole file is taken */
+    start.offset = "0"; /* but a whole file is accepted */
     start.content_length = "9";
     upload = (struct upload){0};
     assert_int_equal(upload_begin(&scene.context, &upload, &start, NULL), ST_OK);

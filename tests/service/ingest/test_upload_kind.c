@@ -1,5 +1,5 @@
-/* Goal: each file of each format can be uploaded under its name, and no other. Method:
- * every row of the table of readers. */
+/* Goal: each file of each format can be uploaded only under its own name. Method: every
+ * row of the table of readers. */
 #include "engine/data/schema.h"
 #include "tests/expect.h"
 

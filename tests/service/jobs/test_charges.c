@@ -1,6 +1,6 @@
-/* Goal: a block of a charge is granted once and in its turn, what a lease ends with is what
- * was authorised, and a restart finds it as it was. Method: a service whose threads do
- * nothing; the ledger says what is authorised and what was committed. */
+/* Goal: a block of a charge is granted once and in order, a lease ends with what was
+ * authorised, and a restart finds the charge unchanged. Method: a service whose threads
+ * do nothing; the ledger says what is authorised and what was committed. */
 #include "service/planning/charge_lease.h"
 
 #include <pthread.h>
@@ -33,8 +33,8 @@ static int end(void **state)
     return 0;
 }
 
-/* As the write queue makes one: 25 steps in blocks of 10, whose lease ends at
- * SECOND. */
+/* Creates a charge as the write queue does: 25 steps in blocks of 10, with a lease that
+ * ends at SECOND. */
 static struct charge *make_on(const char *id)
 {
     char body[512];
@@ -168,7 +168,7 @@ static void a_lease_that_ends_commits_what_was_authorised(void **state)
     assert_int_equal(state_of(unused), CHARGE_OPEN);
     charges_lapse(&scene.context, SECOND);
     assert_int_equal(state_of(unused), CHARGE_LAPSED);
-    /* A block prolongs the lease, from the clock's second on. */
+    /* A block extends the lease, from the clock's second on. */
     assert_int_equal(state_of(used), CHARGE_OPEN);
     charges_lapse(&scene.context, INT64_C(1) << 40);
     assert_int_equal(state_of(used), CHARGE_LAPSED);
@@ -188,7 +188,8 @@ static void *lapse(void *context)
     return NULL;
 }
 
-/* The lease is over when the lapse first looks, and no longer when its turn to write comes. */
+/* The lease has expired when the lapse first checks it, but not any more when its write
+ * transaction begins. */
 static void a_lease_that_a_block_has_renewed_goes_on(void **state)
 {
     (void)state;
@@ -243,7 +244,7 @@ static void the_list_of_open_charges_and_the_tally_agree(void **state)
     assert_true(charges_next_end(scene.context.charges) == INT64_MAX);
 }
 
-/* Of a charge that is granted whole and ends. */
+/* Grants a whole charge and ends it. */
 static void spend(const char *id)
 {
     struct charge *charge = make_on(id);
@@ -265,7 +266,7 @@ static void webhooks_are_told_when_a_budget_falls_and_else_not(void **state)
     const struct webhook webhook = hook_make(&scene, HOOK_BUDGET);
     spend("ample");
     assert_int_equal(hook_waiting(&scene, &webhook), 0);
-    spend("low"); /* a charge that names no parts is one to both */
+    spend("low"); /* without parts, a charge is to both */
     hook_expect(&scene, &webhook, PARTS_MAX, low_message);
 }
 

@@ -1,5 +1,5 @@
-/* Goal: what a job's progress says of the time to come is made of what is shown. Method:
- * values worked out by hand. */
+/* Goal: a job's time to completion is computed only from what is shown. Method: values
+ * computed by hand. */
 #include "tests/expect.h"
 
 #include "service/jobs/job.h"
@@ -10,7 +10,7 @@ static void the_steps_left_take_as_long_as_those_that_are_shown(void **state)
     static const struct {
         uint64_t step, steps;
         int64_t elapsed_s;
-        uint64_t left; /* 0: not told */
+        uint64_t left; /* 0: not known */
     } cases[] = {
         {25, 100, 10, 30},         {42, 119, 7, 13}, /* 12.8 */
         {1, 10000000, 1, 9999999}, {99, 100, 1, 1}, /* 0.01, and a job ends at a tick */

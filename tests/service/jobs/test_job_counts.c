@@ -1,4 +1,4 @@
-/* Goal: jobs are counted by state, in all and apart for each project. */
+/* Goal: jobs are counted by state, in total and for each project. */
 #include "service/jobs/job_counts.h"
 
 #include "tests/expect.h"

@@ -1,6 +1,6 @@
-/* Goal: how long a job will take is said by what was shown of one like it, and by nothing
- * else. Method: a job that begins and ends at seconds that the test makes up; a plan that is
- * like it, and plans that are not. */
+/* Goal: the duration of a job is estimated only from what was shown of a similar job.
+ * Method: a job that begins and ends at simulated seconds; a plan that is similar, and
+ * plans that are not. */
 #include "service/datasets/dataset_info.h"
 #include "service/jobs/job_eta.h"
 
@@ -72,7 +72,8 @@ static void a_job_takes_as_long_as_one_like_it_took(void **state)
                                 "\"batch_size\":50,\"steps\":4,\"optimizer\":{"
                                 "\"name\":\"sgd\",\"learning_rate\":0.5}," NOISE),
                      7);
-    /* A step that takes four rows of each in its batch is four times as long. */
+    /* A step that takes four rows of each unit in its batch takes four times as
+     * long. */
     struct job_plan plan =
         scene_plan(&scene, dpsgd, "\"batch_size\":50,\"steps\":4," NOISE);
     plan.request.train.unit_rows = 4;

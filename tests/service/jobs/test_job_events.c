@@ -1,7 +1,7 @@
-/* Goal: the events of a job and of the lists say what a poll would say, in the order in
- * which it was shown, from any cursor on: nothing that was only recorded, no point twice
- * or never. Method: a service on a directory of its own whose runs and ticks are the
- * test's. */
+/* Goal: the events of a job and of the lists report what a poll would, in the order in
+ * which it was shown, from any cursor on: nothing that was only recorded, and each
+ * point exactly once. Method: a service on its own directory whose runs and ticks the
+ * test controls. */
 #include "service/process/daemon_state.h"
 #include "service/datasets/dataset_info.h"
 #include "service/datasets/datasets.h"
@@ -43,7 +43,8 @@ static void begin(struct scene_job *with)
     clock_tick_run(&scene->context, FIRST); /* it begins */
 }
 
-/* What is newer than the cursor, which moves behind it; to be freed. */
+/* Returns what is newer than the cursor, and moves the cursor past it. The caller frees
+ * it. */
 static char *read_news(const struct event_feed *feed, struct event_cursor *cursor,
                        bool *is_last)
 {
@@ -99,14 +100,14 @@ static void hand_over(struct scene_job *with)
     job_hand_over(with->scene.context.jobs, with->job, ending);
 }
 
-/* The id that stands in the last line but one of the text. */
+/* Returns the id in the second to last line of the text. */
 static const char *id_in(const char *text)
 {
     static char id[64];
     const char *at = strstr(text, "\nid: ");
     assert_non_null(at);
     assert_int_equal(sscanf(at, "\nid: %63s", id), 1);
-    assert_string_equal(at + 5 + strlen(id), "\n\n"); /* with the last event alone */
+    assert_string_equal(at + 5 + strlen(id), "\n\n"); /* the last event ends the text */
     return id;
 }
 
@@ -187,7 +188,7 @@ static void ids_that_are_not_known_begin_anew(void **state)
     scene_close(&with.scene);
 }
 
-/* As if its events before were another daemon's. */
+/* Pretends that another daemon sent the earlier events. */
 static struct event_cursor cursor_of_another(struct scene_job *with, const char *id,
                                              bool *ended)
 {
@@ -241,7 +242,8 @@ static void another_daemon_goes_on_behind_every_point_that_was_read(void **state
     scene_close(&with.scene);
 }
 
-/* It shows less than was read elsewhere: nothing goes back, nothing comes twice. */
+/* This daemon shows less than the client read elsewhere: nothing goes back, nothing
+ * comes twice. */
 static void a_daemon_that_knows_less_waits_until_it_knows_more(void **state)
 {
     (void)state;
@@ -274,7 +276,8 @@ static void a_daemon_that_knows_less_waits_until_it_knows_more(void **state)
     scene_close(&with.scene);
 }
 
-/* More points than a batch takes: they come in turn, and the id with the last of them. */
+/* More points than one batch takes: they arrive in order, and the id with the last of
+ * them. */
 static void many_points_come_in_several_batches(void **state)
 {
     (void)state;
@@ -371,7 +374,7 @@ static void a_dataset_that_is_registered_or_moves_is_told(void **state)
     scene_close(&with.scene);
 }
 
-/* More than are remembered: the lists are to be read anew, once. */
+/* More changes than are remembered: the client must read the lists again, once. */
 static void whoever_misses_datasets_is_told_so(void **state)
 {
     (void)state;
@@ -402,7 +405,7 @@ static void a_name_is_a_change_that_is_told(void **state)
     char expected[128];
     struct scene_job with;
     struct event_cursor cursor = {0};
-    struct caption named = {0}; /* as it is: to be named again is a change too */
+    struct caption named = {0}; /* unchanged: setting it again is also a change */
     begin(&with);
     free(read_news(&with.feed, &cursor, NULL));
     struct store_tx *tx = scene_begin(&with.scene);
@@ -417,7 +420,7 @@ static void a_name_is_a_change_that_is_told(void **state)
     scene_close(&with.scene);
 }
 
-/* As they were composed before they were kept: by a job's newest version. */
+/* A cached line equals a newly composed one, and follows the job's newest version. */
 static void a_line_of_a_list_follows_its_job(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: what a job is said to have spent is the price of what was authorised, and never
- * more than its plan's. Method: the figures of the accountant beside it. */
+/* Goal: the shown spending of a job is the price of what was authorised, and never more
+ * than its plan's. Method: compared with the accountant's figures. */
 #include "service/jobs/job_plan.h"
 
 #include "tests/expect.h"

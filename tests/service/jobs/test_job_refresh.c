@@ -1,6 +1,6 @@
-/* Goal: of two daemons that move one job the second decides by what the first has made of
- * it. Method: two memories of the jobs of one store, each of which knows nothing of what
- * the other does. */
+/* Goal: if two daemons move one job, the second decides by the state that the first has
+ * left. Method: two memories of the jobs of one store, neither of which knows what the
+ * other does. */
 #include "service/process/daemon_state.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/job_refresh.h"
@@ -48,7 +48,7 @@ static void two_open(struct two *two)
     assert_non_null(two->its);
 }
 
-/* A start finds what both have left. */
+/* Closes both, and checks that a start finds what both have left. */
 static void two_close(struct two *two, enum job_state state)
 {
     struct jobs *again = read_jobs(two->here);
@@ -103,7 +103,7 @@ static void a_job_that_another_has_begun_is_cancelled_as_one_that_runs(void **st
     assert_int_equal(job_state(two.there.jobs, two.its), JOB_CANCELLING);
     assert_int_equal(job_state(two.here->jobs, two.job), JOB_RUNNING);
     assert_int_equal(end_failed(two.here, two.job), ST_OK);
-    assert_int_equal(cancel(&two.there, two.its), ST_OK); /* it is being cancelled */
+    assert_int_equal(cancel(&two.there, two.its), ST_OK); /* already being cancelled */
     renew(&two);
     assert_int_equal(cancel(&two.there, two.its), ST_JOB_TERMINAL);
     two_close(&two, JOB_FAILED);
@@ -126,7 +126,7 @@ static void a_job_ends_once(void **state)
     two_close(&two, JOB_FAILED);
 }
 
-/* What is read of a run between two ticks is shown by the next. */
+/* Progress that is read between two ticks is shown at the next tick. */
 static void what_another_has_recorded_is_shown_at_a_tick(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void what_another_has_recorded_is_shown_at_a_tick(void **state)
     two_close(&two, JOB_RUNNING);
 }
 
-/* A run writes what it has recorded over a row that a cancellation has moved. */
+/* A run writes its progress over a row that a cancellation has moved. */
 static void what_is_recorded_here_is_not_lost_to_a_cancellation_there(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: a job that had ended before the start is all that it was, though its row is read
- * only when somebody asks. Method: the jobs of one store opened twice, once as a start does
- * and once with every row read whole, and rows that somebody has changed. */
+/* Goal: a job that had ended before the start is complete, though its row is read only
+ * on demand. Method: the jobs of one store opened twice, once as a start does and once
+ * with every row read whole, and rows that were changed from outside. */
 #include "service/jobs/job_text.h"
 
 #include <pthread.h>
@@ -114,7 +114,7 @@ static void lists_read_no_body(void **state)
     jobs_close(jobs);
 }
 
-/* What is to run is held against what was reserved, at the start
+/* A job that is still to run is compared with its reservation at the start
  * (consistency_check.h). */
 static void a_job_that_has_not_ended_is_read_whole(void **state)
 {
@@ -159,7 +159,7 @@ static bool copy_row(void *context, const struct job_row *row)
     return true;
 }
 
-/* Puts another text in the place of one of as many letters in the row's detail. */
+/* Replaces a text in the row's detail with another of the same length. */
 static void damage(const char *was, const char *now)
 {
     struct job_row row;
@@ -176,7 +176,7 @@ static void damage(const char *was, const char *now)
     free(detail);
 }
 
-/* How the process ends that asks for the body. */
+/* Returns the exit status of a child process that asks for the body. */
 static int asked_for(const struct job *unread)
 {
     int code = 0;

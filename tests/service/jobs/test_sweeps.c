@@ -1,6 +1,6 @@
-/* Goal: a sweep is there with the transaction that made it, and has ended with the one that
- * ends the last of its runs, not before, and not where that is undone. Method: runs in the
- * store of a service whose threads do nothing. */
+/* Goal: a sweep exists with the transaction that created it, and ends with the
+ * transaction that ends its last run, not earlier, and not if that transaction is
+ * rolled back. Method: runs in the store of a service whose threads do nothing. */
 #include "service/datasets/dataset_info.h"
 #include "service/jobs/job_plan.h"
 #include "tests/expect.h"
@@ -18,7 +18,8 @@ static void begin(struct scene *scene)
     assert_int_equal(scene_import(scene, points, "0.5").state, DATASET_READY);
 }
 
-/* Adds the runs of a sweep in tx, without reservations, which nobody asks for here. */
+/* Adds the runs of a sweep in tx, without reservations, which this test does not
+ * need. */
 static struct sweep_id add(struct scene *scene, struct store_tx *tx,
                            struct job *runs[RUNS])
 {
@@ -89,7 +90,7 @@ static void it_ends_with_the_last_run_that_does(void **state)
     tx = scene_begin(&scene);
     assert_int_equal(open_after(&scene, tx, runs[0], true), 2);
     scene_commit(tx, ST_OK);
-    /* An end that is undone is none. */
+    /* An end that is rolled back does not count. */
     tx = scene_begin(&scene);
     assert_int_equal(open_after(&scene, tx, runs[1], true), 1);
     assert_int_equal(open_after(&scene, tx, runs[2], true), 0);

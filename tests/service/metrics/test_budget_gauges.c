@@ -1,5 +1,5 @@
-/* Goal: the board has the budgets of which least is left, as the ledger has them, and
- * follows each change. Method: a service whose threads do nothing. */
+/* Goal: the gauges show the budgets with the least left, with the ledger's values, and
+ * follow each change. Method: a service whose threads do nothing. */
 #include "service/metrics/budget_gauges.h"
 
 #include "accountant/ledger/ledger_view.h"
@@ -66,7 +66,7 @@ static void the_least_left_comes_first_and_the_rest_is_counted(void **state)
     scene_close(&scene);
 }
 
-/* The holdout is not charged for what was trained on the rest. */
+/* The holdout is not charged for training on the rest. */
 static void a_divided_dataset_has_a_line_for_each_part(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void entries_are_tallied_by_kind_over_a_restart(void **state)
         struct entry_tally tally = ledger_tally(scene.context.ledger);
         assert_true(tally.grants == 2 && tally.reserves == 1 && tally.commits == 0);
         if (i == 0) {
-            /* What is rolled back is not counted. */
+            /* A transaction that is rolled back is not counted. */
             struct store_tx *tx = scene_begin(&scene);
             assert_int_equal(
                 ledger_settle(scene.context.ledger, tx, job_id(job), NULL, NULL),

@@ -1,6 +1,6 @@
-/* Goal: a model that was used is not read again, one that is in use is nobody else's, and
- * idle ones are bounded. Method: small models whose files are taken away once they were
- * read: whoever opens one again fails. */
+/* Goal: a model that was used is not read again, one that is in use is lent to no other
+ * request, and the number of idle ones is bounded. Method: small models whose files are
+ * removed after reading, so that opening one again fails. */
 #include "base/id.h"
 #include "service/models/model_cache.h"
 
@@ -70,7 +70,7 @@ static struct predictor *taken(struct scene *scene, struct model_cache *loaded,
     return predictor;
 }
 
-/* Has been used, and is idle. */
+/* Uses a model, which is idle afterwards. */
 static void use(struct scene *scene, struct model_cache *loaded, size_t model)
 {
     model_cache_give(loaded, &scene->ids[model], taken(scene, loaded, model));

@@ -1,5 +1,6 @@
-/* Goal: a file that changed is never served as good; one that did not is read once where
- * parts of it are served. Method: files and seals are exchanged under the check. */
+/* Goal: a file that changed is never served as good; one that did not change is read
+ * once when parts of it are served. Method: files and their checksums are exchanged
+ * during the check. */
 #include "service/models/verified_file.h"
 
 #include <fcntl.h>
@@ -54,14 +55,14 @@ static enum status check(struct scene *scene, enum check_kind kind)
     return status;
 }
 
-/* A file is remembered once it has been left alone for a moment. */
+/* A file is remembered once it has not changed for a moment. */
 static void remember(struct scene *scene)
 {
     while (!scene->checked.known)
         assert_int_equal(check(scene, CHECK_REMEMBERED), ST_OK);
 }
 
-/* A second write might have the time of the first. */
+/* A second write might have the same time as the first. */
 static void a_file_that_has_just_changed_is_not_remembered(void **state)
 {
     struct scene *scene = *state;
@@ -84,7 +85,7 @@ static void a_changed_file_is_refused_by_both_checks(void **state)
     assert_int_equal(check(scene, CHECK_REMEMBERED), ST_OK);
 }
 
-/* The seal is exchanged under a file that does not change: who reads it, notices. */
+/* The checksum changes and the file does not: a check that reads the file notices. */
 static void only_what_was_found_good_is_remembered(void **state)
 {
     struct scene *scene = *state;

@@ -1,6 +1,6 @@
-/* Goal: no address that is set aside counts as public. Method: the first and last address
- * of each block of the registries, as Python's ipaddress and RFC 6890 list them, and the
- * public ones beside them. */
+/* Goal: no reserved address counts as public. Method: the first and last address of
+ * each block of the registries, as Python's ipaddress and RFC 6890 list them, and the
+ * public addresses next to them. */
 #include "tests/expect.h"
 
 #include <arpa/inet.h>

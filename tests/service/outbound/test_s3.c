@@ -1,6 +1,7 @@
-/* Goal: every call is signed as the protocol has it, made again where it may be, and never
- * believed beyond what it says. Method: a server that checks signatures by itself. */
-#define _GNU_SOURCE /* pipe2 */
+/* Goal: every call is signed as the protocol requires, repeated if that is allowed, and
+ * its answer is trusted only for what it states. Method: a server that checks
+ * signatures with its own code. */
+#define _GNU_SOURCE /* for pipe2 */
 #include "service/outbound/s3.h"
 
 #include <stdarg.h>
@@ -9,9 +10,9 @@
 #include "tests/s3_fixture.h"
 
 static struct s3_process server;
-static long minute_ms = 60000; /* how long the calls' minute takes here */
+static long minute_ms = 60000; /* length of a call's minute in this test */
 
-/* The type that the macro of this name checks is that of the option. */
+/* The macro of this name checks that the type is the option's. */
 #undef curl_easy_setopt
 CURLcode __real_curl_easy_setopt(CURL *handle, CURLoption option, ...);
 CURLcode __wrap_curl_easy_setopt(CURL *handle, CURLoption option, ...);
@@ -94,7 +95,7 @@ static void an_object_comes_back_whole_or_in_part(void **state)
     assert_string_equal(bytes, "twelve bytes");
     assert_int_equal(get(bucket, "abc123", 7, bytes, 5, NULL), ST_OK);
     assert_memory_equal(bytes, "bytes", 5);
-    /* Past its end. */
+    /* Ranges past its end. */
     assert_int_equal(get(bucket, "abc123", 7, bytes, 6, NULL), ST_CORRUPT);
     assert_int_equal(get(bucket, "abc123", 99, bytes, 1, NULL), ST_CORRUPT);
     assert_int_equal(get(bucket, "none", 0, bytes, 1, NULL), ST_NOT_FOUND);
@@ -117,7 +118,7 @@ static void pieces_become_one_object(void **state)
     assert_int_equal(bucket->driver->put_begin(bucket, "large", &upload, NULL), ST_OK);
     assert_int_equal(bucket->driver->put_add(upload, piece, PIECE, NULL), ST_OK);
     assert_int_equal(get(bucket, "large", 0, last, 1, NULL),
-                     ST_NOT_FOUND); /* not there by halves */
+                     ST_NOT_FOUND); /* no partial object */
     assert_int_equal(bucket->driver->put_add(upload, "the end", 7, NULL), ST_OK);
     assert_int_equal(bucket->driver->put_finish(upload, NULL), ST_OK);
     assert_int_equal(get(bucket, "large", PIECE, last, 7, NULL), ST_OK);
@@ -126,13 +127,13 @@ static void pieces_become_one_object(void **state)
     assert_int_equal(bucket->driver->put_add(upload, piece, PIECE, NULL), ST_OK);
     bucket->driver->put_abandon(upload);
     assert_int_equal(get(bucket, "none", 0, last, 1, NULL), ST_NOT_FOUND);
-    /* The answer to the last call is lost, once: the object is there all the same. */
+    /* The answer to the last call is lost, once: the object exists all the same. */
     assert_int_equal(bucket->driver->put_begin(bucket, "lost", &upload, NULL), ST_OK);
     assert_int_equal(bucket->driver->put_add(upload, "all", 3, NULL), ST_OK);
     s3_ask(&server, "/~faults?kind=error&method=POST&count=1");
     assert_int_equal(bucket->driver->put_finish(upload, NULL), ST_OK);
     assert_int_equal(get(bucket, "lost", 0, last, 3, NULL), ST_OK);
-    /* One that says 200 and nothing else has put nothing together. */
+    /* An answer of 200 and nothing else means that nothing was assembled. */
     assert_int_equal(bucket->driver->put_begin(bucket, "empty", &upload, NULL), ST_OK);
     assert_int_equal(bucket->driver->put_add(upload, "all", 3, NULL), ST_OK);
     free(piece);
@@ -217,7 +218,7 @@ static void what_fails_is_tried_again_and_what_is_refused_is_not(void **state)
     assert_int_equal(get(bucket, "again", 0, bytes, 10, &error), ST_FORBIDDEN);
     assert_non_null(strstr(error.text, "403 SignatureDoesNotMatch"));
     assert_int_equal(strlen(s3_ask(&server, "/~log")),
-                     before + strlen("\nGET /" S3_BUCKET "/again")); /* once */
+                     before + strlen("\nGET /" S3_BUCKET "/again")); /* only once */
     assert_null(strstr(error.text, "wrong"));
     bucket->driver->close(bucket);
     setup.secret_access_key = S3_SECRET;
@@ -233,7 +234,7 @@ static void what_fails_is_tried_again_and_what_is_refused_is_not(void **state)
 static void a_call_ends_whatever_the_store_does(void **state)
 {
     (void)state;
-    enum { SIZE = 1 << 20 }; /* by drops it would take hours */
+    enum { SIZE = 1 << 20 }; /* dripping it would take hours */
     struct error error = {0};
     const struct s3_setup setup = setup_of(S3_SECRET);
     struct bucket *bucket = open_at("s3://" S3_BUCKET, &setup);
@@ -252,7 +253,8 @@ static void a_call_ends_whatever_the_store_does(void **state)
     free(bytes);
 }
 
-/* Whoever is asked instead would be sent what is signed, and answer for the other. */
+/* Following a redirect would send the signed request to another server, and trust its
+ * answer. */
 static void nobody_is_led_elsewhere(void **state)
 {
     (void)state;
@@ -289,7 +291,7 @@ static void a_call_ends_when_it_is_cancelled(void **state)
     s3_ask(&server, "/~faults?kind=hold&count=1");
     assert_int_equal(bucket->driver->get(bucket, "held", &range, bytes, NULL),
                      ST_CANCELLED);
-    cancel = false; /* and its connection is no worse for it */
+    cancel = false; /* the connection still works */
     s3_ask(&server, "/~faults?kind=error&count=0");
     assert_int_equal(bucket->driver->get(bucket, "held", &range, bytes, NULL), ST_OK);
     bucket->driver->close(bucket);

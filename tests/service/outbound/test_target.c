@@ -1,5 +1,5 @@
-/* Goal: a URL that names no server, or one that may not be called, is refused before it is
- * kept. Method: a table of URLs, with and without loopback allowed. */
+/* Goal: a URL that names no server, or a server that may not be called, is refused
+ * before it is stored. Method: a table of URLs, with and without loopback allowed. */
 #include "service/outbound/target.h"
 
 #include "tests/expect.h"
@@ -8,7 +8,7 @@ static void a_url_must_name_a_server_that_may_be_called(void **state)
 {
     static const struct {
         const char *url;
-        bool fits, fits_local; /* local: the operator has named 127.0.0.1 */
+        bool fits, fits_local; /* local: the operator has allowed 127.0.0.1 */
     } cases[] = {
         {"https://example.org", true, true},
         {"https://example.org/a?b=c", true, true},

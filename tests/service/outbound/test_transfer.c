@@ -1,8 +1,8 @@
-/* Goal: nothing is sent to an address that may not be called, whatever names resolve to
- * and whoever redirects; and no answer takes more memory or time than it may. Method: real
- * servers on 127.0.0.1, which is allowed, and on 127.0.0.2, which is not and counts who
- * comes; and a resolver of this program's own, which libcurl finds in place of the C
- * library's, since the program is looked at first. */
+/* Goal: nothing is sent to an address that may not be called, neither through a name
+ * that resolves to it nor through a redirect; and no answer takes more memory or time
+ * than allowed. Method: real servers on 127.0.0.1, which is allowed, and on 127.0.0.2,
+ * which is not and counts connections; and a resolver in this program, which libcurl
+ * finds before the C library's, since symbols of the program come first. */
 #include "tests/expect.h"
 
 #include <netdb.h>
@@ -19,8 +19,8 @@
 enum { TURNS_MAX = 4 };
 
 static struct {
-    atomic_uint turn;                 /* transfers resolve on threads of their own */
-    uint32_t addresses[TURNS_MAX][2]; /* of each turn, in their order; 0: no more */
+    atomic_uint turn;                 /* each transfer resolves on its own thread */
+    uint32_t addresses[TURNS_MAX][2]; /* of each turn, in order; 0: no more */
 } answers;
 
 static struct addrinfo *make_info(uint32_t address, uint16_t port,
@@ -70,7 +70,7 @@ struct server {
     int socket;
     uint16_t port;
     const char *answer; /* NULL: none */
-    size_t repeats;     /* of "x", behind the answer */
+    size_t repeats;     /* of "x", after the answer */
     atomic_uint served;
     pthread_t thread;
 };
@@ -234,7 +234,7 @@ static void a_name_that_is_none_reads_like_one_that_is_forbidden(void **state)
     expect(run(scene, &request), TRANSFER_UNREACHABLE, 0);
 }
 
-/* Whatever else the operator has named. */
+/* Even if the operator allows other addresses. */
 static void http_goes_to_loopback_alone(void **state)
 {
     struct scene *scene = *state;

@@ -1,7 +1,7 @@
-/* Goal: how far a run has come is told to other daemons as its own daemon shows it, grows
- * there, and comes to its end by the row; a job that is lost to a daemon that still runs it
- * is stopped there and left as it is. Method: two services on one database, looked for by
- * hand. */
+/* Goal: other daemons receive a run's progress when its own daemon shows it; it only
+ * grows there, and the run's row ends it; a job that is declared lost while its daemon
+ * still runs it is stopped there and left unchanged. Method: two services on one
+ * database, which poll only when the test says so. */
 #include <stdatomic.h>
 
 #include "service/jobs/job_facts.h"
@@ -15,7 +15,7 @@
 #include "tests/service/act_fixture.h"
 #include "tests/service/pair_fixture.h"
 
-/* Neither looks by itself. */
+/* No service polls by itself. */
 static void stop_looking(struct scene *scene)
 {
     store_poller_destroy(scene->context.store_poller);
@@ -75,7 +75,7 @@ static void what_is_shown_is_told_and_shown_at_a_tick(void **state)
     struct job *its = same(&pair.there, jobs[0]);
     record(&pair.here, jobs[0], 2);
     tell_and_look(&pair);
-    assert_int_equal(asked(&pair, "SELECT step FROM claim"), 0); /* no tick has come */
+    assert_int_equal(asked(&pair, "SELECT step FROM claim"), 0); /* there was no tick */
     show(&pair.here, jobs[0]);
     tell_and_look(&pair);
     assert_int_equal(job_recorded(pair.there.context.jobs, its).step, 2);
@@ -102,7 +102,8 @@ static bool is_evaluated(struct scene *scene, const struct job *job)
     return job_evaluation(scene->context.jobs, same(scene, job), &point);
 }
 
-/* Rows are read by others at any moment, so what stands in them is no secret of a tick. */
+/* Others may read rows at any moment, so a row must not hold what a tick has not
+ * shown. */
 static void an_evaluation_is_in_the_row_once_it_is_shown(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void an_evaluation_is_in_the_row_once_it_is_shown(void **state)
     pair_close(&pair);
 }
 
-/* A row that was written before is read later: it takes nothing back. */
+/* An older row that is read later takes nothing back. */
 static void an_older_row_takes_nothing_back(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void an_older_row_takes_nothing_back(void **state)
     struct job *its = same(&pair.there, jobs[0]);
     evaluate(&pair.here, jobs[0], 1);
     show(&pair.here, jobs[0]);
-    record(&pair.there, its, 2); /* as if it had been told */
+    record(&pair.there, its, 2); /* as if received */
     tell_and_look(&pair);
     assert_true(is_evaluated(&pair.there, jobs[0]));
     const struct job_progress shown = job_shown(pair.there.context.jobs, its);
@@ -159,7 +160,8 @@ static void who_runs_nothing_tells_nothing(void **state)
     pair_close(&pair);
 }
 
-/* The thread that runs it goes on for a moment, with all that a job has that runs. */
+/* The thread that runs it continues for a moment, with everything that a running job
+ * has. */
 static void a_job_that_runs_here_takes_no_end_and_is_stopped(void **state)
 {
     (void)state;

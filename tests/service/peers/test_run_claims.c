@@ -1,7 +1,7 @@
-/* Goal: of several daemons that share a store one runs a job, has its steps authorised and
- * ends it; what a daemon leaves that is taken for dead is ended by another, charged what was
- * authorised. Method: two services of one process on one database of a real server, whose
- * threads do nothing; SQL from outside makes one of them silent. */
+/* Goal: of several daemons that share a store exactly one runs a job, has its steps
+ * authorised and ends it; if that daemon is believed dead, another one ends the job and
+ * charges what was authorised. Method: two services in one process on one database of a
+ * real server, whose threads do nothing; SQL from outside makes one of them silent. */
 #include "api/requests/dataset_request.h"
 #include "service/peers/run_claims.h"
 
@@ -48,7 +48,8 @@ static void a_job_is_run_by_the_daemon_that_claimed_it(void **state)
     pair_close(&pair);
 }
 
-/* Neither a start, nor a look for lost work, nor an end of one's own making. */
+/* Not a start, nor a scan for lost work, nor an end that the other daemon makes
+ * itself. */
 static void what_a_living_daemon_runs_is_ended_by_no_other(void **state)
 {
     (void)state;
@@ -111,8 +112,7 @@ static void a_lost_daemons_cancelled_job_is_cancelled(void **state)
     pair_close(&pair);
 }
 
-/* Claims a job and moves it as job_scheduler_begin does; the transaction is left
- * open. */
+/* Claims a job and moves it as job_scheduler_begin does; the transaction stays open. */
 static struct store_tx *claim(struct daemon_state *context, struct job **job)
 {
     struct store_tx *tx = NULL;
@@ -124,7 +124,7 @@ static struct store_tx *claim(struct daemon_state *context, struct job **job)
     return tx;
 }
 
-/* The daemon stands still behind its COMMIT, for longer than its lease. */
+/* The daemon stalls after its COMMIT, for longer than its lease. */
 static void a_job_that_is_lost_before_its_thread_begins_takes_no_end(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void a_claim_that_is_undone_leaves_nothing_here(void **state)
     pair_close(&pair);
 }
 
-/* Whoever asked before whether a worker is free may have been overtaken. */
+/* A check for a free worker made earlier may be out of date. */
 static void who_has_no_worker_free_claims_nothing(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void who_has_no_worker_free_claims_nothing(void **state)
     pair_close(&pair);
 }
 
-/* Whoever begins to stop waits for the transaction that is open, and for no other. */
+/* A daemon that begins to stop waits only for the open transaction. */
 static void who_is_stopping_claims_nothing(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static enum dataset_state imported(struct scene *scene)
     return info.state;
 }
 
-/* It is asked for before the second daemon comes, and taken by that. */
+/* The import is requested before the second daemon starts, which takes it. */
 static void an_import_is_one_workers_and_ends_with_it(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void declare_anew(struct scene *scene, const char *id)
     assert_ptr_not_equal(datasets_find(datasets, id), before);
 }
 
-/* Its thread reads the declaration that it began with. */
+/* Its thread reads the declaration with which it began. */
 static void an_import_that_is_lost_keeps_what_its_thread_reads(void **state)
 {
     (void)state;
@@ -301,7 +301,8 @@ static void a_second_daemon_leaves_the_timers_to_the_first(void **state)
     pair_close(&pair);
 }
 
-/* An operator gives the options of what may be called to those that answer requests. */
+/* An operator gives the options for outgoing calls to the daemons that answer requests,
+ * not to workers. */
 static void a_worker_delivers_to_no_webhook(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: a job takes its ranges from statistics that whoever asks may see, that are of its own
- * dataset and have answers; from nothing else. Method: rows of statistics, put into the store
- * of a service. */
+/* Goal: a job takes its ranges only from statistics that its submitter may see, that
+ * belong to its own dataset and have answers. Method: rows of statistics, put into the
+ * store of a service. */
 #include "service/datasets/datasets.h"
 #include "tests/expect.h"
 
@@ -106,7 +106,7 @@ static void nothing_else_is_taken(void **state)
     scene_close(&scene);
 }
 
-/* Not even which statistics there are. */
+/* Not even which statistics exist. */
 static void a_stranger_learns_nothing_of_them(void **state)
 {
     static const struct principal stranger = {

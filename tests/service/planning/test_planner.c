@@ -1,6 +1,6 @@
 /* Goal: a job's model is compiled once, from its submission to its model's file, and is
- * gone when the job has ended. Method: whole jobs of a service on a directory of its own;
- * the linker's --wrap counts what is compiled and what is destroyed. */
+ * freed when the job has ended. Method: whole jobs of a service on its own directory;
+ * the linker's --wrap counts compilations and destructions. */
 #include "engine/trainer.h"
 #include "service/planning/planner.h"
 
@@ -104,8 +104,8 @@ static void a_job_that_is_cancelled_in_the_queue_leaves_nothing(void **state)
 
 static const char divided[] = "{\"epsilon\":8,\"delta\":1e-5},\"holdout\":0.25";
 
-/* Makes of an imported dataset what an earlier version left: its row says nothing of an
- * order. */
+/* Makes an imported dataset look as an earlier version left it: its row does not
+ * mention an order. */
 static void forget_shuffle(struct dataset *dataset)
 {
     assert_true(dataset->info.detail.is_shuffled);
@@ -128,7 +128,7 @@ static enum status plan_anything(struct scene *scene, struct error *error)
     return status;
 }
 
-/* There one person's rows decide the part of others. */
+/* There one person's rows determine the part of others. */
 static void parts_by_the_order_of_a_file_are_not_read(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void parts_by_the_order_of_a_file_are_not_read(void **state)
     }
 }
 
-/* It was reserved by the version that left it, and what it holds is given back. */
+/* An earlier version reserved it, and its reservation is given back. */
 static void a_job_that_waited_for_such_a_part_fails_before_it_is_charged(void **state)
 {
     (void)state;

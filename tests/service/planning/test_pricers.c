@@ -1,5 +1,6 @@
-/* Goal: as many of one principal's requests are priced at once as the limit allows, and no
- * more, while another principal's are still taken. Method: items that wait for a gate. */
+/* Goal: as many of one principal's requests are priced at once as the limit allows, and
+ * no more, while another principal's are still accepted. Method: items that wait for a
+ * gate. */
 #include "base/principal.h"
 #include "service/planning/pricers.h"
 

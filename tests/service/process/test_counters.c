@@ -1,5 +1,5 @@
-/* Goal: answers, refusals and durations are counted where they belong, and a duration that
- * may not be told is not. */
+/* Goal: answers, refusals and durations are counted in the right places, and a duration
+ * that must stay private is not counted. */
 #include "api/http/exposition.h"
 #include "service/process/counters.h"
 
@@ -88,7 +88,8 @@ static void durations_fall_between_bounds(void **state)
     free(text);
 }
 
-/* What waits for the store or the ledger, or reads a private file, must not be timed. */
+/* A route that waits for the store or the ledger, or reads a private file, must not be
+ * timed. */
 static void no_route_that_may_wait_for_private_work_is_timed(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Goal: what fails is tried at the times of the header and no others, and a webhook is
- * disabled when it is gone or has failed for five days. Method: each attempt, by numbers. */
+/* Goal: a failed delivery is retried only at the times in delivery_retry.h, and a
+ * webhook is disabled when it is gone or has failed for five days. Method: each
+ * attempt, by numbers. */
 #include "tests/expect.h"
 
 #include "service/process/delivery_retry.h"

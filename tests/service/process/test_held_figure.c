@@ -1,6 +1,7 @@
-/* Goal: a figure is near the value, stays while the value moves little, and whoever moves the
- * value to an edge sees somebody else's bytes only as often as their share of the grain.
- * Method: secrets from a fixed generator, so that each run is the same. */
+/* Goal: a figure is near the value and stays while the value moves little; and an
+ * attacker who moves the value to an edge sees another user's bytes only as often as
+ * their share of the grain. Method: secrets from a fixed generator, so that each run is
+ * the same. */
 #include "service/process/held_figure.h"
 
 #include "base/random.h"
@@ -57,8 +58,8 @@ static void a_figure_stays_while_the_value_moves_by_less_than_half_a_grain(void 
     }
 }
 
-/* How often the figure moves in the last of the steps: an attacker has brought the value as
- * near to the edge of the rounding as their own bytes allow, and somebody else adds some. */
+/* Counts how often the figure moves in the last step: an attacker has brought the value
+ * as near to the rounding edge as their own bytes allow, and another user adds some. */
 static size_t seen(uint64_t others_bytes)
 {
     size_t count = 0;
@@ -73,8 +74,8 @@ static size_t seen(uint64_t others_bytes)
     return count;
 }
 
-/* A figure that is only rounded down moves each time. Here four times are expected, twice as
- * many at most; Poisson, six deviations. */
+/* A figure that is only rounded down moves each time. Here four times are expected, and
+ * at most twice as many; Poisson, six deviations. */
 static void an_edge_shows_few_bytes_of_somebody_else(void **state)
 {
     (void)state;

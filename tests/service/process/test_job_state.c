@@ -1,5 +1,4 @@
-/* Goal: the drawing of job_state.h is what the code allows,
- * all of it and nothing else. */
+/* Goal: the code allows exactly the transitions in the drawing of job_state.h. */
 #include "service/process/job_state.h"
 
 #include <string.h>

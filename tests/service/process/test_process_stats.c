@@ -1,5 +1,5 @@
-/* Goal: what the process takes is told in steps of 16 MiB and whole seconds, and nothing of
- * what it used in a pause. */
+/* Goal: the process's memory and time are reported in steps of 16 MiB and whole
+ * seconds, without what it used in a pause. */
 #include "service/process/process_stats.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static void what_is_measured_is_coarse_and_enough(void **state)
     free(taken);
 }
 
-/* It grows with the rows of a dataset. A sanitizer keeps memory of its own beside what is
- * mapped, so there this shows nothing. */
+/* Mapped memory grows with the rows of a dataset. A sanitizer has memory of its own
+ * outside of mapped files, so this test shows nothing there. */
 static void what_is_mapped_of_a_file_is_not_told(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static uint64_t used_us(void)
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* Uses a processor for so long. */
+/* Uses a processor for this many microseconds. */
 static void work(uint64_t us)
 {
     uint64_t end = used_us() + us;
@@ -71,8 +71,8 @@ static void work(uint64_t us)
         continue;
 }
 
-/* Until the first measurement after the last resume, which leaves out what was used before
- * it too. */
+/* Use stays hidden until the first measurement after the last resume. That measurement
+ * also leaves out what was used before it. */
 static void what_is_used_in_a_pause_is_never_told(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void what_is_used_in_a_pause_is_never_told(void **state)
     assert_true(figures.used_us >= before + WORK_US);
 }
 
-/* When a run gives its memory back, or its features are complete, depends on records. */
+/* When a run frees its memory, or its features are complete, depends on records. */
 static void memory_and_features_stand_still_in_a_pause(void **state)
 {
     (void)state;

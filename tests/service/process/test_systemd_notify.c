@@ -1,5 +1,5 @@
-/* Goal: whoever started the process is told by datagrams where its socket says, and where
- * there is none, or one that is not of the form, nobody is. */
+/* Goal: the process's parent is notified by datagrams to the socket that it names, and
+ * no datagram is sent if there is none, or one of another form. */
 #include "service/process/systemd_notify.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static void expect_told(const char *path)
     assert_memory_equal(got, "READY=1", 7);
     close(listening);
     systemd_notify_tell(manager,
-                        "WATCHDOG=1"); /* nobody takes it, and nothing happens */
+                        "WATCHDOG=1"); /* no one receives it, and nothing happens */
     systemd_notify_close(manager);
 }
 

@@ -1,5 +1,5 @@
-/* Goal: of a job that has ended nothing less is shown than was charged for it. Method: jobs
- * of which the ledger is told one thing and the row another, read whole as verify does. */
+/* Goal: a job that has ended never shows less than it was charged. Method: jobs for
+ * which the ledger and the row disagree, read whole as verify does. */
 #include "accountant/ledger/ledger.h"
 #include "service/recovery/charge_check.h"
 
@@ -40,7 +40,7 @@ static struct job *submit(void)
     return scene_submit(&scene, &plan, &plan.mechanism);
 }
 
-/* Ends a job for which so many steps are charged, and shows this of it. */
+/* Ends a job that is charged for this many steps, and records what it shows. */
 static void end_job(struct job *job, uint64_t authorised, struct job_progress shown)
 {
     if (authorised > 0)
@@ -68,7 +68,7 @@ static enum status check(void)
     return status;
 }
 
-/* What so many steps cost. */
+/* Returns the price of this many steps. */
 static double price(const struct job *job, uint64_t steps)
 {
     return job_plan_spent(job_plan(job), steps);
@@ -83,10 +83,10 @@ static void what_was_charged_may_be_shown(void **state)
             (struct job_progress){3, AUTHORISED, price(some, AUTHORISED)});
     end_job(none, 0, (struct job_progress){0, 0, 0});
     end_job(all, STEPS, (struct job_progress){STEPS, STEPS, price(all, STEPS)});
-    /* By an earlier version, whose figures were less tight. */
+    /* Earlier versions computed looser figures. */
     end_job(before, AUTHORISED,
             (struct job_progress){3, AUTHORISED, 1.01 * price(before, AUTHORISED)});
-    /* What is shown of one that has not ended lags behind. */
+    /* An unfinished job shows less than its charge. */
     assert_int_equal(
         ledger_authorise(scene.context.ledger, job_id(open), AUTHORISED, NULL), ST_OK);
     if (check() != ST_OK)

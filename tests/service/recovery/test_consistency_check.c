@@ -1,5 +1,5 @@
-/* Goal: rows that promise or run other than the ledger was told are found at the start.
- * Method: a service on a directory of its own in which row and ledger are told unlike. */
+/* Goal: a start finds rows whose promise or run differs from the ledger's. Method: a
+ * service on its own directory in which row and ledger are given different values. */
 #include "api/requests/dataset_request.h"
 #include "service/datasets/dataset_info.h"
 #include "service/datasets/datasets.h"
@@ -93,8 +93,8 @@ static const struct dataset *add_points(struct store_tx *tx, bool is_proposed)
     return dataset;
 }
 
-/* Until its grant is approved a dataset has no budget; one that has was never approved by
- * anybody. */
+/* A dataset has no budget until its grant is approved, so a proposed one with a budget
+ * was never approved. */
 static void a_budget_that_nobody_approved_is_found(void **state)
 {
     (void)state;
@@ -113,8 +113,8 @@ static void a_budget_that_nobody_approved_is_found(void **state)
     assert_non_null(strstr(error.text, "its grant is not approved"));
 }
 
-/* What was granted before may wait for another promise to be agreed to, and is not drawn on
- * meanwhile. */
+/* An earlier grant may remain while a new promise waits for approval, and must not be
+ * used meanwhile. */
 static void a_budget_that_waits_to_be_replaced_is_unused(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
     }
 }
 
-/* Opens the rows that the transaction sees; they are closed again. */
+/* Opens the rows that the transaction sees, and closes them again. */
 static enum status open_again(struct store_tx *tx, bool reads_all, struct error *error)
 {
     struct consistency_check inventory = {0};
@@ -176,7 +176,7 @@ static enum status open_again(struct store_tx *tx, bool reads_all, struct error 
     return status;
 }
 
-/* Certificates are read on a thread of their own, and are found all the same. */
+/* A separate thread reads certificates, and the difference is found all the same. */
 static void a_certificate_of_another_model_is_found(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void a_certificate_of_another_model_is_found(void **state)
              row.id.text, row.job.text);
     const struct {
         const char *card;
-        enum status start, whole; /* what a start finds, and whoever reads all */
+        enum status start, whole; /* of a start, and of a check that reads all */
     } cards[] = {{own, ST_OK, ST_OK},
                  {"{\"model\":\"mdl_0\",\"job\":\"job_0\"}", ST_CORRUPT, ST_CORRUPT},
                  {"{\"model\":", ST_CORRUPT, ST_CORRUPT},
@@ -213,7 +213,7 @@ static void a_certificate_of_another_model_is_found(void **state)
     }
 }
 
-/* Runs SQL on the scene's database, in a transaction of its own. */
+/* Runs SQL on the scene's database, in a separate transaction. */
 static void run_sql(const char *const *texts)
 {
     struct store_tx *tx;
@@ -226,7 +226,7 @@ static void run_sql(const char *const *texts)
     assert_int_equal(store_commit(tx, NULL), ST_OK);
 }
 
-/* The rows are being read meanwhile, as at a start. */
+/* The rows are read at the same time, as at a start. */
 static enum status open_beside(struct ledger **ledger, struct error *error)
 {
     struct store_tx *tx;

@@ -1,7 +1,8 @@
-/* Goal: a daemon that starts while others run, and loses its connection while it reads the
- * rows and the ledger, starts: what it compares is of one moment. Method: two services of one
- * database of a real server. While the second reads its surveys, which it does behind its
- * jobs and before the ledger, all sessions are ended and the first submits a job. */
+/* Goal: a daemon that starts while others run, and loses its connection while it reads
+ * the rows and the ledger, still starts, and compares only data of one moment. Method:
+ * two services of one database of a real server. While the second reads its statistics
+ * requests, after its jobs and before the ledger, all sessions are ended and the first
+ * submits a job. */
 #include "base/status.h"
 #include "service/jobs/job_plan.h"
 #include "tests/expect.h"
@@ -46,7 +47,7 @@ static void a_start_that_loses_its_connection_reads_all_of_it_again(void **state
 {
     (void)state;
     struct job *jobs[2];
-    cut_at = 2; /* the first service has opened by then */
+    cut_at = 2; /* the first service is open already */
     pair_open(&pair, jobs);
     assert_int_equal(calls, 3);
     assert_int_equal(asked(&pair, "SELECT count(*) FROM job"), 3);

@@ -1,6 +1,6 @@
-/* Goal: behind a seal a start asks for no account that is closed, and what it does not compare
- * is compared before anything is decided by it. Method: a service's directory that is sealed;
- * rows of datasets that are altered between. */
+/* Goal: after a seal a start reads no closed account, and what it does not compare is
+ * compared before any decision depends on it. Method: a service's directory that is
+ * sealed; rows of datasets that are altered between seal and start. */
 #include "accountant/ledger/ledger_view.h"
 #include "service/metrics/budget_gauges.h"
 #include "service/process/daemon_state.h"
@@ -30,8 +30,8 @@ static void run(struct scene *scene, const char *sql)
     sqlite3_close(db);
 }
 
-/* Private datasets a, b and points, of which the last has a queued job, and a public one; all
- * of it sealed, while the service is closed. */
+/* Private datasets a, b and points, of which the last has a queued job, and a public
+ * one; all of it sealed, while the service is closed. */
 static void make_sealed(struct scene *scene)
 {
     struct place archive = place_make();
@@ -74,7 +74,7 @@ static void a_start_asks_for_no_account_that_is_closed(void **state)
     struct ledger *ledger = scene.context.ledger;
     assert_int_equal(ledger_accounts_in_memory(ledger), 1);
     assert_true(dataset_id_parse(&id, "points") && ledger_in_memory(ledger, &id));
-    /* A board of one line has looked at all, and asked for that one. */
+    /* Gauges of one line check all datasets and read only that account. */
     struct budget_gauges *board = budget_gauges_create(1);
     struct budget_sources sources = {scene.context.datasets, ledger, false};
     assert_false(budget_gauges_hold(board, &sources, &lines));
@@ -92,7 +92,8 @@ static void a_start_asks_for_no_account_that_is_closed(void **state)
     scene_close(&scene);
 }
 
-/* The process ends by the first look at its store after that, so it is another one. */
+/* Runs in a child process, because the first use of the store afterwards ends the
+ * process. */
 static void ask_and_end(struct scene *scene)
 {
     struct error error = {0};
@@ -185,7 +186,7 @@ static void an_auditor_compares_every_row_whatever_is_loaded(void **state)
     place_remove(&scene.place);
 }
 
-/* Nobody would ever ask for the account of a dataset that says it needs none. */
+/* A dataset that claims to need no account would never have its account read. */
 static void a_private_dataset_made_public_is_found_at_the_start(void **state)
 {
     (void)state;
@@ -198,7 +199,7 @@ static void a_private_dataset_made_public_is_found_at_the_start(void **state)
     if (strstr(error.text, "row b: it is public and has a budget") == NULL)
         fail_msg("%s", error.text);
     place_remove(&scene.place);
-    /* Nor where its sum is gone, too. */
+    /* The start also finds it if its sum is deleted too. */
     make_sealed(&scene);
     run(&scene, "UPDATE dataset SET spec=(SELECT replace(spec,'\"id\":\"open\"',"
                 "'\"id\":\"b\"') FROM dataset WHERE id='open') WHERE id='b'");

@@ -1,7 +1,7 @@
-/* Goal: what one daemon of a shared store writes is what another shows, noun by noun:
- * created, changed and deleted; and pointers that were found before stay good. Method: two
- * memories of the rows of one store. One makes the changes, the other is told which rows
- * changed, in the order in which a look would tell it. */
+/* Goal: what one daemon of a shared store writes is what another shows, for each kind
+ * of object: created, changed and deleted; and pointers found earlier stay valid.
+ * Method: two memories of the rows of one store. One makes the changes, and the other
+ * receives which rows changed, in the order in which a poll would deliver them. */
 #include <stddef.h>
 
 #include "accountant/ledger/entry.h"
@@ -38,7 +38,7 @@ struct feature_cache;
 
 static struct two {
     struct scene scene;
-    struct daemon_state *here, there; /* there: with rows of its own */
+    struct daemon_state *here, there; /* there: with its own rows */
 } two;
 
 static const char budget[] = "{\"epsilon\":8,\"delta\":1e-5}";
@@ -99,7 +99,7 @@ static enum status tell_all(const struct change_feed_change *changes, size_t cou
     return status;
 }
 
-/* Twice, which changes nothing. */
+/* Delivers the change twice; the second time must change nothing. */
 static void tell(enum change_feed_what what, const char *id)
 {
     struct change_feed_change change = {.what = what};
@@ -156,7 +156,8 @@ a_dataset_is_declared_anew_and_whoever_visits_keeps_the_one_before(void **state)
     datasets_leave(datasets, &visit);
 }
 
-/* Who asks for an import is answered when it has ended, wherever that was. */
+/* A request that waits for an import is answered when the import has ended, at any
+ * daemon. */
 static void whoever_waits_for_an_import_is_woken_by_its_end(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static void whoever_waits_for_an_import_is_woken_by_its_end(void **state)
     assert_int_equal(long_polls_count(polls), 0);
 }
 
-/* What was made here of the rows of points, which the other daemon deletes. */
+/* Features computed here from the rows of points, which the other daemon deletes. */
 static void keep_features(struct feature_cache *cache)
 {
     static const float row[] = {1, 2};
@@ -319,7 +320,7 @@ static void a_job_ends_and_is_deleted(void **state)
     assert_int_equal(jobs_tally(two.there.jobs).by_state[JOB_FAILED], 0);
 }
 
-/* Its end was never seen. */
+/* The other daemon never saw its end. */
 static void a_job_that_ended_and_was_deleted_between_two_looks_is_gone(void **state)
 {
     (void)state;
@@ -337,10 +338,10 @@ static void a_job_that_ended_and_was_deleted_between_two_looks_is_gone(void **st
     assert_null(jobs_tally(two.there.jobs).next);
     free(jobs_active(two.there.jobs, &count));
     assert_int_equal(count, 0);
-    tell(CHANGE_FEED_JOB, "job_00000000000000000000000000"); /* it came and went */
+    tell(CHANGE_FEED_JOB, "job_00000000000000000000000000"); /* created and deleted */
 }
 
-/* A sweep is counted as its runs are, wherever they ended. */
+/* A sweep is counted like its runs, at any daemon where they ended. */
 static void a_sweep_ends_with_the_last_of_its_runs(void **state)
 {
     (void)state;
@@ -410,7 +411,7 @@ static void a_model_is_there_until_it_is_deleted(void **state)
     assert_int_equal(models_count(two.there.models), 1);
 }
 
-/* The job shows no model that was deleted elsewhere. */
+/* The job shows no model that another daemon deleted. */
 static void a_job_shows_no_model_that_is_gone(void **state)
 {
     (void)state;
@@ -453,7 +454,7 @@ static void an_uploaded_file_is_there_until_it_is_deleted(void **state)
     assert_true(weight_file_is_removed(two.there.weight_files, known));
 }
 
-/* Ids that are sorted, as a look tells changes, are in no order of coming. */
+/* A poll delivers changes sorted by id, which is not the order of creation. */
 static void whatever_is_listed_comes_in_the_order_of_the_store(void **state)
 {
     (void)state;
@@ -546,7 +547,7 @@ static void a_key_lets_in_until_it_is_revoked_anywhere(void **state)
     tell(CHANGE_FEED_ACCESS_KEY, made.id);
     assert_true(access_keys_find(two.there.keys, made.id, &key));
     assert_int_equal(key.policy.max_open_jobs, 1);
-    assert_true(key.used_day > 0); /* as it is known here alone */
+    assert_true(key.used_day > 0); /* known only here */
     tx = scene_begin(&two.scene);
     scene_commit(tx, access_keys_revoke(two.here->keys, tx, made.id, NULL));
     tell(CHANGE_FEED_ACCESS_KEY, made.id);
@@ -615,7 +616,8 @@ static void a_charge_is_granted_blocks_and_ends(void **state)
     assert_int_equal(charges_next_end(two.there.charges), INT64_MAX);
 }
 
-/* Reserves one and adds it, as the write queue does; what is asked is left out. */
+/* Reserves a request and adds it, as the write queue does; the questions are left
+ * out. */
 static struct statistics_run *ask(void)
 {
     struct ledger_entry_name entry;
@@ -649,7 +651,7 @@ static void expect_noise(void *context, const struct statistics_run *survey)
     ++*(unsigned *)context;
 }
 
-/* It holds what the ledger says, and is nobody's here to end. */
+/* It holds what the ledger says, and this daemon must not end it. */
 static void a_survey_of_another_counts_until_it_ends(void **state)
 {
     (void)state;
@@ -675,7 +677,7 @@ static void a_survey_of_another_counts_until_it_ends(void **state)
     assert_int_equal(statistics_runs_count(two.there.statistics_runs), 0);
 }
 
-/* Else a key's share would be counted without it, at a daemon that has just started. */
+/* Otherwise a daemon that has just started would compute a key's share without it. */
 static void a_survey_of_another_holds_its_price_at_a_start(void **state)
 {
     (void)state;
@@ -697,7 +699,8 @@ static void a_survey_of_another_holds_its_price_at_a_start(void **state)
     statistics_runs_close(read);
 }
 
-/* A daemon is told of what it does itself elsewhere in memory, and leaves it alone. */
+/* A daemon also receives its own changes, which are in its memory already, and ignores
+ * them. */
 static void what_runs_here_is_left_to_whoever_runs_it(void **state)
 {
     (void)state;

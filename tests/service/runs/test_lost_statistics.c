@@ -1,7 +1,7 @@
-/* Goal: statistics that a lost daemon was measuring are ended once, whichever of the daemons
- * that are left comes first, and none of them keeps the survey under way. Method: three
- * services of one database of a real server. One is made silent while it has a survey; the
- * second finds the survey lost, and the third ends it before the second does. */
+/* Goal: statistics that a lost daemon was measuring are ended once, whichever remaining
+ * daemon comes first, and none of them keeps the request as running. Method: three
+ * services of one database of a real server. One is made silent while it has a request;
+ * the second finds the request lost, and the third ends it before the second does. */
 #include "service/process/daemon_state.h"
 #include "tests/expect.h"
 
@@ -14,7 +14,7 @@
 static struct pair pair;
 static struct scene third;
 static struct daemon_state
-    *overtakes; /* ends all that is lost, once something was found */
+    *overtakes; /* ends all lost work, once a scan has found some */
 
 enum status __real_work_lease_rows_walk_lost(struct store_tx *tx,
                                              bool (*visit)(void *context,
@@ -62,7 +62,7 @@ static struct statistics_run *make_survey(const struct scene *scene)
     return survey;
 }
 
-/* Reserves one, holds it and adds it, as the write queue does. */
+/* Reserves a request, holds it and adds it, as the write queue does. */
 static void submit(struct scene *scene)
 {
     struct statistics_run *survey = make_survey(scene);

@@ -1,7 +1,8 @@
-/* Goal: a look at a holdout is authorised, on disk, before it reads a record, it is charged
- * to the holdout alone, and a service that is lost between the look and its end charges it
- * and does not look again. Method: whole jobs of a service on a directory of its own, which
- * is closed without the tick that would make the end known, and opened again. */
+/* Goal: an evaluation on a holdout is authorised, on disk, before it reads a record, it
+ * is charged only to the holdout, and a service that is lost between the evaluation and
+ * its end charges it and does not evaluate again. Method: whole jobs of a service on
+ * its own directory, which is closed without the tick that would show the end, and
+ * opened again. */
 #include "accountant/ledger/ledger_view.h"
 #include "accountant/audit/verify.h"
 #include "service/datasets/dataset_info.h"
@@ -29,7 +30,7 @@ static void begin(void)
     assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
 }
 
-/* Both reservations and the row, as the write queue writes them. */
+/* Makes both reservations and the row, as the write queue does. */
 static struct job *submit(void)
 {
     struct job *job = NULL;
@@ -138,7 +139,7 @@ static void a_job_lost_before_its_look_pays_nothing_for_it(void **state)
     scene_close(&scene);
 }
 
-/* What was planned is found again from the row, and only so the job may still run. */
+/* The plan is rebuilt from the row, and only then may the job run. */
 static void a_queued_job_is_measured_after_a_restart(void **state)
 {
     (void)state;

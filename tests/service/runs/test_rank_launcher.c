@@ -1,6 +1,6 @@
-/* Goal: the command of an operator is started as it stands, without a shell, without the
- * daemon's files and secrets, and can be talked to and ended whatever it does. Method: small
- * programs in its place. */
+/* Goal: an operator's command is started unchanged, without a shell and without the
+ * daemon's files and secrets, and can be talked to and ended whatever it does. Method:
+ * small programs in its place. */
 #include "service/runs/rank_launcher.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static double now_s(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* A shell's script as the launcher. */
+/* Starts a shell script as the launcher. */
 static struct rank_launcher start(const char *script)
 {
     char shell[] = "/bin/sh", run[] = "-c", *text = strdup(script);
@@ -82,13 +82,13 @@ static void lines_go_there_and_come_back(void **state)
     assert_true(rank_launcher_end(&launcher, 5000)); /* its input ends */
 }
 
-/* Files that this process has open, and variables that may hold secrets. */
+/* Open files of this process, and variables that may hold secrets. */
 static void it_inherits_no_file_and_no_secret(void **state)
 {
     (void)state;
     char line[LINE_SIZE];
     int null = open("/dev/null", O_RDONLY);
-    int file = fcntl(null, F_DUPFD, 40); /* inherited by whoever does not see to it */
+    int file = fcntl(null, F_DUPFD, 40); /* inherited unless it is closed */
     close(null);
     assert_true(file >= 40 && file < 60);
     setenv("EPSILOND_STORE", "postgresql://u:secret@h/d", 1);
@@ -105,7 +105,7 @@ static void it_inherits_no_file_and_no_secret(void **state)
     close(file);
 }
 
-/* What a script does before a report comes, if it may be silent for a second. */
+/* Reads the report of a script that may be silent for one second. */
 static enum status read_patiently(const char *script, char line[LINE_SIZE],
                                   struct error *error)
 {
@@ -131,7 +131,8 @@ static void one_that_was_heard_must_be_heard_again(void **state)
     assert_string_equal(line, "report");
 }
 
-/* A queue of Slurm may be long; one that somebody stopped is in none. */
+/* A queue of Slurm may be long, so a launcher may wait before its first report; a
+ * stopped launcher is in no queue. */
 static void one_that_was_not_heard_yet_may_wait_unless_it_is_stopped(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void one_that_was_not_heard_yet_may_wait_unless_it_is_stopped(void **stat
     assert_string_equal(error.text, "the ranks were silent for 1 s");
 }
 
-/* Its folder is there while it runs, and no longer. */
+/* Its folder exists only while it runs. */
 static void it_is_given_a_folder_that_goes_with_it(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void one_that_ends_too_soon_or_babbles_is_said(void **state)
     assert_false(rank_launcher_end(&launcher, 0));
 }
 
-/* What reads nothing, and a text that no pipe holds. */
+/* The script reads nothing, and the text is larger than a pipe. */
 static void neither_reading_nor_writing_outlasts_a_cancellation(void **state)
 {
     (void)state;
@@ -196,7 +197,7 @@ static void neither_reading_nor_writing_outlasts_a_cancellation(void **state)
     free(text);
 }
 
-/* SIGTERM is ignored, by the launcher and by what it leaves behind. */
+/* The launcher and the process that it leaves behind ignore SIGTERM. */
 static void one_that_will_not_end_is_killed_with_its_group(void **state)
 {
     (void)state;

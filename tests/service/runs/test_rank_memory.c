@@ -1,6 +1,6 @@
-/* Goal: the folder of ranks is its user's only, goes with its job, and goes at the next sweep
- * if its daemon was killed; no other one does. Method: real folders of /dev/shm; a child that
- * makes one and dies. */
+/* Goal: the folder of ranks is readable only by its user, is removed with its job, and
+ * at the next sweep if its daemon was killed; no other folder is. Method: real folders
+ * of /dev/shm; a child process that makes one and dies. */
 #include "service/runs/rank_memory.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static bool is_there(const char *path)
     return lstat(path, &info) == 0;
 }
 
-/* Puts a file into a folder of it, as Open MPI does. */
+/* Puts a file into a subfolder, as Open MPI does. */
 static void fill(const struct rank_memory *memory)
 {
     char path[128];
@@ -59,7 +59,7 @@ static void a_folder_is_its_users_and_goes_with_all_that_is_in_it(void **state)
     assert_false(is_there(path));
     assert_true(is_there(other.path));
     rank_memory_remove(&other);
-    rank_memory_remove(&other); /* there is none any more */
+    rank_memory_remove(&other); /* it is gone already */
 }
 
 static void a_sweep_takes_what_a_dead_process_left_and_no_more(void **state)
@@ -88,7 +88,7 @@ static void a_sweep_takes_what_a_dead_process_left_and_no_more(void **state)
     rank_memory_remove(&ours);
 }
 
-/* Anybody may put a name into /dev/shm. */
+/* Any user may create a name in /dev/shm. */
 static void a_sweep_follows_no_link_and_takes_no_file(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void a_sweep_follows_no_link_and_takes_no_file(void **state)
     assert_int_equal(unlink(link) + unlink(file) + unlink(inside) + rmdir(folder), 0);
 }
 
-/* The end-to-end test of it cannot tell which daemon of this machine removed the folder. */
+/* The end-to-end test cannot show which daemon of this machine removed the folder. */
 static void every_start_sweeps(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: no step runs that is not on disk as authorised, blocks are quarters of the steps, and
- * a private run waits at each mark before anything is recorded, authorised, written or
- * handed over. Method: whole jobs of a service on a directory of its own, run by the test;
- * the linker's --wrap puts it between the runner and what it calls. */
+/* Goal: no step runs that is not authorised on disk, blocks are quarters of the steps,
+ * and a private run waits at each mark before anything is recorded, authorised, written
+ * or handed over. Method: whole jobs of a service on its own directory, run by the
+ * test; the linker's --wrap puts it between the runner and what it calls. */
 #include "service/datasets/dataset_info.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/job_plan.h"
@@ -26,9 +26,9 @@ static struct watched {
     struct scene scene;
     struct job *job;
     size_t blocks;
-    uint64_t ends[BLOCKS_MAX]; /* asked of the ledger */
+    uint64_t ends[BLOCKS_MAX]; /* requested from the ledger */
     size_t refused;            /* the block that the ledger refuses, from 1; 0: none */
-    uint64_t steps, taken;     /* run, and taken off a run filter */
+    uint64_t steps, taken;     /* run, and paid from a run filter */
     /* d: waits drawn; o: a matrix opened; a: a block authorised; s: steps; w: a wait;
      * p: the model's file written; h: handed over. Equal neighbours are one. */
     char events[EVENTS_MAX];
@@ -90,7 +90,7 @@ static void note(char event)
     run.events[count] = event;
 }
 
-/* Mark i of a run waits about i + 1 seconds, which nobody does here. */
+/* Mark i of a run waits about i + 1 seconds, which this test skips. */
 void __wrap_reveal_delay_draw(struct reveal_delay *delay, unsigned width_ms,
                               void (*fill)(void *out, size_t size))
 {
@@ -195,7 +195,7 @@ static void begin_with(const char *privacy)
     scene_open(&run.scene);
     struct dataset *points = scene_declare(&run.scene, "points", privacy);
     assert_int_equal(scene_import(&run.scene, points, "0").state, DATASET_READY);
-    memset(run.events, 0, sizeof run.events); /* what the import did */
+    memset(run.events, 0, sizeof run.events); /* clears the import's events */
 }
 
 static void begin(void)
@@ -203,7 +203,7 @@ static void begin(void)
     begin_with("{\"epsilon\":8,\"delta\":1e-5}");
 }
 
-/* The waits so far were those of the marks in their order, each its own. */
+/* The waits so far were those of the marks in order, each with its own length. */
 static void expect_waits(size_t count)
 {
     assert_int_equal(run.waits, count);
@@ -218,7 +218,7 @@ static void begin_job(const char *algorithm, const char *rest)
     job_scheduler_begin(&run.scene.context, 1000);
 }
 
-/* Runs the queued job as its worker would. The ending is the caller's. */
+/* Runs the queued job as its worker would. The caller owns the result. */
 static struct run_result *run_queued(void)
 {
     job_scheduler_begin(&run.scene.context, 1000);
@@ -269,7 +269,7 @@ static void submit_public(void)
     scene_commit(tx, jobs_add(scene->context.jobs, tx, &addition, &run.job, NULL));
 }
 
-/* The certificate is of what was reserved, and of the steps that ran. */
+/* The certificate states what was reserved, and the steps that ran. */
 static void expect_certified(const struct run_result *ending)
 {
     json_t *card = json_loads(ending->model.row.card, 0, NULL);
@@ -339,12 +339,12 @@ static void after_a_refused_block_no_step_runs(void **state)
     assert_int_equal(run.steps, 150);
     expect_shown(75);
     assert_string_equal(run.events,
-                        "doaswaswawh"); /* the end of a failure waits as well */
+                        "doaswaswawh"); /* a failed run waits before its end too */
     run_result_destroy(ending);
     scene_close(&run.scene);
 }
 
-/* Not even a file that would end it otherwise. */
+/* Not even a missing file, which would end the run differently, is noticed. */
 static void what_is_stopped_before_its_thread_begins_opens_nothing(void **state)
 {
     (void)state;
@@ -363,8 +363,9 @@ static void what_is_stopped_before_its_thread_begins_opens_nothing(void **state)
     scene_close(&run.scene);
 }
 
-/* Before it records or authorises what follows, and before it writes the model's file, gives
- * back its memory or hands over; all by waits that were drawn before a matrix was opened. */
+/* A run waits before it records or authorises the next block, and before it writes the
+ * model's file, frees its memory or hands over; all these waits were drawn before a
+ * matrix was opened. */
 static void a_private_run_waits_at_each_mark(void **state)
 {
     (void)state;
@@ -379,7 +380,7 @@ static void a_private_run_waits_at_each_mark(void **state)
     scene_close(&run.scene);
 }
 
-/* So nobody sees whether the stop found it computing or waiting. */
+/* So an observer cannot see whether the stop found the run computing or waiting. */
 static void a_run_that_is_stopped_while_it_waits_waits_again(void **state)
 {
     (void)state;
@@ -425,7 +426,7 @@ static void a_public_run_does_not_wait(void **state)
     scene_close(&run.scene);
 }
 
-/* Its own filter says when it is over. */
+/* Its own filter decides when the run is over. */
 static void a_filtered_step_is_paid_for_before_it_runs(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* Goal: no record is measured before the charge for it is on disk; answers are written with
- * that charge, at a tick, or never; and whatever ended a survey, what was authorised is
- * spent and nothing more. Method: a service on a directory of its own whose threads do
- * nothing; the linker's --wrap puts the test between the surveyor and what it calls. */
+/* Goal: no record is measured before its charge is on disk; answers are written with
+ * that charge, at a tick, or never; and whatever ends a statistics request, exactly
+ * what was authorised is spent. Method: a service on its own directory whose threads do
+ * nothing; the linker's --wrap puts the test between the statistics runner and what it
+ * calls. */
 #include "base/mechanism.h"
 #include "base/status.h"
 #include "base/privacy_unit.h"
@@ -31,12 +32,12 @@ static struct watched {
     struct scene scene;
     struct statistics_run *survey;
     struct survey_id id;
-    struct curve charge; /* of what was reserved */
+    struct curve charge; /* of the reservation */
     unsigned measured, waits;
-    bool refuses; /* the ledger does */
+    bool refuses; /* the ledger refuses */
 } run;
 
-/* --- between the surveyor and what it calls --- */
+/* --- between the statistics runner and what it calls --- */
 
 enum status __real_measurement_run(const struct measurement *measurement,
                                    const struct statistics *statistics,
@@ -57,7 +58,7 @@ enum status __real_ledger_authorise(struct ledger *ledger, const struct job_id *
 enum status __wrap_ledger_authorise(struct ledger *ledger, const struct job_id *job,
                                     uint64_t steps, struct error *error);
 
-/* The figures of the process stand still, and the end is not handed over yet. */
+/* The process's figures are paused, and the end is not handed over yet. */
 void __wrap_reveal_delay_end(struct reveal_delay *delay, struct tick_clock *clock,
                              const atomic_bool *stop)
 {
@@ -78,7 +79,7 @@ enum status __wrap_measurement_run(const struct measurement *measurement,
                                    struct error *error)
 {
     assert_int_equal(scene_authorised_on_disk(&run.scene, run.id.text), 1);
-    assert_null(seed); /* no seed but the kernel's */
+    assert_null(seed); /* the seed is the kernel's */
     run.measured++;
     return __real_measurement_run(measurement, statistics, matrix, seed, cancel,
                                   released, error);
@@ -92,7 +93,7 @@ enum status __wrap_ledger_authorise(struct ledger *ledger, const struct job_id *
     return __real_ledger_authorise(ledger, job, steps, error);
 }
 
-/* --- a survey of a service --- */
+/* --- a statistics request of a service --- */
 
 static struct statistics_run *make_survey(double noise_multiplier)
 {
@@ -121,7 +122,7 @@ static struct statistics_run *make_survey(double noise_multiplier)
     return survey;
 }
 
-/* Reserves one and adds it, as the write queue does. */
+/* Reserves a request and adds it, as the write queue does. */
 static void submit(double noise_multiplier)
 {
     struct statistics_run *survey = make_survey(noise_multiplier);
@@ -163,7 +164,7 @@ static void end(void)
     scene_close(&run.scene);
 }
 
-/* Runs it as its worker would; however the run ends, it waits once. */
+/* Runs the request as its worker would; however the run ends, it waits once. */
 static void run_survey(void)
 {
     unsigned before = run.waits;
@@ -197,7 +198,8 @@ static struct seen row_now(void)
     return seen;
 }
 
-/* What of the charge is committed and what is held, at the main order: 0 or 1. */
+/* Expects these parts of the charge, 0 or 1, as committed and as held, at the main
+ * order. */
 static void expect_charged(double committed, double held)
 {
     struct balance balance;
@@ -309,7 +311,7 @@ static void what_a_dead_process_measured_is_charged_and_never_answered(void **st
 {
     (void)state;
     begin();
-    run_survey(); /* and then the process is gone */
+    run_survey(); /* then the process ends */
     assert_int_equal(run.measured, 1);
     assert_int_equal(statistics_runner_recover(&run.scene.context, NULL), ST_OK);
     expect_failed("worker_lost", 1);
@@ -325,7 +327,7 @@ static void what_a_dead_process_had_not_begun_costs_nothing(void **state)
     end();
 }
 
-/* --- what webhooks are told of the budget --- */
+/* --- what webhooks receive about the budget --- */
 
 static char low_message[] = "{\"type\":\"budget.low\",\"timestamp\":"
                             "\"1970-01-01T00:33:20Z\",\"id\":\"points\","

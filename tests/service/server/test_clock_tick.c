@@ -1,7 +1,7 @@
-/* Goal: what the timing of a run decides is seen at a tick and not before: ends in order of
- * submission, cancellations and stops, starts, progress. Method: a service on a directory
- * of its own whose clock does not go; its runners do nothing, and the test says when a run
- * ends and when the clock ticks. */
+/* Goal: what depends on a run's timing is visible at a tick and not before: ends in
+ * order of submission, cancellations and stops, starts, progress. Method: a service on
+ * its own directory with a stopped clock; its runners do nothing, and the test decides
+ * when a run ends and when the clock ticks. */
 #include "api/requests/dataset_request.h"
 #include "engine/trainer.h"
 #include "service/process/daemon_state.h"
@@ -69,7 +69,7 @@ static struct store_tx *begin_tx(struct daemon_state *context)
     return tx;
 }
 
-/* READY, with a budget and 500 records that nobody ever reads. */
+/* Adds a READY dataset with a budget and 500 records that no test reads. */
 static void add_dataset(struct daemon_state *context)
 {
     static const char text[] =
@@ -112,13 +112,14 @@ static struct scene *scene_make(const char *workers)
     const char *const argv[] = {"epsilond",  "--data-dir", scene->place.folder,
                                 "--workers", workers,      NULL};
     log_level_set(LOG_ERROR);
-    /* config_read changes none of them. */
+    /* config_read does not change them. */
     if (config_read(&scene->config, &outcome, 5, (char **)(uintptr_t)argv, &error) !=
             ST_OK ||
         daemon_lifecycle_open(&scene->context, &scene->config, &hooks, &error) != ST_OK)
         fail_msg("%s", error.text);
     pool_destroy(scene->context.runners);
-    /* The test ends runs that no thread has taken yet, so there is room for all. */
+    /* The test ends runs that no thread has taken yet, so the queue has room for
+     * all. */
     scene->context.runners =
         pool_create(scene->config.workers, RUNS_MOST, do_nothing, &scene->context);
     add_dataset(&scene->context);
@@ -132,7 +133,8 @@ static void scene_end(struct scene *scene)
     free(scene);
 }
 
-/* As the write queue does it: reserved, queued, and begun where a worker is free. */
+/* Submits a job as the write queue does: reserved, queued, and started if a worker is
+ * free. */
 static struct job *submit(struct daemon_state *context)
 {
     static const char body[] =
@@ -175,7 +177,7 @@ static struct run_result *ending_of(const struct job *job, enum status status)
     return ending;
 }
 
-/* As runner_run ends. */
+/* Ends a run as runner_run does. */
 static void end_run(struct daemon_state *context, struct job *job, enum status status)
 {
     const struct job_progress progress = {.step = 1000, .authorised_steps = 1000};
@@ -310,8 +312,8 @@ static void a_cancellation_of_what_had_ended_changes_nothing(void **state)
     scene_end(scene);
 }
 
-/* It noticed the stop too late and finished, or failed: that it would have within a moment
- * of the tick is nobody's to know. */
+/* The run noticed the stop too late and finished, or failed. No one may learn that it
+ * would have ended within a moment of the tick. */
 static void a_cancellation_takes_effect_at_the_tick_and_then_counts(void **state)
 {
     (void)state;
@@ -345,7 +347,7 @@ static void a_queued_job_is_cancelled_at_once(void **state)
     struct scene *scene = scene_make("1");
     struct daemon_state *context = &scene->context;
     struct job *running = submit(context), *queued = submit(context);
-    end_run(context, running, ST_OK); /* which is not known yet */
+    end_run(context, running, ST_OK); /* not visible yet */
     assert_int_equal(job_scheduler_cancel(context, queued, &act_of_test, NULL), ST_OK);
     assert_int_equal(job_state(context->jobs, queued), JOB_CANCELLED);
     clock_tick_run(context, FIRST);
@@ -380,7 +382,7 @@ static void a_worker_is_free_when_it_is_known_to_be(void **state)
     struct job *first = submit(context), *second = submit(context);
     assert_int_equal(job_state(context->jobs, first), JOB_RUNNING);
     end_run(context, first, ST_OK);
-    struct job *third = submit(context); /* begins what it can */
+    struct job *third = submit(context); /* starts any job that can run */
     assert_int_equal(job_state(context->jobs, second), JOB_QUEUED);
     clock_tick_run(context, FIRST);
     assert_int_equal(job_state(context->jobs, second), JOB_RUNNING);
@@ -429,8 +431,8 @@ static void what_was_recorded_is_shown_at_the_tick_as_one_version(void **state)
 
 /* --- 5: the disk --- */
 
-/* A run's model takes room at a private moment. What others fill the disk with may change
- * what a tick finds, so that is not compared. */
+/* A run writes its model at a private moment. Other processes may fill the disk and so
+ * change what a tick measures, so the tick's value is not compared. */
 static void the_disk_is_measured_at_ticks(void **state)
 {
     (void)state;
@@ -456,7 +458,7 @@ static void the_disk_is_measured_at_ticks(void **state)
     scene_end(scene);
 }
 
-/* An id that is made when training ends tells when that was. */
+/* An id drawn when training ends would show when that was. */
 static void the_model_id_is_drawn_at_submission_and_kept_over_a_restart(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* Goal: small before large, no large one overtaken for ever, what waits is bounded, and
- * whoever waits too long is told. Method: items whose runs are recorded; a large one holds
- * the thread that takes any at a gate, so that the order of the rest is that of the queue
- * alone; costs of items that only this thread may take are above small_max. */
+/* Goal: small items run before large ones, no large one is overtaken for ever, the
+ * waiting work is bounded, and an item that waits too long is reported. Method: items
+ * whose runs are recorded; a large one holds, at a gate, the thread that takes any
+ * item, so that the order of the rest depends only on the queue; costs of items that
+ * only this thread may take are above small_max. */
 #include "service/threads/cost_queue.h"
 
 #include <pthread.h>
@@ -20,7 +21,7 @@ struct record {
     pthread_mutex_t lock;
     pthread_cond_t change;
     bool open;
-    size_t passes; /* of a closed gate: so many more get through */
+    size_t passes; /* how many more pass the closed gate */
     const struct item *started[ITEMS_MAX], *late[ITEMS_MAX];
     size_t started_count, ended, late_count;
     struct cost_queue *predictors;
@@ -122,7 +123,8 @@ static void the_small_pass_the_large_that_came_before(void **state)
     cost_queue_destroy(record.predictors);
 }
 
-/* Each small one is submitted while the one before runs, for ever if it must be. */
+/* Each small one is submitted while the one before runs, without end if the queue
+ * allows it. */
 static void a_large_one_is_passed_by_no_more_work_than_it_is(void **state)
 {
     static struct record record;
@@ -141,11 +143,11 @@ static void a_large_one_is_passed_by_no_more_work_than_it_is(void **state)
             break;
         passed++;
     }
-    /* Its turn is at 20 + 200. The tenth small one would be done then, too, and came
+    /* Its turn is at 20 + 200. The tenth small one would also be done then, and arrived
      * later. */
     assert_int_equal(passed, 9);
     open_gate(&record);
-    await(&record, &record.ended, 2 + passed + 1); /* the last small one comes last */
+    await(&record, &record.ended, 2 + passed + 1); /* the last small one runs last */
     cost_queue_destroy(record.predictors);
 }
 
@@ -193,7 +195,7 @@ static void what_waits_is_bounded(void **state)
     struct error error = {0};
     (void)state;
     begin(&record, 100, HOUR_MS);
-    hold(&record, &first); /* what runs does not wait */
+    hold(&record, &first); /* a running item does not wait */
     submit(&record, &waits);
     assert_int_equal(cost_queue_submit(record.predictors, &over, over.cost, &error),
                      ST_QUEUE_FULL);
@@ -203,7 +205,7 @@ static void what_waits_is_bounded(void **state)
                      ST_QUEUE_FULL);
     open_gate(&record);
     await(&record, &record.ended, 3);
-    submit(&record, &huge); /* more than the bound, and alone */
+    submit(&record, &huge); /* above the bound, but the queue is empty */
     await(&record, &record.ended, 4);
     cost_queue_destroy(record.predictors);
 }
@@ -216,7 +218,7 @@ static void what_large_ones_hold_turns_no_small_one_away(void **state)
     (void)state;
     begin(&record, 100, HOUR_MS);
     hold(&record, &first);
-    submit(&record, &small_held); /* on the thread of the small ones */
+    submit(&record, &small_held); /* on the thread for small ones */
     await(&record, &record.started_count, 2);
     submit(&record, &full); /* all that large ones may hold */
     submit(&record, &small);
@@ -233,7 +235,7 @@ static void the_number_of_those_that_wait_is_bounded(void **state)
     (void)state;
     begin(&record, 1 << 20, HOUR_MS);
     hold(&record, &first);
-    struct item second = {SMALL, true}; /* holds the thread of the small ones too */
+    struct item second = {SMALL, true}; /* holds the thread for small ones too */
     submit(&record, &second);
     await(&record, &record.started_count, 2);
     for (size_t i = 0; i < COST_QUEUE_WAITING_MAX; i++)
@@ -245,8 +247,8 @@ static void the_number_of_those_that_wait_is_bounded(void **state)
     cost_queue_destroy(record.predictors);
 }
 
-/* Like hold, where a busy machine may let the item itself be late: it is submitted until it
- * starts. How often it was late. */
+/* Like hold, but on a busy machine the item itself may be late, so it is submitted
+ * until it starts. Returns how often it was late. */
 static size_t hold_in_time(struct record *record, struct item *item)
 {
     size_t late_count = 0;
@@ -264,7 +266,7 @@ static size_t hold_in_time(struct record *record, struct item *item)
     return late_count;
 }
 
-/* Nobody but the thread of the small ones is free to notice. */
+/* Only the thread for small items is free to notice. */
 static void whoever_waits_too_long_is_told(void **state)
 {
     static struct record record;

@@ -1,5 +1,5 @@
-/* Goal: what is left behind goes when nobody is there who may hold it, no sooner and no
- * later; and threads that read what others replace never read what is gone. */
+/* Goal: a replaced object is freed when no reader can still hold it, no sooner and no
+ * later; and threads that read what others replace never read freed memory. */
 #include "service/threads/epoch_reclaim.h"
 
 #include <pthread.h>
@@ -63,7 +63,7 @@ static void the_last_who_came_before_lets_it_go(void **state)
     epoch_reclaim_destroy(visits);
 }
 
-/* A stream of short visits that overlap, as a busy server sees them. */
+/* Short overlapping readers, as on a busy server. */
 static void visits_without_a_gap_keep_nothing_for_ever(void **state)
 {
     (void)state;
@@ -113,7 +113,8 @@ static int *find(struct shared *shared)
     return found;
 }
 
-/* What was found stays as it was made: none reads what was overwritten on its way out. */
+/* A value that was found stays unchanged: no thread reads one that was overwritten when
+ * it was freed. */
 static void *read_on(void *argument)
 {
     struct shared *shared = argument;

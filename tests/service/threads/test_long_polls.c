@@ -1,5 +1,5 @@
-/* Goal: who waits is resumed exactly once: by a change of what it waits for, at its
- * deadline, or at the end; and no change is missed between looking and waiting. */
+/* Goal: a waiting request is resumed exactly once: by a change of its subject, at its
+ * deadline, or at the end; and no change is missed between the check and the wait. */
 #include "service/threads/long_polls.h"
 
 #include <stdatomic.h>
@@ -84,7 +84,8 @@ static void *change(void *argument)
     return NULL;
 }
 
-/* Looks and, unless it has changed, waits: either way the change is noticed. */
+/* Checks for a change and, if there is none, waits: either way the change is
+ * noticed. */
 static void no_change_falls_between_looking_and_waiting(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: the queue is bounded and first in, first out; a paused pool takes nothing; a run
- * takes along what fits. Method: one worker held at a gate by the test. */
+/* Goal: the queue is bounded and first in, first out; a paused pool takes nothing; a
+ * run also takes items that fit. Method: the test holds one worker at a gate. */
 #include "service/threads/pool.h"
 
 #include <pthread.h>
@@ -94,7 +94,7 @@ static void a_paused_pool_takes_nothing(void **state)
     assert_int_equal(gate.ran_count, 0);
 }
 
-struct taker { /* takes along what is small; the last is what ran then */
+struct taker { /* takes small items along; taken[i]: how many in run i */
     struct pool *pool;
     struct gate gate;
     size_t taken[8];

@@ -1,4 +1,4 @@
-/* Goal: items are found by id and listed in the order in which they came. */
+/* Goal: items are found by id and listed in the order in which they were added. */
 #include "service/threads/registry.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void items_are_found_by_id_and_kept_in_order(void **state)
     static struct item items[COUNT];
     struct registry registry = {0};
     for (int i = 0; i < COUNT; i++) {
-        /* 7919 is prime to 1000: ids come in no order. */
+        /* 7919 is prime to 1000: ids are in no order. */
         snprintf(items[i].id, sizeof items[i].id, "id-%d", i * 7919 % COUNT);
         items[i].number = i;
         registry_add(&registry, &items[i]);
@@ -57,7 +57,7 @@ static void an_item_is_replaced_in_its_place(void **state)
     assert_int_equal(registry.count, 3);
     destroyed = 0;
     registry_fini(&registry,
-                  count_destroyed); /* what was handed back is not the registry's */
+                  count_destroyed); /* a returned item is not the registry's */
     assert_int_equal(destroyed, 3);
 }
 

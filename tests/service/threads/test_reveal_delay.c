@@ -1,6 +1,7 @@
-/* Goal: the waits at the marks of a run are uniform in [0, width), independent of each other,
- * and drawn together; a stop ends a wait, and the end then waits once more. Method: a stream
- * with a fixed key, bounds from the sample size, and a tick clock that goes. */
+/* Goal: the waits at the marks of a run are uniform in [0, width), independent of each
+ * other, and drawn together; a stop ends a wait, and the end then waits once more.
+ * Method: a stream with a fixed key, bounds from the sample size, and a running tick
+ * clock. */
 #include "service/threads/tick_clock.h"
 #include "service/threads/reveal_delay.h"
 
@@ -53,8 +54,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Dvoretzky, Kiefer, Wolfowitz, Massart: a distance above sqrt(ln(2 / p) / 2 n) has a chance
- * of at most p = 1e-9. */
+/* Dvoretzky, Kiefer, Wolfowitz, Massart: a distance above sqrt(ln(2 / p) / 2 n) has a
+ * chance of at most p = 1e-9. */
 static void a_wait_is_uniform(void **state)
 {
     (void)state;
@@ -72,8 +73,8 @@ static void a_wait_is_uniform(void **state)
     }
 }
 
-/* The correlation of n independent pairs has a deviation of 1 / sqrt n; that of two marks
- * with one phase is 1. */
+/* The correlation of n independent pairs has a deviation of 1 / sqrt n; that of two
+ * marks with one phase is 1. */
 static void each_mark_has_a_wait_of_its_own(void **state)
 {
     (void)state;
@@ -103,7 +104,7 @@ static void another_run_has_other_waits(void **state)
 
 static atomic_bool stop;
 static int
-    ticks_until_stop; /* a tick sets stop, as service/server/clock_tick does; 0: none does */
+    ticks_until_stop; /* a tick sets stop, as in service/server/clock_tick; 0: none */
 
 static void on_tick(void *context, int64_t second)
 {
@@ -160,7 +161,7 @@ static void a_stop_ends_a_wait_and_the_end_waits_again(void **state)
     assert_true(atomic_load(&stop));
     assert_true(clock_wall_s() - begin < HOUR_MS / 1000);
     assert_int_equal(delay.used, 2);
-    /* One that finds the run computing waits as long. */
+    /* A stop that finds the run computing waits as long. */
     delay = delay_of(400, HOUR_MS);
     assert_true(waited_ms(&delay, clock, reveal_delay_end) >= 400);
     assert_int_equal(delay.used, 1);

@@ -1,5 +1,5 @@
-/* Goal: who asks is resumed once, after a look that began later; and looks go on by
- * themselves. Method: looks that count, and one that stands still. */
+/* Goal: a caller is resumed once, after a poll that began later; and polls repeat by
+ * themselves. Method: polls that count, and one that blocks. */
 #include "service/threads/store_poller.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 struct asked {
     atomic_int resumed;
-    int after; /* how many looks had ended when it was resumed */
+    int after; /* how many polls had ended when it was resumed */
 };
 
 static void look(void *context)
@@ -48,7 +48,7 @@ static void wait_for(const atomic_int *counter, int least)
     assert_true(*counter >= least);
 }
 
-/* The time that two who ask wait. */
+/* Returns how long two callers wait. */
 static int64_t asked_ns(void)
 {
     struct asked asked[2] = {{0}};
@@ -66,8 +66,8 @@ static int64_t asked_ns(void)
     return took_ns;
 }
 
-/* Who waits for a look that nobody has asked for waits STORE_POLLER_MS, each time; a
- * busy machine lets some wait who need not. */
+/* If no one requested a poll, each caller waits STORE_POLLER_MS; on a busy machine some
+ * callers wait that need not. */
 static void who_asks_is_resumed_by_the_next_look(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void who_asks_is_resumed_by_the_next_look(void **state)
         assert_in_range(++tries, 1, TRIES);
 }
 
-/* What a look that has begun reads may be older than the question. */
+/* A poll that has begun may read data older than the request. */
 static void a_look_that_has_begun_is_not_enough(void **state)
 {
     (void)state;

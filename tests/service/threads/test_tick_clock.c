@@ -1,7 +1,7 @@
-/* Goal: ticks come at whole seconds of the wall clock, each once; what is done inside the
- * gate before a second is seen by its tick, what is done after it has begun is not, also
- * where the tick is late; a clock that does not go holds nobody up.
- * Method: a tick that the test can hold, which makes it as late as the test likes. */
+/* Goal: ticks come at whole seconds of the wall clock, each once; a tick sees what was
+ * done inside the gate before its second, and not what was done after it began, even if
+ * the tick is late; a stopped clock delays no one. Method: a tick that the test can
+ * hold, and so make late by any time. */
 #include "service/threads/tick_clock.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ struct watch {
     pthread_cond_t change;
     bool held;                                        /* a tick that has begun waits */
     int begun, ran;                                   /* ticks */
-    int64_t seconds[SECONDS_MAX], walls[SECONDS_MAX]; /* told; seen on the clock */
+    int64_t seconds[SECONDS_MAX], walls[SECONDS_MAX]; /* passed in; seen on the clock */
     int done;                                         /* inside the gate, so far */
     int seen[SECONDS_MAX];                            /* of these, by each tick */
 };
@@ -62,8 +62,8 @@ static void hold(struct watch *watch, bool held)
     pthread_mutex_unlock(&watch->lock);
 }
 
-/* What is left of a second when the gate lets somebody in: never less than 50 ms, whenever
- * it was asked. */
+/* When the gate lets a thread in, at least 50 ms of the second are left, whenever the
+ * thread asked. */
 static void nobody_enters_just_before_a_second(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void *visit(void *argument)
     return NULL;
 }
 
-/* The visitors come when the tick has begun and is held. */
+/* The visitors arrive when the tick has begun and is held. */
 static void nobody_comes_in_while_a_tick_runs(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void spend_two_seconds(void)
         sched_yield();
 }
 
-/* The visitor comes after the second has begun, before its tick can. */
+/* The visitor arrives after the second has begun, before its tick can. */
 static void a_tick_waits_for_who_is_inside_and_sees_what_they_did(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: however many webhooks are deleted and created while deliveries are under way, the
- * courier holds one delivery of each webhook that there is, and no more. Method: a service
- * with a courier of the test's own, and a server that takes connections and never answers,
- * so that every delivery stays under way. */
+/* Goal: however many webhooks are deleted and created during deliveries, the webhook
+ * sender holds one delivery for each existing webhook, and no more. Method: a service
+ * with a webhook sender of the test's own, and a server that accepts connections and
+ * never answers, so that every delivery stays open. */
 #include "service/process/counters.h"
 #include "service/outbound/transfer.h"
 #include "service/webhooks/webhooks.h"
@@ -79,7 +79,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Takes connections until there have been that many. */
+/* Accepts connections until there have been count of them. */
 static void await_lines(struct silence *silence, size_t count)
 {
     while (silence->line_count < count) {
@@ -111,7 +111,7 @@ static struct webhook make_webhook(const struct silence *silence)
     return webhook;
 }
 
-/* Creates as many webhooks as there may be, each with a test message that is due. */
+/* Creates as many webhooks as allowed, each with a test message that is due. */
 static void create_all(struct silence *silence, struct webhook *made)
 {
     struct webhooks *webhooks = silence->scene.context.webhooks;
@@ -142,7 +142,7 @@ static void a_deleted_webhook_takes_no_place(void **state)
         await_close(silence->lines[i]);
 }
 
-/* Writes a row as another daemon does, and reads it as what the other has changed. */
+/* Writes a row as another daemon does, and reads it as that daemon's change. */
 static void hear_of_another(struct silence *silence)
 {
     char events[WEBHOOK_EVENTS_SIZE];

@@ -1,6 +1,6 @@
-/* Goal: what webhooks are to be told is written in the transaction of what it tells, or
- * not at all. Method: a service whose courier was ended, so that the outbox stays as it
- * is written; transactions that are made durable and that are undone. */
+/* Goal: a webhook's message is written in the transaction of the change that it
+ * reports, or not at all. Method: a service whose webhook sender was ended, so that the
+ * outbox stays as written; transactions that are committed and that are rolled back. */
 #include "api/requests/key_request.h"
 #include "api/requests/webhook_event.h"
 #include "base/principal.h"
@@ -101,7 +101,7 @@ static void whoever_does_not_ask_is_not_told(void **state)
     assert_int_equal(hook_waiting(scene, &disabled), 0);
 }
 
-/* --- whose owner has a key --- */
+/* --- owners with keys --- */
 
 static struct access_key_made make_key(struct scene *scene, const char *owner,
                                        enum role role, const char *project)
@@ -121,7 +121,7 @@ static void end_key(struct scene *scene, const struct access_key_made *key)
     scene_commit(tx, access_keys_revoke(scene->context.keys, tx, key->id, NULL));
 }
 
-/* A webhook of ana's, of project default, for imports. */
+/* Creates a webhook of ana's, of project default, for imports. */
 static struct webhook make_anas(struct scene *scene, bool everywhere)
 {
     struct webhook webhook = {.owner = principal_local,

@@ -1,4 +1,5 @@
-/* Goal: one process a data directory, files whole or not at all, private modes. */
+/* Goal: only one process opens a data directory, a file is published whole or not at
+ * all, and files and folders have private modes. */
 #include "store/blobs/blob.h"
 
 #include <sys/stat.h>
@@ -17,7 +18,7 @@ static struct blobs *open_at(const char *directory)
     return blobs;
 }
 
-/* Where a file stands is said here anew, beside blob.c. */
+/* Repeats the layout of the data directory independently of blob.c. */
 static const char *path_in(const char *directory, const char *file_name)
 {
     static char path[BLOB_PATH_SIZE];
@@ -162,7 +163,7 @@ static void names_and_places_are_those_on_disk(void **state)
     blobs_database_path(blobs, path);
     assert_string_equal(path, path_in(place.folder, "epsilond.db"));
     blobs_close(blobs);
-    assert_int_equal(mode_of(place.folder, "lock"), -1); /* nothing was made */
+    assert_int_equal(mode_of(place.folder, "lock"), -1); /* nothing was created */
     place_remove(&place);
 }
 
@@ -203,7 +204,7 @@ static void a_published_file_replaces_the_one_of_its_name(void **state)
     place_remove(&place);
 }
 
-/* Two uploads of one file may be under way; the one that is published last stays. */
+/* Two uploads of one file may run at once; the file published last stays. */
 static void drafts_of_one_blob_do_not_meet(void **state)
 {
     (void)state;
@@ -319,7 +320,7 @@ static void a_sweep_leaves_what_is_kept_and_nothing_else(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         assert_int_equal(mode_of(place.folder, all[i].file) != -1, all[i].is_kept);
     assert_int_equal(mode_of(place.folder, long_name), -1);
-    assert_int_equal(mode_of(place.folder, "models/folder"), 0700); /* logged */
+    assert_int_equal(mode_of(place.folder, "models/folder"), 0700); /* only logged */
     assert_int_equal(kept.seen_count, sizeof seen / sizeof *seen);
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
         assert_true(is_among(kept.seen, kept.seen_count, &seen[i]));
@@ -332,8 +333,8 @@ static void a_sweep_leaves_what_is_kept_and_nothing_else(void **state)
     place_remove(&place);
 }
 
-/* store/blobs/README.md. The machine that tests has 64 MiB free, or builds nothing
- * either. */
+/* The ballast is described in store/blobs/README.md. This test needs 64 MiB of free
+ * disk, which any machine that builds the program has. */
 static void ballast_is_set_aside_until_it_is_dropped(void **state)
 {
     (void)state;
@@ -354,7 +355,7 @@ static void ballast_is_set_aside_until_it_is_dropped(void **state)
     place_remove(&place);
 }
 
-/* The folder it goes to, then the one it leaves. */
+/* The destination folder is synced first, then the source folder. */
 static void a_file_is_durable_before_it_is_published(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: the cache never has more than it may, gives up what was used longest ago and never
- * what is lent, and lends only what is whole. */
+/* Goal: the cache never exceeds its limit, evicts the file used longest ago and never
+ * one that is on loan, and lends only complete files. */
 #include "store/blobs/blob_cache.h"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ static void end(struct scene *scene)
     place_remove(&scene->place);
 }
 
-/* Borrows the file of an object, which is made where it is not there. */
+/* Borrows the file of an object, and creates the file if is_new is true. */
 static struct cached_blob *borrow(struct scene *scene, const char *object,
                                   uint64_t size, bool is_new)
 {
@@ -82,7 +82,7 @@ static void what_is_lent_stays_and_a_full_cache_says_so(void **state)
     assert_int_equal(blob_cache_take(scene.cache, "more", 41, &none, &is_new, &error),
                      ST_DISK_FULL);
     assert_non_null(strstr(error.text, "no room"));
-    assert_true(has(&scene, "idle")); /* for nothing */
+    assert_true(has(&scene, "idle")); /* evicted nothing */
     blob_cache_give(scene.cache, borrow(&scene, "fits", 40, true));
     assert_true(has(&scene, "held") && !has(&scene, "idle"));
     assert_int_equal(blob_cache_take(scene.cache, "giant", 101, &none, &is_new, NULL),
@@ -144,7 +144,8 @@ static void *wait_for_it(void *context)
     return NULL;
 }
 
-/* Whoever comes while it is filled either waits or comes later: both must see it whole. */
+/* The other thread arrives either while the file is being filled, and waits, or later.
+ * In both cases it must see the complete file. */
 static void nobody_is_lent_what_another_is_filling(void **state)
 {
     (void)state;
@@ -190,10 +191,10 @@ static void what_is_fetched_leaves_room_on_the_disk(void **state)
     assert_int_equal(blob_cache_trim(scene.cache, CACHE_DISK_MIN + 100 * MIB), 0);
     blob_cache_give(scene.cache, borrow(&scene, "a", 40 * MIB, true));
     blob_cache_give(scene.cache, borrow(&scene, "b", 40 * MIB, true));
-    blob_cache_give(scene.cache, borrow(&scene, "c", 30 * MIB, true)); /* for a */
+    blob_cache_give(scene.cache, borrow(&scene, "c", 30 * MIB, true)); /* evicts a */
     assert_true(!has(&scene, "a") && has(&scene, "b") && has(&scene, "c"));
     assert_int_equal(take(&scene, "d", 101 * MIB, &cached), ST_DISK_FULL);
-    assert_true(has(&scene, "b") && has(&scene, "c")); /* for nothing */
+    assert_true(has(&scene, "b") && has(&scene, "c")); /* evicted nothing */
     struct cached_blob *held = borrow(&scene, "b", 40 * MIB, false);
     assert_int_equal(take(&scene, "d", 61 * MIB, &cached), ST_DISK_FULL);
     blob_cache_give(scene.cache, borrow(&scene, "d", 60 * MIB, true));
@@ -228,11 +229,11 @@ static void what_is_being_filled_has_its_room_and_ends_on_a_full_disk(void **sta
     blob_cache_trim(scene.cache, CACHE_DISK_MIN + 100 * MIB);
     assert_int_equal(take(&scene, "a", 60 * MIB, &filling), ST_OK);
     assert_true(blob_cache_grow(scene.cache, filling, 20 * MIB));
-    blob_cache_trim(scene.cache, CACHE_DISK_MIN + 80 * MIB); /* 40 are still to come */
+    blob_cache_trim(scene.cache, CACHE_DISK_MIN + 80 * MIB); /* leaves 40 MiB */
     assert_int_equal(take(&scene, "b", 40 * MIB + 1, &more), ST_DISK_FULL);
     assert_int_equal(take(&scene, "b", 40 * MIB, &more), ST_OK);
     blob_cache_filled(scene.cache, more, false);
-    assert_int_equal(take(&scene, "b", 40 * MIB, &more), ST_OK); /* as it failed */
+    assert_int_equal(take(&scene, "b", 40 * MIB, &more), ST_OK); /* the fill failed */
     blob_cache_filled(scene.cache, more, false);
     blob_cache_trim(scene.cache, CACHE_DISK_LEAST - 1);
     assert_false(blob_cache_grow(scene.cache, filling, 8 * MIB));

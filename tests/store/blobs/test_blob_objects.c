@@ -1,5 +1,6 @@
-/* Goal: blobs in a bucket are there with their rows, whole, encrypted and this database's
- * own, whatever the bucket does. Method: a bucket in memory that fails and lies. */
+/* Goal: a blob in a bucket exists exactly if its row does, and is complete, encrypted
+ * and bound to this database, however the bucket fails or lies. Method: a bucket in
+ * memory that fails and returns wrong bytes. */
 #include "store/blobs/blob_objects.h"
 
 #include <dirent.h>
@@ -67,7 +68,8 @@ static struct blob_name upload_named(const char *id)
     return blob_of_dataset(&dataset, BLOB_DATA);
 }
 
-/* size bytes that begin with text and go on with its first; to be freed. */
+/* Returns size bytes that start with text and continue with its first character. The
+ * caller frees them. */
 static char *content_of(const char *text, size_t size)
 {
     char *content = malloc(size + strlen(text));
@@ -119,7 +121,7 @@ static void assert_holds(struct scene *scene, const struct blob_name *name,
     blob_give_back(scene->blobs, &loan);
 }
 
-/* Another start: its cache is empty. */
+/* Restarts with an empty cache. */
 static void start_again(struct scene *scene)
 {
     leave(scene);
@@ -138,7 +140,7 @@ static void what_is_published_comes_back_after_a_restart(void **state)
     publish(&scene, &empty, "x", 0);
     size_t gets = scene.memory.gets;
     assert_holds(&scene, &small, "a few records", 13);
-    assert_int_equal(scene.memory.gets, gets); /* what was published is here */
+    assert_int_equal(scene.memory.gets, gets); /* served from the cache */
     start_again(&scene);
     assert_holds(&scene, &small, "a few records", 13);
     assert_holds(&scene, &large, "many", (9 << 20) + 7);
@@ -160,7 +162,7 @@ static void a_large_one_is_put_in_pieces(void **state)
     assert_int_equal(use(&scene, NULL), ST_OK);
     const struct blob_name name = upload_named("large");
     publish(&scene, &name, "piece", 65 << 20);
-    assert_int_equal(scene.memory.pieces, 8); /* of 16 MiB, up to 128 */
+    assert_int_equal(scene.memory.pieces, 8); /* pieces of 16 MiB, up to 128 MiB */
     start_again(&scene);
     assert_holds(&scene, &name, "piece", 65 << 20);
     const struct blob_draft draft = draft_of(&scene, &name, "more", 65 << 20);
@@ -171,7 +173,7 @@ static void a_large_one_is_put_in_pieces(void **state)
     end(&scene);
 }
 
-/* Whether an object's name or bytes have the text. */
+/* Returns whether the name or the bytes of any object contain the text. */
 static bool bucket_shows(const struct memory_bucket *memory, const char *text)
 {
     size_t length = strlen(text);
@@ -194,7 +196,7 @@ static void the_bucket_learns_neither_names_nor_bytes_nor_twins(void **state)
                            bob = upload_named("bob-of-ward-7");
     publish(&scene, &ana, "the same private records", 24);
     publish(&scene, &bob, "the same private records", 24);
-    assert_int_equal(memory_count(&scene.memory), 3); /* and whose it is */
+    assert_int_equal(memory_count(&scene.memory), 3); /* and the marker of ownership */
     assert_false(bucket_shows(&scene.memory, "private"));
     assert_false(bucket_shows(&scene.memory, "of-ward-7"));
     const struct kept_object *one = scene.memory.list, *two = one->next;
@@ -220,10 +222,10 @@ static void a_lie_is_asked_again_and_a_liar_is_not_believed(void **state)
     scene.memory.lies = 3;
     assert_int_equal(blob_fetch(scene.blobs, &loan, &name, &error), ST_CORRUPT);
     assert_non_null(strstr(error.text, "is not what was put there"));
-    assert_holds(&scene, &name, "records", 7); /* nothing of it was kept */
+    assert_holds(&scene, &name, "records", 7); /* the wrong bytes were not cached */
     publish(&scene, &other, "others!", 7);
     start_again(&scene);
-    /* Two objects of one length in each other's place. */
+    /* Swap two objects of the same length. */
     struct kept_object *one = scene.memory.list, *two = one->next;
     if (strcmp(one->name, "epsilond") == 0)
         one = two->next;
@@ -233,7 +235,7 @@ static void a_lie_is_asked_again_and_a_liar_is_not_believed(void **state)
     one->bytes = two->bytes;
     two->bytes = bytes;
     assert_int_equal(blob_fetch(scene.blobs, &loan, &name, NULL), ST_CORRUPT);
-    one->size = 0; /* cut short */
+    one->size = 0; /* truncated */
     assert_int_equal(blob_fetch(scene.blobs, &loan, &name, NULL), ST_CORRUPT);
     end(&scene);
 }
@@ -249,14 +251,14 @@ static void a_failed_publication_leaves_what_was_there(void **state)
     scene.memory.failures = 1;
     assert_int_equal(blob_publish(scene.blobs, &draft, NULL), ST_IO);
     assert_holds(&scene, &name, "old", 3);
-    assert_int_equal(blob_publish(scene.blobs, &draft, NULL), ST_OK); /* it is left */
+    assert_int_equal(blob_publish(scene.blobs, &draft, NULL), ST_OK); /* draft kept */
     assert_holds(&scene, &name, "new", 3);
     start_again(&scene);
     assert_holds(&scene, &name, "new", 3);
     end(&scene);
 }
 
-/* Refuses while *context is true. */
+/* A gate that refuses while *context is true. */
 static enum status may(void *context, struct error *error)
 {
     return *(bool *)context ? error_set(error, ST_DATASET_BUSY, "it is being imported")
@@ -341,7 +343,8 @@ static void *fetch_again_and_again(void *context)
     return NULL;
 }
 
-/* Whoever finds the row fetches the object before its publisher has kept the draft. */
+/* A thread that finds the row may fetch the object before its publisher has stored the
+ * draft in the cache. */
 static void what_is_published_may_be_fetched_at_once(void **state)
 {
     (void)state;
@@ -372,12 +375,12 @@ static void what_is_removed_is_gone_with_its_object(void **state)
     assert_int_equal(blob_remove(scene.blobs, &name, NULL), ST_OK);
     assert_int_equal(blob_remove(scene.blobs, &name, NULL), ST_OK);
     assert_int_equal(blob_find(scene.blobs, &name, NULL), ST_NOT_FOUND);
-    while (memory_count(&scene.memory) > 1) /* both objects go, on another thread */
+    while (memory_count(&scene.memory) > 1) /* another thread deletes both objects */
         sched_yield();
     end(&scene);
 }
 
-/* Another daemon removes a blob, whose file is here. */
+/* Another daemon deletes a blob whose file is in our cache. */
 static void remove_elsewhere(struct scene *scene, const struct blob_name *name)
 {
     struct store_tx *tx = NULL;
@@ -400,7 +403,7 @@ static size_t cached(struct scene *scene)
     return count;
 }
 
-/* Records in the clear would stay here for ever. */
+/* Otherwise plain-text records would stay on this disk for ever. */
 static void what_another_daemon_has_removed_is_on_no_disk(void **state)
 {
     (void)state;
@@ -465,7 +468,7 @@ static void a_sweep_takes_what_nobody_wants_once_it_is_old(void **state)
     end(&scene);
 }
 
-/* --- whose the bucket is --- */
+/* --- ownership of the bucket --- */
 
 static void assert_refused(struct scene *scene, const char *why)
 {
@@ -481,7 +484,7 @@ static void a_bucket_of_another_database_is_refused(void **state)
     (void)state;
     struct scene scene, other = {.place = place_make()};
     begin(&scene);
-    other.memory = scene.memory; /* it shares the objects */
+    other.memory = scene.memory; /* both use the same objects */
     other.setup = scene.setup;
     other.setup.bucket = &other.memory.bucket;
     assert_refused(&other, "another database");
@@ -535,7 +538,7 @@ static void a_claim_that_was_cut_short_is_made_good(void **state)
     end(&scene);
 }
 
-struct rival { /* a daemon that starts between our look and our row */
+struct rival { /* a daemon that starts between our read and our row */
     struct scene *scene;
     struct scene other;
 };
@@ -550,11 +553,11 @@ static enum status claim_first(struct bucket *bucket, const char *name,
     if (rival != NULL && rival->other.store == NULL) {
         struct blob_objects_setup setup = rival->scene->setup;
         setup.bucket = &rival->other.memory.bucket;
-        rival->other.store = rival->scene->store; /* one database */
+        rival->other.store = rival->scene->store; /* the same database */
         assert_int_equal(
             bucket_claim(setup.bucket, setup.store, setup.operator_key, true, NULL),
             ST_OK);
-        memory->list = rival->other.memory.list; /* and one bucket */
+        memory->list = rival->other.memory.list; /* and the same bucket */
     }
     return status;
 }
@@ -576,7 +579,7 @@ static void two_daemons_that_claim_at_once_agree(void **state)
     assert_non_null(rival.other.store);
     assert_int_equal(memory_count(&scene.memory), 1);
     leave(&scene);
-    assert_int_equal(use(&scene, NULL), ST_OK); /* and one was right */
+    assert_int_equal(use(&scene, NULL), ST_OK); /* the claim that stayed is valid */
     rival.other.memory.list = NULL;
     memory_bucket_fini(&rival.other.memory);
     end(&scene);
@@ -682,7 +685,7 @@ static void a_fetch_leaves_room_on_the_disk(void **state)
     assert_int_equal(scene.memory.gets, gets);
     assert_int_equal(blobs_trim(scene.blobs, CACHE_DISK_MIN + (9 << 20)), 0);
     assert_holds(&scene, &one, "one", 9 << 20);
-    assert_holds(&scene, &two, "two", 9 << 20); /* in the other's room */
+    assert_holds(&scene, &two, "two", 9 << 20); /* evicts the other */
     assert_int_equal(blobs_trim(scene.blobs, 0), 9 << 20);
     end(&scene);
 }
@@ -695,7 +698,8 @@ static size_t largest_object(const struct memory_bucket *memory)
     return largest;
 }
 
-/* What one row a person takes, and eight: how many rows there are is shown to nobody. */
+/* One row per person or eight rows per person may have made the size: the object's
+ * length must not show the number of rows. */
 static void the_length_of_an_upload_is_known_to_a_factor_of_two(void **state)
 {
     (void)state;
@@ -714,7 +718,7 @@ static void the_length_of_an_upload_is_known_to_a_factor_of_two(void **state)
     }
 }
 
-/* An object that a version without this padding has put. */
+/* The object was written by a version without this padding. */
 static void an_upload_in_steps_of_256_kib_is_still_read(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Goal: a chunk opens in its own place of its own object and nowhere else, and an object's
- * name and length tell next to nothing. Method: sealed chunks are changed, cut, swapped. */
+/* Goal: a chunk decrypts only at its own position of its own object, and an object's
+ * name and length reveal next to nothing. Method: encrypted chunks are changed,
+ * truncated and swapped. */
 #include "store/blobs/encrypted_object.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ static void sizes_and_places_are_those_of_the_drawing(void **state)
         {SEALED_DOUBLED, 262144, 262144 + 16, 1},
         {SEALED_DOUBLED, 524289, 1048576 + 16, 1},
         {SEALED_DOUBLED, 8388609, 16777216 + 32, 2},
-        {SEALED_DOUBLED, 16777217, 33554432 + 64, 4}, /* two of zeros alone */
+        {SEALED_DOUBLED, 16777217, 33554432 + 64, 4}, /* two hold only zeros */
         {SEALED_DOUBLED, 128 * GIB - 1, 128 * GIB + 16384 * 16, 16384},
         {SEALED_DOUBLED, 128 * GIB + 1, 128 * GIB + 4 * GIB + 16896 * 16, 16896},
     };
@@ -67,7 +68,7 @@ static void names_are_drawn_and_keys_are_nobody_elses(void **state)
     assert_memory_not_equal(one.key, two.key, sizeof one.key);
 }
 
-struct sealed { /* all chunks, each apart */
+struct sealed { /* all chunks, each in its own buffer */
     struct encrypted_object object;
     uint8_t *chunks[3];
 };
@@ -105,7 +106,7 @@ static void a_chunk_opens_in_its_own_place_alone(void **state)
     seal_all(&one);
     seal_all(&two);
     assert_int_equal(encrypted_object_chunks(&one.object), 3);
-    for (size_t c = 0; c < 3; c++) /* sealed again it is the same */
+    for (size_t c = 0; c < 3; c++) /* encrypting again gives the same bytes */
         assert_memory_equal(one.chunks[c], two.chunks[c],
                             encrypted_object_chunk(&one.object, c).size);
     assert_true(opens(&one.object, 0, one.chunks[0]));
@@ -114,14 +115,14 @@ static void a_chunk_opens_in_its_own_place_alone(void **state)
     assert_false(opens(&one.object, 0, one.chunks[1])); /* swapped */
     assert_false(opens(&one.object, 1, one.chunks[0]));
     struct encrypted_object other = one.object;
-    other.size--; /* cut */
+    other.size--; /* truncated */
     assert_false(opens(&other, 0, one.chunks[0]));
     assert_false(opens(&other, 2, one.chunks[2]));
     other = one.object;
-    other.size = 2 * (uint64_t)SEALED_CHUNK_SIZE; /* without its last chunk */
+    other.size = 2 * (uint64_t)SEALED_CHUNK_SIZE; /* without the last chunk */
     assert_false(opens(&other, 1, one.chunks[1]));
     other = one.object;
-    other.name[0] = other.name[0] == '0' ? '1' : '0'; /* another object's */
+    other.name[0] = other.name[0] == '0' ? '1' : '0'; /* of another object */
     assert_false(opens(&other, 0, one.chunks[0]));
     other = one.object;
     other.key[31] ^= 1;
@@ -138,7 +139,7 @@ static void a_chunk_opens_in_its_own_place_alone(void **state)
     }
 }
 
-/* Under one nonce two chunks would be encrypted by the same stream. */
+/* If both chunks had the same nonce, the same key stream would encrypt them. */
 static void equal_chunks_do_not_look_alike(void **state)
 {
     (void)state;

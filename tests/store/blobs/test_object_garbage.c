@@ -1,6 +1,6 @@
-/* Goal: objects without a row go once they are old by the bucket's clock, and none that is
- * being published, whatever runs beside. */
-#define _GNU_SOURCE /* memmem */
+/* Goal: an object without a row is deleted once it is old by the bucket's clock, and an
+ * object that is being published is never deleted, also under concurrent work. */
+#define _GNU_SOURCE /* for memmem */
 #include "store/blobs/object_garbage.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 static const atomic_bool goes_on = false;
 
-/* --- a machine that sleeps --- */
+/* --- a machine that was suspended --- */
 
 static atomic_long slept_s;
 
@@ -123,7 +123,7 @@ static void only_old_objects_without_a_row_go(void **state)
     struct scene scene;
     begin(&scene);
     publish(&scene, 1);
-    for (int i = 0; i < 450; i++) /* more than are listed at once */
+    for (int i = 0; i < 450; i++) /* more than one listing returns */
         put_stray(&scene, i);
     memory_put(&scene.memory.bucket, "readme", "of somebody else", 16, NULL);
     memory_put(&scene.memory.bucket, "0123456789abcdef0123456789abcdef0", "x", 1, NULL);
@@ -133,14 +133,15 @@ static void only_old_objects_without_a_row_go(void **state)
     move_clock(&scene, 1);
     assert_int_equal(collect(&scene), 450);
     assert_int_equal(memory_count(&scene.memory),
-                     5); /* the young, and what is not ours */
+                     5); /* the young objects and those of others stay */
     move_clock(&scene, (int64_t)GARBAGE_AGE_S * 10);
     assert_int_equal(collect(&scene), 1);
     assert_int_equal(collect(&scene), 0);
     end(&scene);
 }
 
-/* As late as a publisher may be: the object was put, and its row is yet to come. */
+/* The latest moment that a publisher may take: the object exists, and its row is not
+ * inserted yet. */
 static void collect_half_way(void *context)
 {
     struct scene *scene = context;
@@ -163,7 +164,7 @@ static void a_stop_ends_the_collection_between_two_pages(void **state)
                                             &removed, NULL),
                      ST_CANCELLED);
     assert_int_equal(removed, 0);
-    collect(&scene); /* or the scene's own thread does, which collects as it starts */
+    collect(&scene); /* or the scene's own thread does, which collects at its start */
     assert_true(memory_count(&scene.memory) <= before);
     end(&scene);
 }
@@ -189,7 +190,7 @@ static void sleep_half_way(void *context)
     assert_int_equal(collect(scene), 1);
 }
 
-/* Its object has gone meanwhile, and a row would name nothing. */
+/* The object was deleted in the meantime, so a row would name a missing object. */
 static void a_publisher_that_slept_for_too_long_commits_nothing(void **state)
 {
     (void)state;
@@ -204,7 +205,7 @@ static void a_publisher_that_slept_for_too_long_commits_nothing(void **state)
     assert_int_equal(try_to_publish(&scene, 2), ST_IO);
     scene.memory.after_put = NULL;
     leave(&scene);
-    use(&scene); /* what was published before is there */
+    use(&scene); /* published earlier, still there */
     assert_int_equal(blob_fetch(scene.blobs, &loan, &name, NULL), ST_OK);
     blob_give_back(scene.blobs, &loan);
     const struct blob_name none = name_of(2);
@@ -249,7 +250,8 @@ static void what_is_being_published_is_never_taken(void **state)
 
 enum { PAGE_SIZE = 4096, INDEX_LEAF = 10 }; /* of SQLite's file format */
 
-/* Changes the first digit of what an index has for the object: by it the row is not found. */
+/* Changes the first digit of the object's name in an index, so that a lookup by it
+ * misses the row. */
 static void damage_index(const struct scene *scene, const char *object)
 {
     static uint8_t page[PAGE_SIZE];
@@ -285,7 +287,7 @@ static void nothing_goes_by_a_damaged_database(void **state)
     move_clock(&scene, GARBAGE_AGE_S + 1);
     use(&scene);
     assert_int_equal(blob_objects_collect(scene.blobs, &error), ST_CORRUPT);
-    leave(&scene); /* whatever was begun has ended */
+    leave(&scene); /* waits until all work that was started has ended */
     assert_int_equal(memory_count(&scene.memory), 2);
     memory_bucket_fini(&scene.memory);
     place_remove(&scene.place);

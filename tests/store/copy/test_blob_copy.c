@@ -1,5 +1,5 @@
-/* Goal: a copy of a blob, of a database and of a directory is whole, is nobody else's to
- * read, and is never put over something. */
+/* Goal: a copy of a blob, of a database and of a directory is complete, is private to
+ * its owner, and never overwrites anything. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include "tests/expect.h"
 #include "tests/store/place_fixture.h"
 
-enum { SIZE = 3 * (1 << 20) + 17 }; /* several pieces and a rest */
+enum { SIZE = 3 * (1 << 20) + 17 }; /* several pieces and a remainder */
 
 struct scene {
     struct place place;
@@ -107,7 +107,7 @@ static void a_database_is_copied_as_of_one_moment(void **state)
     assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "a", 5, NULL), ST_OK);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
-    /* What is not committed is not in the copy, and what is in the log alone is. */
+    /* The copy lacks uncommitted rows and includes rows that only the log has. */
     assert_int_equal(store_begin(store, STORE_LEDGER, &tx, NULL), ST_OK);
     assert_int_equal(mark_row_raise(tx, "b", 7, NULL), ST_OK);
     assert_int_equal(store_copy(from, to, NULL), ST_OK);
@@ -118,7 +118,7 @@ static void a_database_is_copied_as_of_one_moment(void **state)
     store_close(copy);
     assert_int_equal(store_open(&copy, to, NULL), ST_OK);
     assert_int_equal(store_begin(copy, STORE_LEDGER, &tx, NULL), ST_OK);
-    assert_int_equal(mark_row_raise(tx, "b", 1, NULL), ST_OK); /* it is not there yet */
+    assert_int_equal(mark_row_raise(tx, "b", 1, NULL), ST_OK); /* not in the copy */
     assert_int_equal(mark_row_raise(tx, "a", 5, NULL), ST_CORRUPT);
     store_rollback(tx);
     store_close(copy);

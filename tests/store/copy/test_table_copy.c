@@ -1,7 +1,7 @@
-/* Goal: every row of every table comes over, there and back, with its number, its nulls
- * and its bytes; a chain that is broken does not; and no table can be forgotten. Method:
- * a row or more in every table that the schema has, by SQL; dumps that SQLite's own library
- * and psql make. */
+/* Goal: every row of every table is copied, in both directions, with its number, nulls
+ * and bytes; a broken chain is refused; and no table can be forgotten. Method: SQL
+ * inserts at least one row into every table of the schema; SQLite's own library and
+ * psql make the dumps. */
 #include "store/copy/table_copy.h"
 
 #include "store/rows/job_rows.h"
@@ -14,8 +14,8 @@ static struct postgres_server server;
 
 #define HASH(byte) "CAST(zeroblob(31)||X'" byte "' AS BLOB)"
 
-/* Something of everything: nulls, the greatest and least numbers, gaps in the numbers of
- * rows, texts that are no ASCII or hold quotes and question marks. */
+/* Covers nulls, the largest and smallest numbers, gaps in row numbers, and texts that
+ * are not ASCII or contain quotes and question marks. */
 static const char *const rows[] = {
     "INSERT INTO dataset VALUES('b',3,'READY','{\"a\":\"?\"}','it''s'," HASH(
         "01") ",-5,"
@@ -63,7 +63,7 @@ static const char *const rows[] = {
     "CAST(zeroblob(59)||X'03' AS BLOB),6)",
 };
 
-/* A database with these rows. */
+/* Creates a database with these rows. */
 static struct store *filled(const struct place *place)
 {
     struct store *store = NULL;
@@ -94,7 +94,7 @@ static enum status compare(struct store *one, struct store *other,
                            struct table_copy *compared, struct error *error)
 {
     struct store_tx *ones, *others;
-    /* As copy does: the source first. */
+    /* In the order of `copy`: the source first. */
     assert_int_equal(store_begin(other, STORE_READ, &others, NULL), ST_OK);
     assert_int_equal(store_begin(one, STORE_READ, &ones, NULL), ST_OK);
     enum status status = table_copy_compare(compared, ones, others, error);
@@ -128,7 +128,7 @@ static void expect_copied(struct store *to, struct store *from)
     assert_int_equal(compared.tables, copied.tables);
 }
 
-/* Whoever adds a table adds a row of it above. */
+/* When you add a table, add a row of it above. */
 static void expect_rows_in_every_table(const struct dump *dump)
 {
     assert_non_null(strstr(dump->text, "== ledger 4\n"));
@@ -220,7 +220,7 @@ static void edit(const struct place *place, const char *sql)
     sqlite3_close(handle);
 }
 
-/* The triggers of the target see every entry. */
+/* The target's triggers check every entry. */
 static void a_chain_that_is_broken_does_not_come_over(void **state)
 {
     (void)state;

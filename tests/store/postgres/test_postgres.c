@@ -1,6 +1,7 @@
-/* Goal: on a server what is acknowledged is durable whatever breaks, a commit without an
- * answer is neither lost nor done twice, and a second writer stays out. Method: a real
- * server, killed and restarted, a proxy that cuts COMMITs, and SQL from outside. */
+/* Goal: on a PostgreSQL server every acknowledged commit is durable whatever breaks, a
+ * commit without an answer is neither lost nor done twice, and a second writer is kept
+ * out. Method: a real server that is killed and restarted, a proxy that cuts the
+ * connection at COMMITs, and SQL from outside. */
 #include "store/postgres/postgres.h"
 
 #include <time.h>
@@ -138,7 +139,7 @@ static void a_second_writer_is_refused_by_name(void **state)
     store_close(postgres_store(&database));
 }
 
-/* What a daemon does that has taken over from one that it takes for dead. */
+/* Simulates a daemon that has taken over from one that it believes dead. */
 static void a_writer_that_is_fenced_writes_nothing_more(void **state)
 {
     (void)state;
@@ -175,7 +176,8 @@ static void a_server_that_has_lost_history_is_noticed_at_once(void **state)
     store_close(store);
 }
 
-/* A server ends a transaction that nobody used for long, or that somebody kills. */
+/* A server ends a transaction that was idle for too long or that an administrator
+ * terminates. */
 static void what_was_written_before_the_connection_broke_is_written_again(void **state)
 {
     (void)state;
@@ -200,7 +202,7 @@ static void what_was_written_before_the_connection_broke_is_written_again(void *
     assert_string_equal(answer, "3|1");
 }
 
-/* Another daemon has changed a row while the connection was gone. */
+/* Another daemon changed a row while the connection was down. */
 static void what_another_has_changed_meanwhile_is_not_written_over(void **state)
 {
     (void)state;
@@ -232,8 +234,8 @@ static void what_another_has_changed_meanwhile_is_not_written_over(void **state)
     assert_string_equal(answer, "7|0");
 }
 
-/* Two COMMITs wait for a standby that never comes; the first is cancelled, as somebody in
- * a hurry does, and answers as if it had succeeded, with a warning. */
+/* Two COMMITs wait for a standby that never comes. The first is cancelled, as an
+ * impatient administrator might, and then returns success with a warning. */
 struct canceller {
     atomic_bool committed, waited_again;
 };
@@ -319,7 +321,8 @@ static void append_only_tables_cannot_be_edited(void **state)
     store_close(store);
 }
 
-/* Entries 1 GRANT, 2 RESERVE and 3 COMMIT of a job, and 4 RESERVE of another; 5 seals. */
+/* Entries 1 GRANT, 2 RESERVE and 3 COMMIT of a job, and 4 RESERVE of another job; 5 is
+ * a seal. */
 static void what_a_seal_stands_for_alone_may_go(void **state)
 {
     (void)state;
@@ -342,7 +345,7 @@ static void what_a_seal_stands_for_alone_may_go(void **state)
         {"INSERT INTO ledger SELECT 5,NULL,1,'','SEAL',hash,NULL,'','me',0,hash,"
          "decode(repeat('55',32),'hex') FROM ledger WHERE seq=4",
          true},
-        {"DELETE FROM mark WHERE job='j'", false}, /* its entries are there */
+        {"DELETE FROM mark WHERE job='j'", false}, /* its entries still exist */
         {"DELETE FROM ledger WHERE seq=1", false},
         {"DELETE FROM ledger WHERE seq=5", false},
         {"DELETE FROM ledger", false},
@@ -360,7 +363,7 @@ static void what_a_seal_stands_for_alone_may_go(void **state)
     store_close(postgres_store(&database));
 }
 
-/* Whoever adds a step adds it to both. */
+/* When you add a step, add it for both databases. */
 static void both_databases_have_the_same_columns(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: every table gives back what was put in, in order, and refuses what it must, in
- * both databases. */
+/* Goal: every table returns the rows that were inserted, in order, and refuses invalid
+ * rows, in both databases. */
 #include "store/rows/audit_rows.h"
 #include "store/rows/blob_rows.h"
 #include "store/rows/caption_rows.h"
@@ -16,7 +16,7 @@
 #include "tests/expect.h"
 #include "tests/store/postgres_store_fixture.h"
 
-static struct postgres_server server; /* where there is one, its database is used */
+static struct postgres_server server; /* if it runs, the tests use its database */
 static struct store *store;
 static struct store_tx *tx;
 
@@ -42,8 +42,8 @@ static int end(void **state)
     return 0;
 }
 
-/* What is refused leaves its transaction with nothing but to be rolled back, so what came
- * before is kept first. */
+/* After a refusal the transaction can only be rolled back, so this commits what came
+ * before. */
 static void keep(void)
 {
     assert_int_equal(store_commit(tx, NULL), ST_OK);
@@ -207,7 +207,8 @@ static void an_update_of_what_has_changed_meanwhile_is_refused(void **state)
     assert_string_equal(seen.texts[1], "job_a 2 RUNNING 0 {} [] 5 5 ana");
 }
 
-/* Whatever the database would do with it: another may have dropped what came before. */
+/* The store refuses even if this database itself would continue: another may have
+ * dropped the earlier changes. */
 static void after_a_refusal_nothing_more_is_done(void **state)
 {
     (void)state;
@@ -297,7 +298,7 @@ static void a_key_is_remembered_once_a_route_and_principal(void **state)
     assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 0);
     assert_int_equal(idempotency_row_insert(tx, &row, NULL), ST_OK);
-    row.name.owner = "al"; /* before ana, as bob is behind her */
+    row.name.owner = "al"; /* sorts before ana; bob sorts after her */
     assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
     row.name.owner = "bob";
     assert_int_equal(idempotency_row_find(tx, &row.name, see_key, &seen, NULL), ST_OK);
@@ -435,7 +436,7 @@ static void entries_are_appended_in_a_chain_and_nothing_else(void **state)
     assert_refused(ledger_row_insert(tx, &whole, NULL), ST_CORRUPT);
 
     struct ledger_row second = entry(2, "RESERVE", "job_1");
-    second.time_ms = 30; /* the clock is set back after it */
+    second.time_ms = 30; /* as if the clock was set back */
     assert_int_equal(ledger_row_insert(tx, &second, NULL), ST_OK);
     struct ledger_row twice = entry(3, "RESERVE", "job_1");
     assert_refused(ledger_row_insert(tx, &twice, NULL), ST_ALREADY_EXISTS);
@@ -606,7 +607,7 @@ static bool see_act(void *context, const struct audit_row *row)
     return seen->count != seen->stop_at;
 }
 
-/* The numbers of the rows in the range. */
+/* Expects a walk of the range to visit the rows with these numbers. */
 static void expect_acts(const struct audit_range *range, const char *numbers)
 {
     char text[32] = "";
@@ -711,7 +712,7 @@ static void surveys_end_once_and_stay(void **state)
     assert_int_equal(seen.count, 3);
     assert_string_equal(seen.texts[1], "3 sta_01ARZ3NDEKTSV4RRFFQ69G5FAX surveyed "
                                        "RUNNING  7 [3] {}  40 0 ana");
-    /* A walk leaves the answers out. */
+    /* A walk does not read the answers. */
     assert_string_equal(seen.texts[2], "1 sta_01ARZ3NDEKTSV4RRFFQ69G5FAV surveyed "
                                        "SUCCEEDED  7 [3] {}  40 50 ana");
     const struct survey_range between = {.after = 1, .before = 3};
@@ -773,7 +774,7 @@ static uint64_t found(enum numbered table, const char *id)
     return number;
 }
 
-/* The newest rows are deleted, and the store is asked as by a later start. */
+/* The newest rows are deleted, and the store is used as after a restart. */
 static void the_number_of_a_deleted_row_is_never_another_ones(void **state)
 {
     (void)state;
@@ -799,7 +800,7 @@ static void the_number_of_a_deleted_row_is_never_another_ones(void **state)
     assert_true(drawn(NUMBERED_JOB) > one.number);
     assert_true(drawn(NUMBERED_MODEL) > model.number);
     assert_true(drawn(NUMBERED_WEIGHTS) > file.number);
-    assert_int_equal(job_row_insert(tx, &next, NULL), ST_OK); /* draws one itself */
+    assert_int_equal(job_row_insert(tx, &next, NULL), ST_OK); /* it draws one itself */
     assert_true(found(NUMBERED_JOB, "job_b") > one.number);
     assert_int_equal(found(NUMBERED_JOB, "job_a"), 0);
 }

@@ -1,6 +1,6 @@
-/* Goal: a statement that SQLite's driver keeps is as one that was made anew: it has no row,
- * no lock and nothing bound by whoever had it before. Method: raw statements, and a count
- * of SQLite's own. */
+/* Goal: a cached statement of the SQLite driver behaves like a newly prepared one: it
+ * has no row, no lock and no values bound by its earlier user. Method: raw statements,
+ * and SQLite's own count of them. */
 #include "store/sqlite/sqlite.h"
 
 #include <sqlite3.h>
@@ -34,7 +34,7 @@ static void close_scene(struct scene *scene)
     place_remove(&scene->place);
 }
 
-/* How many statements SQLite has. */
+/* Returns how many statements SQLite has. */
 static unsigned kept(const struct scene *scene)
 {
     unsigned count = 0;
@@ -44,7 +44,7 @@ static unsigned kept(const struct scene *scene)
     return count;
 }
 
-/* The number that the text answers. */
+/* Returns the number that the SQL text selects. */
 static uint64_t ask(struct scene *scene, const char *sql)
 {
     struct statement statement;
@@ -63,10 +63,10 @@ static void a_text_is_prepared_once_and_few_are_kept(void **state)
         assert_int_equal(ask(&scene, "SELECT count(*) FROM t"), 3);
     assert_int_equal(kept(&scene), 1);
     assert_int_equal(ask(&scene, "PRAGMA foreign_keys"), 1);
-    assert_int_equal(kept(&scene), 1); /* what is no row's is for one use */
+    assert_int_equal(kept(&scene), 1); /* SQL of no table is not cached */
     for (int round = 0; round < 2; round++) {
         for (uint64_t i = 0; i < TEXTS; i++) {
-            char sql[64]; /* one address for all of them */
+            char sql[64]; /* one address for all texts */
             snprintf(sql, sizeof sql, "SELECT %llu FROM t WHERE a=1",
                      (unsigned long long)i);
             assert_int_equal(ask(&scene, sql), i);
@@ -76,7 +76,7 @@ static void a_text_is_prepared_once_and_few_are_kept(void **state)
     close_scene(&scene);
 }
 
-/* All of them are open at once; those for which there is no place are not kept. */
+/* All of them are open at once; statements beyond the cache's size are not cached. */
 static void any_number_of_statements_may_be_open(void **state)
 {
     (void)state;
@@ -137,7 +137,8 @@ static void nothing_that_was_bound_is_left(void **state)
     close_scene(&scene);
 }
 
-/* One that was left in the middle of its rows begins anew, and is in nobody's way. */
+/* A statement abandoned in the middle of its rows starts again from the first, and
+ * blocks no other. */
 static void a_walk_that_was_left_holds_no_lock(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void a_statement_that_failed_and_one_whose_table_changed_go_on(void **sta
         statement_bind_int(&statement, a);
         assert_int_equal(statement_run(&statement, NULL),
                          a == 3 ? ST_ALREADY_EXISTS : ST_OK);
-        scene.database->refused = DB_OK; /* as the next transaction begins */
+        scene.database->refused = DB_OK; /* as when the next transaction begins */
     }
     assert_int_equal(ask(&scene, "SELECT max(a) FROM t"), 4);
     assert_int_equal(

@@ -1,5 +1,6 @@
-/* Goal: SQL itself keeps entries and marks append-only, and an older file moves forward
- * whole or not at all, after a copy. Method: raw connections and schemas of our own. */
+/* Goal: SQL itself keeps entries and marks append-only, and an older file is migrated
+ * whole or not at all, after a copy was made. Method: raw connections and test
+ * schemas. */
 #include "store/sqlite/sqlite_tables.h"
 
 #include <sqlite3.h>
@@ -81,7 +82,7 @@ static void append_only_tables_cannot_be_edited(void **state)
     place_remove(&place);
 }
 
-/* The store itself sets what the triggers need for it. */
+/* The store itself sets the option that the triggers need. */
 static void replacing_is_no_way_past_the_triggers(void **state)
 {
     (void)state;
@@ -98,7 +99,8 @@ static void replacing_is_no_way_past_the_triggers(void **state)
     store_close(store);
 }
 
-/* Entries 1 GRANT, 2 RESERVE and 3 COMMIT of a job, and 4 RESERVE of another; 5 seals. */
+/* Entries 1 GRANT, 2 RESERVE and 3 COMMIT of a job, and 4 RESERVE of another job; 5 is
+ * a seal. */
 static void what_a_seal_stands_for_alone_may_go(void **state)
 {
     (void)state;
@@ -113,7 +115,7 @@ static void what_a_seal_stands_for_alone_may_go(void **state)
          "randomblob(32) FROM ledger WHERE seq=4",
          SQLITE_OK},
         {"DELETE FROM mark WHERE job='j'",
-         SQLITE_CONSTRAINT}, /* its entries are there */
+         SQLITE_CONSTRAINT}, /* its entries still exist */
         {"DELETE FROM ledger WHERE seq=1", SQLITE_CONSTRAINT},
         {"DELETE FROM ledger WHERE seq=5", SQLITE_CONSTRAINT},
         {"DELETE FROM ledger", SQLITE_CONSTRAINT},
@@ -220,7 +222,7 @@ static void a_failing_step_leaves_the_file_as_it_was(void **state)
     place_remove(&place);
 }
 
-/* As SQLite itself would not see on a connection that only reads. */
+/* SQLite itself would not notice these on a connection that only reads. */
 static void a_file_whose_tables_or_rows_differ_is_named(void **state)
 {
     (void)state;
@@ -236,7 +238,7 @@ static void a_file_whose_tables_or_rows_differ_is_named(void **state)
         {"PRAGMA ignore_check_constraints=ON;INSERT INTO dataset "
          "VALUES('d',1,'','','',zeroblob(31),0,'p','o')",
          "table dataset, row d: length(sha256)=32"},
-        {"CREATE INDEX ours ON job(state)", NULL}, /* more is no matter */
+        {"CREATE INDEX ours ON job(state)", NULL}, /* an extra index is allowed */
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct place place = place_make();
@@ -260,7 +262,7 @@ static void a_file_whose_tables_or_rows_differ_is_named(void **state)
     }
 }
 
-/* A file of the first schema, with an entry in it, is brought to the present one. */
+/* Migrates a file of the first schema that has an entry to the current schema. */
 static void a_file_of_the_first_schema_is_read_on(void **state)
 {
     (void)state;
@@ -299,8 +301,9 @@ static void a_file_of_the_first_schema_is_read_on(void **state)
     place_remove(&place);
 }
 
-/* A page of a dataset's entries is found by an index in its order, either way, so what it
- * takes does not grow with the ledger: nothing is scanned, and nothing is sorted. */
+/* A page of a dataset's entries is found by an index in its order, in both directions,
+ * so its cost does not grow with the ledger: no table is scanned and nothing is
+ * sorted. */
 static void pages_of_the_ledger_are_found_and_not_sorted(void **state)
 {
     (void)state;
@@ -330,7 +333,7 @@ static void pages_of_the_ledger_are_found_and_not_sorted(void **state)
     place_remove(&place);
 }
 
-/* A page of acts likewise, by whatever one thing is asked for. */
+/* The same holds for a page of audit events with any single filter. */
 static void pages_of_acts_are_found_and_not_sorted(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * ingest_fixture.h - files of given bytes in a fresh folder, imported there, for the
- * tests of the readers. Include after tests/expect.h.
+ * ingest_fixture.h - imports files of given bytes in a fresh folder, for the tests of
+ * the readers. Include after tests/expect.h.
  */
 #ifndef TESTS_ENGINE_DATA_READERS_INGEST_FIXTURE_H
 #define TESTS_ENGINE_DATA_READERS_INGEST_FIXTURE_H
@@ -20,7 +20,7 @@ struct ingest {
     enum status status;
     struct import_result result;
     struct import_failure failure;
-    struct matrix matrix; /* mapped where the import succeeded */
+    struct matrix matrix; /* mapped if the import succeeded */
 };
 
 static inline void ingest_init(struct ingest *ingest)
@@ -41,7 +41,7 @@ static inline void ingest_fini(struct ingest *ingest)
     unlink(ingest->labels);
     unlink(ingest->data);
     unlink(ingest->out);
-    assert_int_equal(rmdir(ingest->folder), 0); /* nothing else was left there */
+    assert_int_equal(rmdir(ingest->folder), 0); /* no other file is left there */
 }
 
 /* Appends a gzip member. */
@@ -53,7 +53,7 @@ static inline void write_gzip(const char *path, const void *bytes, size_t size)
     assert_int_equal(gzclose(file), Z_OK);
 }
 
-/* The import of the files named. */
+/* Returns the import of the named files. */
 static inline struct import ingest_import(const struct ingest *ingest,
                                           const struct schema *schema)
 {
@@ -63,7 +63,7 @@ static inline struct import ingest_import(const struct ingest *ingest,
                            .path = ingest->out};
 }
 
-/* Imports the files named, maps the outcome, and checks that a failure left nothing. */
+/* Imports the named files, maps the result, and checks that a failure left no file. */
 static inline void ingest_run(struct ingest *ingest, const struct schema *schema)
 {
     matrix_close(&ingest->matrix);
@@ -87,7 +87,7 @@ static inline void ingest_text(struct ingest *ingest, const struct schema *schem
     ingest_run(ingest, schema);
 }
 
-/* The import was refused at a place, with a reason that holds words. */
+/* Checks that the import was refused at a place, with a reason that contains words. */
 #define assert_refused(ingest, name, at_line, at_column, words)                        \
     do {                                                                               \
         assert_int_equal((ingest)->status, ST_IMPORT_FAILED);                          \

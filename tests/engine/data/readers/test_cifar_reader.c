@@ -1,5 +1,5 @@
-/* Goal: CIFAR's binary records arrive whole, by the label that was declared, and files
- * that are not such records are refused. Method: records built byte by byte. */
+/* Goal: CIFAR's binary records are imported completely, with the declared label, and
+ * files without such records are refused. Method: records built byte by byte. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 #include "engine/data/readers/reader_registry.h"
@@ -95,7 +95,7 @@ static void the_number_of_classes_says_which_label_is_meant(void **state)
     ingest_fini(&ingest);
 }
 
-/* `cat data_batch_*.bin`, or of the files packed. */
+/* `cat data_batch_*.bin`, or of the compressed files. */
 static void batches_may_follow_one_another_packed_too(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void only_whole_records_are_a_file(void **state)
     ingest_data(&ingest, &ten, bytes, size + 1);
     assert_refused(&ingest, "data", 0, 0, "not whole records");
     struct schema fine = hundred(100);
-    ingest_data(&ingest, &fine, bytes, size); /* CIFAR-10 taken for CIFAR-100 */
+    ingest_data(&ingest, &fine, bytes, size); /* CIFAR-10 declared as CIFAR-100 */
     assert_refused(&ingest, "data", 0, 0, "not whole records of 3074");
     ingest_data(&ingest, &ten, bytes, 0);
     assert_refused(&ingest, "data", 0, 0, "no records");

@@ -1,5 +1,5 @@
-/* Goal: RFC 4180 read as declared; the first bad place named by line and cell, its text
- * never shown. */
+/* Goal: RFC 4180 is read as declared; the first error is reported with line and cell,
+ * never with its text. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 #include "engine/data/readers/lines.h"
@@ -67,7 +67,7 @@ static size_t write_row(char *text, const char *const cells[4], bool label_first
     return size;
 }
 
-/* A record with quotes goes another way than one without (csv_plain.h). */
+/* A record with quotes takes another code path than one without (csv_plain.h). */
 static void quotes_around_all_cells_change_nothing(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void a_header_names_the_columns_in_any_order(void **state)
             memcpy(sha256, ingest.result.sha256, SHA256_SIZE);
         assert_memory_equal(ingest.result.sha256, sha256, SHA256_SIZE);
     }
-    /* A cell is blamed where it stands in the file. */
+    /* An error names the cell's place in the file. */
     ingest_text(&ingest, &schema, "pay,note,job,age\n>50K,a,clerk,x\n");
     assert_refused(&ingest, "data", 2, 4, "column \"age\"");
     ingest_fini(&ingest);
@@ -191,7 +191,8 @@ static void other_separators_are_named(void **state)
         {"25|clerk|x|<=50K\n", "separated by bars", 1},
         {"25,clerk,x,<=50K\n25;clerk;x;<=50K\n", "separated by semicolons", 2},
         {"25;clerk\n", "1 cells, 4 columns", 1},
-        /* After a good line a bad cell is a bad cell, whatever stands in others. */
+        /* After a good line a bad cell is reported as such, for any content of other
+         * cells. */
         {"25,clerk,x,<=50K\nx,clerk,;;;,<=50K\n", "number", 2},
     };
     struct ingest ingest;

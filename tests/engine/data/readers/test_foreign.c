@@ -1,6 +1,6 @@
-/* Goal: a file uploaded by mistake is called what it is, and one that is what it should be
- * is never taken for something else. Method: first bytes as the programs write them, and
- * whole imports of such files. */
+/* Goal: the kind of a file that was uploaded by mistake is reported, and a file of the
+ * right kind is never taken for another. Method: first bytes as the programs write
+ * them, and whole imports of such files. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 
@@ -30,7 +30,7 @@ static const struct schema lines = {.reader = &libsvm_reader,
 static const struct {
     const char *bytes;
     size_t size;
-    const char *name; /* in csv */
+    const char *name; /* if declared as csv */
 } files[] = {
     {BYTES("PK\x03\x04\x14\0\0\0\x08\0 .csv and more"), "zip"},
     {BYTES("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), "zip"},
@@ -88,7 +88,7 @@ static void gzip_inside_gzip_is_named(void **state)
     ingest_fini(&ingest);
 }
 
-/* The file at fault is the one that is looked at. */
+/* The faulty file is the one that is examined. */
 static void the_file_of_two_that_is_at_fault_is_named(void **state)
 {
     static const char images[] = "\0\0\x08\x02\0\0\0\1\0\0\0\2ab";

@@ -1,6 +1,7 @@
-/* Goal: where a format has no column for it, a file of its own says whose each record is,
- * line by line; it groups as a column does, and one that does not say it of each record
- * refuses the import. Method: small files of each format that has no columns. */
+/* Goal: if a format has no id column, a separate file gives the person of each record,
+ * line by line. It groups records as a column does, and the import is refused if the
+ * file does not give the person of every record. Method: small files of each format
+ * that has no columns. */
 #include "engine/data/readers/id_file.h"
 
 #include <math.h>
@@ -35,7 +36,8 @@ static void expect_persons(const struct ingest *ingest, size_t persons)
     assert_int_equal(matrix_units(&ingest->matrix), persons);
 }
 
-/* The person whose first row has this first feature, and so many rows. */
+/* Returns the person whose first row has this first feature, and checks the number of
+ * rows. */
 static struct matrix_unit expect_person(const struct ingest *ingest, float first,
                                         uint32_t rows)
 {
@@ -149,7 +151,7 @@ static void what_is_no_text_is_named(void **state)
     ingest_fini(&ingest);
 }
 
-/* Bytes stay bytes where rows move, and so do whole images. */
+/* Bytes stay bytes when rows are moved, and images stay complete. */
 static void images_are_grouped_too(void **state)
 {
     (void)state;
@@ -182,7 +184,7 @@ static void images_are_grouped_too(void **state)
     ingest_fini(&ingest);
 }
 
-/* Behind features and labels stand the ids. */
+/* The file of ids comes after features and labels. */
 static void two_files_of_arrays_have_a_third(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: an id holds nothing that people do not see, and may hold any letter that they do.
- * Method: a table of texts; every code point of each category that Unicode calls a control,
- * a format character or a space, at both ends of its ranges. */
+/* Goal: an id contains no invisible character, and may contain any visible letter.
+ * Method: a table of texts; every code point of each category that Unicode calls a
+ * control, a format character or a space, at both ends of its ranges. */
 #include "engine/data/readers/id_text.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Goal: IDX files of every type arrive as declared, and every way of being wrong is
+/* Goal: IDX files of every type are imported as declared, and every kind of error is
  * refused at its place. Method: files built byte by byte. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
@@ -253,7 +253,7 @@ static void headers_that_lie_are_refused(void **state)
     ingest_fini(&ingest);
 }
 
-/* Through gzip, where the size is known at the end only. */
+/* Through gzip, whose size is known only at the end. */
 static void a_wrong_length_in_gzip_is_found_where_it_is(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Goal: real files arrive whole. Method: counts and sums of MNIST, a9a, Adult and
- * California housing beside those that Python's gzip, csv and collections gave. */
+/* Goal: real files are imported completely. Method: counts and sums of MNIST, a9a,
+ * Adult and California housing are compared with those of Python's gzip, csv and
+ * collections. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 #include "engine/data/readers/reader_registry.h"
@@ -84,8 +85,8 @@ static void ingest_mnist(struct ingest *ingest, const char *part, uint64_t *coun
     count_classes(&ingest->matrix, counts);
 }
 
-/* The hash of the original file, header and all, is the one in the README beside the
- * data. */
+/* The hash of the original file, including its header, is the one in the README next to
+ * the data. */
 static void mnist_training_images_are_the_original_bytes(void **state)
 {
     (void)state;
@@ -209,7 +210,8 @@ static void adult_arrives_whole_with_its_question_marks(void **state)
     assert_int_equal(matrix->features, 6 + 9 + 7 + 15 + 6 + 5 + 2);
     count_classes(matrix, counts);
     assert_int_equal(counts[1], 7841);
-    /* Each mapped value is 2 (x - low) / (high - low) - 1, rounded to 2^-24 at worst. */
+    /* Each mapped value is 2 (x - low) / (high - low) - 1, rounded to 2^-24 at
+     * worst. */
     double n = 32561, ages = (column_sum(matrix, 0) + n) / 2 * 73 + 17 * n;
     assert_true(fabs(ages - 1256257) < n * 73 / 2 * 0x1p-24);
     double hours = (column_sum(matrix, 49 - 6 + 6) + n) / 2 * 99;
@@ -265,7 +267,7 @@ static void california_housing_arrives_whole_given_a_default(void **state)
     assert_true(fabs(bedrooms - (10990309 + 207 * 500)) < n * 4000 * 0x1p-24);
     double longitude = (column_sum(matrix, 0) + n) / 2 * 11 - 125 * n;
     assert_true(fabs(longitude + 2467918.7) < n * 5.5 * 0x1p-24 + 1e-6);
-    /* NEAR BAY stands first: 452600 of 500000. */
+    /* The first record is NEAR BAY: 452600 of 500000. */
     assert_close((double)matrix->values[0], 2 * 452600.0 / 500000 - 1, 1e-7);
     assert_true(feature_at(matrix, 0, 11) == 1);
     schema_fini(&schema);
@@ -313,7 +315,8 @@ static void what_cannot_be_read_or_written_is_an_io_error(void **state)
     ingest_fini(&ingest);
 }
 
-/* The header holds the features and the scale, so the hash tells schemas apart too. */
+/* The header holds the features and the scale, so the hash distinguishes schemas
+ * too. */
 static void the_same_content_has_the_same_hash(void **state)
 {
     (void)state;
@@ -332,7 +335,7 @@ static void the_same_content_has_the_same_hash(void **state)
     ingest_fini(&ingest);
 }
 
-/* Scale, classes and labels are in the file and not in its rows. */
+/* Scale, classes and labels affect the file but not its rows. */
 static void the_same_records_declared_otherwise_have_the_same_rows(void **state)
 {
     (void)state;

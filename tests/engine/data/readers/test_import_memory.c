@@ -1,6 +1,6 @@
-/* Goal: an import that is refused memory says so and leaves nothing. Method: each large
- * allocation (small ones abort by rule) fails in turn, by way of our own malloc; not
- * under the sanitizers, which bring theirs. */
+/* Goal: an import whose allocation fails reports this and leaves no file. Method: each
+ * large allocation (small ones abort by rule) fails in turn, through the test's own
+ * malloc; not under the sanitizers, which replace malloc themselves. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 #include "engine/data/readers/reader_registry.h"
@@ -37,7 +37,8 @@ void *calloc(size_t count, size_t size)
     return refused(count * size) ? NULL : __libc_calloc(count, size);
 }
 
-/* Until an import meets no failure any more. Some are survived: qsort sorts in place. */
+/* Repeats until an import meets no failure. An import may survive one: qsort then sorts
+ * in place. */
 static void refuse_each(struct ingest *ingest, const struct schema *schema,
                         int expected)
 {

@@ -1,4 +1,5 @@
-/* Goal: sparse lines become whole rows; the first bad place is named by line and byte. */
+/* Goal: sparse lines become full rows; the first error is reported with its line and
+ * byte. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 #include "engine/data/readers/lines.h"

@@ -1,5 +1,5 @@
-/* Goal: every line comes whole, once, in order, whatever its length and wherever the
- * buffer ends. */
+/* Goal: every line is returned complete, once and in order, for every length and every
+ * place at which the buffer ends. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 #include "engine/data/readers/lines.h"
@@ -28,7 +28,7 @@ static void close_text(struct opened *opened)
     ingest_fini(&opened->ingest);
 }
 
-/* Lines of lengths that meet the ends of reads and of the buffer at every phase. */
+/* Lines of all lengths, so that reads and the buffer end at every place in a line. */
 static void lines_of_all_lengths_come_whole(void **state)
 {
     (void)state;

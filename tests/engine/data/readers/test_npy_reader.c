@@ -1,6 +1,6 @@
-/* Goal: NPY files arrive as numpy wrote them, and what is not the one plain header is
- * refused. Method: files of numpy itself (tests/vectors/npy.py), whose values follow a
- * formula; headers written by hand, each wrong in one place. */
+/* Goal: NPY files are imported as numpy wrote them, and every header other than the one
+ * plain form is refused. Method: files written by numpy (tests/vectors/npy.py), whose
+ * values follow a formula; headers written by hand, each wrong in one place. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 #include "engine/data/readers/reader_registry.h"
@@ -121,7 +121,7 @@ struct bytes {
     size_t size;
 };
 
-/* One record of 2 x 3 bytes behind a header of this text, version and announced size. */
+/* One record of 2 x 3 bytes after a header of this text, version and announced size. */
 static struct bytes file_of(const char *text, size_t size, unsigned version)
 {
     struct bytes bytes = {.at = "\x93NUMPY", .size = 6};
@@ -274,7 +274,7 @@ static void sizes_in_the_header_are_checked_before_use(void **state)
     size_t size = strlen(many);
     strcpy(many + size, ")}\n");
     ingest_header(&ingest, many);
-    assert_int_equal(ingest.status, ST_OK); /* sides of one are left out */
+    assert_int_equal(ingest.status, ST_OK); /* dimensions of size one are ignored */
     strcpy(many + size, ", 1)}\n");
     ingest_header(&ingest, many);
     assert_refused(&ingest, "features", 0, 0, "not a dict");

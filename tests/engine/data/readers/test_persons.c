@@ -1,9 +1,8 @@
-/* Goal: the rows of each person lie together, whatever their ids are; persons have their
- * indices in an order that the file does not decide (test_secret_order). n is the number of
- * persons, and a row that does not say whose it is refuses the file. Everybody takes as much
- * of the file, whatever they have.
- * Method: csv files of a few lines, and one of many persons grouped a second time by the
- * test. */
+/* Goal: the rows of each person are consecutive, for any ids; the file does not
+ * determine the order of the persons' indices (test_secret_order). n is the number of
+ * persons, and a row without an id makes the import refuse the file. Every person takes
+ * the same room in the file, however many rows the person has. Method: csv files of a
+ * few lines, and one of many persons grouped a second time by the test. */
 #include "engine/data/readers/persons.h"
 
 #include <math.h>
@@ -26,7 +25,7 @@ static const struct schema people = {.reader = &csv_reader,
                                      .column_count = 3,
                                      .columns = columns};
 
-/* The first feature of a row in the file's unit. */
+/* Returns the first feature of a row in the file's unit. */
 static long x_of(const struct matrix *matrix, uint32_t row)
 {
     return lround(((double)feature_at(matrix, row, 0) + 1) * 5);
@@ -39,7 +38,7 @@ static void expect_rows(const struct ingest *ingest, const char *rows, size_t co
         assert_int_equal(x_of(&ingest->matrix, r), rows[r] - '0');
 }
 
-/* The index of the person whose first row has this feature. */
+/* Returns the index of the person whose first row has this feature. */
 static uint32_t person_with(const struct ingest *ingest, char first)
 {
     uint32_t found = UINT32_MAX;
@@ -53,7 +52,7 @@ static uint32_t person_with(const struct ingest *ingest, char first)
     return found;
 }
 
-/* There is one person who has these rows, and zeros in the rest of the room. */
+/* Checks that one person has these rows, and zeros in the remaining slots. */
 static void expect_person(const struct ingest *ingest, const char *rows)
 {
     uint32_t person = person_with(ingest, rows[0]);
@@ -99,7 +98,7 @@ static void rows_of_a_person_lie_together_in_the_order_of_the_file(void **state)
     ingest_fini(&ingest);
 }
 
-/* Only which rows belong together decides. */
+/* Only the grouping of the rows matters. */
 static void ids_themselves_do_not_matter(void **state)
 {
     (void)state;
@@ -184,7 +183,7 @@ static void an_id_has_a_longest_size(void **state)
     ingest_fini(&ingest);
 }
 
-/* Otherwise one person counts as two. */
+/* Otherwise one person would count as two. */
 static void an_id_that_holds_what_nobody_sees_is_refused(void **state)
 {
     (void)state;
@@ -217,7 +216,7 @@ static void an_id_that_holds_what_nobody_sees_is_refused(void **state)
     ingest_fini(&ingest);
 }
 
-/* Parts of a table that were put one behind the other, each with a mark of its own. */
+/* Concatenated parts of a table, each with its own byte order mark. */
 static void a_mark_is_read_over_at_the_beginning_of_a_file_alone(void **state)
 {
     (void)state;
@@ -234,7 +233,8 @@ static void a_mark_is_read_over_at_the_beginning_of_a_file_alone(void **state)
     ingest_fini(&ingest);
 }
 
-/* Rows that say whose they are and which, in numbers that float32 holds exactly. */
+/* Rows that contain their person and their number, in numbers that float32 holds
+ * exactly. */
 enum {
     PERSONS = 4500,
     FEW = 500,
@@ -255,7 +255,8 @@ static uint32_t mark(const struct matrix *matrix, uint32_t row, size_t feature)
     return (uint32_t)lround(((double)feature_at(matrix, row, feature) + 1) / 2 * range);
 }
 
-/* All rows of the unit are this person's, in the order of the file, each with its target. */
+/* Checks that all rows of the unit are this person's, in the order of the file, each
+ * with its target. */
 static void expect_marks(const struct matrix *matrix, const struct matrix_unit *own,
                          uint32_t of)
 {
@@ -267,7 +268,7 @@ static void expect_marks(const struct matrix *matrix, const struct matrix_unit *
     }
 }
 
-/* More persons and rows than stay in memory at once, ids of like texts. */
+/* More persons and rows than are kept in memory at once, with similar ids. */
 static void many_persons_are_grouped_as_a_sort_would(void **state)
 {
     (void)state;
@@ -298,14 +299,15 @@ static void many_persons_are_grouped_as_a_sort_would(void **state)
                          counts[of] < MATRIX_SLOTS_MAX ? counts[of] : MATRIX_SLOTS_MAX);
         all_are_kept += own.count == counts[of];
         expect_marks(&ingest.matrix, &own, of);
-        counts[of] = 0; /* nobody stands at two indices */
+        counts[of] = 0; /* no person has two indices */
     }
     assert_in_range(all_are_kept, 1, persons - 1);
     ingest_fini(&ingest);
     free(text);
 }
 
-/* A file of persons who have so many rows each, at quarters from 0 on. */
+/* Imports a file of persons with `rows` rows each, whose values are multiples of a
+ * quarter from 0 on. */
 static void ingest_persons(struct ingest *ingest, size_t persons, size_t rows)
 {
     char *text = calloc(persons * rows + 1, 24), *end = stpcpy(text, "who,x,y\n");
@@ -317,7 +319,7 @@ static void ingest_persons(struct ingest *ingest, size_t persons, size_t rows)
     free(text);
 }
 
-/* So nothing that reads it takes longer for more rows. */
+/* So code that reads the file takes no longer for more rows. */
 static void a_file_is_as_large_whatever_rows_there_are(void **state)
 {
     (void)state;
@@ -337,7 +339,8 @@ static void a_file_is_as_large_whatever_rows_there_are(void **state)
     ingest_fini(&ingest);
 }
 
-/* Where few are kept the file is as much smaller, and nobody has more. */
+/* If fewer rows are kept, the file is smaller in proportion, and no person has more
+ * rows. */
 static void as_many_rows_are_kept_as_are_declared(void **state)
 {
     (void)state;
@@ -363,7 +366,7 @@ static void as_many_rows_are_kept_as_are_declared(void **state)
     ingest_fini(&ingest);
 }
 
-/* Two persons, so that each draw has a neighbour. */
+/* Two persons, so that each draw has a neighbouring one. */
 static void of_many_rows_each_is_kept_as_often(void **state)
 {
     (void)state;
@@ -399,7 +402,7 @@ static void a_full_disk_and_a_cancelled_import_leave_nothing(void **state)
     struct ingest ingest;
     ingest_init(&ingest);
     ingest_text(&ingest, &people, text);
-    /* As it is read the file takes 64 bytes of each part, before it is written anew. */
+    /* Before the file is rewritten, each of its parts takes 64 bytes. */
     uint64_t size = ingest.result.size, before = 4 * 64;
     for (uint64_t room = size / 2; room <= 2 * size; room += size / 4) {
         ingest.limits.disk_room = room;

@@ -1,7 +1,7 @@
-/* Goal: the table is all there is to know about a format: each row is whole, what it says
- * of its files holds of an import, and no other source names one. A new row is tested
- * here by standing in the table; that openapi.yaml has the same formats is
- * api/test_openapi. */
+/* Goal: the table is the only place that knows a format: each row is complete, its
+ * statements about files hold for an import, and no other source file names a format. A
+ * new row in the table is tested here without further changes. api/test_openapi checks
+ * that openapi.yaml has the same formats. */
 #include "tests/expect.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static struct column columns[] = {
     {.name = name_y, .kind = COLUMN_LABEL, .value_count = 2, .values = values},
 };
 
-/* Any classification in the format. */
+/* Returns the schema of some classification in the format. */
 static struct schema schema_of(const struct reader *reader)
 {
     struct schema schema = {.reader = reader, .classes = 2};
@@ -80,7 +80,8 @@ static void every_row_is_whole(void **state)
     for (size_t i = 0; readers[i] != NULL; i++) {
         const struct reader *reader = readers[i];
         struct import_failure failure;
-        assert_ptr_equal(reader_find(reader->name), reader); /* nobody else's name */
+        assert_ptr_equal(reader_find(reader->name), reader); /* no other format has the
+                                                                name */
         assert_true(strlen(reader->name) > 0);
         assert_int_equal(strspn(reader->name, "abcdefghijklmnopqrstuvwxyz0123456789_"),
                          strlen(reader->name));
@@ -145,7 +146,7 @@ static void a_file_that_is_not_there_is_blamed_by_its_name(void **state)
     }
 }
 
-/* Bytes of a fixed seed, and none at all. */
+/* Bytes from a fixed seed, and an empty file. */
 static void what_is_no_such_file_is_refused_with_a_reason(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void what_is_no_such_file_is_refused_with_a_reason(void **state)
             write_file(ingest.data, bytes, size);
             for (size_t k = 0; k < reader_file_count(readers[i]); k++)
                 ingest.files.paths[k] = ingest.data;
-            ingest_run(&ingest, &schema); /* and a failure leaves nothing */
+            ingest_run(&ingest, &schema); /* and a failure leaves no file */
             assert_int_equal(ingest.status, ST_IMPORT_FAILED);
             assert_true(schema_has_file(&schema, ingest.failure.file));
             assert_true(strlen(ingest.failure.text) > 10);
@@ -179,7 +180,8 @@ static bool is_of_the_table(const char *path)
             strcmp(path + size - (sizeof ending - 1), ending) == 0);
 }
 
-/* By its name in quotes, as text that is compared would be, or by its struct. */
+/* Checks that text names no format: neither in quotes, as code that compares names
+ * would, nor by its struct. */
 static void assert_names_none(const char *path, const char *text)
 {
     if (is_of_the_table(path))

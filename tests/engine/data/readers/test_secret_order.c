@@ -1,8 +1,9 @@
-/* Goal: an import puts the units of private data into an order that is drawn by a secret of
- * that import: uniform, anew for each import, and a function of neither what the file holds
- * nor of the order in which it holds it. So one person's rows change nobody else's part.
- * Method: imports whose secrets come from a fixed generator, so that each run is the same.
- * The attack is the one that read more from a holdout than its price covers. */
+/* Goal: an import puts the units of private data into an order that is drawn from a
+ * secret of that import. The order is uniform, drawn again for each import, and depends
+ * neither on the content nor on the order of the file. So one person's rows do not
+ * change any other person's part. Method: imports whose secrets come from a fixed
+ * generator, so that each run is the same. The test mounts the attack that read more
+ * from a holdout than its price covers. */
 #include "engine/data/readers/import.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 
-/* Secrets are drawn from a stream with a fixed key, one behind the other. */
+/* Secrets are drawn from a stream with a fixed key, one after the other. */
 static uint64_t secrets_drawn;
 void __wrap_random_bytes(void *out, size_t size);
 void __wrap_random_bytes(void *out, size_t size)
@@ -36,7 +37,7 @@ static struct column without_ids[] = {
     {.name = x, .kind = COLUMN_NUMERIC, .low = 0, .high = X_RANGE},
     {.name = y, .kind = COLUMN_LABEL, .value_count = 2, .values = answers}};
 
-/* A table whose units are persons, or records. */
+/* The schema of a table whose units are persons, or records. */
 static struct schema table_of(enum privacy_unit unit)
 {
     return (struct schema){.reader = &csv_reader,
@@ -68,7 +69,8 @@ static uint32_t x_of(const struct matrix *matrix, uint32_t unit)
     return (uint32_t)lround(((double)at + 1) / 2 * X_RANGE);
 }
 
-/* A count of n draws of probability p lies within six deviations: 2e-9 a look. */
+/* Checks that a count of n draws of probability p lies within six deviations; a check
+ * fails by chance with probability 2e-9. */
 static void expect_count(size_t count, size_t draws, double p)
 {
     double mean = (double)draws * p, deviation = sqrt(mean * (1 - p));
@@ -107,7 +109,7 @@ static void each_order_of_four_units_is_as_likely(void **state)
     ingest_fini(&ingest);
 }
 
-/* As many units as there are buckets and more, so that rows wait in files. */
+/* More units than there are buckets, so that rows are stored in files. */
 static char *long_table(size_t count)
 {
     char *text = calloc(count + 1, 32), *end = text;
@@ -116,7 +118,7 @@ static char *long_table(size_t count)
     return text;
 }
 
-/* One secret for two imports would tell of one what is known of the other. */
+/* With one secret for two imports, knowledge about one order would reveal the other. */
 static void each_import_draws_an_order_of_its_own(void **state)
 {
     (void)state;
@@ -146,7 +148,7 @@ static void each_import_draws_an_order_of_its_own(void **state)
     free(text);
 }
 
-/* Two datasets of the same rows are found to be that, whatever their orders. */
+/* Two datasets of the same rows have the same digest in any two orders. */
 static void the_digest_of_the_rows_does_not_show_the_order(void **state)
 {
     (void)state;
@@ -166,7 +168,7 @@ static void the_digest_of_the_rows_does_not_show_the_order(void **state)
         assert_memory_equal(ingest.result.sha256, whole, sizeof whole);
     }
     struct schema records = table_of(PRIVACY_UNIT_RECORD);
-    ingest_text(&ingest, &records, text); /* public: as the file has them */
+    ingest_text(&ingest, &records, text); /* public: the order of the file */
     assert_memory_equal(ingest.result.rows_sha256, rows, sizeof rows);
     for (uint32_t r = 0; r < 1000; r++)
         assert_int_equal(x_of(&ingest.matrix, r), r);
@@ -178,8 +180,8 @@ enum { CROWD = 2000, RUNS = 40 };
 static const struct division divided = {.holdout = .1, .seed = 0x5eed};
 
 /* The table in which a target's first row is the first of all or the last of all. The
- * others' labels are chosen from the public seed: yes for whoever would be held out if the
- * target came first. */
+ * labels of the other persons are chosen from the public seed: yes for those who would
+ * be held out if the target came first. */
 static char *attacked_table(bool target_is_last)
 {
     char *text = calloc(CROWD + 2, 32), *end = text;
@@ -194,8 +196,8 @@ static char *attacked_table(bool target_is_last)
     return text;
 }
 
-/* How many of those held out have the answer yes: what a holdout counts for a model that
- * always says yes, before its noise. */
+/* Returns how many of the held-out persons have the answer yes: the count of a holdout,
+ * before its noise, for a model that always says yes. */
 static size_t yes_held_out(struct ingest *ingest, const struct schema *table,
                            const char *text)
 {
@@ -211,9 +213,9 @@ static size_t yes_held_out(struct ingest *ingest, const struct schema *table,
     return count;
 }
 
-/* In the order of the file the counts of the two tables are 199 and 4 in every run. In a
- * secret order both have the same law: hypergeometric, with the mean 20 and a deviation of
- * 4.0. */
+/* In the order of the file the counts of the two tables are 199 and 4 in every run. In
+ * a secret order both have the same distribution: hypergeometric with mean 20 and
+ * deviation 4.0. */
 static void labels_chosen_by_the_public_seed_show_nothing_of_one_person(void **state)
 {
     (void)state;

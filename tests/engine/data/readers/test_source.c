@@ -1,6 +1,6 @@
-/* Goal: the bytes of a file, plain or gzipped, exactly, or the reason why not. Method:
- * zlib's own writer beside every truncation and every flipped bit of a small gzip
- * file. */
+/* Goal: a source gives the exact bytes of a file, plain or gzipped, or the reason why
+ * it cannot. Method: files written by zlib, and every truncation and every flipped bit
+ * of a small gzip file. */
 #include "tests/expect.h"
 #include "tests/engine/data/readers/ingest_fixture.h"
 #include "engine/data/readers/source.h"
@@ -16,7 +16,7 @@ static unsigned char *pattern(void)
     return bytes;
 }
 
-/* Reads path to its end in pieces of piece bytes; *size is what came. */
+/* Reads path to its end in pieces of piece bytes; *size is the number of bytes read. */
 static enum status read_path(const char *path, unsigned char *out, size_t *size,
                              size_t piece, struct source_bounds bounds,
                              struct error *error)
@@ -137,7 +137,7 @@ static void every_truncation_and_every_flipped_bit_of_gzip_is_noticed(void **sta
         }
         packed[bit / 8] ^= (unsigned char)(1 << bit % 8);
     }
-    /* The time, the extra flags, the system and "is text" say nothing of the data, nor
+    /* The time, the extra flags, the system and "is text" do not affect the data, nor
      * do the up to seven bits that fill the last byte of deflate. */
     assert_true(accepted <= 8 * 6 + 1 + 7);
     ingest_fini(&ingest);
@@ -175,7 +175,7 @@ static void sizes_are_known_of_plain_files_only(void **state)
     struct source *source;
     uint64_t size = 0;
     ingest_init(&ingest);
-    write_file(ingest.data, "\x1f", 1); /* half a magic is no gzip */
+    write_file(ingest.data, "\x1f", 1); /* half of the magic is not gzip */
     assert_int_equal(source_open(&source, ingest.data, bounds, NULL), ST_OK);
     assert_true(source_size(source, &size));
     assert_int_equal(size, 1);

@@ -1,9 +1,8 @@
-/* Goal: what ADP runs is, step by step, what it plans and charges. Method: plans against
- * the schedule and against dpsgd, grids after each step, and the noise of the real path
- * on gradients of zero. Acceptance checks 2 and 10 of papers/adp.md, and 11 and 12 as
- * far as they are about this file: that no record moves a sum by more, whatever it
- * holds, is shown by test_clip and test_worker, and who is in a batch by
- * test_poisson. */
+/* Goal: ADP runs, step by step, what it plans and charges. Method: plans against the
+ * schedule and against dpsgd, grids after each step, and the noise of the real path on
+ * gradients of zero. Acceptance checks 2 and 10 of papers/adp.md, and 11 and 12 as far
+ * as they are about this file: test_clip and test_micro_batch show that no record moves
+ * a sum by more, whatever its values, and test_poisson shows who is in a batch. */
 #include "engine/dp/algorithms/adp.h"
 
 #include "engine/dp/algorithms/adp_schedule.h"
@@ -33,7 +32,7 @@ static void choose(struct kit *kit, enum adp_schedule_rule rule, double power)
     kit_spec(kit, "adp");
     kit_set(kit, "schedule", rule);
     kit_set(kit, "noise_power", power);
-    kit_set(kit, "offset", 20); /* the paper's */
+    kit_set(kit, "offset", 20); /* the paper's value */
     kit_set(kit, "slope", 1);
 }
 
@@ -131,7 +130,7 @@ static void every_step_has_at_least_the_noise_of_its_run(void **state)
                         algorithm_noise(kit.spec.algorithm, kit.state)->grid.multiplier;
                     double noise = m.runs[run].noise_multiplier;
                     if (rule ==
-                        SCHEDULE_ADAGRAD_NORM) /* beside a norm of 4 times that */
+                        SCHEDULE_ADAGRAD_NORM) /* next to a norm with 4 times that */
                         noise *= sqrt(1 + 1 / 16.0);
                     assert_true(run_with >= noise);
                     assert_close(run_with, noise, 1e-9);
@@ -187,8 +186,8 @@ static double correlation(const double *x, const double *y)
     return sum / sqrt(moments_of(x).variance * moments_of(y).variance);
 }
 
-/* Records of zeros have no gradient, and 30 % of the batches are empty: the parameters
- * move by noise alone. */
+/* Records of zeros have no gradient, and 30 % of the batches are empty: only noise
+ * moves the parameters. */
 static void assert_noise(const struct matrix *zeros, double *steps[LOOKED_AT])
 {
     struct kit kit;
@@ -294,8 +293,8 @@ static void assert_claim(uint64_t records, uint64_t batch, uint64_t steps,
 }
 
 /* Checks 1 and 8: T2 to 1e-8, and section 2.2, whose settings are epsilon / 16; BLUE's
- * levels move its first step by half of one. The conditions of the theorem hold for
- * two of the constant runs here and for none that adapts. */
+ * levels move its first step by half of one. The conditions of the theorem hold for two
+ * of the constant runs here and for no adaptive run. */
 static void the_paper_claims_what_it_does_not_prove(void **state)
 {
     (void)state;

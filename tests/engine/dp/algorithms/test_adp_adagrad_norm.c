@@ -1,13 +1,13 @@
-/* Goal: AdaGrad-Norm's divisor follows what was released and nothing else, sum and norm
- * together carry the noise that is charged, and whoever sees the steps learns no more
- * from b than the charge allows. Method: vectors of papers/adp.md 1.6.2, random sums
- * against exact norms, the shipped path on gradients worked out by hand, and the attack
- * of T7. Acceptance checks 13 and 14.
+/* Goal: AdaGrad-Norm's divisor depends only on what was released, sum and norm together
+ * carry the noise that is charged, and an observer of the steps learns no more from b
+ * than the charge allows. Method: vectors of papers/adp.md 1.6.2, random sums against
+ * exact norms, the shipped path on gradients worked out by hand, and the attack of T7.
+ * Acceptance checks 13 and 14.
  *
- * That the paper's own rule (b from the gradient before noise) cannot be chosen needs no
- * error: there is no such parameter, and adp_adagrad_norm.h has no way in but a released
- * norm. Nor can a plan read the norm of its own step: noise is planned from the
- * schedule, and a step's grids exist before its batch is drawn. */
+ * No error is needed to refuse the paper's own rule (b from the gradient before noise):
+ * there is no such parameter, and adp_adagrad_norm.h accepts only a released norm. A
+ * plan cannot read the norm of its own step either: noise is planned from the schedule,
+ * and a step's grids exist before its batch is drawn. */
 #include "engine/dp/algorithms/adp_adagrad_norm.h"
 
 #include "engine/noise/noise.h"
@@ -88,7 +88,7 @@ static void one_record_moves_the_norm_by_no_more_than_planned(void **state)
         assert_true(fabs(moved) * norm.multiplier <= GRID_NOISE_STDDEV);
         most = fmax(most, fabs(moved) * norm.multiplier / GRID_NOISE_STDDEV);
     }
-    assert_true(most > 1 - 1e-6); /* the bound is used up */
+    assert_true(most > 1 - 1e-6); /* the bound is reached */
 }
 
 static void a_norm_is_that_of_the_integers(void **state)
@@ -106,7 +106,7 @@ static void a_norm_is_that_of_the_integers(void **state)
     assert_int_equal(measure(&norm, sum, 3), 3);
 }
 
-/* So a norm is bounded by all ranks' squares (ranks.md 4). */
+/* Therefore the sum of all ranks' squares bounds a norm (ranks.md 4). */
 static void squares_of_parts_add_to_those_of_the_whole(void **state)
 {
     (void)state;
@@ -196,7 +196,8 @@ static double shown(const struct kit *kit, size_t series)
     return values[series].numbers[0];
 }
 
-/* b is exactly what the shown norms say, and never what the gradients say. */
+/* b is exactly what follows from the shown norms, and never depends on the
+ * gradients. */
 static void the_divisor_is_a_function_of_what_was_shown(void **state)
 {
     (void)state;
@@ -225,7 +226,7 @@ static void the_divisor_is_a_function_of_what_was_shown(void **state)
     }
 }
 
-/* The mean of all records' clipped gradients is known, and its noise is small. */
+/* The mean of all records' clipped gradients is known here, and its noise is small. */
 static void the_norm_shown_is_near_the_true_one(void **state)
 {
     (void)state;
@@ -272,9 +273,10 @@ static void both_repairs_take_any_threads(void **state)
     }
 }
 
-/* An observer knows b to 1 / sqrt(2 d) from one step, and by the paper's rule whether a
- * record is there, with an advantage of .92 at d = 1e4 (T7). Here the best threshold on
- * the squared step has no more than 2 Phi(1 / (2 z)) - 1 = .056. */
+/* An observer learns b to 1 / sqrt(2 d) from one step, and with the paper's rule learns
+ * whether a record is in the data, with an advantage of .92 at d = 1e4 (T7). Here the
+ * best threshold on the squared step has an advantage of at most 2 Phi(1 / (2 z)) - 1 =
+ * .056. */
 enum { WIDE = 4000, TRIALS = 200 };
 
 static int ascending(const void *a, const void *b)
@@ -342,13 +344,13 @@ static void steps_do_not_tell_who_is_there(void **state)
                 steps[there][k] = squared_step(&data[there], released ? 10 / 10.19 : 0,
                                                k + TRIALS * there);
         double honest = erf(1 / (2 * 7.137) / sqrt(2));
-        /* Two samples of 200: 1.63 sqrt(2 / 200) is passed once in a hundred. */
+        /* Two samples of 200: 1.63 sqrt(2 / 200) is exceeded once in a hundred runs. */
         assert_true(advantage(steps[0], steps[1], TRIALS) < honest + 0.02 + 0.163);
     }
 }
 
-/* The rule as printed, which exists in this test alone: b from the gradient before noise.
- * The squared length of d coordinates of noise is normal enough at these d. */
+/* The rule as printed, which only this test contains: b from the gradient before noise.
+ * The squared length of d coordinates of noise is close to normal at these d. */
 static double printed_step(double gradient, double d, uint64_t *seed)
 {
     const double z = 10.19;
@@ -358,7 +360,8 @@ static double printed_step(double gradient, double d, uint64_t *seed)
     return (along * along + z * z * across) / b;
 }
 
-/* What the attack finds against it (1.6.1, m = 1): it has power, and the rule none. */
+/* The attack succeeds against that rule (1.6.1, m = 1): the attack has power, and the
+ * rule has none. */
 static void the_rule_as_printed_tells_who_is_there(void **state)
 {
     (void)state;

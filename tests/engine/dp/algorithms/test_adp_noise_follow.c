@@ -1,8 +1,8 @@
 /* Goal: noise that follows the divisor is a function of what was released before the
- * step, is what the step is run with, and is offered to be taken off before it. Method:
+ * step, the step runs with it, and it is offered to the filter before the step. Method:
  * the rule against its formula; the engine's steps against what they showed. Acceptance
- * checks 14, 15 and 16 of papers/adp.md as far as the engine goes; the filter is
- * test_run_filter. */
+ * checks 14, 15 and 16 of papers/adp.md as far as they concern the engine;
+ * test_run_filter tests the filter. */
 #include "engine/dp/algorithms/adp_noise_follow.h"
 
 #include "engine/dp/algorithms/adp_schedule.h"
@@ -83,9 +83,9 @@ static void the_job_reserves_its_steps_at_its_noise(void **state)
     kit_close(&kit);
 }
 
-/* With and without a norm of its own: the offered noise is that of the divisor shown
- * after the step before (which may round to the next level), and both grids of the step
- * carry it together. */
+/* With and without a norm of its own: the noise offered is that of the divisor shown
+ * after the previous step (which may round to the next level), and both grids of the
+ * step carry it together. */
 static void each_step_runs_with_the_noise_it_was_offered_at(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: step sizes and noise of ADP are the paper's, and the levels a long run takes stay
- * within their ratio of the rule. Method: sums and closed forms of papers/adp.md 3.4 (T1,
- * T2, T4, T5), its Monte-Carlo (T3) and the optimum's defining property. Acceptance
- * checks 1, 2, 3, 9 and 19. */
+/* Goal: step sizes and noise of ADP are the paper's, and the levels of a long run stay
+ * within their ratio of the rule. Method: sums and closed forms of papers/adp.md 3.4
+ * (T1, T2, T4, T5), its Monte-Carlo simulation (T3) and the optimum's defining
+ * property. Acceptance checks 1, 2, 3, 9 and 19. */
 #include "engine/dp/algorithms/adp_schedule.h"
 
 #include <stdbool.h>
@@ -27,7 +27,8 @@ static struct adp_schedule orange(uint64_t steps)
                                  .power = 0.5};
 }
 
-/* sum 1/b, and T sum 1/b^2 over its square: how much noise ADP saves on paper. */
+/* sum 1/b, and T sum 1/b^2 over the square of sum 1/b: how much noise ADP saves on
+ * paper. */
 static void assert_sums(struct adp_schedule s, double inverse, double gain)
 {
     double first = 0, second = 0;
@@ -75,8 +76,8 @@ static void four_steps_have_the_published_noise(void **state)
     }
 }
 
-/* Calibration keeps sum 1/alpha^2 / sigma^2: a scale of alpha drops out, and a constant
- * step leaves constant noise. */
+/* Calibration keeps sum 1/alpha^2 / sigma^2: a factor of alpha cancels, and a constant
+ * step keeps the noise constant. */
 static void a_scale_of_the_divisor_changes_no_noise(void **state)
 {
     (void)state;
@@ -226,8 +227,8 @@ static void the_orange_schedule_ends_where_it_should(void **state)
     assert_close(slope, 9.221388910e-4, 1e-9);
 }
 
-/* Every step of a long run is at most one level's ratio below the rule, and a level is
- * found whole, whatever step asks. */
+/* Every step of a long run is at most one level's ratio below the rule, and the steps
+ * of a level are found complete, whichever of them asks. */
 static void levels_follow_the_rule(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* Goal: adaptive noise moves less than constant noise of the same charge in the sense
- * of the paper's theorem, and helps or harms the model as its specification found.
- * Method: its stochastic logistic problem (T6 of papers/adp.md 3.4) through the engine,
- * at the noise that its calibration gives; seeds of the problem and of the noise are
- * fixed. Acceptance check 18; FULL: its twenty seeds. */
+/* Goal: adaptive noise moves the model less than constant noise of the same charge, in
+ * the measure of the paper's theorem, and helps or harms the model as its specification
+ * found. Method: its stochastic logistic problem (T6 of papers/adp.md 3.4) run by the
+ * engine, at the noise that its calibration gives; seeds of the problem and of the
+ * noise are fixed. Acceptance check 18; FULL runs its twenty seeds. */
 #include "engine/dp/algorithms/adp_schedule.h"
 #include "engine/nn/layers/registry.h"
 #include "tests/engine/dp/algorithm_fixture.h"
@@ -15,7 +15,7 @@ static const struct model_spec logistic = {
     .layer_count = 1, .layers = &line, .loss = LOSS_LOGISTIC};
 
 struct problem {
-    float rows[2][N][D]; /* trained on, and fresh */
+    float rows[2][N][D]; /* for training, and fresh */
     uint32_t labels[2][N];
 };
 
@@ -149,7 +149,8 @@ static int seeds(void)
     return getenv("FULL") != NULL ? SEEDS_MAX : 3;
 }
 
-/* Epsilon .5: the paper's rule pays, in its own measure and in the best model. */
+/* At epsilon .5 the paper's rule is better, in its own measure and in the best
+ * model. */
 static void at_a_small_epsilon_the_paper_s_rule_pays(void **state)
 {
     (void)state;
@@ -161,7 +162,8 @@ static void at_a_small_epsilon_the_paper_s_rule_pays(void **state)
     assert_true(effect.best > 0.015);
 }
 
-/* Epsilon 2: it costs accuracy, because quiet early steps are dear; the default pays. */
+/* At epsilon 2 the rule costs accuracy, because steps with little noise early are
+ * expensive; the default is better. */
 static void at_a_larger_epsilon_only_the_default_does(void **state)
 {
     (void)state;

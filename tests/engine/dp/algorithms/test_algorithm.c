@@ -1,8 +1,8 @@
-/* Goal: the table is all there is to know about an algorithm: each row is whole, keeps to
- * the seam's rules at its defaults and takes steps; no other source names one. A new
- * row is tested here by standing in the table; that openapi.yaml says the same of its
- * parameters is api/test_openapi. Method: every row through the same calls as the
- * trainer makes. */
+/* Goal: everything about an algorithm is in the table: each row is complete, obeys the
+ * rules of the algorithm interface at its defaults and takes steps; no other source
+ * names an algorithm. A new row is tested here as soon as it is in the table;
+ * api/test_openapi checks that openapi.yaml describes the same parameters. Method:
+ * every row through the same calls as the trainer makes. */
 
 #include "engine/dp/algorithms/registry.h"
 #include "engine/nn/layers/registry.h"
@@ -61,7 +61,7 @@ static void every_row_says_what_it_is(void **state)
     (void)state;
     for (size_t k = 0; algorithms[k] != NULL; k++) {
         const struct algorithm *a = algorithms[k];
-        assert_ptr_equal(algorithm_find(a->name), a); /* and no other has its name */
+        assert_ptr_equal(algorithm_find(a->name), a); /* no other row has its name */
         assert_true(strspn(a->name, "abcdefghijklmnopqrstuvwxyz0123456789_") ==
                     strlen(a->name));
         assert_words(a->title);
@@ -111,8 +111,8 @@ static void every_parameter_has_a_range_a_default_and_words(void **state)
     }
 }
 
-/* What is planned is priced from its text alone, holds as many steps as were asked, and
- * charges an algorithm that is not private nothing. */
+/* A plan is priced from its text only, has as many steps as were asked for, and charges
+ * nothing for an algorithm that is not private. */
 static void every_private_row_plans_at_its_defaults(void **state)
 {
     (void)state;
@@ -139,7 +139,8 @@ static void every_private_row_plans_at_its_defaults(void **state)
     }
 }
 
-/* They have one term a record: noise that grows with them was planned by mistake. */
+/* These layers add one term per record: noise that grows with the positions would be
+ * planned by mistake. */
 static void terms_of_a_position_add_no_noise(void **state)
 {
     (void)state;
@@ -176,7 +177,7 @@ static void terms_of_a_position_add_no_noise(void **state)
         }
         kit_close(&kit);
     }
-    assert_true(planned >= 6); /* all but value_clip, which refuses the model */
+    assert_true(planned >= 6); /* all rows but value_clip, which refuses the model */
 }
 
 static void assert_released(const struct kit *kit)
@@ -192,7 +193,7 @@ static void assert_released(const struct kit *kit)
     assert_true(numbers <= RELEASED_NUMBERS_MAX);
 }
 
-/* Private rows alone: the kit trains as on private data. */
+/* Only private rows: the kit trains as on private data. */
 static void every_row_takes_steps_with_noise(void **state)
 {
     (void)state;
@@ -215,7 +216,8 @@ static void every_row_takes_steps_with_noise(void **state)
     }
 }
 
-/* In quotes, as text that is compared would be; sgd is an optimizer's name too. */
+/* Looks for the name in quotes, as code that compares text would have it; sgd is also
+ * the name of an optimizer. */
 static void assert_names_none(const char *path, const char *text)
 {
     for (size_t k = 0; algorithms[k] != NULL; k++) {

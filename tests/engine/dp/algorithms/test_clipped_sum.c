@@ -1,5 +1,5 @@
-/* Goal: what a clipped sum is charged and what its grid carries come from one inputs.
- * Method: a inputs of odd numbers, against the numbers themselves. */
+/* Goal: the charge of a clipped sum and the noise of its grid come from the same
+ * inputs. Method: inputs of odd numbers, against the numbers themselves. */
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "tests/expect.h"
 

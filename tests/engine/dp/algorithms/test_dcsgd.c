@@ -1,8 +1,8 @@
-/* Goal: what DC-SGD runs is what it charges, one clip norm serves a whole step, and
- * what it shows is what it released. Method: the split's vectors of papers/dcsgd.md
- * 2.2, joint multipliers of random plans, and steps on tiny data under a fixed key
- * against norms worked out by hand. Acceptance checks 1, 5 to 10, 12, 16 and 20 of
- * the paper's spec. */
+/* Goal: DC-SGD runs what it charges, one clip norm applies to a whole step, and it
+ * shows only what it released. Method: the split's vectors of papers/dcsgd.md 2.2,
+ * joint multipliers of random plans, and steps on tiny data under a fixed key against
+ * norms worked out by hand. Acceptance checks 1, 5 to 10, 12, 16 and 20 of the paper's
+ * spec. */
 #include "engine/dp/algorithms/dcsgd.h"
 
 #include "engine/noise/noise.h"
@@ -184,8 +184,8 @@ static void what_was_released_has_names(void **state)
     }
 }
 
-/* At histogram noise .1 a count is known to a record. Norms are those before clipping, at
- * the parameters of the step's beginning. */
+/* At histogram noise .1 a count is known to the exact record. The norms are those
+ * before clipping, at the parameters with which the step began. */
 static void every_record_of_the_batch_is_counted_once(void **state)
 {
     struct kit kit;
@@ -242,10 +242,10 @@ static void a_batch_moves_the_clip_norm_of_the_next_step_alone(void **state)
     }
 }
 
-/* Records of zeros have no gradient: a step is noise of deviation sigma_T C_t (1 + eta) /
- * B, whatever C_t has become; noise on the counts far above them makes C_t wander. A step
- * is looked at where float32 parameters can show it: each has 997 coordinates, a standard
- * error of 2.2 %, and all of them together one of 2.2 % / sqrt(steps). */
+/* Records of zeros have no gradient: a step is noise of deviation sigma_T C_t (1 + eta)
+ * / B, whatever C_t is; noise on the counts far above them makes C_t vary. Only steps
+ * that float32 parameters can show are measured: each has 997 coordinates, a standard
+ * error of 2.2 %, and all of them together have one of 2.2 % / sqrt(steps). */
 static void noise_follows_the_clip_norm(void **state)
 {
     (void)state;
@@ -285,8 +285,8 @@ static void noise_follows_the_clip_norm(void **state)
     kit_close(&kit);
 }
 
-/* One noise for both releases would give each away by the other. 1,900 pairs: a standard
- * error of 2.3 %. */
+/* The same noise in both releases would let an observer subtract it from both. 1,900
+ * pairs: a standard error of 2.3 %. */
 static void the_two_releases_have_noise_of_their_own(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void the_two_releases_have_noise_of_their_own(void **state)
     double products = 0, moves = 0, counts = 0;
     for (int t = 0; t < 100; t++) {
         float before[WIDE];
-        memset(kit.parameters, 0, sizeof before); /* so that float32 shows every move */
+        memset(kit.parameters, 0, sizeof before); /* float32 then shows every move */
         memcpy(before, kit.parameters, sizeof before);
         kit_step(&kit);
         for (int j = 1; j < 20; j++) { /* all records are in bin 0 */
@@ -340,7 +340,7 @@ static void threads_change_nothing(void **state)
     }
 }
 
-/* One record expected: 37 % of the batches are empty. */
+/* One record is expected: 37 % of the batches are empty. */
 static void empty_batches_are_steps_like_others(void **state)
 {
     (void)state;
@@ -360,9 +360,10 @@ static void empty_batches_are_steps_like_others(void **state)
     }
 }
 
-/* Half the records have no gradient; then they are doubles of the others. The realised
- * size is the same, the divisor is the expected one: the step is twice as long. With one
- * key the noise is the same, and the step of no gradients at all is that noise. */
+/* Half the records have no gradient; then those are replaced by copies of the other
+ * half. The realised batch size is the same, and the divisor is the expected size: the
+ * step is twice as long. One key gives the same noise, and the step without any
+ * gradients is that noise. */
 static void doubles_of_the_records_double_the_step(void **state)
 {
     (void)state;
@@ -393,8 +394,8 @@ static void doubles_of_the_records_double_the_step(void **state)
     make_points(NULL);
 }
 
-/* While every gradient is clipped the release scales with C, exactly for a power of two,
- * and Adam without epsilon does not see scales. */
+/* While every gradient is clipped the release is proportional to C, exactly so for a
+ * power of two, and Adam without epsilon ignores scale. */
 static void adam_does_not_see_a_clip_norm_below_all_norms(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: the inequalities that DC-SGD's charge and theorems stand on hold of the code's
- * own rules. Method: random norms and gradients; acceptance checks 11 and 15 of
+/* Goal: the code's own rules satisfy the inequalities on which DC-SGD's charge and
+ * theorems rest. Method: random norms and gradients; acceptance checks 11 and 15 of
  * papers/dcsgd.md. */
 #include "engine/dp/clip.h"
 #include "engine/dp/algorithms/dcsgd.h"
@@ -8,7 +8,7 @@
 #include "tests/engine/draw_fixture.h"
 
 /* In units of their noise, a record's part of the sum and its one count are together at
- * most 1 / sigma, whatever its norm: what the joint charge stands on. */
+ * most 1 / sigma, whatever its norm: the joint charge rests on this. */
 static void a_record_is_within_the_joint_multiplier(void **state)
 {
     (void)state;
@@ -32,8 +32,9 @@ static void a_record_is_within_the_joint_multiplier(void **state)
     }
 }
 
-/* Equations 17 and 18: the bias of clipping is at most the mean of what was cut off,
- * that at most P(C) (G - C), and its square at most the mean square (Jensen). */
+/* Equations 17 and 18: the bias of clipping is at most the mean of the part that was
+ * cut off, this mean is at most P(C) (G - C), and its square is at most the mean square
+ * (Jensen). */
 static void the_bias_is_at_most_what_was_cut_off(void **state)
 {
     (void)state;

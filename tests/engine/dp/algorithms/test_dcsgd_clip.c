@@ -1,7 +1,8 @@
-/* Goal: the next clip norm is the one that DC-SGD's paper means, and there always is one.
- * Method: all deterministic fixtures of papers/dcsgd.md 3.1 (F2 to F7), literal and
- * hardened; the exact minimum in closed form; the statistical ones of 3.2 with the real
- * sampler's noise; random hostile histograms, a million of them where FULL is set. */
+/* Goal: the next clip norm is the one that DC-SGD's paper defines, and there always is
+ * one. Method: all deterministic fixtures of papers/dcsgd.md 3.1 (F2 to F7), literal
+ * and hardened; the exact minimum in closed form; the statistical fixtures of 3.2 with
+ * the real sampler's noise; random hostile histograms, a million of them if FULL is
+ * set. */
 #include "engine/dp/algorithms/dcsgd_clip.h"
 
 #include <string.h>
@@ -307,7 +308,7 @@ static void the_search_ends_one_grid_step_from_the_minimum(void **state)
         double from = range * draw_uniform(&seed), next_range;
         double c =
             next(from, 20, range, counts, (struct clip_error){k, false}, &next_range);
-        /* One step is C_last / 10 = C / i, i in 2..19; half of C where i was 2. */
+        /* One step is C_last / 10 = C / i, with i in 2..19; half of C if i was 2. */
         assert_true(fabs(c - best) <= 0.5 * c * (1 + 1e-9));
     }
 }
@@ -346,10 +347,11 @@ static void noisy_batch(double *counts, const struct histogram *histogram, doubl
         counts[histogram_bin(histogram, fabs(mean + deviation * draw_normal(seed)))]++;
 }
 
-/* 3.2: within 30 % of the percentile in at most 18 steps from any start, then at .999 to
- * 1.001 of it with deviation .04 for p = .5, at 1.015 with deviation .086 for .9: .0022
- * and .005 for the mean of 340 independent steps, and three times (six, with .9's rare
- * leaps to twice the norm) for steps that are not. */
+/* 3.2: within 30 % of the percentile in at most 18 steps from any start; after that
+ * .999 to 1.001 of it with deviation .04 for p = .5, and 1.015 of it with deviation
+ * .086 for p = .9. The mean of 340 independent steps has deviations of .0022 and .005;
+ * we allow three times that (six times, because of the rare jumps of p = .9 to twice
+ * the norm), as the steps are not independent. */
 static void percentiles_lock_on_in_noise(void **state)
 {
     (void)state;
@@ -378,9 +380,9 @@ static void percentiles_lock_on_in_noise(void **state)
         }
 }
 
-/* 1.7: norms around .05, 10, 1e4 and N(100, 20), k = .1, 1.5, 100, range 20 at first:
- * locked on within 14 steps, mean C / C* .83 to 1. C* of N(100, 20) where all or nearly
- * all are clipped is mean / (1 + k). */
+/* 1.7: norms around .05, 10, 1e4 and N(100, 20), k = .1, 1.5, 100, first range 20: it
+ * converges within 14 steps, and the mean of C / C* is .83 to 1. For N(100, 20), when
+ * all or nearly all norms are clipped, C* is mean / (1 + k). */
 static void the_error_rule_locks_on_in_noise(void **state)
 {
     (void)state;

@@ -1,9 +1,10 @@
 /* Goal: DC-SGD-E beats every fixed clip norm on the toy problem of papers/dcsgd.md 3.3
- * without tuning and from any first clip norm, and a percentile can lose to one. Method:
- * the problem as given there, with the rules and the sampler of the engine; its bands are
- * of numpy's, over seeds 0 to 4. One seed; five where FULL is set.
+ * without tuning and from any first clip norm, and a percentile can lose to a fixed
+ * norm. Method: the problem as given there, with the rules and the sampler of the
+ * engine; its bands come from numpy, over seeds 0 to 4. One seed; five if FULL is set.
  *
- * Loss of record i = |a - x_i|^2 / 2 + |b|^2 / 2, x_i = 3 + N(0, I_50), b in R^199950. */
+ * Loss of record i = |a - x_i|^2 / 2 + |b|^2 / 2, x_i = 3 + N(0, I_50), b in
+ * R^199950. */
 #include <string.h>
 
 #include "engine/dp/algorithms/dcsgd_clip.h"
@@ -68,7 +69,8 @@ static double square_of_b(const struct toy *toy)
     return square;
 }
 
-/* Sums of the clipped gradients, the weight that b has in them, and the histogram. */
+/* Computes the sum of the clipped gradients, the weight of b in it, and the
+ * histogram. */
 static double pass(struct toy *toy, const struct dcsgd_clip *adaptive, double sum[SEEN],
                    double *counts)
 {
@@ -145,7 +147,7 @@ static void the_error_rule_beats_every_fixed_clip_norm(void **state)
     (void)state;
     static const double starts[] = {1e-3, 1, 1e3};
     double fixed = mean_excess((struct run){.rule = FIXED, .clip_norm = 2});
-    assert_true(fixed > 1.07 && fixed < 1.12); /* the best of ten */
+    assert_true(fixed > 1.07 && fixed < 1.12); /* the best of ten clip norms */
     for (size_t k = 0; k < 3; k++) {
         double ours = mean_excess((struct run){.rule = ERROR, .clip_norm = starts[k]});
         assert_true(ours > 0.95 && ours < 1.05);

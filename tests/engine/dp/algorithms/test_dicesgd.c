@@ -1,8 +1,8 @@
-/* Goal: dicesgd is what its mechanism says, refuses what has no proof, and ends where
- * clipping alone would not. Method: the engine's own steps on a few records with a fixed
- * key; sums of one record against the norms that the proofs are about. Checks of
- * papers/dicesgd.md 7: 5, 8, 12, 13, 14, 15; resuming does not exist here, so neither do
- * its checks. */
+/* Goal: dicesgd does what its mechanism says, refuses what has no proof, and ends in
+ * places that clipping without feedback would not reach. Method: the engine's own steps
+ * on a few records with a fixed key; sums of one record against the norms that the
+ * proofs are about. Checks of papers/dicesgd.md 7: 5, 8, 12, 13, 14, 15; resuming does
+ * not exist here, so its checks do not either. */
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/clip.h"
 
@@ -135,7 +135,7 @@ static void the_paper_s_noise_is_a_claim_alone(void **state)
     assert_close(claim * 0.1 / 1000, 0.332451710367, 1e-12);
 }
 
-/* (taken + rest) of a record, as the micro_batch applies them. */
+/* Checks (taken + rest) of a record as micro_batch applies them. */
 static void the_rest_of_a_record_is_within_its_norm(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void the_rest_of_a_record_is_within_its_norm(void **state)
             assert_true(more == 0);
         if (flat.spread > 1 || spread > norm * 1.5)
             continue;
-        clip.whole = 0; /* nowhere: all that was cut off */
+        clip.whole = 0; /* no limit: keeps all that was cut off */
         clip_rest(&more, &measures, &clip);
         assert_true((double)taken * (1 + (double)more) > 1 - 0x1p-20);
     }
@@ -191,7 +191,7 @@ static double average_end(const char *algorithm, const struct kit_setup *setup,
     return sum / ((double)setup->steps / 2);
 }
 
-/* Toy A without its clamp, with noise of a thirtieth a step. */
+/* Toy A without its clamp, with noise of a thirtieth in each step. */
 static void the_bias_of_clipping_is_gone(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void the_bias_of_clipping_is_gone(void **state)
     assert_true(fabs(average_end("dicesgd", &setup, M2, 6)) < 0.1);
 }
 
-/* What comes back comes a step late: an epoch of one step gives nothing back. */
+/* The feedback comes one step late: an epoch of one step gives nothing back. */
 static void forgetting_at_every_step_is_plain_clipping(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void an_error_clip_of_zero_is_plain_clipping(void **state)
     assert_true(fabs(sum / 1500 + 0.5) < 0.08);
 }
 
-/* A record of any size, and two that are not numbers, leave the rest as it was. */
+/* The model stays finite with a record of any size and two that are not numbers. */
 static void wild_records_leave_the_model_finite(void **state)
 {
     (void)state;
@@ -259,8 +259,8 @@ static void wild_records_leave_the_model_finite(void **state)
     kit_close(&kit);
 }
 
-/* Zero gradients: the release is the noise, sigma C1 / B a coordinate, a little more for
- * the room that rounding takes. */
+/* Zero gradients: the release is only noise, of deviation sigma C1 / B in each
+ * coordinate, a little more to leave room for rounding. */
 static void noise_is_what_was_planned(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* Goal: what dicesgd sends step by step is the clipped mean, what comes back of the
- * error, and noise, however the batch is cut; the error is nowhere but in its own
- * buffer, and nowhere at all once the job has ended. Method: gradients that stay as
- * they are, so that each release can be worked out by hand; a search of the process's
- * own memory for the error's bytes (the thread sanitizer's trace of a loop looks like them,
- * and all of this runs on one thread). Checks of papers/dicesgd.md 7: 5, 6 (with the
- * engine's noise) and 12. */
+/* Goal: what dicesgd sends in each step is the clipped mean, the part of the error that
+ * comes back, and noise, however the batch is cut; the error is only in its own buffer,
+ * and nowhere once the job has ended. Method: gradients that stay the same, so that
+ * each release can be worked out by hand; a search of the process's own memory for the
+ * bytes of the error (the thread sanitizer's trace of a loop looks like them, and all
+ * of this runs on one thread). Checks of papers/dicesgd.md 7: 5, 6 (with the engine's
+ * noise) and 12. */
 #include <fcntl.h>
 
 #include "tests/engine/dp/line_fixture.h"
@@ -14,7 +14,7 @@ enum { PARTITION, POISSON };
 
 static const double still = 1e-7; /* a rate at which no gradient changes */
 
-/* Records of one feature, 1, and a gradient of 1.5 at parameter 0. */
+/* Records with one feature, 1, and a gradient of 1.5 at parameter 0. */
 static const float ones[] = {1, 1, 1, 1};
 static const float targets[] = {-1.5F, -1.5F, -1.5F, -1.5F};
 static const struct matrix alike = {.records = 4,
@@ -43,7 +43,7 @@ static void choose(struct kit *kit, int accountant, int batches, double whole)
     kit_set(kit, "error_clip_norm", 1);
 }
 
-/* What a step sent: v + w. */
+/* Returns what a step sent: v + w. */
 static double sent(struct kit *kit)
 {
     double before = (double)kit->parameters[0];
@@ -51,7 +51,8 @@ static double sent(struct kit *kit)
     return (before - (double)kit->parameters[0]) / still;
 }
 
-/* Epochs of two steps, all batches of two: v = 1 + what came back of .5 a step. */
+/* Epochs of two steps, all batches of two: v = 1 + the .5 that came back in each
+ * step. */
 static void an_epoch_ends_with_its_error_only_under_m2r(void **state)
 {
     (void)state;
@@ -69,8 +70,8 @@ static void an_epoch_ends_with_its_error_only_under_m2r(void **state)
     }
 }
 
-/* Batches of none, one or more of four records: each whole number is told from the noise,
- * and what is left over is the error's part. */
+/* Batches of none, one or more of four records: the integer part can be separated from
+ * the noise, and the remainder is the part of the error. */
 static void an_empty_batch_sends_noise_and_what_comes_back(void **state)
 {
     (void)state;
@@ -98,7 +99,7 @@ static void an_empty_batch_sends_noise_and_what_comes_back(void **state)
 enum { WIDE = 512, NOISY_STEPS = 400 };
 
 struct looked_at {
-    double variance, steps, coordinates; /* correlations with the next of either */
+    double variance, steps, coordinates; /* correlations with the next one */
 };
 
 static struct looked_at look_at(double *moved)
@@ -115,7 +116,8 @@ static struct looked_at look_at(double *moved)
     return seen;
 }
 
-/* Zero gradients: three records, and 1,300, which are three micro-batches or more. */
+/* Zero gradients of three records, and of 1,300 records, which make three micro-batches
+ * or more. */
 static void noise_does_not_know_how_a_batch_is_cut(void **state)
 {
     (void)state;
@@ -186,7 +188,7 @@ static void the_bias_is_gone_under_noise_and_sampling(void **state)
     assert_true(toy_a_mean("dpsgd") < -0.42);
 }
 
-/* --- where the error's bytes are --- */
+/* --- where the bytes of the error are --- */
 
 enum { COORDINATES = 4096, TELLING = 256, REGIONS_MAX = 4096 };
 
@@ -210,10 +212,10 @@ static size_t writable_regions(struct region *regions)
     return count;
 }
 
-/* Runs of one 64-bit number again and again: all coordinates of the error are alike here,
- * and nothing else in the process is so; floats that are alike have equal halves. Read by
- * the kernel, which leaves out what cannot be read; what was looked at is wiped, or it
- * would be found as a copy. */
+/* Counts runs of one repeated 64-bit number: all coordinates of the error are equal
+ * here, and nothing else in the process looks like that; equal floats give equal
+ * halves. The kernel reads the memory, and leaves out what cannot be read; the buffer
+ * that was searched is wiped, or the search would find it as a copy. */
 static size_t runs_in(int memory, struct region region)
 {
     static uint64_t words[8192];
@@ -265,7 +267,7 @@ static void the_error_is_in_one_place_and_is_wiped(void **state)
     for (int t = 0; t < 5; t++) {
         kit_step(&kit);
         if (t % 4 == 0)
-            assert_int_equal(copies_of_the_error(), 1); /* its own buffer */
+            assert_int_equal(copies_of_the_error(), 1); /* only its own buffer */
     }
     stepper_destroy(kit.stepper);
     kit.stepper = NULL;
@@ -273,7 +275,7 @@ static void the_error_is_in_one_place_and_is_wiped(void **state)
     kit_close(&kit);
 }
 
-/* A job begins with none, whatever the one before it kept. */
+/* A job starts without an error, whatever the job before it kept. */
 static void a_second_job_starts_without_an_error(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
-/* Goal: DIFF2 runs the paper's rounds. Method: next to no noise against the reference in
- * double (diff2_oracle.h, itself held against the specification); bit for bit against
- * what it must reduce to. */
+/* Goal: DIFF2 runs the paper's rounds. Method: with negligible noise, against the
+ * reference in double (diff2_oracle.h, which is itself compared with the
+ * specification); bit for bit against the simpler methods to which it must reduce. */
 #include "engine/dp/algorithms/diff2_rounds.h"
 #include "engine/dp/algorithms/diff2_shards.h"
 #include "tests/engine/dp/diff2_fixture.h"
 #include "tests/engine/dp/diff2_oracle.h"
 
-/* Noise moves each coordinate by at most six deviations a round, and errors of the
- * estimate live for a window. */
+/* Noise moves each coordinate by at most six deviations in a round, and errors of the
+ * estimate last for one window. */
 static void next_to_no_noise_is_the_reference(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void an_interval_of_one_is_dpgd_bit_for_bit(void **state)
     assert_memory_equal(whole, restarts, sizeof whole);
     run_steps("diff2_gd", &setup, names, (double[]){0.5, 1, NAN}, restarts);
     assert_memory_equal(whole, restarts, sizeof whole);
-    /* A later restart would not do so. */
+    /* With a later restart this does not hold. */
     run_steps("diff2_gd", &setup, names, (double[]){0.5, 2, 1}, restarts);
     assert_memory_not_equal(whole, restarts, sizeof whole);
 }
@@ -116,8 +116,8 @@ static void threads_change_nothing(void **state)
     assert_memory_equal(ends[0], ends[1], sizeof ends[0]);
 }
 
-/* With clients of one size the mean of means is the mean: shards cut cells elsewhere, and
- * float32 rounds elsewhere. Noise is the same. */
+/* If clients have equal sizes, the mean of means is the mean. Shards put the cell
+ * borders elsewhere, so float32 rounds elsewhere. The noise is the same. */
 static void clients_of_one_size_change_nothing(void **state)
 {
     (void)state;
@@ -140,13 +140,14 @@ static void clients_of_one_size_change_nothing(void **state)
 
 enum { CLIENTS = 3, EACH = 200, ALL = CLIENTS * EACH, K = 4 };
 
-/* BVR without noise, where the first CLIENTS records stand for all of their client. */
+/* BVR without noise; each of the first CLIENTS records represents all records of its
+ * client. */
 struct turns {
     double x[DIM], y[DIM], w[DIM], v[DIM];
-    double start[DIM]; /* x of the round before */
+    double start[DIM]; /* x of the previous round */
 };
 
-/* g = the gradient of client at x, less that at y unless y is NULL, and no longer than
+/* g = the gradient of client at x, minus that at y unless y is NULL, clipped to
  * clip_norm. */
 static void clipped_gradient(size_t client, const double *x, const double *y,
                              double clip_norm, double *g)
@@ -170,8 +171,8 @@ static double apart(const double *x, const double *y)
     return reference_norm(difference, DIM);
 }
 
-/* Round r, from 1, of the pseudocode: restarts every other round, then K - 1 steps of the
- * client whose turn it is. */
+/* Runs round r (counted from 1) of the pseudocode: restarts every other round, then K -
+ * 1 steps of the client whose turn it is. */
 static void turns_round(struct turns *t, size_t r)
 {
     bool restart = (r - 1) % 2 == 0;
@@ -197,8 +198,9 @@ static void turns_round(struct turns *t, size_t r)
     }
 }
 
-/* Records of a client are all alike, so that whom a subset takes does not matter, and
- * those of clients differ: whose turn it is does. Against the pseudocode of BVR. */
+/* The records of a client are all equal, so that the choice of a subset does not
+ * matter, and the records of different clients differ, so that the turn matters.
+ * Compared with the pseudocode of BVR. */
 static void local_steps_go_round_the_clients(void **state)
 {
     (void)state;
@@ -236,9 +238,9 @@ static void local_steps_go_round_the_clients(void **state)
     kit_close(&kit);
 }
 
-/* The second release over the gradient's change at a motion of a millionth of the
- * parameters, worked out at the very points in double; float32 gradients, subtracted,
- * would be tens of percent off. */
+/* The second release, of the gradient's change for a move of a millionth of the
+ * parameters, compared with double at the same points; subtracted float32 gradients
+ * would be wrong by tens of percent. */
 static void differences_keep_their_digits_at_small_motions(void **state)
 {
     (void)state;
@@ -258,7 +260,7 @@ static void differences_keep_their_digits_at_small_motions(void **state)
         kit_spec(&kit, "diff2_gd");
         kit_set(&kit, "restart_interval", 2);
         kit_set(&kit, "difference_clip", 50);
-        /* Of gradients that are all longer than this, the mean is about as long. */
+        /* All gradients are longer than this, so their mean is about as long. */
         kit_set(&kit, "clip_norm", motions[k] * sqrt(length));
         kit_open(&kit, &setup);
         for (size_t j = 0; j < DIM; j++)
@@ -286,7 +288,7 @@ static void differences_keep_their_digits_at_small_motions(void **state)
             error += pow(added - mean[j], 2);
             size += mean[j] * mean[j];
         }
-        /* What noise adds: multiplier 2 / 64 of clip norm 50 |dx| on a mean of 3001. */
+        /* The noise adds: multiplier 2 / 64 of clip norm 50 |dx| on a mean of 3001. */
         double noise = 2 * quiet * 50 * sqrt(moved) * sqrt(DIM) / RECORDS;
         assert_true(sqrt(error) < 3 * noise + 1e-5 * sqrt(size));
         assert_true(3 * noise < 0.02 * sqrt(size));

@@ -1,5 +1,5 @@
-/* Goal: an estimate is the sum of what was released since the last restart, and its point
- * the one it is about. Method: by hand. */
+/* Goal: an estimate is the sum of what was released since the last restart, and its
+ * point is the point at which the estimate holds. Method: by hand. */
 #include "engine/dp/algorithms/diff2_estimate.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static void releases_add_up_until_a_restart(void **state)
     diff2_estimate_fini(&estimate);
 }
 
-/* A million additions of 2^-27 of it each: float32 would stay where it was. */
+/* A million additions, each of 2^-27 of the estimate: a float32 would not change. */
 static void small_differences_are_not_lost(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* Goal: each release of DIFF2 carries the noise that is charged, of its own. Method:
- * noise alone, on features of zeros and no bias, where gradients are zero, against what
- * its multipliers say; neighbours told apart against the exact curve. */
+/* Goal: each release of DIFF2 carries its own noise, of the deviation that is charged.
+ * Method: noise without signal, on features of zeros and no bias, where gradients are
+ * zero, against the multipliers; neighbouring datasets distinguished, against the exact
+ * curve. */
 #include "engine/dp/algorithms/diff2_rounds.h"
 #include "engine/nn/layers/registry.h"
 #include "tests/engine/dp/diff2_fixture.h"
@@ -54,7 +55,7 @@ struct audit {
     double release[8][WIDE]; /* what each step added to the estimate */
 };
 
-/* Takes steps and looks at the estimate, which the gradient shows rounded to float. */
+/* Takes steps and reads the estimate, which the gradient shows rounded to float. */
 static void listen(struct audit *audit, struct kit *kit,
                    const struct diff2_rounds *rounds, const double rates[3],
                    const double divisors[3])
@@ -88,8 +89,8 @@ static void listen(struct audit *audit, struct kit *kit,
 
 static struct audit audit;
 
-/* Of count releases: the planned deviations, and nothing in common with each other or, a
- * coordinate on, with themselves. */
+/* Checks the first count releases: they have the planned deviations, and no correlation
+ * with each other, nor with themselves shifted by one coordinate. */
 static void expect_as_planned(const struct audit *heard, size_t count)
 {
     for (size_t r = 0; r < count; r++) {
@@ -131,9 +132,9 @@ static double normal_above(double x)
     return 0.5 * erfc(x / sqrt(2));
 }
 
-/* Of a million draws of a restart's noise, and the same moved by what a record can do,
- * the best test tells no more than the exact curve of the multiplier 2 allows:
- * mu = 1/2. */
+/* On a million draws of a restart's noise, and the same draws moved by the most that
+ * one record can move them, the best test distinguishes the two no better than the
+ * exact curve of multiplier 2 allows: mu = 1/2. */
 static void neighbours_are_told_apart_as_charged_and_no_better(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* Goal: DIFF2 plans the noise its proofs are about, from what a job names and what it
- * does not, and refuses by name what has no proof. Method: plans, refusals, and sigma1 of
- * papers/diff2.md 2.3 and 2.4. */
+/* Goal: DIFF2 plans the noise of its proofs, from the values that a job names and the
+ * defaults of those that it does not, and refuses by name what has no proof. Method:
+ * plans, refusals, and sigma1 of papers/diff2.md 2.3 and 2.4. */
 #include "tests/engine/dp/diff2_fixture.h"
 
-/* At the rate that the refusal names it is taken. A job that names none has the usual
- * one, halved until it is. */
+/* A job at the rate that the refusal names is accepted. A job without a rate gets the
+ * default rate, halved until it is accepted. */
 static void noise_that_would_feed_on_itself_is_refused(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void other_optimizers_are_refused(void **state)
     }
 }
 
-/* A fiftieth of the rounds, and a 128th of a client. */
+/* Defaults: a fiftieth of the rounds, and a 128th of a client. */
 static void what_is_not_named_follows_from_the_job(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: every step's release is the paper's, the mechanism is the list of them, and the
- * noise multipliers share the budget as the paper has it. Method: the pseudocode, round
- * by round, and Proposition 4.1's table (papers/diff2.md 1.2, 1.6, 2.3). */
+/* Goal: every step's release is the paper's, the mechanism is the list of the releases,
+ * and the noise multipliers split the budget as in the paper. Method: the pseudocode,
+ * round by round, and Proposition 4.1's table (papers/diff2.md 1.2, 1.6, 2.3). */
 #include "engine/dp/algorithms/diff2_rounds.h"
 
 #include <math.h>
@@ -19,7 +19,8 @@ static struct diff2_rounds gd(uint64_t steps, uint64_t interval)
                                  .difference_share = 0.2};
 }
 
-/* sigma1, sigma2 of 16,510 records, R = 2000, delta 1e-5, epsilon 3: their ratio. */
+/* The ratio of sigma1 and sigma2 for 16,510 records, R = 2000, delta 1e-5, epsilon
+ * 3. */
 static void differences_have_the_papers_noise(void **state)
 {
     (void)state;
@@ -39,8 +40,8 @@ static void differences_have_the_papers_noise(void **state)
     }
 }
 
-/* Each kind's sum of (1 / multiplier)^2, subsets at 1 / (2 g),
- * is its share of the whole. */
+/* The sum of (1 / multiplier)^2 over the releases of each kind (1 / (2 g) for subsets)
+ * is that kind's share of the whole. */
 static void shares_are_kept(void **state)
 {
     (void)state;
@@ -62,7 +63,7 @@ static void shares_are_kept(void **state)
     assert_close(parts[2] / whole, 0.25, 1e-12);
 }
 
-/* The mechanism, step by step. */
+/* Lists the mechanism step by step. */
 static void unroll(const struct mechanism *m, const struct diff2_rounds *rounds)
 {
     uint64_t step = 0;

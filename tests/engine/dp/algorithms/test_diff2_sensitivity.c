@@ -1,10 +1,12 @@
-/* Goal: a record or a client moves what DIFF2 releases by no more than it is charged for,
- * at a restart and between. Method: one weight, so that a record's gradient is as long as
- * it likes, and runs that differ in one record under the same noise. */
+/* Goal: neither a record nor a client moves what DIFF2 releases by more than is
+ * charged, at a restart and between restarts. Method: one weight, so that a record's
+ * gradient can have any length, and runs that differ in one record under the same
+ * noise. */
 #include "tests/engine/dp/diff2_fixture.h"
 
-/* Five records and two clients, of two and three: gradients of -C and +C cancel in the
- * mean of means, and would leave C / 5 in the mean of all. Noise of C / 64 on the sum. */
+/* Five records and two clients, of two and three records: gradients of -C and +C cancel
+ * in the mean of means, and would leave C / 5 in the mean of all records. The noise is
+ * C / 64 on the sum. */
 static void clients_weigh_alike_whatever_their_size(void **state)
 {
     (void)state;
@@ -26,7 +28,7 @@ static void clients_weigh_alike_whatever_their_size(void **state)
     }
 }
 
-/* One neuron: a record's gradient is as long as it likes, at either end of it. */
+/* One neuron: a record's gradient can have any length, in both directions. */
 static void replacing_a_record_moves_the_mean_by_two_clip_norms_at_most(void **state)
 {
     (void)state;
@@ -60,9 +62,9 @@ static void replacing_a_record_moves_the_mean_by_two_clip_norms_at_most(void **s
     assert_close(most, 1, 1e-5); /* the first pair: +C against -C */
 }
 
-/* Between restarts a record's difference counts up to C2 |dx| and no further. Both
- * records have the same clipped gradient at first, so that both runs take the same
- * first step. */
+/* Between restarts a record's difference counts up to C2 |dx| and no more. Both records
+ * have the same clipped gradient at first, so that both runs take the same first
+ * step. */
 static void a_difference_is_cut_at_its_rate(void **state)
 {
     (void)state;
@@ -94,7 +96,7 @@ static void a_difference_is_cut_at_its_rate(void **state)
         change[side] = ((double)stepper_gradient(kit.stepper)[0] - (double)first) * FEW;
         kit_close(&kit);
     }
-    /* Of noise, 2 / 64 of 20 |dx|, both have the same. */
+    /* Both have the same noise, 2 / 64 of 20 |dx|. */
     assert_close(change[1] - change[0], (20 - 1) * moved, 1e-4);
 }
 

@@ -1,5 +1,5 @@
-/* Goal: clients share the records out by index, evenly, and a record's weight is that of
- * the mean of means. Method: random sizes against the definition. */
+/* Goal: records are divided among clients by index, evenly, and a record has the weight
+ * that the mean of means gives it. Method: random sizes against the definition. */
 #include "engine/dp/algorithms/diff2_shards.h"
 
 #include "tests/expect.h"

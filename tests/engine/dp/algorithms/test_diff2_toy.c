@@ -1,6 +1,6 @@
-/* Goal: the reference that the engine's DIFF2 is held against is the paper's, and DIFF2
- * gains what its specification measured. Method: toy A of papers/diff2.md 3.4, data and
- * figures of its own; splitmix64, so that the bits are the same. */
+/* Goal: the reference that the engine's DIFF2 is compared with is the paper's, and
+ * DIFF2 gains as much as its specification measured. Method: toy A of papers/diff2.md
+ * 3.4, with its own data and figures; splitmix64 gives the same bits. */
 #include "tests/engine/dp/diff2_oracle.h"
 
 #include <stdint.h>
@@ -54,7 +54,7 @@ static double residual(size_t i, const double *x)
     return t;
 }
 
-/* Of log(1 + t^2 / 2). */
+/* The gradient of log(1 + t^2 / 2). */
 static void gradient(const void *context, size_t i, const double *x, double *out)
 {
     (void)context;
@@ -165,7 +165,7 @@ static void noiseless_runs_are_the_specifications_traces(void **state)
     }
 }
 
-/* Nothing clipped and no noise: restarts change nothing. */
+/* Nothing is clipped and there is no noise: restarts change nothing. */
 static void without_noise_every_interval_is_gradient_descent(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static double final_gradient(size_t interval, unsigned seeds)
     return total / seeds;
 }
 
-/* The thresholds are of twenty seeds; two of them are told apart as well, by ratio. */
+/* The thresholds are for twenty seeds; the ratio separates two seeds as well. */
 static void differences_gain_what_was_measured(void **state)
 {
     (void)state;
@@ -240,8 +240,8 @@ static void differences_gain_what_was_measured(void **state)
     assert_in_range(differences * 1e9, 150, 650);
 }
 
-/* K - 1 local steps of client p over b records drawn anew,
- * from the round's first step. */
+/* Takes K - 1 local steps of client p, each over b newly drawn records, from the
+ * round's first step. */
 static void go_local(struct reference *run, size_t client, size_t steps, double sigma3)
 {
     enum { BATCH = 50 };
@@ -278,8 +278,9 @@ static void go_local(struct reference *run, size_t client, size_t steps, double 
     }
 }
 
-/* Thirty rounds with ten steps each reach what three hundred without reach: R = 30,
- * T = 10, K = 10, b = 50, (u1, u2) = (2, 4), of twenty seeds below 1.5e-6. */
+/* Thirty rounds with ten steps each reach a gradient that three hundred rounds without
+ * local steps reach: R = 30, T = 10, K = 10, b = 50, (u1, u2) = (2, 4); over twenty
+ * seeds it is below 1.5e-6. */
 static void local_steps_save_rounds(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: DP-GD takes every record in each step and is charged as that. Method: dpsgd at a
- * batch of all records draws everybody, so both must move alike bit for bit; gradient
- * descent worked out in double where noise is next to nothing. */
+/* Goal: DP-GD takes every record in each step and is charged accordingly. Method: dpsgd
+ * with a batch of all records draws every record, so the two must make the same moves
+ * bit for bit; gradient descent in double for negligible noise. */
 #include "engine/dp/algorithm.h"
 #include "engine/nn/layers/registry.h"
 

@@ -1,7 +1,7 @@
-/* Goal: automatic clipping sums no record beyond the clip norm, is charged as flat
- * clipping is, and refuses what float32 could not carry. Method: random norms over the
- * whole range in long double with the room that noise.md 2.4 proves is needed; a
- * noiseless limit worked out by hand. */
+/* Goal: automatic clipping adds no record beyond the clip norm, is charged as flat
+ * clipping is, and refuses values that float32 could not represent. Method: random
+ * norms over the whole range in long double with the slack that noise.md 2.4 proves to
+ * be necessary; a noiseless limit worked out by hand. */
 #include "engine/dp/clip.h"
 #include "engine/nn/layers/registry.h"
 
@@ -69,8 +69,8 @@ static struct kit_setup usual(void)
     return setup;
 }
 
-/* With the same key the noise is the same multiple of C (1 + eta): the difference of two
- * runs is that of the sums. */
+/* With the same key the noise is the same multiple of C (1 + eta): the difference of
+ * two runs is the difference of their sums. */
 static void the_sum_is_of_normalised_gradients(void **state)
 {
     (void)state;
@@ -101,8 +101,9 @@ static void the_sum_is_of_normalised_gradients(void **state)
                  0.5 * (sums[AUTOMATIC] - sums[FLAT]) / 4, 2e-5);
 }
 
-/* Record 1 of two alone moves the parameters, the other has no gradient that is finite.
- * Its part in each layer is as long as C / sqrt(2) at most, and all of it as C. */
+/* Only record 1 of two moves the parameters; the other has no finite gradient. Record
+ * 1's part in each layer is at most C / sqrt(2) long, and its whole gradient at most
+ * C. */
 static void each_layer_is_clipped_by_itself(void **state)
 {
     (void)state;

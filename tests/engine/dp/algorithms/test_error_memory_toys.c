@@ -1,6 +1,6 @@
-/* Goal: with the kept error fed back, the bias of clipping goes where DiceSGD's paper
- * says it does. Method: the toy problems of papers/dicesgd.md with gradients in double
- * and e on a fine grid. Checks 6 and 7 of its section 7. */
+/* Goal: with the kept error fed back, the bias of clipping moves as DiceSGD's paper
+ * says. Method: the toy problems of papers/dicesgd.md with gradients in double and e on
+ * a fine grid. Checks 6 and 7 of its section 7. */
 #include <stdbool.h>
 
 #include "tests/expect.h"
@@ -76,7 +76,8 @@ static void too_small_an_error_clip_leaves_a_bias(void **state)
     assert_close(toy_a(1, 0.1, 1).widest, 926.8, 1e-3);
 }
 
-/* One record a step at random, eta = .01, without noise: the mean of the last 30,000. */
+/* One random record in each step, eta = .01, no noise: the mean of the last 30,000
+ * steps. */
 static double toy_a_mean(double clip, double back, uint64_t seed)
 {
     struct machine m = {

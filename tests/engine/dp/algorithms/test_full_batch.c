@@ -1,5 +1,6 @@
-/* Goal: batches of full-batch algorithms are all records, and the paper's multipliers are
- * the paper's. Method: its table for 16,510 records (papers/diff2.md 2.3). */
+/* Goal: full-batch algorithms take all records as their batch, and the paper's
+ * multipliers are those of the paper. Method: its table for 16,510 records
+ * (papers/diff2.md 2.3). */
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/algorithms/full_batch.h"
 
@@ -20,7 +21,7 @@ static void only_a_batch_of_all_records_is_taken(void **state)
     assert_non_null(strstr(error.text, "dpsgd"));
 }
 
-/* Of R = 2000 rounds at delta 1e-5; the paper's noise is on the mean. */
+/* R = 2000 rounds at delta 1e-5; the paper adds its noise to the mean. */
 static void the_claim_is_the_papers_table(void **state)
 {
     (void)state;

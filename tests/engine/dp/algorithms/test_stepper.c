@@ -1,7 +1,7 @@
-/* Goal: what all algorithms have from a stepper: cells that a record's place in the
- * dataset decides, secrets of a step that are gone when it ends, and threads that are left
- * alone where there is nothing for them. Method: one step of every private row of the table
- * on lines, and a look inside; wakes are counted. */
+/* Goal: what a stepper gives all algorithms: cells that depend only on a record's index
+ * in the dataset, secrets of a step that are erased when it ends, and threads that are
+ * not woken if there is nothing for them to do. Method: one step of every private row
+ * of the table on lines, then a look at its state; wakes are counted. */
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/stepper_state.h"
 
@@ -22,7 +22,7 @@ static void step_once(struct kit *kit, const char *name, const struct matrix *da
     kit_step(kit);
 }
 
-/* E4: whom else the batch holds does not change with whom a record is added. */
+/* E4: the cell of a record does not depend on which other records are in the batch. */
 static void cells_are_fixed_by_index(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void cells_are_fixed_by_index(void **state)
     }
 }
 
-/* P9: who was drawn, and the sum before its noise. */
+/* P9: neither the key that drew the batch nor the sum before its noise. */
 static void a_step_leaves_neither_its_sum_nor_the_key_of_its_batch(void **state)
 {
     (void)state;
@@ -73,8 +73,9 @@ static void a_step_leaves_neither_its_sum_nor_the_key_of_its_batch(void **state)
     }
 }
 
-/* Wakes of one step of dpsgd on two threads. Sampling and the chunk of noise that 1,500
- * parameters are take less than waking does; the sum of a batch takes more. */
+/* Returns the wakes in one step of dpsgd on two threads. Sampling, and the chunk of
+ * noise for 1,500 parameters, take less time than a wake; the sum of a batch takes
+ * more. */
 static uint64_t wakes_of_a_step(uint64_t batch_size)
 {
     enum { WIDE = 1500 };
@@ -102,11 +103,11 @@ static void a_step_of_one_cell_and_one_chunk_wakes_nobody(void **state)
 {
     (void)state;
     assert_int_equal(wakes_of_a_step(128), 0);
-    assert_int_equal(wakes_of_a_step(129), 1); /* two cells: for their sum alone */
+    assert_int_equal(wakes_of_a_step(129), 1); /* two cells: only for their sum */
 }
 
-/* One step of dpsgd on a line that is moved in several stretches of parameters, some of
- * which may be lost before. */
+/* Takes one step of dpsgd on a line whose parameters are moved in several stretches; if
+ * lost < LONG, parameter `lost` is infinite before the step. */
 enum { FEW = 8, LONG = 70000 };
 static enum status long_step(struct kit *kit, unsigned threads, size_t lost)
 {

@@ -1,7 +1,8 @@
-/* Goal: the engine's value clipping is the paper's, enforced, and refuses what has no
- * proof. Method: steps on small data under a fixed key; two runs with the same key differ
- * by their sums alone, as their noise is the same. Acceptance checks A2, A4, A5, A9, A10,
- * A13, A14 and A16 of papers/valueclip.md; the toys are in test_value_clip_toys.c. */
+/* Goal: the engine's value clipping is the paper's, is enforced, and refuses what has
+ * no proof. Method: steps on small data under a fixed key; two runs with the same key
+ * have the same noise and so differ only by their sums. Acceptance checks A2, A4, A5,
+ * A9, A10, A13, A14 and A16 of papers/valueclip.md; the toys are in
+ * test_value_clip_toys.c. */
 #include "engine/dp/algorithms/registry.h"
 
 #include "engine/dp/algorithms/value_clip_bound.h"
@@ -68,8 +69,9 @@ static struct kit_setup setup_of(const struct model_spec *model)
 
 static const uint32_t one_output[] = {1}, four_outputs[] = {4};
 
-/* On squared loss the bound is the norm: both algorithms take the same steps, but for the
- * bound's slack of 1e-6. A weight that took part in the gradient would halve them. */
+/* On squared loss the bound is the norm: both algorithms take the same steps, except
+ * for the bound's slack of 1e-6. A weight that took part in the gradient would halve
+ * them. */
 static void linear_regression_is_gradient_clipping(void **state)
 {
     (void)state;
@@ -91,7 +93,7 @@ static void linear_regression_is_gradient_clipping(void **state)
         assert_true(fabs((double)ends[0][j] - (double)ends[1][j]) < 5e-6);
 }
 
-/* The parameters after one step. */
+/* Gives the parameters after one step. */
 static void step_once(const struct kit_setup *setup, double clip_norm,
                       float *parameters, size_t count)
 {
@@ -105,8 +107,8 @@ static void step_once(const struct kit_setup *setup, double clip_norm,
     kit_close(&kit);
 }
 
-/* Record 5 as it is, and as one whose gradient overflows and so contributes nothing: the
- * difference is its own scaled gradient. */
+/* Compares record 5 with one whose gradient overflows and so contributes nothing: the
+ * difference is record 5's own scaled gradient. */
 static void one_record_moves_the_sum_by_the_clip_norm_at_most(void **state)
 {
     (void)state;
@@ -132,8 +134,8 @@ static void one_record_moves_the_sum_by_the_clip_norm_at_most(void **state)
     }
 }
 
-/* The paper's bound is at least sqrt(2) times the norm of a softmax gradient: what is
- * scaled by it is at most that much shorter than the clip norm. */
+/* The paper's bound is at least sqrt(2) times the norm of a softmax gradient, so the
+ * bound scales a gradient to at most the clip norm / sqrt(2). */
 static void the_weight_comes_from_the_bound(void **state)
 {
     (void)state;
@@ -168,8 +170,8 @@ static void the_weight_comes_from_the_bound(void **state)
     assert_close(lengths[BOUND_TIGHT], lengths[BOUND_FORWARD], 1e-3);
 }
 
-/* A mean loss in place of each record's own would let the last of residuals 0, 0, 0, 8
- * through with norm 2. */
+/* If a mean loss replaced each record's own loss, the last of the residuals 0, 0, 0, 8
+ * would pass with norm 2. */
 static void a_record_is_weighed_by_its_own_loss(void **state)
 {
     (void)state;
@@ -242,7 +244,7 @@ static void the_engine_has_the_published_bias(void **state)
     assert_true(fabs(mean + 2.5) < 0.02);
 }
 
-/* What the paper's T-B says of one coordinate: with x_i a unit vector each of d
+/* The paper's T-B for one coordinate: if each x_i is a unit vector, each of d
  * coordinates is (w_j - a)^2 / 2 of n / d records. After t steps at rate eta' = eta / d
  * its variance is (C sigma eta / n)^2 (1 - (1 - eta')^2t) / (1 - (1 - eta')^2). 400
  * coordinates: a standard error of 7 %. */
@@ -276,9 +278,9 @@ static void noise_and_divisor_are_those_of_the_closed_form(void **state)
     assert_close(square, variance, 5 * 0.0707);
 }
 
-/* Norms that the engine takes of what it sums, against the bounds: how often the exact
- * norm is above, which must be never. Private data: a test may count, a release may
- * not. */
+/* Compares the norms that the engine measures with the bounds, and counts how often the
+ * exact norm is above its bound, which must never happen. On private data a test may
+ * count this; a release may not. */
 struct watch {
     struct value_clip_bound bound;
     size_t above, records;

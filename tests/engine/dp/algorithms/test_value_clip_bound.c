@@ -1,10 +1,10 @@
-/* Goal: a bound is one, for every model that is certified, and nothing else is certified.
+/* Goal: a bound holds for every model that is certified, and nothing else is certified.
  * Method: the vectors of papers/valueclip.md 3.4 (A1), linear regression (A2), its
  * counter-examples (A9), and the bound fuzz (A3): random dense nets in double against
- * explicit back-propagation, 10,000 nets of 30 records, 40,000 where FULL is set.
+ * explicit back-propagation, 10,000 nets of 30 records, 40,000 if FULL is set.
  *
- * Not here: the phi of 1.9 and the looser beta1 of A9 need constants from a caller, which
- * this design does not take. */
+ * Not tested here: the phi of 1.9 and the looser beta1 of A9 need constants from a
+ * caller, which this design does not accept. */
 #include "engine/dp/algorithms/value_clip_bound.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ enum { H_MAX = 4, WIDTH_MAX = 6 };
 
 static struct layer_spec layers_of[2 * H_MAX];
 
-/* A model of h dense layers with act between them. */
+/* A model of h dense layers with the activation act between them. */
 static struct model_spec model_of(size_t h, bool bias, const struct layer_kind *act,
                                   enum loss loss)
 {
@@ -72,8 +72,8 @@ static void linear_models_have_the_published_bounds(void **state)
     }
 }
 
-/* On squared loss the bound is the norm |r| |x'|:
- * both ways of clipping give one gradient. */
+/* On squared loss the bound is the norm |r| |x'|: both ways of clipping give the same
+ * gradient. */
 static void linear_regression_is_clipped_as_by_its_norm(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static double activation(const struct layer_kind *kind, double z)
     return kind == &layer_softplus ? fmax(z, 0) + log1p(exp(-fabs(z))) : tanh(z);
 }
 
-static double slope(const struct layer_kind *kind, double h) /* told from the output */
+static double slope(const struct layer_kind *kind, double h) /* from the output */
 {
     if (kind == &layer_relu)
         return h > 0 ? 1 : 0;
@@ -274,7 +274,7 @@ struct record {
     double h[H_MAX + 1][WIDTH_MAX]; /* inputs of each layer; h[net->h] the outputs */
     double squares[H_MAX];
     double delta[WIDTH_MAX];
-    double loss, norm; /* of its whole gradient, by back-propagation */
+    double loss, norm; /* norm of the whole gradient, by back-propagation */
 };
 
 static void forward(struct record *record, const struct net *net)
@@ -294,7 +294,8 @@ static void forward(struct record *record, const struct net *net)
     }
 }
 
-/* With the share of the other classes as a sum of its own: 1 - p_y would lose it. */
+/* Sums the probabilities of the other classes separately: 1 - p_y would lose their
+ * digits. */
 static void softmax_loss(struct record *record, const double *z, size_t classes,
                          size_t y)
 {

@@ -1,6 +1,6 @@
-/* Goal: on the toy problems of papers/valueclip.md 3.4 the engine's value clipping does
- * what the paper's closed forms say. Method: acceptance checks A1 (losses and norms), A4
- * (bit for bit), A5, A6, A7 and A8, the long ones where FULL is set.
+/* Goal: on the toy problems of papers/valueclip.md 3.4 the engine's value clipping
+ * behaves as the paper's closed forms say. Method: acceptance checks A1 (losses and
+ * norms), A4 (bit for bit), A5, A6, A7 and A8; the long ones if FULL is set.
  *
  * T-B and T-C are about |w - a|^2 / 2 in R^d, which has no network. With the records
  * x_i = sqrt(d) e_(i mod d), each coordinate n / d times, and labels 0, the mean of
@@ -159,7 +159,8 @@ static struct matrix data_of(enum loss loss)
                            .values = values};
 }
 
-/* The parameters after one step, and how much longer than C the plan lets a record be. */
+/* Gives the parameters after one step, and how much longer than C the plan lets a
+ * record be. */
 static size_t step_once(const struct model_spec *model, double clip_norm, double rate,
                         float *parameters, double *inflation)
 {
@@ -178,8 +179,9 @@ static size_t step_once(const struct model_spec *model, double clip_norm, double
     return count;
 }
 
-/* Records whose own part is zero whatever they hold: zeros under any label, and what is
- * not finite. A factor that knew of other losses would move the sum. */
+/* These records contribute zero whatever their values are: zeros under any label, and
+ * values that are not finite. A factor that depended on other records' losses would
+ * move the sum. */
 static void a_record_is_seen_by_no_other(void **state)
 {
     (void)state;
@@ -227,7 +229,7 @@ static struct model_spec draw_model(uint64_t *seed)
     return (struct model_spec){.layer_count = count, .layers = layers, .loss = loss};
 }
 
-/* A rate at which the step is far larger than what float32 rounds of the parameters. */
+/* At this rate the step is far larger than the rounding of float32 parameters. */
 static void neighbours_differ_by_the_clip_norm_at_most(void **state)
 {
     (void)state;
@@ -253,7 +255,7 @@ static void neighbours_differ_by_the_clip_norm_at_most(void **state)
     assert_true(longest > 0.99);
 }
 
-/* ---- A6: noise alone ---- */
+/* ---- A6: only noise ---- */
 
 /* Zero gradients, 30 % of the batches empty: after T steps each of 10^6 coordinates has
  * variance T (eta C sigma / B)^2; seven standard errors are 1 %. */
@@ -291,7 +293,7 @@ struct bowl {
     struct matrix data;
     float *x, *labels;
     size_t d;
-    double steepest; /* largest gradient norm of a record so far */
+    double steepest; /* largest gradient norm of any record so far */
 };
 
 struct bowl_shape {
@@ -328,7 +330,7 @@ static void bowl_close(struct bowl *bowl)
     free(bowl->labels);
 }
 
-/* At |w| = distance. */
+/* Starts at |w| = distance. */
 static void bowl_start(struct bowl *bowl, double distance)
 {
     for (size_t j = 0; j < bowl->d; j++)
@@ -346,10 +348,10 @@ static double bowl_excess(struct bowl *bowl)
     return square / 2;
 }
 
-/* T-B: n = 1000, d = 5, C = 10, sigma = 4, eta = .1. From step 200 on the law stands, and
- * states 50 steps apart are independent (.9^100): 20,000 of them are the 20,000 last
- * iterates that the check asks for. Each is half a chi-squared of 5 degrees: a relative
- * deviation of sqrt(2 / 5). */
+/* T-B: n = 1000, d = 5, C = 10, sigma = 4, eta = .1. From step 200 on the law is
+ * stationary, and states 50 steps apart are independent (.9^100): 20,000 of them are
+ * the 20,000 last iterates that the check asks for. Each is half a chi-squared of 5
+ * degrees: a relative deviation of sqrt(2 / 5). */
 static void last_iterates_have_the_published_excess(void **state)
 {
     (void)state;
@@ -373,7 +375,7 @@ static void last_iterates_have_the_published_excess(void **state)
                  full() ? 0.02 : 5 * sqrt(0.4 / (double)samples));
 }
 
-/* The same over t = 0 .. 200 from |w| = 2: a run's mean is 1 % off. */
+/* The same over t = 0 .. 200 from |w| = 2: the mean of a run is off by 1 %. */
 static void a_random_iterate_has_the_published_excess(void **state)
 {
     (void)state;
@@ -397,8 +399,9 @@ static void a_random_iterate_has_the_published_excess(void **state)
 }
 
 /* T-C: n = 250, d = 10, T = 6250. Its C of 2 would clip these records, which are d
- * times as steep as their mean: C is ten times as large and sigma a tenth, the noise is
- * the same. A run's mean has a deviation of .0042. The bound is that of Lemma A.12. */
+ * times as steep as their mean. Here C is ten times as large and sigma a tenth, so the
+ * noise is the same. The mean of a run has a deviation of .0042. The bound is that of
+ * Lemma A.12. */
 static void the_excess_of_theorem_4_5_is_the_published_one(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* Goal: in every way of running a private row the batch of each step is exactly the one
- * that its charge is about: whole, fresh, and drawn by a key that noise has no part in.
- * Method: the records that each step reads, beside the batch that the proven scheme draws
- * from one of the step's fresh keys; and the number of times that each record is read. */
+ * that its charge assumes: complete, newly drawn, and drawn by a key that the noise
+ * does not use. Method: compares the records that each step reads with the batch that
+ * the proven scheme draws from one of the step's new keys; and counts how often each
+ * record is read. */
 #include "tests/expect.h"
 
 #include "engine/sampling/partition.h"
@@ -14,8 +15,8 @@
 
 enum scheme { SCHEME_ALL, SCHEME_POISSON, SCHEME_PARTITION, SCHEME_SUBSET };
 
-/* What the mechanism's proof takes for granted of a step. A new kind of mechanism breaks
- * the build until it is said here how it draws. */
+/* The sampling scheme that the mechanism's proof assumes for a step. A new kind of
+ * mechanism breaks the build until its scheme is added here. */
 static enum scheme scheme_of(const struct way *way, size_t step)
 {
     const struct mechanism *m = &way->mechanism;
@@ -25,7 +26,7 @@ static enum scheme scheme_of(const struct way *way, size_t step)
     case MECHANISM_FILTERED_GAUSSIAN: return rate < 1 ? SCHEME_POISSON : SCHEME_ALL;
     case MECHANISM_FIXED_SUBSET: return rate < 1 ? SCHEME_SUBSET : SCHEME_ALL;
     case MECHANISM_ERROR_FEEDBACK:
-        /* m1 of period 1 bounds any batches, and draws them as the rate says. */
+        /* m1 of period 1 bounds any batches, and draws them at the rate. */
         return m->error_feedback.period > 1 ? SCHEME_PARTITION : SCHEME_POISSON;
     case MECHANISM_GAUSSIAN:
     case MECHANISM_JOINT_RELEASE:
@@ -37,12 +38,12 @@ static enum scheme scheme_of(const struct way *way, size_t step)
     return SCHEME_ALL;
 }
 
-struct draws { /* what schemes draw with */
+struct draws { /* state of the schemes */
     struct poisson *poisson;
     struct partition partition;
     struct fixed_size_subset subset;
     uint32_t *indices;
-    uint8_t *uses; /* (records) of the batch that is expected */
+    uint8_t *uses; /* (records) uses in the expected batch */
     size_t records;
 };
 
@@ -73,7 +74,8 @@ static bool same_batch(struct draws *draws, size_t count, const struct trace_ste
     return memcmp(draws->uses, step->uses, draws->records) == 0;
 }
 
-/* The charge's, where it is for being drawn; else the job's. */
+/* The rate of the charge if the charge is for a drawn batch; else the rate of the
+ * job. */
 static double rate_of(const struct way *way, size_t step)
 {
     double rate = way_run(way, step).sampling_rate;
@@ -89,7 +91,7 @@ static bool is_poisson(struct draws *draws, double rate, const struct trace_step
     return same_batch(draws, count, step);
 }
 
-/* key is that of the step in which the period began. */
+/* The key is that of the step in which the period began. */
 static bool is_dealt(struct draws *draws, const struct way *way,
                      const struct trace *trace, size_t k, size_t source)
 {
@@ -99,7 +101,8 @@ static bool is_dealt(struct draws *draws, const struct way *way,
     return same_batch(draws, count, &trace->steps[k]);
 }
 
-/* Which of the groups that take turns a local step is about: run by run of subsets. */
+/* Returns which of the groups that take turns has a local step: one turn per run of
+ * subsets. */
 static size_t turn_of(const struct way *way, size_t step)
 {
     const struct mechanism *m = &way->mechanism;
@@ -116,7 +119,7 @@ static bool is_subset(struct draws *draws, const struct way *way, size_t k,
 {
     uint64_t groups = way->mechanism.turns > 0 ? way->mechanism.turns : 1;
     struct diff2_shards shards = {.records = draws->records, .clients = groups};
-    /* The first round's turn is the second client's (diff2_rounds.h). */
+    /* The second client has the first round's turn (diff2_rounds.h). */
     struct index_range range =
         diff2_shards_range(&shards, (turn_of(way, k) + 1) % groups);
     double rate = way_run(way, k).sampling_rate;
@@ -147,7 +150,8 @@ static bool fits(struct draws *draws, const struct way *way, const struct trace 
     return is_all(draws, step);
 }
 
-/* The first step, from 1, that is not what this source's keys draw; 0: all are. */
+/* Returns the first step (from 1) whose batch this source's keys do not draw; 0 if
+ * there is none. */
 static size_t first_unfit(struct draws *draws, const struct way *way,
                           const struct trace *trace, size_t source)
 {
@@ -167,7 +171,7 @@ static bool makes_noise(const struct trace *trace, size_t source)
     return false;
 }
 
-/* One source of keys draws every batch, and it is not that of the noise. */
+/* One source of keys draws every batch, and it is not the source of the noise. */
 static void assert_drawn(const struct way *way, const struct trace *trace)
 {
     struct draws draws;
@@ -221,7 +225,7 @@ static void batches_of_some_records_are_as_drawn(void **state)
     batches_of_each((struct job){24, 7, 60, 1});
 }
 
-/* Two threads draw, cells are many, and a micro-batch holds few of them. */
+/* Two threads draw, there are many cells, and a micro-batch holds few of them. */
 static void batches_of_many_records_are_as_drawn(void **state)
 {
     (void)state;
@@ -236,7 +240,7 @@ static void assert_binomial(const struct way *way, const double *uses, size_t re
     double squares = 0, variance = steps * rate * (1 - rate);
     for (size_t i = 0; i < records; i++)
         squares += pow(uses[i] - steps * rate, 2) / variance;
-    /* Between chi-square's own bounds, from below too. */
+    /* Between both bounds of the chi-square law. */
     double a = 2 / (9 * (double)records);
     double least = (double)records * pow(1 - a - law_one_sided * sqrt(a), 3);
     if (squares > law_chi_square_bound((double)records) || squares < least)
@@ -244,15 +248,15 @@ static void assert_binomial(const struct way *way, const double *uses, size_t re
                  records);
 }
 
-/* A pair of steps shares a record as independent ones do: not never, as if records came
- * by turns, and not always, as if a batch came again. */
+/* Two successive steps share a record as often as independent steps do: not never, as
+ * if records took turns, and not always, as if a batch were repeated. */
 static void assert_fresh(const struct way *way, const struct trace *trace, double rate)
 {
     double shared = 0, pairs = (double)((trace->step_count - 1) * trace->records);
     for (size_t k = 1; k < trace->step_count; k++)
         for (size_t i = 0; i < trace->records; i++)
             shared += trace->steps[k - 1].uses[i] * trace->steps[k].uses[i];
-    /* Neighbouring pairs of steps have a record's use in common. */
+    /* Successive pairs of steps share one step and so are dependent. */
     double both = rate * rate;
     double variance = pairs * (both * (1 - both) + 2 * (rate * both - both * both));
     if (fabs(shared - pairs * both) > law_two_sided * sqrt(variance))

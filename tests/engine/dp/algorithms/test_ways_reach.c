@@ -1,16 +1,16 @@
 /* Goal: in every way of running a private row no record moves what a step releases by
- * more than the noise multiplier that is charged allows, whatever its gradient,
- * whatever is believed of its loss, and whoever else is in the batch. Method: pairs of
- * steered jobs on the same records with and without one, whose gradient is far beyond
- * every clip norm; the difference of their sums, step by step, is all that the record
- * does. */
+ * more than the charged noise multiplier allows, whatever its gradient is, whatever
+ * loss the rules believe it has, and whatever other records are in the batch. Method:
+ * pairs of steered jobs on the same records, with and without one record whose gradient
+ * is far beyond every clip norm; the difference of their sums, step by step, is the
+ * whole effect of that record. */
 #include "tests/expect.h"
 
 #include "tests/engine/dp/points_fixture.h"
 #include "tests/engine/dp/trace_fixture.h"
 
 enum { RECORDS = 24, FEATURES = 5, STEPS = 24 };
-static const double loud = 64; /* times the usual record */
+static const double loud = 64; /* times as large as the usual record */
 
 /* |a - b|^2 over the square of the noise. */
 static double energy_of(const struct trace_release *a, const struct trace_release *b)
@@ -32,8 +32,9 @@ static double step_energy(const struct trace_step *with,
     return energy;
 }
 
-/* In clip norms, squared: what the proof of an error feedback allows a record that was
- * read used times in steps steps (accountant/mechanisms/error_feedback.h). */
+/* Returns, in squared clip norms, what the proof of an error feedback allows a record
+ * that was read `used` times in `steps` steps
+ * (accountant/mechanisms/error_feedback.h). */
 static double feedback_allows(const struct error_feedback *feedback, double used,
                               double steps)
 {
@@ -51,8 +52,8 @@ static double feedback_allows(const struct error_feedback *feedback, double used
     return used * (1 + rest * rest);
 }
 
-/* What a record may do in steps up to k, which has just read it or not: in squared clip
- * norms, of the step alone or, where clipped errors come back, of all until then. */
+/* Checks the effect of a record, in squared clip norms: of step k only or, if clipped
+ * errors are fed back, of all steps up to k. */
 static void assert_allowed(const struct way *way, size_t k, double done, double allowed)
 {
     if (done > allowed)
@@ -61,7 +62,7 @@ static void assert_allowed(const struct way *way, size_t k, double done, double 
                  way->name, k + 1, sqrt(done), sqrt(allowed));
 }
 
-/* Returns how near the record came to what it may do in a step that reads it. */
+/* Returns how close to its allowed effect the record came in a step that reads it. */
 static double assert_within_reach(const struct way *way, const struct trace *with,
                                   const struct trace *without, size_t record)
 {
@@ -88,8 +89,8 @@ static double assert_within_reach(const struct way *way, const struct trace *wit
     return sqrt(nearest);
 }
 
-/* The record that is read most often; of like ones, one that the first period's last step
- * reads: what it leaves would have far to come. */
+/* Returns the record that is read most often; among equals, one that the first period's
+ * last step reads: its error would have to last longest. */
 static size_t most_used(const struct way *way, const struct trace *trace)
 {
     size_t best = 0, most = 0, last = (size_t)way->mechanism.error_feedback.period;
@@ -115,7 +116,7 @@ static size_t record_of(const struct way *way)
     return record;
 }
 
-/* The way's records, of which one is loud and of another class. */
+/* Makes the way's records, one of which is loud and of another class. */
 static void make_loud(struct points *points, size_t record, uint32_t class)
 {
     points_create(points, RECORDS, FEATURES, 0);
@@ -135,8 +136,9 @@ static double check_pair(struct trace_setup setup)
     return nearest;
 }
 
-/* A loud record of each class in turn, wrong in some and its gradient long; like has what
- * else there is to the jobs. Returns how near it came. */
+/* Makes one record loud, with each class in turn: some of these are wrong and give a
+ * long gradient. `like` has the rest of the set-up. Returns how close the record
+ * came. */
 static double check_loud(struct trace_setup like)
 {
     double nearest = 0;
@@ -153,7 +155,7 @@ static double check_loud(struct trace_setup like)
     return nearest;
 }
 
-/* A rule may shorten it by more than it must, but not to nothing. */
+/* A rule may shorten a record more than it must, but not to nothing. */
 static void a_record_reaches_no_further(const struct way *way)
 {
     double nearest = check_loud((struct trace_setup){.way = way});
@@ -177,9 +179,9 @@ static void no_record_reaches_further_than_is_charged(void **state)
     check_all(a_record_reaches_no_further);
 }
 
-/* The norm alone shortens a record that is said to have lost nothing, and whose spread,
- * which is there for rounding, is said to be none: it reaches nearly all that is charged,
- * or was not loud. */
+/* The rules believe that the record lost nothing, and that its spread, which matters
+ * for rounding, is zero, so only the norm shortens it: it must come near what is
+ * charged, or it was not loud. */
 static void a_lie_reaches_no_further(const struct way *way)
 {
     static const double lies[] = {0, 1e-300, (double)NAN, (double)INFINITY};
@@ -198,8 +200,8 @@ static void nor_where_its_loss_is_misjudged(void **state)
     check_all(a_lie_reaches_no_further);
 }
 
-/* How far what a record adds among others is from what it adds alone, in deviations of
- * the noise. */
+/* Returns how far the effect of a record among others is from its effect without
+ * others, in deviations of the noise. */
 static double apart(const struct trace_release *with,
                     const struct trace_release *without,
                     const struct trace_release *alone)
@@ -225,8 +227,8 @@ static void a_record_adds_the_same_alone(const struct way *way)
     struct trace *without = trace_take(&setup);
     setup.absent = ABSENT_OTHERS;
     struct trace *alone = trace_take(&setup);
-    /* What is kept of others decides how much of it all comes back: no sum but the first
-     * is a record's own. */
+    /* The kept errors of other records decide how much is fed back: only the first sum
+     * is the record's own. */
     size_t steps = way->spec.algorithm->uses_error_memory ? 1 : with->step_count;
     for (size_t k = 0; k < steps; k++)
         for (size_t r = 0; r < with->steps[k].release_count; r++) {
@@ -237,7 +239,7 @@ static void a_record_adds_the_same_alone(const struct way *way)
                 continue;
             double far = apart(release, &without->steps[k].releases[r],
                                &alone->steps[k].releases[r]);
-            if (far > 1e-4) /* floats of a cell round otherwise in its company */
+            if (far > 1e-4) /* the floats of its cell round differently */
                 fail_msg("%s, step %zu: others move what a record adds by %.3g of the "
                          "noise",
                          way->name, k + 1, far);

@@ -1,8 +1,8 @@
-/* Goal: in every way of running a private row, whatever leaves a step is a sum with the
- * noise that was planned over a public divisor, however many records the batch holds,
- * none included; and nothing else that a step does depends on the records. Method: each
- * release beside its own sum, noise and divisor; and pairs of jobs on other records and
- * other batches that are told the same releases. */
+/* Goal: in every way of running a private row, only sums leave a step, with the planned
+ * noise, over a public divisor, however many records the batch holds, even none;
+ * nothing else that a step does depends on the records. Method: compares each release
+ * with its own sum, noise and divisor; and pairs of jobs on other records and other
+ * batches that receive the same releases. */
 #include "tests/expect.h"
 
 #include "tests/engine/dp/noise_law_oracle.h"
@@ -12,7 +12,7 @@
 /* With FEATURES a sum has more coordinates than a chunk of noise. */
 enum { RECORDS = 24, FEATURES = 350, STEPS = 60 };
 
-/* Over the jobs of one batch size: how small and how large a drawn batch was. */
+/* The smallest and the largest batch that the jobs of one batch size drew. */
 static size_t smallest, largest;
 
 static void note_batch(const struct way *way, const struct trace_step *step)
@@ -23,8 +23,8 @@ static void note_batch(const struct way *way, const struct trace_step *step)
     largest = step->batch > largest ? step->batch : largest;
 }
 
-/* out = (sum + X + 1/2) / (G divisor), X the noise of the release's own key and query, at
- * every coordinate. */
+/* Checks out = (sum + X + 1/2) / (G divisor) at every coordinate, where X is the noise
+ * of the release's own key and query. */
 static void assert_is_noisy_sum(const struct way *way, size_t step,
                                 const struct trace_release *release,
                                 struct noise *noise)
@@ -46,7 +46,7 @@ static void assert_is_noisy_sum(const struct way *way, size_t step,
     }
 }
 
-/* What was added has the deviation of the grid, 2^36 steps, over any stretch: squares
+/* The added noise has the deviation of the grid, 2^36 steps, over any stretch: squares
  * within the bounds of chi-square. */
 static void assert_deviation(const struct way *way, size_t k,
                              const struct trace_step *step,
@@ -89,7 +89,7 @@ static void noise_is_as_planned(const struct way *way)
         for (size_t r = 0; r < step->release_count; r++) {
             assert_is_noisy_sum(way, k, &step->releases[r], noise);
             assert_deviation(way, k, step, &step->releases[r]);
-            /* What is kept between steps may come back without a record. */
+            /* The kept error may be fed back without a record. */
             if (step->batch == 0 && !way->spec.algorithm->uses_error_memory)
                 assert_true(is_zero(&step->releases[r]));
         }
@@ -110,7 +110,7 @@ static void check_noise(uint64_t batch_size, uint64_t steps, unsigned threads)
     points_destroy(&points);
 }
 
-/* One record is expected: none, and four and more, are drawn. */
+/* One record is expected: batches of none, and of four and more, occur. */
 static void noise_is_as_planned_for_empty_and_crowded_batches(void **state)
 {
     (void)state;
@@ -125,7 +125,8 @@ static void noise_is_as_planned_by_two_threads(void **state)
     assert_true(smallest < 6 && largest > 10);
 }
 
-/* Two jobs that were told the same: what a person outside sees, and what divides. */
+/* Two jobs that received the same releases agree in all that an outside person sees,
+ * and in the divisors. */
 static void assert_same_release(const struct way *way, size_t step,
                                 const struct trace_step *a, const struct trace_step *b)
 {
@@ -168,7 +169,7 @@ static bool sums_differ(const struct trace_release *a, const struct trace_releas
     return memcmp(a->sum, b->sum, a->count * sizeof *a->sum) != 0;
 }
 
-/* Other records, all of them; other batches; the same releases. */
+/* All records differ, the batches differ, and the releases are the same. */
 static void releases_alone_steer(const struct way *way)
 {
     struct points others;

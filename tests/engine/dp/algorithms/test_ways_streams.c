@@ -1,7 +1,7 @@
-/* Goal: in no way of running a private row does a job read a block of key stream twice,
+/* Goal: in every way of running a private row a job reads no block of key stream twice,
  * and no key serves two purposes or two steps: noise that is read twice cancels, and
- * noise that shares bytes with a batch tells who is in it. Method: every read of every
- * stream of whole jobs, sorted. */
+ * noise that shares bytes with a batch reveals who is in it. Method: every read of
+ * every stream of whole jobs, sorted. */
 #include "tests/expect.h"
 #include "engine/nn/layers/registry.h"
 
@@ -24,7 +24,7 @@ static int by_place(const void *left, const void *right)
     return order != 0 ? order : (a->block > b->block) - (a->block < b->block);
 }
 
-/* a stands before b. */
+/* a comes before b in the sorted order. */
 static void assert_apart(const struct way *way, const struct trace_read *a,
                          const struct trace_read *b)
 {
@@ -79,8 +79,8 @@ static bool is_origin(const struct trace *trace, const struct noise_key *key)
     return false;
 }
 
-/* In the chain that begins with the kernel's bytes: a ratchet reads 64 bytes, a step's
- * key and its own next state. */
+/* Follows the chain that begins with the kernel's bytes: a ratchet reads 64 bytes, a
+ * step's key and its own next state. */
 static void every_key_comes_from_the_kernel(const struct way *way)
 {
     const struct trace_setup setup = {.way = way, .salt = 2};
@@ -114,7 +114,7 @@ static void keys_begin_in_bytes_of_the_kernel(void **state)
     points_destroy(&points);
 }
 
-/* Reads of masks: a row may refuse dropout, but not all do. */
+/* Counts reads of masks: a row may refuse dropout, but not all rows do. */
 static size_t dropped;
 
 static void a_block_is_read_once_where_units_drop(const struct way *way)

@@ -1,6 +1,6 @@
-/* Goal: elementwise layers agree with libm in double, in every lane alike, and leave
- * nothing in the padding of rows. Method: a sweep over the floats that matter, each value
- * in each of 16 places. */
+/* Goal: elementwise layers agree with libm in double, in the same way in every lane,
+ * and leave the padding of rows zero. Method: a sweep over the relevant floats, each
+ * value in each of 16 places. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ static double expected_slope(const struct layer_kind *kind, double z)
     if (kind == &layer_gelu_tanh) {
         double c = 2 * sqrt(2 / M_PI), e = exp(-c * (z + 0.044715 * z * z * z));
         double logistic = 1 / (1 + e);
-        double other = e / (1 + e); /* 1 - logistic, where e is finite */
+        double other = e / (1 + e); /* 1 - logistic, if e is finite */
         return logistic + (isfinite(e) && e < 1e200
                                ? z * logistic * other * c * (1 + 0.134145 * z * z)
                                : 0);
@@ -82,7 +82,7 @@ static void forward_is_libms_to_a_few_units(void **state)
         forward(kinds[k], y, z, COUNT);
         for (size_t i = 0; i < COUNT; i++) {
             double right = expected(kinds[k], (double)z[i]);
-            /* Far below zero only z times a unit is left of a gelu. */
+            /* Far below zero a gelu is only z times a rounding unit. */
             double size = activation_of(kinds[k])->reads_input ? (double)z[i] : right;
             if (fabs((double)y[i] - right) > 0x1p-21 * fabs(size) + 0x1p-149)
                 fail_msg("%s(%g) = %g", kinds[k]->name, (double)z[i], (double)y[i]);
@@ -92,8 +92,8 @@ static void forward_is_libms_to_a_few_units(void **state)
     }
 }
 
-/* A slope near 0 or 1 is told from a y that has been rounded: it errs by a few units of
- * 1, not of itself. */
+/* A slope near 0 or 1 is computed from a rounded y, so its error is a few units of 1,
+ * not of the slope. */
 static void backward_is_the_derivative(void **state)
 {
     static _Alignas(64) float z[COUNT], y[COUNT], dy[COUNT], dz[COUNT];

@@ -1,6 +1,7 @@
-/* Goal: what a layer's output moves keeps its digits, however little or far its input
- * moved, and a NaN is seen. Method: long double, by identities in which nothing
- * cancels, at random points, steps and scales; then the corners one by one. */
+/* Goal: the difference of a layer's output is precise, however small or large the
+ * difference of its input is, and a NaN stays visible. Method: long double, by
+ * identities without cancellation, at random points, steps and scales; then the corners
+ * one by one. */
 #include "tests/expect.h"
 
 #include "engine/nn/layers/activation.h"
@@ -13,7 +14,7 @@ static const struct layer_kind *const kinds[] = {&layer_relu,    &layer_tanh,
                                                  &layer_gelu,    &layer_gelu_tanh};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* xorshift64*: any fixed sequence will do. */
+/* xorshift64*; any fixed sequence would be fine. */
 static double pick(uint64_t *state, double low, double high)
 {
     *state ^= *state >> 12;
@@ -84,7 +85,7 @@ static void forward_keeps_its_digits(void **state)
         for (size_t i = 0; i < COUNT; i++) {
             long double step = (long double)(c.scale * c.dz[i]);
             long double right = exact(kind, c.z[i], step);
-            /* gelu is flat at -0.75 and below -3: its digits are those of 1 + t */
+            /* gelu is flat at -0.75 and below -3: its precision is that of 1 + t */
             long double unit = fabsl(right) + (smooth ? 0.2L * fabsl(step) : 0.0L);
             long double error = fabsl((long double)c.dy[i] * c.scale - right);
             assert_true(error <= 1e-5L * unit + 1e-36L);
@@ -92,7 +93,7 @@ static void forward_keeps_its_digits(void **state)
     }
 }
 
-/* y as the layer itself gives it, and the difference as forward does. */
+/* y comes from the layer itself, and the difference from its forward rule. */
 static void backward_keeps_its_digits(void **state)
 {
     uint64_t random = 88172645463325252;
@@ -115,7 +116,7 @@ static void backward_keeps_its_digits(void **state)
         activation_of(kind)->rule.backward(below, &pairs, c.scale, COUNT);
         for (size_t i = 0; i < COUNT; i++) {
             long double at = c.z[i], new = at + (long double)(c.scale * c.dz[i]);
-            if (fabsl(new) > 4.0L) /* saturated: 1 - y has lost its own */
+            if (fabsl(new) > 4.0L) /* saturated: 1 - y has lost its digits */
                 continue;
             long double slope = value(kind, new, true);
             long double rise = (slope - value(kind, at, true)) / c.scale;
@@ -149,7 +150,7 @@ static void corners_are_exact(void **state)
         assert_true(isnan(one_forward(kinds[k], 1.0F, NAN)));
         assert_true(isnan(one_forward(kinds[k], -1.0F, NAN)));
     }
-    /* 200 units there and back, over a scale of a half */
+    /* a difference of 200, up and down, over a scale of one half */
     assert_true(one_forward(&layer_tanh, -100.0F, 400.0F) == 4.0F);
     assert_true(one_forward(&layer_tanh, 100.0F, -400.0F) == -4.0F);
     assert_true(one_forward(&layer_sigmoid, -100.0F, 400.0F) == 2.0F);
@@ -180,7 +181,7 @@ static void a_bad_gradient_is_seen(void **state)
             db[i] = k / KINDS < 2 ? 1.0F : bad[k / KINDS % 2];
         }
         const struct layer_kind *kind = kinds[k % KINDS];
-        /* a step of nothing, which leaves b' out of relu alone */
+        /* a step of zero, for which the rule of relu does not use b' */
         struct activation_pairs pairs = {{b, db}, {z, zero}};
         activation_of(kind)->rule.backward(below, &pairs, 1.0F, COUNT);
         bool is_seen = k / KINDS >= 2 || kind != &layer_relu;

@@ -1,7 +1,7 @@
-/* Goal: what a record does to a workspace is its own gradient, exactly its own, and
- * bounded from above. Method: every model of dense layers against a three-loop double
- * oracle, which is itself held against finite differences; then one record at a time in
- * different company. */
+/* Goal: a record adds exactly its own gradient to a sum, and its norm is bounded from
+ * above. Method: every model of dense layers against a three-loop double oracle, which
+ * is itself checked by finite differences; then one record at a time among different
+ * other records. */
 #include "tests/expect.h"
 #include "engine/nn/layers/registry.h"
 
@@ -71,7 +71,8 @@ static void a_norm_is_the_norm_of_the_record_alone(void **state)
     }
 }
 
-/* noise.md 2.4: nu_up bounds the exact product of the stored factors, M_up likewise. */
+/* noise.md 2.4: nu_up bounds the exact product of the stored factors, and M_up bounds
+ * their spread. */
 static void a_norm_is_never_below_that_of_the_stored_factors(void **state)
 {
     (void)state;
@@ -122,15 +123,15 @@ static void a_bad_record_changes_nothing_else(void **state)
         for (size_t k = 0; k < BAD_VALUES; k++) {
             struct batch batch;
             dense_start(&batch, f);
-            /* Relu and tanh turn large ones into ordinary numbers. */
+            /* Relu and tanh turn large values into ordinary numbers. */
             if (k == 0 || batch.model.layers[0].kind == &layer_dense)
                 expect_bad_record_alone(&batch, bad_values[k], batch_pass);
             batch_fini(&batch);
         }
 }
 
-/* A weight that sends the record's own class to minus infinity: every factor is finite,
- * the loss is not. */
+/* A weight for which the output of the record's own class is minus infinity: every
+ * factor is finite, but the loss is not. */
 static void a_record_of_infinite_loss_is_refused(void **state)
 {
     struct batch batch;
@@ -199,7 +200,8 @@ static void probabilities_are_the_models(void **state)
     }
 }
 
-/* nu of each layer is |b| sqrt(|a|^2 + bias), and the squares add up to that of all. */
+/* nu of each layer is |b| sqrt(|a|^2 + bias), and the squares add up to the square of
+ * the total norm. */
 static void norms_of_layers_add_up(void **state)
 {
     struct batch batch;

@@ -1,6 +1,6 @@
-/* Goal: differences of gradients at two points are bounded and weighed record by record,
- * where every layer has a rule for them. Method: exact products in long double of the
- * factors that are stored; factors made to cancel; refusals and sizes by hand. */
+/* Goal: differences of gradients at two points are bounded and weighted record by
+ * record if every layer has a rule for them. Method: exact products in long double of
+ * the stored factors; factors made to cancel; refusals and sizes by hand. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tests/engine/nn/point_pair_fixture.h"
 #include "tests/engine/nn/record_claims_fixture.h"
 
-/* The exact norm and spread of what the workspace stores of a record. */
+/* The exact norm and spread of the stored factors of a record. */
 struct exact {
     long double norm, spread;
 };
@@ -72,8 +72,8 @@ static float *entry(const float *from, size_t stride, size_t row)
     return (float *)(uintptr_t)(from + row * stride);
 }
 
-/* Makes the two terms of record i nearly cancel in every layer but the first, of which
- * nothing is left: da = a' and b = -db but for last bits. */
+/* Makes the two terms of record i nearly cancel in every layer except the first, which
+ * becomes zero: da = a' and b = -db up to last bits. */
 static void cancel_terms(const struct batch *batch, size_t i)
 {
     struct factors first = workspace_factors(batch->workspace, 0);
@@ -91,7 +91,7 @@ static void cancel_terms(const struct batch *batch, size_t i)
     }
 }
 
-/* Rounding w b and w db leaves more than was there, and still no more than C. */
+/* Rounding w b and w db increases the difference, but not beyond C. */
 static void the_clip_holds_where_terms_cancel(void **state)
 {
     static const struct family family = {
@@ -177,7 +177,7 @@ static void stacked_layers_have_two_terms(void **state)
     }
 }
 
-/* Four rows where there were two, of values with a gradient; nothing else. */
+/* Values with a gradient take four rows instead of two; nothing else grows. */
 static void only_two_points_pay_for_two(void **state)
 {
     struct batch batch;

@@ -1,7 +1,7 @@
-/* Goal: differences of gradients at two points keep their digits however close the points
+/* Goal: differences of gradients at two points are precise however close the points
  * are. Method: explicit gradients at both points from the double oracle, subtracted in
- * double, over random networks and steps; the mutant that subtracts float gradients
- * beside it. */
+ * double, over random networks and steps; compared with a mutant that subtracts float
+ * gradients. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -9,9 +9,10 @@
 #include "tests/engine/nn/random_batch_fixture.h"
 #include "tests/engine/nn/point_pair_fixture.h"
 
-/* The largest relative error of a record's difference, and of its norm. Where the
- * difference of one record is next to nothing, relative to a tenth of a usual one: an
- * inner product of x and a step that are orthogonal has no digits to keep. */
+/* The largest relative error of a record's difference, and of its norm. If the
+ * difference of one record is almost zero, the error is relative to a tenth of a usual
+ * difference: the inner product of x and a step orthogonal to it has no significant
+ * digits. */
 struct errors {
     double vector, norm;
 };
@@ -44,7 +45,8 @@ static struct errors errors_of(struct pair *pair)
     return worst;
 }
 
-/* Each record's digits are there to 1e-5, where the points are this far apart. */
+/* Checks that each record's difference has a relative error of at most 1e-5 if the
+ * points are this far apart. */
 static void expect_digits(const struct family *family, double size)
 {
     struct pair pair;
@@ -92,8 +94,8 @@ static bool has_rules(const struct family *family)
     return passed;
 }
 
-/* A convolution of any kernel, stride, padding and dilation, a pool and another one,
- * wherever they fit, up to the step at which relu and max pool switch. */
+/* A convolution of any kernel, stride, padding and dilation, a pool and a second
+ * convolution, if they fit, up to the step at which relu and max pool switch. */
 static void differences_keep_their_digits_in_any_geometry(void **state)
 {
     uint64_t random = 2385;
@@ -113,14 +115,15 @@ static void differences_keep_their_digits_in_any_geometry(void **state)
         snprintf(layers, sizeof layers, "c%u,%u,%u,%u,%u%c%c2,1c%u,%u,1,1rfd3",
                  2 + n[0], n[1], n[3], n[4] - 1, n[5], "rtu"[n[2] - 1], "ma"[done % 2],
                  1 + n[6], n[0]);
-        if (!has_rules(&family)) /* too many weights to keep gradients */
+        if (!has_rules(&family)) /* too many weights to store gradients */
             continue;
         expect_digits(&family, pow(10.0, -7.0 * batch_random(&random)));
         done++;
     }
 }
 
-/* The same records with float gradients at both points, subtracted. */
+/* Returns the error for the same records if float gradients at both points are
+ * subtracted. */
 static double subtracting_error(struct pair *pair)
 {
     struct batch *batch = &pair->batch;
@@ -163,7 +166,7 @@ static void subtracted_gradients_lose_theirs(void **state)
         }
 }
 
-/* One hidden unit a record: on or off at z', on or off at z. */
+/* One hidden unit per record: on or off at z', on or off at z. */
 static void relu_switches_both_ways(void **state)
 {
     static const struct family family = {"D1rd1", LOSS_SQUARED, 1, 16, {0}};

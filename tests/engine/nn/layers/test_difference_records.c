@@ -1,7 +1,7 @@
-/* Goal: records are apart in differences as they are in gradients, and refused one by
- * one.
- * Method: bit for bit, one record at a time in different company, rows and
- * blocks; records that are bad at both points or at one. */
+/* Goal: records do not influence each other in differences, as in gradients, and are
+ * refused one by one. Method: comparisons bit for bit, one record at a time among
+ * different other records, in different rows and blocks; records that are bad at both
+ * points or at one. */
 #include "tests/expect.h"
 #include "engine/nn/layers/registry.h"
 
@@ -19,7 +19,7 @@ static void a_bad_record_changes_nothing_else(void **state)
             struct pair pair;
             pair_start(&pair, &families[f], 1e-3);
             const struct layer_kind *first = pair.batch.model.layers[0].kind;
-            /* Others may turn large ones into ordinary numbers. */
+            /* Other layers may turn large values into ordinary numbers. */
             if (k == 0 || first == &layer_dense || first == &layer_conv2d)
                 expect_bad_record_alone(&pair.batch, bad_values[k], pair_pass);
             pair_finish(&pair);
@@ -64,7 +64,7 @@ static void no_record_reads_another(void **state)
     }
 }
 
-/* In any row of a micro-batch of any length. */
+/* A record gives the same results in any row of a micro-batch of any length. */
 static void rows_are_alike(void **state)
 {
     (void)state;
@@ -83,7 +83,8 @@ static void rows_are_alike(void **state)
     }
 }
 
-/* After differences, a pass at one point answers as a workspace of one point does. */
+/* After differences, a pass at one point gives the results of a workspace of one
+ * point. */
 static void one_point_is_as_ever(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: a mask drops as often as it should and depends on the key, the record and the
- * layer alone. Method: counts within six standard errors; masks beside each other; the
- * words of the stream read again. */
+/* Goal: a mask drops with the given rate and depends only on the key, the record and
+ * the layer. Method: counts within six standard errors; comparisons of masks; the words
+ * of the stream read again. */
 #include "tests/expect.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
-/* Goal: a frozen layer is computed and nothing more: what is left of a record's gradient is
- * that of the trained layers, to the bit, and so is its norm. Method: each model is
- * compiled whole and with parts frozen, with the same weights, and both are taken over the
- * same records. */
+/* Goal: a frozen layer is only computed forward. A record's gradient is that of the
+ * trained layers, to the bit, and so is its norm. Method: each model is compiled as a
+ * whole and with parts frozen, with the same weights, and both are run over the same
+ * records. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -104,7 +104,7 @@ static struct workspace *passed(const struct network *network, float **values)
     return workspace;
 }
 
-/* gradient (network_parameters) = that of one record. */
+/* Returns the gradient (network_parameters) of one record. */
 static float *gradient_of(const struct network *network,
                           const struct workspace *workspace, size_t record)
 {
@@ -129,7 +129,8 @@ static const struct tensor *tensor_of(const struct network *network, const char 
     return NULL;
 }
 
-/* Compares the record's gradient with that part of the whole one, and its norm. */
+/* Compares the record's gradient with the same part of the whole gradient, and its
+ * norm. */
 static void compare_record(const struct network *whole, const struct network *part,
                            const struct workspace *all, const struct workspace *some,
                            size_t record)

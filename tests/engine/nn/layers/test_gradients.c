@@ -1,7 +1,7 @@
-/* Goal: networks on images give every record its own gradient and a bound of its norm,
- * whichever form a norm takes. Method: a double oracle of loops over single numbers,
- * itself held against finite differences, over many geometries of convolutions and
- * pools; each form forced in turn. */
+/* Goal: networks on images compute every record's gradient and a bound of its norm, in
+ * every form of a norm. Method: a double oracle of loops over single numbers, itself
+ * checked by finite differences, over many geometries of convolutions and pools; each
+ * form forced in turn. */
 #include "tests/expect.h"
 #include "engine/nn/layers/registry.h"
 
@@ -90,8 +90,8 @@ static void backward_is_the_derivative(void **state)
     }
 }
 
-/* A bound of M over all layers, where no window has more than TAPS taps: |a|^2 and |b|^2 of
- * what products read, times the taps. */
+/* A bound of M over all layers if no window has more than TAPS taps: |a|^2 and |b|^2 of
+ * the products' inputs, times the taps. */
 static double spread_bound(const struct batch *batch, size_t record)
 {
     enum { TAPS = 64 };
@@ -108,8 +108,8 @@ static double spread_bound(const struct batch *batch, size_t record)
     return sqrt(square);
 }
 
-/* Checks the records of a batch in the given form: losses, gradients summed one by one, and
- * norms, against the oracle. */
+/* Checks the records of a batch in the given form: losses, gradients summed one by one,
+ * and norms, against the oracle. */
 static void check_records(struct batch *batch)
 {
     double *gradient = calloc(batch->parameters, sizeof *gradient);
@@ -124,7 +124,7 @@ static void check_records(struct batch *batch)
         batch_sum(batch, (struct row_range){i, 1}, sum);
         batch_as_file(batch, ours, sum);
         assert_true(distance(batch, sum, 1.0, gradient) <= 1e-5 * norm);
-        /* A bound by the Gram of T rows stands off by T u M (noise.md 2.4). */
+        /* A bound by the GRAM form of T rows is too large by T u M (noise.md 2.4). */
         double room = (POSITIONS + 1) * 0x1p-24 * spread_bound(batch, i);
         assert_true(fabs(workspace_norms(batch->workspace)[i] - norm) <=
                     1e-5 * norm + room);
@@ -157,7 +157,8 @@ static void differentiate_again(struct batch *batch)
     workspace_backward(batch->workspace, batch->theta);
 }
 
-/* The same sums to the last bit as of measured records; made again in the sum, to 1e-5. */
+/* The sums equal those of measured records to the last bit, or to 1e-5 if the sum
+ * computes the gradients again. */
 static void sums_of_per_example_gradients_need_no_norm(void **state)
 {
     (void)state;
@@ -188,9 +189,9 @@ static void sums_of_per_example_gradients_need_no_norm(void **state)
         }
 }
 
-/* The presets on small images: all their layers, on which little is left to slide. No
- * record's loss is all but zero there, as its gradient would be made of exponentials whose
- * relative error is the absolute one of outputs in the tens. */
+/* The presets on small images: all of their layers, with few positions. No record has a
+ * loss near zero: its gradient would consist of exponentials whose relative error is
+ * the absolute error of outputs in the tens. */
 static void a_presets_record_has_its_gradient_and_norm(void **state)
 {
     static const struct {
@@ -216,7 +217,7 @@ static void a_presets_record_has_its_gradient_and_norm(void **state)
 }
 
 /* Two convolutions with kernel, stride, padding and dilation from 1..3 each, images of
- * odd and even sides down to one pixel, wherever they fit. */
+ * odd and even sides down to one pixel, if they fit. */
 static void every_geometry_of_a_convolution_is_right(void **state)
 {
     uint64_t random = 2385;
@@ -257,7 +258,7 @@ static uint32_t draw_below(uint64_t *random, uint32_t below)
     return (uint32_t)((double)below * batch_random(random));
 }
 
-/* A few layers that leave 4 groups of channels, and the image, as they are. */
+/* A few layers that keep 4 groups of channels and the size of the image. */
 static char *draw_layers(char *to, uint64_t *random, uint32_t channels, int depth)
 {
     static const char *const kinds[] = {"r", "t", "s", "p", "u", "U", "o1", "o3"};
@@ -283,8 +284,8 @@ static char *draw_layers(char *to, uint64_t *random, uint32_t channels, int dept
     return to;
 }
 
-/* Groups of these images hold 9 values or more: of two, a norm leaves the signs alone
- * and all digits of the gradient cancel. */
+/* Groups of these images hold 9 values or more: of two values, a norm leaves only the
+ * signs, and all digits of the gradient cancel. */
 static void random_networks_of_all_layers_are_right(void **state)
 {
     uint64_t random = 8128;
@@ -310,8 +311,8 @@ static void random_networks_of_all_layers_are_right(void **state)
     }
 }
 
-/* A sum over some rows, weights among them, is that of the records' own sums; and the
- * same before any norm is taken. */
+/* A weighted sum over some rows is the sum of the records' own sums, also before any
+ * norm is computed. */
 static void the_sum_is_linear_in_the_weights(void **state)
 {
     (void)state;
@@ -341,7 +342,7 @@ static void the_sum_is_linear_in_the_weights(void **state)
         }
 }
 
-/* The row of a record and those before and behind it change; masks and gradients do not. */
+/* The row of a record and its neighbours change; masks and gradients do not. */
 static void micro_batches_of_any_size_agree(void **state)
 {
     (void)state;
@@ -375,7 +376,8 @@ static void a_bad_record_changes_nothing_else(void **state)
         for (size_t k = 0; k < BAD_VALUES * FORMS; k++) {
             struct batch batch;
             make(&batch, &families[f], (int)(k % FORMS));
-            /* Others than convolutions may turn these into ordinary numbers. */
+            /* Layers other than convolutions may turn these values into ordinary
+             * numbers. */
             if (batch.model.layers[0].kind == &layer_conv2d)
                 expect_bad_record_alone(&batch, bad_values[k / FORMS], batch_pass);
             batch_fini(&batch);

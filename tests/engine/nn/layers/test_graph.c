@@ -1,6 +1,6 @@
 /* Goal: a list of layers on images compiles to the tensors, shapes and counts that it
- * implies, and one that does not fit is refused with its place. Method: counts from the
- * papers' specifications and by hand; a table of broken lists. */
+ * implies, and a list that does not fit is refused with the place of the fault. Method:
+ * counts from the papers' specifications and by hand; a table of broken lists. */
 #include "tests/expect.h"
 
 #include <string.h>

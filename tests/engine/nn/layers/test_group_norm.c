@@ -1,6 +1,6 @@
-/* Goal: a group norm keeps its digits on values far from zero, stays finite on constant
- * ones, and does the same in every row. Method: the formulas in double, one number at a
- * time; records made to cancel. That its gradients are right is test_gradients.c's. */
+/* Goal: a group norm is precise on values far from zero, stays finite on constant
+ * values, and gives the same result in every row. Method: the formulas in double, one
+ * number at a time; records made to cancel. test_gradients.c checks its gradients. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -79,7 +79,7 @@ static void values_far_from_zero_keep_their_digits(void **state)
             struct fixture f;
             fill(&f, middles[k], 2.385);
             run(&f, &norms[n]);
-            /* What is left of x - mu after the mean is rounded to a float. */
+            /* The error of x - mu if the mean is rounded to a float. */
             double unit = 0x1p-22 + 0x1p-24 * fabs(middles[k]);
             for (size_t i = 0; i < ROWS; i++)
                 assert_true(error_of(&f, &norms[n], i) <= 4 * unit);

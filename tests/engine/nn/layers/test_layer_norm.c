@@ -1,7 +1,8 @@
-/* Goal: a layer norm normalises every position of a record by itself, and what one record
- * does to it is its own. Method: the formulas in double on what the next layer reads; a
- * group norm of one group, which it is on vectors; records made constant, or not finite.
- * That its gradients and norms are right is test_gradients.c's, with the oracle. */
+/* Goal: a layer norm normalises every position of a record separately, and its result
+ * for a record depends only on that record. Method: the formulas in double on the input
+ * of the next layer; comparison with a group norm of one group, which it equals on
+ * vectors; records made constant, or not finite. test_gradients.c checks its gradients
+ * and norms with the oracle. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -25,8 +26,8 @@ static void make(struct batch *batch, const char *layers, struct model_input inp
                                              .form = -1});
 }
 
-/* What a dense layer behind a norm reads of record i, (POSITIONS, CHANNELS): the norm at
- * its initial weights, one and zero. */
+/* Returns the input of the dense layer after a norm for record i, (POSITIONS,
+ * CHANNELS): the output of the norm at its initial weights, one and zero. */
 static const float *normalised(struct batch *batch, size_t i)
 {
     struct factors factors = workspace_factors(batch->workspace, 1);
@@ -54,7 +55,7 @@ static void every_position_has_mean_zero_and_deviation_one(void **state)
                     mean += (double)x[c * POSITIONS] / CHANNELS;
                 for (size_t c = 0; c < CHANNELS; c++)
                     variance += pow((double)x[c * POSITIONS] - mean, 2) / CHANNELS;
-                /* What is left of x - mean after the mean is rounded to a float. */
+                /* The error of x - mean if the mean is rounded to a float. */
                 double unit = 0x1p-20 + 0x1p-22 * fabs(mean) / sqrt(variance);
                 for (size_t c = 0; c < CHANNELS; c++)
                     assert_true(fabs((double)xh[c] - ((double)x[c * POSITIONS] - mean) /
@@ -84,7 +85,7 @@ static void on_a_vector_it_is_a_group_norm_of_one_group(void **state)
     }
 }
 
-/* One of one group mixes the positions of an image, which a layer norm keeps apart. */
+/* A group norm of one group mixes the positions of an image; a layer norm does not. */
 static void on_an_image_it_is_not(void **state)
 {
     struct batch one, other;
@@ -160,7 +161,7 @@ static void no_record_reads_another(void **state)
     }
 }
 
-/* A clip factor reaches the gradients of scale and shift as all others. */
+/* A clip factor scales the gradients of scale and shift like all others. */
 static void a_clipped_record_is_no_longer_than_the_clip_norm(void **state)
 {
     const double clip_norm = 1e-2;

@@ -1,5 +1,5 @@
-/* Goal: presets expand to the layers they stand for, names and enums agree both ways.
- * Method: the lists spelt out. */
+/* Goal: presets expand to their layers, and names and enums agree both ways. Method:
+ * the lists written out. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static void linear_is_one_dense_layer(void **state)
     struct model_spec model = {.preset = PRESET_LINEAR};
     (void)state;
     preset_expand(&model, 7);
-    preset_expand(&model, 10); /* again: what was there is replaced */
+    preset_expand(&model, 10); /* again: it replaces the first result */
     assert_int_equal(model.layer_count, 1);
     assert_ptr_equal(model.layers[0].kind, &layer_dense);
     assert_int_equal(model.layers[0].out, 10);

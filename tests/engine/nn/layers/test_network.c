@@ -1,5 +1,6 @@
-/* Goal: a model compiles to the tensors, tiles and start that its description implies.
- * Method: counts from network.md, PyTorch's names, statistics of the start. */
+/* Goal: a model compiles to the tensors, tiles and initial weights that its description
+ * implies. Method: counts from network.md, PyTorch's names, statistics of the initial
+ * weights. */
 #include "tests/expect.h"
 
 #include <string.h>
@@ -160,8 +161,8 @@ static void the_start_is_the_seeds_alone(void **state)
     network_destroy(two);
 }
 
-/* Stretches of all lengths, none of which begins where the words of a stretch of the stream
- * do; what lies beside each is left as it is. */
+/* Spans of all lengths, none of which begins at a multiple of the words that are read
+ * at a time. The floats around each span are not changed. */
 static void the_start_is_the_same_in_stretches(void **state)
 {
     static const uint32_t hidden[] = {300};
@@ -186,8 +187,8 @@ static void the_start_is_the_same_in_stretches(void **state)
     network_destroy(network);
 }
 
-/* A known answer, so that a seed in an old job means the same weights for ever:
- * computed by tests/engine/nn/initial_weights.py, with its own ChaCha20. */
+/* A known answer, so that a seed in an old job always gives the same weights: computed
+ * by tests/engine/nn/initial_weights.py, with its own ChaCha20. */
 static void the_start_of_seed_0_is_known(void **state)
 {
     static const uint32_t hidden[] = {3};

@@ -1,6 +1,6 @@
-/* Goal: pools take the greatest and the mean, and send gradients back to where they came
- * from. Method: every small geometry against one loop over single numbers, with values
- * from a short list so that ties abound. */
+/* Goal: pools compute the maximum and the mean, and their gradients go back to the
+ * right inputs. Method: every small geometry against one loop over single numbers, with
+ * values from a short list so that ties abound. */
 #include "tests/expect.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static void clear(struct pool *pool)
     free(pool->taps);
 }
 
-/* The place in x that one tap of one output reads, or SIZE_MAX. */
+/* Returns the place in x that one tap of one output reads, or SIZE_MAX. */
 static size_t source(const struct pool *pool, size_t output, size_t tap)
 {
     const struct conv_window *w = &pool->window;

@@ -1,8 +1,8 @@
-/* Goal: a record is the same, bit for bit, in every row of a micro-batch of any length, with
- * each kernel of gemm.h and each family of the BLAS's (noise.md 2.5): nobody compares
- * rows before a run. Method: records among others and alone, and one record in all rows,
- * through the passes of a job at one point and at two, with every kind of layer, form of a
- * gradient and loss. */
+/* Goal: a record is the same, bit for bit, in every row of a micro-batch of any length,
+ * with each kernel of gemm.h and each kernel family of the BLAS (noise.md 2.5), because
+ * no code compares rows before a run. Method: records among others and by themselves,
+ * and one record in all rows, through the passes of a job at one point and at two, with
+ * every kind of layer, form of a gradient and loss. */
 #include "engine/nn/workspace.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static void assert_same_record(const struct workspace *a, size_t row,
     }
 }
 
-/* A record in any row is what it is alone. */
+/* A record in any row gives the results that it gives by itself. */
 static void a_record_is_the_same_in_micro_batches_of_any_length(void **state)
 {
     (void)state;
@@ -133,8 +133,7 @@ static const struct batch_demand demands[] = {
     {.layers = "d30sd1", .loss = LOSS_HUBER, .features = 16},
 };
 
-/* Neither products nor anything else may tell rows apart: losses, activations, masks, pools
- * and norms. */
+/* Products, losses, activations, masks, pools and norms must not depend on the row. */
 static void one_record_is_the_same_in_every_row(void **state)
 {
     (void)state;
@@ -158,7 +157,7 @@ static void one_record_is_the_same_in_every_row(void **state)
     }
 }
 
-/* At two points a record among others is what it is alone. */
+/* At two points a record among others gives the results that it gives by itself. */
 static void no_other_record_changes_a_bit_of_a_difference(void **state)
 {
     static const struct family wide[] = {

@@ -1,6 +1,6 @@
-/* Goal: the table is all there is to know about a layer: each row is whole, and no other
- * source names one. That openapi.yaml says the same of its members is shown by
- * api/test_openapi. Method: every row, and the text of every other file. */
+/* Goal: the table is the only place that knows a layer: each row is complete, and no
+ * other source file names a layer. api/test_openapi checks that openapi.yaml agrees
+ * about the members. Method: every row, and the text of every other file. */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -14,7 +14,8 @@ static void every_row_is_found_by_its_name(void **state)
     (void)state;
     for (size_t k = 0; layer_kinds[k] != NULL; k++) {
         const struct layer_kind *kind = layer_kinds[k];
-        assert_ptr_equal(layer_find(kind->name), kind); /* and no other has its name */
+        assert_ptr_equal(layer_find(kind->name), kind); /* and no other kind has its
+                                                           name */
         assert_true(strspn(kind->name, "abcdefghijklmnopqrstuvwxyz0123456789_") ==
                     strlen(kind->name));
         assert_non_null(kind->build);
@@ -37,7 +38,8 @@ static size_t size_of(enum member_kind kind)
     return 0;
 }
 
-/* A variant without a word left out chooses the row itself, or one that says so. */
+/* Checks that exactly one word chooses the row itself, and that the other words choose
+ * rows of the same type. */
 static void assert_variants(const struct layer_kind *kind,
                             const struct layer_variant *variants)
 {
@@ -109,7 +111,7 @@ static bool is_word(char c)
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* Whether text has the word, as "name" or as layer_NAME. */
+/* Returns whether text contains the name, as "name" or as layer_NAME. */
 static bool names_layer(const char *text, const char *name)
 {
     char quoted[64], row[64];
@@ -121,7 +123,7 @@ static bool names_layer(const char *text, const char *name)
     return strstr(text, quoted) != NULL;
 }
 
-/* An mlp's activation stands in the comment of a request. */
+/* The comment of a request names an mlp's activation. */
 static bool is_excused(const char *path, const char *name)
 {
     return strcmp(path, "api/requests/model_request.h") == 0 &&

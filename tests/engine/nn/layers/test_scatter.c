@@ -1,7 +1,8 @@
-/* Goal: the scattering transform is the one of its definition, and what it makes of a record
- * is that record's own. Method: an oracle that convolves pixel by pixel, without Fourier
- * transforms (scatter_oracle.h); images of which the answer is known; records in other
- * company. That gradients behind it are right is test_gradients.c's. */
+/* Goal: the scattering transform agrees with its definition, and its output for a
+ * record depends only on that record. Method: an oracle that convolves pixel by pixel,
+ * without Fourier transforms (scatter_oracle.h); images with a known result; records
+ * among different other records. test_gradients.c checks the gradients of layers after
+ * it. */
 #include "tests/expect.h"
 
 #include <pthread.h>
@@ -41,7 +42,7 @@ static void close_transform(struct transform *t)
     free(t->scratch);
 }
 
-/* Leaves t->maps, as those of a channel that lies step floats apart. */
+/* Computes t->maps for a channel whose pixels are step floats apart. */
 static void run(struct transform *t, const double *image, size_t step, float centre)
 {
     float *lying = calloc(t->height * t->width * step, sizeof *lying);
@@ -52,7 +53,7 @@ static void run(struct transform *t, const double *image, size_t step, float cen
     free(lying);
 }
 
-static size_t spectra; /* that were begun */
+static size_t spectra; /* spectra that were begun */
 
 struct wavelet_spectrum __real_wavelet_spectrum_of(struct wavelet wavelet,
                                                    struct torus torus);
@@ -65,8 +66,8 @@ struct wavelet_spectrum __wrap_wavelet_spectrum_of(struct wavelet wavelet,
     return __real_wavelet_spectrum_of(wavelet, torus);
 }
 
-/* What is compiled to be priced, or waits in the queue, takes neither time nor memory for
- * them. */
+/* A network that is compiled only to compute its price, or waits in the queue, takes
+ * neither time nor memory for filters. */
 static void filters_are_made_by_the_first_run_alone(void **state)
 {
     enum { FILTERS = WAVELET_SCALES * WAVELET_DIRECTIONS };
@@ -97,7 +98,7 @@ static void *run_once(void *context)
     return NULL;
 }
 
-/* However many begin at once, each has whole filters. */
+/* However many runs begin at once, each uses complete filters. */
 static void first_runs_at_once_have_the_same_maps(void **state)
 {
     struct transform of[RUNNERS];
@@ -142,7 +143,7 @@ static void the_maps_are_those_of_the_definition(void **state)
         for (size_t p = 0; p < t.height * t.width; p++)
             image[p] += 0.375;
         run(&t, image, 1 + k, 0.375F);
-        /* Sums of some forty terms of at most 1 in float, three transforms deep. */
+        /* Sums of about forty terms of at most 1 in float, through three transforms. */
         for (size_t j = 0; j < SCATTERING_MAPS * t.positions; j++)
             assert_true(fabs((double)t.maps[j] - maps[j]) <= 0x1p-20);
         free(maps);
@@ -166,7 +167,7 @@ static void of_an_image_of_one_colour_only_the_low_pass_is_left(void **state)
 }
 
 /* Stripes of the frequency of scale 0 along the rows' axis (direction 3): no other
- * direction answers as much. */
+ * direction has as large an output. */
 static void a_wavelet_answers_to_its_direction(void **state)
 {
     struct transform t;
@@ -219,7 +220,7 @@ static void a_bad_record_changes_nothing_else(void **state)
     }
 }
 
-/* 32 x 32 x 3 becomes 243 maps of 8 x 8, which stand below everything that is trained. */
+/* 32 x 32 x 3 becomes 243 maps of 8 x 8, which come before all trained layers. */
 static void its_maps_are_features_though_it_has_no_weights(void **state)
 {
     static const char *const models[] = {"wfd3", "wd3gd3", "k8wfd3"};
@@ -234,7 +235,7 @@ static void its_maps_are_features_though_it_has_no_weights(void **state)
 }
 
 /* A channel of 32 x 32 takes 17 transforms of 40 x 40 in 5 + 8 terms a side, and 72 of
- * 20 x 20 in 4 + 5. The head's products come on top. */
+ * 20 x 20 in 4 + 5. The products of the head are added. */
 static void its_operations_are_counted(void **state)
 {
     struct batch batch;

@@ -1,6 +1,7 @@
-/* Goal: a workspace keeps rows, blocks and layers apart, sums what it is asked to, by any
- * number of threads, and takes the memory that was said. Method: bits before and after;
- * sizes by hand; limits on memory. */
+/* Goal: rows, blocks and layers of a workspace do not influence each other; sums are
+ * over the right rows, with any number of threads; and a workspace takes the memory
+ * that workspace_size returns. Method: bits before and after; sizes by hand; limits on
+ * memory. */
 #include "tests/expect.h"
 
 #include <math.h>
@@ -35,8 +36,8 @@ static void a_weight_of_one_leaves_every_bit(void **state)
     batch_fini(&batch);
 }
 
-/* Bit for bit: in a workspace of 64 rows, wherever the last record lies, a record has what it
- * has in one of 16. */
+/* A record gives bit for bit the same results in a workspace of 64 rows, wherever the
+ * last record is, as in one of 16 rows. */
 static void records_are_the_same_in_a_smaller_workspace(void **state)
 {
     (void)state;
@@ -94,7 +95,7 @@ static void rows_beyond_the_records_contribute_nothing(void **state)
     batch_fini(&batch);
 }
 
-/* What records left there before them is gone. */
+/* Values of earlier records in these rows are erased. */
 static void rows_beyond_the_records_are_zeros(void **state)
 {
     (void)state;
@@ -133,7 +134,7 @@ static void an_empty_range_sums_to_zero(void **state)
     batch_fini(&batch);
 }
 
-struct half { /* every other tile of a sum */
+struct half { /* the tiles of a sum with even or odd index */
     struct batch *batch;
     size_t first;
     float *out;
@@ -197,8 +198,8 @@ static void a_layer_is_scaled_by_itself(void **state)
     batch_fini(&batch);
 }
 
-/* 2.6 units below the normal range are 2 of them, and not 3: however long a gradient is, two
- * factors leave no more of it than their product. */
+/* Below the normal range 2.6 units are rounded to 2 and not to 3: for a gradient of any
+ * norm, applying two factors leaves at most what their product leaves. */
 static void two_factors_are_at_most_their_product(void **state)
 {
     (void)state;
@@ -246,9 +247,9 @@ static double *input_squares(struct batch *batch)
     return squares;
 }
 
-/* Norms from squares taken before forward are those taken after it: a layer that reads
- * the records takes them, one that reads what an activation, a dropout or a fork made of
- * them does not. */
+/* Norms from squares computed before forward equal those computed after it. A layer
+ * that reads the records uses the given squares; a layer that reads the output of an
+ * activation, a dropout or a fork does not. */
 static void squares_of_records_may_be_known(void **state)
 {
     static const char *const models[] = {"d17rd9td4", "d4",           "td9rd4",  "pd5",
@@ -292,10 +293,10 @@ static void memory_is_what_was_said(void **state)
     struct batch batch;
     (void)state;
     batch_init(&batch, "d128rd10", LOSS_SOFTMAX_CROSS_ENTROPY, 784, 256);
-    /* input, hidden twice, outputs twice, floats */
+    /* floats: input, hidden twice, outputs twice */
     size_t floats = 256 * (784 + 2 * 128 + 2 * 16);
     size_t size = workspace_size(batch.network, 256);
-    /* targets, loss, norms and scratch a row; two norms a row and layer */
+    /* targets, loss, norms and scratch per row; two norms per row and layer */
     assert_in_range(size, floats * 4, floats * 4 + 256 * (64 + 2 * 16) + 1024);
     assert_int_equal(workspace_rows(batch.workspace), 256);
     assert_int_equal((uintptr_t)workspace_input(batch.workspace) % 64, 0);
@@ -307,13 +308,14 @@ static void memory_is_what_was_said(void **state)
     batch_fini(&batch);
 }
 
-/* A norm takes what was normalised in place, its deviations and its per-example gradients;
- * a dropout its mask; a fork's two ends take gradients alone. */
+/* A norm takes its normalised values in place, its deviations and its per-example
+ * gradients; a dropout takes its mask; the two outputs of a fork take only
+ * gradients. */
 static void memory_of_blocks_is_what_was_said(void **state)
 {
     static const struct {
         const char *layers;
-        size_t floats; /* a row */
+        size_t floats; /* per row */
     } cases[] = {
         {"d32d16", 784 + 2 * 32 + 2 * 16},
         {"d32n4d16", 784 + 2 * 32 + 16 + 2 * 32 + 64 + 1 + 2 * 16},
