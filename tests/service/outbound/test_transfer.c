@@ -69,15 +69,17 @@ void freeaddrinfo(struct addrinfo *info)
 struct server {
     int socket;
     uint16_t port;
-    const char *answer; /* NULL: none */
-    size_t repeats;     /* of "x", after the answer */
+    _Atomic(const char *) answer; /* NULL: none */
+    atomic_size_t repeats;        /* of "x", after the answer */
     atomic_uint served;
     pthread_t thread;
 };
 
-static void answer(const struct server *server, int connection)
+static void answer(struct server *server, int connection)
 {
     char chunk[4096];
+    const char *text = server->answer;
+    size_t repeats = server->repeats;
     size_t head = 0;
     while (head < sizeof chunk - 1) {
         ssize_t got = recv(connection, chunk + head, sizeof chunk - 1 - head, 0);
@@ -88,14 +90,14 @@ static void answer(const struct server *server, int connection)
         if (strstr(chunk, "\r\n\r\n") != NULL)
             break;
     }
-    if (server->answer == NULL) {
+    if (text == NULL) {
         while (recv(connection, chunk, sizeof chunk, 0) > 0)
             continue;
         return;
     }
-    send(connection, server->answer, strlen(server->answer), MSG_NOSIGNAL);
+    send(connection, text, strlen(text), MSG_NOSIGNAL);
     memset(chunk, 'x', sizeof chunk);
-    for (size_t sent = 0; sent < server->repeats; sent += sizeof chunk)
+    for (size_t sent = 0; sent < repeats; sent += sizeof chunk)
         if (send(connection, chunk, sizeof chunk, MSG_NOSIGNAL) < 0)
             return;
 }
