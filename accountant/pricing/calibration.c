@@ -180,10 +180,12 @@ double calibration_noise_below(double fitting, double excess, double near,
         out = probe(&s, fmax(fit.at - stride, low));
         stride *= 2;
     }
-    s.set(&s, out.excess <= 0 ? out.at : narrow_from_above(&s, out, fit));
+    double at = out.excess <= 0 ? out.at : narrow_from_above(&s, out, fit);
+    s.set(&s, at);
     double noise = s.trial.runs[0].noise_multiplier;
     mechanism_fini(&s.trial);
-    return noise;
+    /* exp(log(x)) may be less than x, which is what was seen to fit. */
+    return at == log(fitting) ? fitting : noise;
 }
 
 static bool steps_fit(struct search *s, uint64_t steps)

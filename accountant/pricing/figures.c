@@ -200,8 +200,9 @@ static double epsilon_over(double epsilon, double allowed)
 
 enum status figure_affords(const struct mechanism *m, struct error *error)
 {
-    if (cost_terms(m) <= FIGURE_TERMS_MAX)
-        return ST_OK;
+    enum status status = cost_supports(m, error);
+    if (status != ST_OK || cost_terms(m) <= FIGURE_TERMS_MAX)
+        return status;
     return error_set(error, ST_INVALID,
                      "%zu noise levels with so little noise take too much work to "
                      "price: use fewer levels, or more noise",
@@ -305,7 +306,8 @@ static bool guess_noise(double *noise, const struct mechanism *m, struct price *
     bool found =
         calibration_noise(noise, &few, (struct calibration){epsilon_excess, p});
     p->terms_max = FIGURE_TERMS_MAX;
-    *noise /= share;
+    if (found)
+        *noise /= share;
     return found;
 }
 

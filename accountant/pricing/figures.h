@@ -28,8 +28,8 @@ struct figure {
     double order;   /* the real order that gives it; 0 if it is the profile */
 };
 
-/* Checks that a new job may have this mechanism, which is supported.
- *   ST_INVALID  it takes more work to price than FIGURE_TERMS_MAX */
+/* Checks that a new job may have this mechanism.
+ *   ST_INVALID  it is not supported (cost_supports), or takes more work to price than FIGURE_TERMS_MAX */
 enum status figure_affords(const struct mechanism *m, struct error *error);
 
 /* epsilon of the first steps steps of m at delta.

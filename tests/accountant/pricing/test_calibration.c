@@ -109,6 +109,13 @@ static void few_points_suffice_below_a_noise_that_fits(void **state)
     struct calibration c = {noise_excess, &low}, all = {noise_excess, &none};
     assert_close(calibration_noise_below(3, -8, 0.1, &m, c), RDP_NOISE_MIN, 1e-15);
     assert_close(calibration_noise_below(2, 0, 2, &m, all), 2, 1e-4);
+    /* If nothing less fits, the answer is that noise, not exp of its logarithm. */
+    for (double fitting = 0.1; fitting < 1e3; fitting *= 1.013) {
+        struct border edge = {SHAPE_LOG, fitting, 0, INFINITY};
+        struct calibration only = {noise_excess, &edge};
+        double noise = calibration_noise_below(fitting, 0, fitting * 0.999, &m, only);
+        assert_true(noise >= fitting && noise <= fitting * (1 + 1e-12));
+    }
 }
 
 static void the_ends_of_the_range_are_answers_or_none(void **state)
