@@ -344,6 +344,14 @@ void json_refuse(struct json_node node, const char *format, ...)
     va_end(arguments);
 }
 
+void json_refuse_unknown(struct json_node node, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    refuse_list(node, FAULT_UNKNOWN, format, arguments);
+    va_end(arguments);
+}
+
 size_t json_refusals(struct json_node node)
 {
     return node.reader->refusals != NULL ? node.reader->refusals->spoilt : 0;

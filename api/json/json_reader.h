@@ -63,6 +63,10 @@ enum status json_reader_close(struct json_reader *reader);
 void json_refuse(struct json_node node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Records that the member is unknown to its object. */
+void json_refuse_unknown(struct json_node node, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Returns how many reads of the same body were refused so far. If the number is the
  * same as before, the values read in between are valid and can be compared with
  * each other. Unknown members do not count, since they do not affect the values

@@ -3,7 +3,8 @@
  * the wrong number of cells is refused without parsing, and the message says which
  * columns are counted. The text of any other row is parsed by itself, as JSON of a few
  * kilobytes, and each cell is encoded like a cell of an imported file: read_columns
- * gives texts to the encoders of the columns, read_values uses numbers directly.
+ * gives texts to the encoders of the columns, read_values uses numbers directly. A row
+ * with names is an object, from which read_columns takes each cell by its name.
  * json_reader.h lists every fault with its pointer inside the row. */
 #include "api/requests/predict_cells.h"
 
@@ -13,6 +14,7 @@
 
 #include "api/json/fault.h"
 #include "api/json/json_reader.h"
+#include "base/check.h"
 
 /* Returns the size of the string that starts at text[0] == '"', including its closing
  * quote; 0 if it has none. */
@@ -27,7 +29,8 @@ static size_t string_size(const char *text, size_t size)
 bool predict_extent(struct predict_extent *extent, const char *text, const char *end)
 {
     size_t i = 0, length = (size_t)(end - text), depth = 0, commas = 0;
-    bool is_blank = true, is_flat = length > 0 && text[0] == '[', done = false;
+    bool is_blank = true, done = false;
+    bool is_flat = length > 0 && (text[0] == '[' || text[0] == '{');
     while (i < length && !done) {
         bool opens = text[i] == '[' || text[i] == '{';
         bool closes = text[i] == ']' || text[i] == '}';
@@ -99,15 +102,46 @@ static void read_cell(const struct encoder *encoder, float *out, struct json_nod
         json_refuse(node, "%s", local.text);
 }
 
-static void read_columns(const struct predict_row *row, float *out,
-                         const struct json_node *array)
+/* Refuses each member that is not the name of a column. Known names are removed from
+ * a copy of the object, so that the time is linear in the number of columns. */
+static void refuse_unknown_names(const struct predict_row *row,
+                                 const struct json_node *object)
 {
-    size_t cell = 0;
+    const char *name;
+    json_t *value, *unknown = json_copy(object->value);
+    CHECK(unknown != NULL);
+    for (size_t i = 0; i < row->schema->column_count; i++)
+        json_object_del(unknown, row->schema->columns[i].name);
+    json_object_foreach(unknown, name, value)
+    {
+        json_refuse_unknown(json_member(object, name),
+                            "the dataset declares no column of this name");
+    }
+    json_decref(unknown);
+}
+
+/* Returns the cell of a column. A member that is absent is refused: a name that was
+ * forgotten is not an empty cell. */
+static struct json_node take_cell(const struct json_node *whole, const char *name,
+                                  size_t place)
+{
+    if (json_is_array(whole->value))
+        return json_element(whole, place);
+    struct json_node cell = json_member(whole, name);
+    if (!json_present(cell))
+        json_refuse(cell, "is required; null is an empty cell");
+    return cell;
+}
+
+static void read_columns(const struct predict_row *row, float *out,
+                         const struct json_node *whole)
+{
+    size_t place = 0;
     for (size_t i = 0; i < row->schema->column_count; i++) {
         const struct column *column = &row->schema->columns[i];
         if (!takes_cell(column))
             continue;
-        read_cell(&row->encoders[i], out, json_element(array, cell++));
+        read_cell(&row->encoders[i], out, take_cell(whole, column->name, place++));
         out += schema_column_features(column);
     }
 }
@@ -123,19 +157,35 @@ static void read_values(const struct predict_row *row, float *out,
     }
 }
 
+/* Refuses an object for a record that has no names. */
+static enum status refuse_names(const struct predict_row *row, struct error *error)
+{
+    struct fault fault = {.kind = FAULT_WRONG_TYPE};
+    snprintf(fault.text, sizeof fault.text,
+             "must be an array of %zu numbers: the values of this dataset's records "
+             "have no names",
+             row->cells);
+    return fault_add(error, &fault);
+}
+
 enum status predict_cells_read(const struct predict_row *row, float *out,
                                const char *text, const struct predict_extent *extent,
                                struct error *error)
 {
     struct json_reader reader;
-    struct json_node array;
-    if (extent->cells != row->cells)
+    struct json_node whole;
+    bool named = text[0] == '{';
+    if (named && !schema_has_columns(row->schema))
+        return refuse_names(row, error);
+    if (!named && extent->cells != row->cells)
         return refuse_count(row, extent->cells, error);
-    if (json_reader_open(&reader, &array, text, extent->size, error) == ST_OK) {
+    if (json_reader_open(&reader, &whole, text, extent->size, error) == ST_OK) {
         if (schema_has_columns(row->schema))
-            read_columns(row, out, &array);
+            read_columns(row, out, &whole);
         else
-            read_values(row, out, &array);
+            read_values(row, out, &whole);
+        if (named)
+            refuse_unknown_names(row, &whole);
     }
     return json_reader_close(&reader);
 }

@@ -94,8 +94,8 @@ static bool skip_value(struct reading *reading)
 
 static void read_strictly(struct reading *reading, const struct predict_extent *extent)
 {
-    static const struct fault nested = {FAULT_WRONG_TYPE, "",
-                                        "must be an array of numbers and strings"};
+    static const struct fault nested = {
+        FAULT_WRONG_TYPE, "", "must be an array or an object of numbers and strings"};
     struct faults faults = {0};
     struct error error = {.faults = &faults};
     if (!extent->is_flat) {
@@ -110,7 +110,7 @@ static void read_strictly(struct reading *reading, const struct predict_extent *
 static bool read_row(struct reading *reading)
 {
     static const struct fault endless = {FAULT_MALFORMED, "",
-                                         "must be an array of cells"};
+                                         "must be an array or an object of cells"};
     struct predict_extent extent;
     skip_blanks(reading);
     if (reading->rows == reading->body->rows_max) {

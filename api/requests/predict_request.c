@@ -47,11 +47,11 @@ static bool read_row(struct predict_request *request, float *out)
 {
     struct predict_extent extent;
     skip_blanks(request);
-    if (request->at == request->end || *request->at != '[' ||
-        request->rows == request->rows_max)
+    if (request->at == request->end || request->rows == request->rows_max)
         return false;
-    const char *behind =
-        predict_row_read(&request->form, out, request->at, request->end);
+    const char *behind = NULL;
+    if (*request->at == '[')
+        behind = predict_row_read(&request->form, out, request->at, request->end);
     if (behind == NULL && predict_extent(&extent, request->at, request->end) &&
         extent.is_flat &&
         predict_cells_read(&request->form, out, request->at, &extent, NULL) == ST_OK)

@@ -1,7 +1,8 @@
 /*
  * predict_request.h - the body of predict, {"inputs":[[cells...],...]}: rows in the
  * dataset's own units and column order (arrays: flattened, row-major, unscaled),
- * encoded as at import.
+ * encoded as at import. A row of csv may be an object instead, {"age":39,...}, with its
+ * cells in any order.
  *
  *   predict_request_open --> predict_request_next, until it gives no row --> _close
  *

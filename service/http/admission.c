@@ -213,7 +213,8 @@ static enum status check_body(const struct request *request,
         return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE, "the body must be UTF-8");
     if (body == BODY_FILE && is_envelope(given))
         return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE,
-                         "send the file itself, not a message around it");
+                         "the body must be the file's own bytes, as curl -T FILE "
+                         "sends them, and not a form or a message that contains it");
     const char *length = request_header(request, "Content-Length");
     if (length != NULL && strtoull(length, NULL, 10) > max)
         return error_set(error, ST_BODY_TOO_LARGE,

@@ -378,10 +378,12 @@ static void a_body_in_another_form_is_refused(void **state)
         assert_problem(
             send_with(client, "POST", "/v1/jobs:estimate", json[i], "{}", NULL), 415,
             "unsupported_media_type");
-    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
-        assert_problem(send_with(client, "PUT", "/v1/datasets/plain/files/data",
-                                 file[i], FIRST, NULL),
-                       415, "unsupported_media_type");
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        const struct reply *refused = send_with(
+            client, "PUT", "/v1/datasets/plain/files/data", file[i], FIRST, NULL);
+        assert_problem(refused, 415, "unsupported_media_type");
+        assert_non_null(strstr(reply_text(refused, "detail"), "curl -T FILE"));
+    }
     assert_problem(
         send_with(client, "POST", "/v1/jobs:estimate", JSON, "{}", "Upload-Offset: 0"),
         400, "invalid_argument");

@@ -27,7 +27,11 @@ static const struct kind kinds[] = {
     {"\x28\xb5\x2f\xfd", "the file is packed with zstd" UNPACK, 4},
     {"7z\xbc\xaf\x27\x1c", "the file is a 7z archive" UNPACK, 6},
     {"\x1f\x8b", "the file is packed with gzip twice: unpack it once", 2},
-    {"PAR1\x15", "the file is in Parquet's format" EXPORT, 5},
+    {"PAR1\x15",
+     "the file is in Parquet's format: export it as CSV, or register it with the "
+     "Python "
+     "client, which converts it",
+     5},
     {"\x89HDF\r\n\x1a\n", "the file is in HDF5's format" EXPORT, 8},
 };
 

@@ -118,6 +118,82 @@ static void rows_are_encoded_as_at_import(void **state)
     dataset_spec_fini(&table);
 }
 
+/* The cells of a row with names may be in any order, next to cells of columns that are
+ * not read. The features are those of the row without names, bit by bit. */
+static void rows_with_names_are_those_without(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"{\"age\":30,\"job\":\"c\"}", "[30,\"c\"]"},
+        {" { \"job\" : \"a,]b\" , \"age\" : 1e2 } ", "[100,\"a,]b\"]"},
+        {"{\"y\":\"no\",\"job\":\"c\",\"id\":7,\"age\":null}", "[null,\"c\"]"},
+        {"{\"id\":\"}{\",\"job\":\"\\u0063\",\"a\\u0067e\":33.3}", "[33.3,\"c\"]"},
+    };
+    struct dataset_spec spec;
+    open_table(&spec);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char named[256], plain[256];
+        snprintf(named, sizeof named, "{\"inputs\":[[20,\"c\"],%s]}", pairs[i][0]);
+        snprintf(plain, sizeof plain, "{\"inputs\":[[20,\"c\"],%s]}", pairs[i][1]);
+        const struct predict_body a = body_of(named, &spec.schema),
+                                  b = body_of(plain, &spec.schema);
+        struct table x, y;
+        struct error error = {0};
+        assert_taken(read_table(&x, &a, 2, &error), named, &error);
+        assert_taken(read_table(&y, &b, 2, &error), plain, &error);
+        assert_int_equal(x.rows, 2);
+        assert_memory_equal(x.features, y.features, 6 * sizeof *x.features);
+        free(x.features), free(y.features);
+    }
+    dataset_spec_fini(&spec);
+}
+
+static enum status read_images(const char *body, struct error *error)
+{
+    const struct predict_body whole = body_of(body, &images);
+    struct table table;
+    enum status status = read_table(&table, &whole, 3, error);
+    free(table.features);
+    return status;
+}
+
+static enum status read_named(const char *body, struct error *error)
+{
+    struct dataset_spec spec;
+    struct table table;
+    open_table(&spec);
+    const struct predict_body whole = body_of(body, &spec.schema);
+    enum status status = read_table(&table, &whole, 2, error);
+    dataset_spec_fini(&spec);
+    return status;
+}
+
+static void faults_of_rows_with_names_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rows, *faults;
+    } cases[] = {
+        {"{\"age\":30}", "/inputs/0/job missing\n"},
+        {"{}", "/inputs/0/age missing\n/inputs/0/job missing\n"},
+        {"{\"age\":30,\"jobs\":\"c\",\"job\":\"c\",\"a/ge\":1}",
+         "/inputs/0/jobs unknown\n/inputs/0/a~1ge unknown\n"},
+        {"{\"age\":\"30\",\"job\":\"d\"},{\"age\":30,\"job\":null}",
+         "/inputs/0/age wrong_type\n/inputs/0/job invalid\n/inputs/1/job invalid\n"},
+        {"{\"age\":30,\"age\":31,\"job\":\"c\"}", "/inputs/0/age malformed\n"},
+        {"{\"age\":30,\"job\":\"c\",\"y\":[1]}", "/inputs/0 wrong_type\n"},
+        {"{\"age\":30,\"job\"}", "/inputs/0/job malformed\n"},
+        {"[30,\"c\"],{\"age\":30,}", "/inputs/1 malformed\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[256];
+        snprintf(body, sizeof body, "{\"inputs\":[%s]}", cases[i].rows);
+        assert_faults(read_named, body, cases[i].faults);
+    }
+    assert_faults(read_images, "{\"inputs\":[[1,2],{\"0\":1,\"1\":2}]}",
+                  "/inputs/1 wrong_type\n");
+}
+
 static void only_the_one_shape_is_read(void **state)
 {
     (void)state;
@@ -185,15 +261,6 @@ static void cells_of_columns_keep_their_type(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         expect_refusal(&table.schema, rows[i].body, rows[i].pointer);
     dataset_spec_fini(&table);
-}
-
-static enum status read_images(const char *body, struct error *error)
-{
-    const struct predict_body whole = body_of(body, &images);
-    struct table table;
-    enum status status = read_table(&table, &whole, 3, error);
-    free(table.features);
-    return status;
 }
 
 static void all_faults_of_the_rows_are_listed_in_their_order(void **state)
@@ -478,6 +545,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_encoded_as_at_import),
+        cmocka_unit_test(rows_with_names_are_those_without),
+        cmocka_unit_test(faults_of_rows_with_names_are_named),
         cmocka_unit_test(only_the_one_shape_is_read),
         cmocka_unit_test(cells_of_columns_keep_their_type),
         cmocka_unit_test(all_faults_of_the_rows_are_listed_in_their_order),

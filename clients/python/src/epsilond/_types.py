@@ -2007,11 +2007,13 @@ class ModelPage(TypedDict):
 class PredictRequest(TypedDict):
     """Rows in the dataset's own units and column order. idx, npy, cifar: the values of one record,
     row-major, not scaled. libsvm: all features. csv: the numeric columns as numbers and the
-    categorical ones as strings; null is an empty cell. Rows x the larger of features and classes:
-    at most 2^25. Rows x the floating-point operations of the model's products for one row: at most
-    2^40, but a single row is always accepted."""
+    categorical ones as strings; null is an empty cell. A row of csv may also be an object that has
+    these cells by the names of their columns, in any order; members for the label and for ignored
+    columns are allowed and not read. Rows x the larger of features and classes: at most 2^25. Rows
+    x the floating-point operations of the model's products for one row: at most 2^40, but a single
+    row is always accepted."""
 
-    inputs: list[list[float | str | None]]
+    inputs: list[list[float | str | None] | dict[str, Any]]
 
 
 PredictAnswerOutputsItemClass = TypedDict(

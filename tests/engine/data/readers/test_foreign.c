@@ -40,7 +40,7 @@ static const struct {
     {BYTES("BZh91AY&SY\x01\x02\x03\x04\x05\x06"), "bzip2"},
     {BYTES("\x28\xb5\x2f\xfd\x04\x58\x81\0\0xx"), "zstd"},
     {BYTES("7z\xbc\xaf\x27\x1c\0\x04"), "7z"},
-    {BYTES("PAR1\x15\x04\x15\x10\x15\x14"), "Parquet"},
+    {BYTES("PAR1\x15\x04\x15\x10\x15\x14"), "Parquet's format: export it as CSV"},
     {BYTES("\x89HDF\r\n\x1a\n\0\0\0\0"), "HDF5"},
     {BYTES("\x93NUMPY\x01\0v\0{'descr'"), "npy"},
     {BYTES("\xff\xfex\0,\0y\0\n\0"), "UTF-16"},
