@@ -347,6 +347,7 @@ layers: $(LAYERS:%=layers/%)               ## check includes (no upward or circu
 	@python3 tests/options.py
 	@python3 tests/texts.py
 	@python3 tests/forbidden.py
+	@python3 tests/table_files.py
 	@python3 tests/endings.py
 	@python3 tests/mutants/plant.py --check
 	@cd service/ui/vendor && sha256sum --quiet --check SHA256SUMS

@@ -1,12 +1,6 @@
 /*
- * postgres_tables.h - the tables in PostgreSQL's dialect, and the steps that make them
- * in a database. Inside store only.
- *
- * Steps up to 13 have the numbers of those in sqlite_steps.c; both end in the same
- * tables. The first step here makes what the first eleven made there, because no
- * PostgreSQL database is older. Further tables exist only here: schema_step; head,
- * which the triggers of the ledger keep; writer (pg_commit_outcome.h); and those of
- * daemons that share the database: claim, change, duty, daemon and hold.
+ * postgres_tables.h - makes the tables in a database of a server, and checks that it
+ * has them. Inside store only.
  *
  * Threads: those of the wire.
  */

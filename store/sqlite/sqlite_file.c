@@ -21,7 +21,7 @@ static enum status inspect(struct database *database, int *found, struct error *
 enum status sqlite_file_open(struct database **out, struct page_check **beside,
                              const char *path, struct error *error)
 {
-    int found = 0, known = sqlite_steps_current()->count;
+    int found = 0, known = sqlite_tables_known(sqlite_steps_current());
     struct database *database = NULL;
     enum status status = sqlite_open(&database, path, error);
     if (status == ST_OK)
@@ -45,7 +45,7 @@ enum status sqlite_file_open(struct database **out, struct page_check **beside,
 enum status sqlite_file_open_read(struct database **out, const char *path,
                                   struct error *error)
 {
-    int found = 0, known = sqlite_steps_current()->count;
+    int found = 0, known = sqlite_tables_known(sqlite_steps_current());
     struct database *database = NULL;
     enum status status = sqlite_open_read(&database, path, error);
     if (status == ST_OK)

@@ -11,8 +11,10 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "store/sql/statement.h"
 
 enum {
@@ -32,6 +34,11 @@ static enum status ask(struct database *database, const char *sql, int *number,
     return statement_end(&statement, error);
 }
 
+int sqlite_tables_known(const struct sqlite_tables *tables)
+{
+    return tables->steps[tables->count - 1].number;
+}
+
 enum status sqlite_tables_found(int *found, struct database *database,
                                 const struct sqlite_tables *tables, struct error *error)
 {
@@ -46,12 +53,24 @@ enum status sqlite_tables_found(int *found, struct database *database,
     bool empty = application == 0 && version == 0 && objects == 0;
     if (!empty && (application != APPLICATION_ID || version < 1))
         return error_set(error, ST_CORRUPT, "not a database of epsilond");
-    if (version > tables->count)
+    if (version > sqlite_tables_known(tables))
         return error_set(error, ST_INVALID,
                          "the database has schema %d, this program knows up to %d",
-                         version, tables->count);
+                         version, sqlite_tables_known(tables));
     *found = version;
     return ST_OK;
+}
+
+/* Takes the steps after `after`, up to `last`. */
+static enum database_class take_steps(struct database *database,
+                                      const struct sqlite_tables *tables, int after,
+                                      int last)
+{
+    enum database_class answer = DB_OK;
+    for (size_t i = 0; answer == DB_OK && i < tables->count; i++)
+        if (tables->steps[i].number > after && tables->steps[i].number <= last)
+            answer = sqlite_run(database, tables->steps[i].sql);
+    return answer;
 }
 
 /* --- checks --- */
@@ -104,21 +123,59 @@ static enum status check_objects(struct database *database, struct database *mad
     return status;
 }
 
-static enum status check_rows(struct database *database,
-                              const struct sqlite_constraint *constraint,
-                              struct error *error)
+/* The first column names the row. */
+static enum status check_rows(struct database *database, const char *table,
+                              const char *condition, int size, struct error *error)
 {
     char sql[STATEMENT_SIZE];
     struct statement statement;
-    snprintf(sql, sizeof sql, "SELECT %s FROM %s WHERE NOT(%s) LIMIT 1", constraint->id,
-             constraint->table, constraint->holds);
+    int length =
+        snprintf(sql, sizeof sql, "SELECT * FROM \"%s\" WHERE NOT(%.*s) LIMIT 1", table,
+                 size, condition);
+    CHECK(length > 0 && (size_t)length < sizeof sql);
     statement_open(&statement, database, sql);
     bool broken = statement_next(&statement);
     if (broken)
-        error_set(error, ST_CORRUPT, "table %s, row %.64s: %s does not hold",
-                  constraint->table, statement_text(&statement, 0), constraint->holds);
+        error_set(error, ST_CORRUPT, "table %s, row %.64s: %.*s does not hold", table,
+                  statement_text(&statement, 0), size, condition);
     enum status status = end_check(&statement, error);
     return broken ? ST_CORRUPT : status;
+}
+
+/* Returns the length of the text up to the parenthesis that ends it. */
+static int condition_size(const char *text)
+{
+    const char *at = text;
+    for (unsigned depth = 1; *at != '\0'; at++) {
+        depth += *at == '(';
+        depth -= *at == ')';
+        if (depth == 0)
+            break;
+    }
+    return (int)(at - text);
+}
+
+/* Checks every CHECK of the tables that were made. */
+static enum status check_constraints(struct database *database, struct database *made,
+                                     struct error *error)
+{
+    static const char begin[] = "CHECK(";
+    struct statement tables;
+    enum status status = ST_OK;
+    /* Hashes cover the rows of the other two. */
+    statement_open(&tables, made,
+                   "SELECT name,sql FROM sqlite_schema WHERE type='table' AND sql IS "
+                   "NOT NULL AND name NOT IN('ledger','audit')");
+    while (status == ST_OK && statement_next(&tables)) {
+        const char *at = statement_text(&tables, 1);
+        while (status == ST_OK && (at = strstr(at, begin)) != NULL) {
+            at += sizeof begin - 1;
+            status = check_rows(database, statement_text(&tables, 0), at,
+                                condition_size(at), error);
+        }
+    }
+    enum status read = statement_end(&tables, status == ST_OK ? error : NULL);
+    return status == ST_OK ? read : status;
 }
 
 /* Makes in memory the tables that the first found steps make, and compares. */
@@ -127,17 +184,13 @@ enum status sqlite_tables_check(struct database *database, int found,
 {
     struct database *made = NULL;
     enum status status = sqlite_open(&made, ":memory:", NULL);
-    for (int i = 0; status == ST_OK && i < found; i++)
-        if (sqlite_run(made, tables->steps[i]) != DB_OK)
-            status = ST_IO;
-    status = status == ST_OK ? check_objects(database, made, error)
-                             : error_set(error, ST_IO, "no memory to make the tables");
+    if (status != ST_OK || take_steps(made, tables, 0, found) != DB_OK)
+        status = error_set(error, ST_IO, "no memory to make the tables");
+    if (status == ST_OK)
+        status = check_objects(database, made, error);
+    if (status == ST_OK)
+        status = check_constraints(database, made, error);
     database_close(made, true);
-    size_t count;
-    const struct sqlite_constraint *constraints = sqlite_steps_constraints(&count);
-    for (size_t i = 0; status == ST_OK && i < count; i++)
-        if (constraints[i].step <= found)
-            status = check_rows(database, &constraints[i], error);
     return status;
 }
 
@@ -174,15 +227,16 @@ static enum status keep_copy(struct database *database, const char *path, int fo
     return sqlite_tables_copy(database, copy, error);
 }
 
-static enum database_class take_steps(struct database *database, int found,
-                                      const struct sqlite_tables *tables)
+static enum database_class move_forward(struct database *database, int found,
+                                        const struct sqlite_tables *tables)
 {
     char header[STATEMENT_SIZE];
+    int known = sqlite_tables_known(tables);
     enum database_class answer = sqlite_run(database, "BEGIN IMMEDIATE");
-    for (int i = found; answer == DB_OK && i < tables->count; i++)
-        answer = sqlite_run(database, tables->steps[i]);
+    if (answer == DB_OK)
+        answer = take_steps(database, tables, found, known);
     snprintf(header, sizeof header, "PRAGMA application_id=%d;PRAGMA user_version=%d",
-             APPLICATION_ID, tables->count);
+             APPLICATION_ID, known);
     if (answer == DB_OK)
         answer = sqlite_run(database, header);
     if (answer == DB_OK)
@@ -194,15 +248,15 @@ enum status sqlite_tables_forward(struct database *database, const char *path,
                                   int found, const struct sqlite_tables *tables,
                                   struct error *error)
 {
-    if (found == tables->count)
+    if (found == sqlite_tables_known(tables))
         return ST_OK;
     if (found > 0) {
         enum status status = keep_copy(database, path, found, error);
         if (status != ST_OK)
             return status;
     }
-    if (take_steps(database, found, tables) != DB_OK) {
-        error_set(error, ST_IO, "schema %d: %s", tables->count,
+    if (move_forward(database, found, tables) != DB_OK) {
+        error_set(error, ST_IO, "schema %d: %s", sqlite_tables_known(tables),
                   database->driver->message(database));
         sqlite_run(database, "ROLLBACK");
         return ST_IO;

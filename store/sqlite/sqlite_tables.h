@@ -14,6 +14,9 @@
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/sqlite_steps.h"
 
+/* Returns the number of the last step. */
+int sqlite_tables_known(const struct sqlite_tables *tables);
+
 /* found = the steps that the database has taken; 0 if it is empty.
  *   ST_CORRUPT  it is damaged, or is not ours
  *   ST_INVALID  it has taken more steps than there are
