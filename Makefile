@@ -166,7 +166,7 @@ endif
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo demo-cluster unit e2e audit faults storm slow mutants bench bench-peers numbers papers check-python check-onnx check-contract check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image check-compose deb layers fuzzers format check-format FORCE help clean
+.PHONY: all test demo demo-cluster unit e2e audit faults storm slow mutants bench bench-peers numbers papers check-python check-onnx check-contract openapi check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image check-compose deb layers fuzzers format check-format FORCE help clean
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -260,14 +260,13 @@ $(onnx.readers): $(messages).h
 
 $(libpq.users:%.c=$(BUILD)/%.o): CPPFLAGS += $(if $(libpq),$(shell pkg-config --cflags libpq))
 $(BUILD)/mpi/mpi_group.o: CPPFLAGS += $(if $(mpi),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c)))
-$(BUILD)/tests/api/test_openapi.ok: openapi.yaml
 # The dashboard's files and openapi.yaml become part of the program, both plain and gzipped.
 ui := openapi.yaml $(wildcard $(foreach kind,html css js svg,service/ui/*.$(kind) service/ui/vendor/*.$(kind)))
 $(BUILD)/service/http/assets.o: CPPFLAGS += -I$(BUILD)
 $(BUILD)/service/http/assets.o: $(BUILD)/service/ui_files.h
 $(BUILD)/service/ui_files.h: service/ui/embed $(ui)
 	$(quiet)service/ui/embed $(BUILD)/service $(ui)
-$(BUILD)/tests/api/test_openapi.ok: api/limits.h tests/api/test_openapi.py
+$(BUILD)/tests/api/test_openapi.ok: openapi.yaml api/limits.h tests/api/test_openapi.py tests/api/write_openapi.py
 
 test:                                      ## run everything that must pass: unit, then e2e
 	@deploy/install-deps --if-missing
@@ -314,6 +313,10 @@ check-onnx: all                            ## check published models as ONNX, an
 	@tests/python/check_opacus $(BUILD)/epsilond || [ $$? = 77 ]
 check-contract: all                        ## check openapi.yaml with schemathesis of PyPI (MINUTES=10)
 	@tests/contract/check $(BUILD)/epsilond || [ $$? = 77 ]
+openapi: $(BUILD)/tests/api/openapi_tables ## write into openapi.yaml what tables of the code say
+	@$< >$(BUILD)/openapi_tables.json
+	@tests/api/write_openapi.py openapi.yaml api/limits.h $(BUILD)/openapi_tables.json
+	@python3 clients/python/tools/make_types.py
 check-openapi-lint:                        ## lint openapi.yaml with redocly and spectral of npm
 	@tests/contract/lint || [ $$? = 77 ]
 check-generators: all                      ## check clients that are generated from openapi.yaml

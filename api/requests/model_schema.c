@@ -43,6 +43,10 @@ static void write_variant(struct json_writer *writer, const struct layer_member 
 static void write_branch(struct json_writer *writer, const struct layer_member *member)
 {
     json_schema_list(writer, member->name, (uint64_t)member->low, LIMIT_LAYERS);
+    if (member->optional) {
+        json_write_array(writer, "default");
+        json_write_array_end(writer);
+    }
     json_schema_reference(writer, "items", "layer");
     json_write_object_end(writer);
     json_write_object_end(writer);
@@ -88,13 +92,18 @@ static void write_layer_kind(struct json_writer *writer, const struct layer_kind
     json_schema_object_end(writer, required);
 }
 
+void model_schema_write_layers(struct json_writer *writer)
+{
+    for (size_t i = 0; layer_kinds[i] != NULL; i++)
+        if (layer_kinds[i]->type == NULL)
+            write_layer_kind(writer, layer_kinds[i]);
+}
+
 void model_schema_write_layer(struct json_writer *writer)
 {
     json_write_object(writer, "layer");
     json_write_array(writer, "oneOf");
-    for (size_t i = 0; layer_kinds[i] != NULL; i++)
-        if (layer_kinds[i]->type == NULL)
-            write_layer_kind(writer, layer_kinds[i]);
+    model_schema_write_layers(writer);
     json_write_array_end(writer);
     json_write_object_end(writer);
 }

@@ -21,4 +21,7 @@ void model_schema_write(struct json_writer *writer, const struct model_spec *mod
 void model_schema_write_loss(struct json_writer *writer, const struct schema *schema);
 void model_schema_write_layer(struct json_writer *writer);
 
+/* Writes the alternatives of "layer", elements of an array. */
+void model_schema_write_layers(struct json_writer *writer);
+
 #endif

@@ -4,7 +4,7 @@
  *
  * To add a kind: write engine/dp/optimizer_NAME.c with its row, and add a line to
  * OPTIMIZER_TABLE. The request, its schema and the size of the state follow from the row;
- * openapi.yaml describes the members.
+ * `make openapi` writes its schema into openapi.yaml.
  *
  * Threads: constant data.
  */

@@ -86,63 +86,68 @@ static const struct algorithm_parameter parameters[] = {
      .low = 0,
      .high = 1,
      .fallback = 0.25,
-     .about =
-         "Noise grows as this power of that divisor, from the job's noise "
-         "multiplier at the first step: 0 is constant noise, 0.5 the paper's rule, "
-         "which pays at small epsilon only."},
+     .about = "The noise grows as this power of the divisor: 0 is constant noise, 0.5 "
+              "the rule of the paper, which helps only at small epsilon."},
     CLIPPED_SUM_CLIP_NORM,
     REAL_OF("schedule", SCHEDULE_INVERSE_SQRT, .name = "offset", .low = 1e-6,
             .high = 1e12, .fallback = 1,
             .about =
-                "The larger, the later the learning rate falls. The paper has 20, with "
-                "slope 1, for a learning rate of 1."),
+                "The larger it is, the later the learning rate falls. The paper uses "
+                "20, with slope 1, for a learning rate of 1. Only for inverse_sqrt."),
     REAL_OF("schedule", SCHEDULE_INVERSE_SQRT, .name = "slope", .low = 0, .high = 1e12,
-            .fallback = 0.01, .about = "How fast the square of the divisor grows."),
+            .fallback = 0.01,
+            .about = "The rate at which the square of the divisor grows. Only for "
+                     "inverse_sqrt."),
     REAL_OF("schedule", SCHEDULE_SQRT_DECAY, .name = "initial", .low = 1e-12,
             .high = 1e12, .fallback = 0.1,
-            .about = "Times the learning rate: the rate just before the first step."),
+            .about = "Times the learning rate, it is the rate just before the first "
+                     "step. Only for sqrt_decay."),
     REAL_OF("schedule", SCHEDULE_SQRT_DECAY, .name = "final", .low = 1e-12,
             .high = 1e12, .fallback = 1e-10,
-            .about =
-                "Times the learning rate: the rate of the last step, at most initial."),
+            .about = "Times the learning rate, it is the rate of the last step; at "
+                     "most initial. Only for sqrt_decay."),
     ADAGRAD(.name = "start_square", .low = 1e-6, .high = 1e12, .fallback = 20,
-            .about = "The square of the divisor before the first step."),
+            .about = "The square of the divisor before the first step. Only for "
+                     "adagrad_norm."),
     ADAGRAD(.name = "envelope", .low = 0, .high = 1e12, .fallback = 0.01,
-            .about = "Noise is planned as if the square grew by this at each step."),
+            .about = "Noise is planned as if the square grew by this at each step. "
+                     "Only for adagrad_norm."),
     {.name = "noise_follows",
      .kind = PARAMETER_CHOICE,
      .choices = leaders,
      .fallback = 0,
-     .about =
-         "envelope: every step's noise is planned before the job. divisor: it follows "
-         "the divisor as released so far; the job reserves its steps at "
-         "noise_multiplier and ends, with a model, when they are used up.",
+     .about = "envelope: every step's noise is planned before the job. divisor: the "
+              "noise follows the divisor as released so far. The job then reserves its "
+              "steps at noise_multiplier, is charged all of them from its first step, "
+              "and ends SUCCEEDED (used_up), with a model, when the next step does not "
+              "fit. Only for adagrad_norm.",
      .only_with = "schedule",
      .only_value = SCHEDULE_ADAGRAD_NORM},
-    REAL_OF(
-        "noise_follows", 1, .name = "noise_start", .low = 0.5, .high = 1,
-        .fallback = 0.8,
-        .about =
-            "The first step's noise over noise_multiplier: the less, the sooner the "
-            "job ends unless the divisor grows."),
-    REAL_OF(
-        "noise_follows", 1, .name = "filter_order", .low = 1.25, .high = 2048,
-        .fallback = 16,
-        .about =
-            "Up to this Renyi order the run is kept within what its steps at "
-            "noise_multiplier cost, above it it is charged as many at the least noise. "
-            "Give the order that :estimate shows, or a little more: about 9 at an "
-            "epsilon of 2, 40 at 0.5."),
+    REAL_OF("noise_follows", 1, .name = "noise_start", .low = 0.5, .high = 1,
+            .fallback = 0.8,
+            .about = "The first step's noise divided by noise_multiplier. The smaller "
+                     "it is, the sooner the job ends, unless the divisor grows. A job "
+                     "whose first step would cost more than all that it reserves is "
+                     "refused. Only if noise follows the divisor."),
+    REAL_OF("noise_follows", 1, .name = "filter_order", .low = 1.25, .high = 2048,
+            .fallback = 16,
+            .about = "Up to this Renyi order the cost of the run is kept within what "
+                     "its steps at noise_multiplier cost; above this order it is "
+                     "charged as the same number of steps at the least noise. Give the "
+                     "order that :estimate shows, or a little more: about 9 at an "
+                     "epsilon of 2, 40 at 0.5. Only if noise follows the divisor."),
     ADAGRAD(.name = "increment_min", .low = 1e-12, .high = 1e12, .fallback = 1e-5,
-            .about = "The square grows by at least this at each step."),
-    ADAGRAD(.name = "gain", .low = 1, .high = 1e12, .fallback = 1,
-            .about = "Squared norms count as often as this over the steps since the "
-                     "epoch began, and at least once."),
-    ADAGRAD(.name = "norm_noise", .low = 0, .high = 1e6, .fallback = 4,
             .about =
-                "Noise of the released norm of each step's sum over that of the sum, "
-                "charged together with it. 0: no release; the norm is that of the "
-                "noisy gradient, less what noise adds."),
+                "The least growth of the square at each step. Only for adagrad_norm."),
+    ADAGRAD(.name = "gain", .low = 1, .high = 1e12, .fallback = 1,
+            .about =
+                "Squared norms are multiplied by this divided by the number of steps "
+                "since the epoch began, but at least by 1. Only for adagrad_norm."),
+    ADAGRAD(.name = "norm_noise", .low = 0, .high = 1e6, .fallback = 4,
+            .about = "The noise on the released norm of each step's sum, divided by "
+                     "the noise on the sum; both are charged together. 0: the norm is "
+                     "not released, and the norm of the noisy gradient is used, less "
+                     "the part that the noise adds. Only for adagrad_norm."),
 };
 
 static struct adp_schedule schedule_of(const struct algorithm_inputs *inputs)

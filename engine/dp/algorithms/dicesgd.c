@@ -54,38 +54,37 @@ static const struct algorithm_parameter parameters[] = {
      .kind = PARAMETER_CHOICE,
      .choices = accountants,
      .fallback = ACCOUNTANT_M2R,
-     .about =
-         "The proof that is charged: m2r forgets the error every epoch and is the "
-         "cheapest; m2 keeps it; m1 needs no pre_clip_norm; m3 draws Poisson "
-         "batches and is charged whole. paper_claim is refused: the paper's theorem "
-         "does not hold."},
+     .about = "The proof by which the job is charged: m2r forgets the error every "
+              "epoch and is the cheapest, m2 keeps it, m1 needs no pre_clip_norm, m3 "
+              "draws Poisson batches and is charged whole. paper_claim is refused, "
+              "because the paper's theorem does not hold."},
     {.name = "batches",
      .kind = PARAMETER_CHOICE,
      .choices = batches,
      .fallback = BATCHES_PARTITION,
-     .about =
-         "partition puts every record in one batch an epoch (m2r, m2, m1); poisson "
-         "draws each record by itself every step (m3, m1)."},
+     .about = "partition puts every record in one batch per epoch (m2r, m2, m1); "
+              "poisson draws each record independently in every step (m3, m1)."},
     {.name = "clip_norm",
      .kind = PARAMETER_REAL,
      .low = 1e-9,
      .high = 1e9,
      .fallback = 1,
-     .about = "C1: what is longer comes back later as part of the error."},
+     .about = "The part of a gradient beyond this norm is added later, as part of the "
+              "error."},
     {.name = "pre_clip_norm",
      .kind = PARAMETER_REAL,
      .low = 0,
      .high = 1e12,
      .fallback = 2,
-     .about = "C3: gradients are first cut here, for good; twice clip_norm is cheapest "
-              "under m2r. 0 under m1: nowhere."},
+     .about = "Gradients are first cut to this norm, permanently. Twice clip_norm is "
+              "cheapest under m2r. 0 under m1: no such cut."},
     {.name = "error_clip_norm",
      .kind = PARAMETER_REAL,
      .low = 0,
      .high = 1e12,
      .fallback = 2,
-     .about = "C2: most of the error that comes back in one step, in units of the mean "
-              "gradient. Noise grows with it under m1; it costs nothing under m2r."},
+     .about = "The largest error that is added in one step, in units of the mean "
+              "gradient. It costs noise under m1, and nothing under m2r."},
 };
 
 static enum error_feedback_bound bound_of(enum accountant accountant)

@@ -24,16 +24,16 @@ static const double restarts_usual = 50, batches_usual = 128;
         .name = "restart_interval", .kind = PARAMETER_COUNT, .low = 1, .high = 1e7,    \
         .optional = true,                                                              \
         .about =                                                                       \
-            "T: rounds from restart to restart; 1 is dpgd. Not given: a fiftieth of "  \
-            "the rounds, at least 2."                                                  \
+            "T, the number of rounds between restarts; 1 is dpgd. The default is a "   \
+            "fiftieth of the rounds, at least 2."                                      \
     }
 #define CLIENTS                                                                        \
     {                                                                                  \
         .name = "clients", .kind = PARAMETER_COUNT, .low = 1, .high = 1e6,             \
         .fallback = 1,                                                                 \
         .about =                                                                       \
-            "P: contiguous shards of the records; the objective is the mean over "     \
-            "them of their means."                                                     \
+            "P, the number of contiguous shards of the records. The objective is "     \
+            "the mean of the shards' means."                                           \
     }
 #define SPLIT(parameter, usual, text)                                                  \
     {                                                                                  \
@@ -43,9 +43,9 @@ static const double restarts_usual = 50, batches_usual = 128;
 
 const struct algorithm_parameter diff2_gd_parameters[DIFF2_GD_PARAMETERS] = {
     CLIP_NORM,
-    RATE("difference_clip",
-         "C2: times the distance moved it is the clip norm of gradient differences; at "
-         "best the smoothness of a record's loss."),
+    RATE("difference_clip", "C2: the clip norm of gradient differences is this times "
+                            "the distance moved. The "
+                            "smoothness of a record's loss is best."),
     RESTART_INTERVAL,
     SPLIT("split", 1.25, "u: restarts use 1 / u of the budget, differences the rest."),
     CLIENTS,
@@ -54,8 +54,8 @@ const struct algorithm_parameter diff2_gd_parameters[DIFF2_GD_PARAMETERS] = {
 const struct algorithm_parameter diff2_bvr_parameters[DIFF2_BVR_PARAMETERS] = {
     CLIP_NORM,
     RATE("difference_clip",
-         "C2: times the distance moved it is the clip norm of gradient differences "
-         "between rounds."),
+         "C2: the clip norm of differences between rounds is this times the distance "
+         "moved."),
     RATE("local_clip", "C3: the same for local steps."),
     RESTART_INTERVAL,
     {.name = "local_steps",
@@ -63,20 +63,21 @@ const struct algorithm_parameter diff2_bvr_parameters[DIFF2_BVR_PARAMETERS] = {
      .low = 1,
      .high = 1e4,
      .fallback = 10,
-     .about =
-         "K: steps of a round: one over all records and K - 1 over small subsets of "
-         "one client's. The job's steps count them all."},
+     .about = "K, the number of steps in a round: one over all records and K - 1 over "
+              "small subsets of one client's records."},
     {.name = "local_batch",
      .kind = PARAMETER_COUNT,
      .low = 1,
      .high = 1e9,
      .optional = true,
-     .about = "b: records of a local step, drawn without replacement, fewer than a "
-              "client has. Not given: a hundred-and-twenty-eighth of a client's."},
+     .about = "b, the number of records in a local step, drawn without replacement, "
+              "fewer than a client has. The default is a hundred-and-twenty-eighth of "
+              "a client's."},
     SPLIT("restart_split", 2, "u1: restarts use 1 / u1 of the budget."),
-    SPLIT("difference_split", 4,
-          "u2: differences between rounds take 1 / u2 of the budget, and local steps "
-          "what u1 and u2 leave."),
+    SPLIT(
+        "difference_split", 4,
+        "u2: differences between rounds use 1 / u2 of the budget, local steps the rest "
+        "that u1 and u2 leave."),
     CLIENTS,
 };
 

@@ -35,9 +35,8 @@ static const struct algorithm_parameter parameters[] = {
      .low = 1e-6,
      .high = 1e6,
      .fallback = 0.01,
-     .about =
-         "Added to every norm before clip_norm is divided by it, so that gradients "
-         "near zero stay small.",
+     .about = "Added to every norm before clip_norm is divided by it, so that "
+              "gradients near zero stay small. Only for automatic clipping.",
      .only_with = "clipping",
      .only_value = CLIPPING_AUTOMATIC},
 };

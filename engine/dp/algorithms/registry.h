@@ -2,7 +2,7 @@
  * registry.h - the table of training algorithms.
  *
  * Adding an algorithm: one new file in this folder with its struct algorithm, one row
- * in ALGORITHM_TABLE, and the schema in openapi.yaml. README.md describes the steps.
+ * in ALGORITHM_TABLE, and `make openapi`, which writes its schema. README.md describes the steps.
  *
  * Threads: constant data.
  */

@@ -2,7 +2,7 @@
  * registry.h - the table of layers.
  *
  * Adding a layer: one new file in this folder with its struct layer_kind, one row in
- * LAYER_TABLE, and the schema in openapi.yaml. README.md explains the steps.
+ * LAYER_TABLE, and `make openapi`, which writes its schema. README.md explains the steps.
  *
  * Threads: constant data.
  */

@@ -808,36 +808,11 @@ class LayerAvgPool2d(TypedDict):
     stride: NotRequired[int]
 
 
-class LayerReplicate(TypedDict):
-    """Repeats the record's one channel this many times; only the first layer, before a conv2d."""
-
-    type: Literal["replicate"]
-    channels: int
-
-
-class LayerCrop(TypedDict):
-    """The middle of the record's image, this many pixels high and wide; only the first layer."""
-
-    type: Literal["crop"]
-    size: int
-
-
-class LayerScatter(TypedDict):
-    """The scattering transform of two scales and eight directions: fixed wavelets, their moduli and
-    a low pass, 81 maps of each channel, a quarter as high and wide. It has no weights and comes
-    before all layers with weights, so its output for a record is computed once for a whole run. The
-    sides of the image are multiples of 4 in [8, 256]. A group norm after it normalises each record
-    separately."""
-
-    type: Literal["scatter"]
-    centre: NotRequired[float]
-
-
 class LayerPlain(TypedDict):
     """If its input is a vector, or was flattened, a dense layer takes the whole record; for any
     other image it takes each pixel."""
 
-    type: Literal["relu", "tanh", "sigmoid", "softplus", "global_avg_pool", "flatten"]
+    type: Literal["global_avg_pool", "flatten", "relu", "tanh", "sigmoid", "softplus"]
 
 
 class LayerGelu(TypedDict):
@@ -878,6 +853,31 @@ class LayerResidual(TypedDict):
     type: Literal["residual"]
     body: list[Layer]
     shortcut: NotRequired[list[Layer]]
+
+
+class LayerScatter(TypedDict):
+    """The scattering transform of two scales and eight directions: fixed wavelets, their moduli and
+    a low pass, 81 maps of each channel, a quarter as high and wide. It has no weights and comes
+    before all layers with weights, so its output for a record is computed once for a whole run. The
+    sides of the image are multiples of 4 in [8, 256]. A group norm after it normalises each record
+    separately."""
+
+    type: Literal["scatter"]
+    centre: NotRequired[float]
+
+
+class LayerReplicate(TypedDict):
+    """Repeats the record's one channel this many times; only the first layer, before a conv2d."""
+
+    type: Literal["replicate"]
+    channels: int
+
+
+class LayerCrop(TypedDict):
+    """The middle of the record's image, this many pixels high and wide; only the first layer."""
+
+    type: Literal["crop"]
+    size: int
 
 
 class Input(TypedDict):
@@ -2213,9 +2213,9 @@ AuditFilter = str
 LossName = Literal["softmax_cross_entropy", "logistic", "squared"]
 Loss = LossName | LossHuber
 Layer = (
-    LayerDense | LayerConv2d | LayerMaxPool2d | LayerAvgPool2d | LayerReplicate | LayerCrop |
-    LayerScatter | LayerPlain | LayerGelu | LayerGroupNorm | LayerLayerNorm | LayerDropout |
-    LayerResidual
+    LayerDense | LayerConv2d | LayerMaxPool2d | LayerAvgPool2d | LayerPlain | LayerGelu |
+    LayerGroupNorm | LayerLayerNorm | LayerDropout | LayerResidual | LayerScatter | LayerReplicate |
+    LayerCrop
 )
 Kernel = int | list[int]
 ModelSpec = ModelPreset | ModelSpecLayers
@@ -2271,13 +2271,13 @@ Scope = Literal[
 ]
 Role = Literal["analyst", "data_owner", "privacy_officer", "operator", "auditor"]
 ProblemCode = Literal[
-    "invalid_argument", "idempotency_key_missing", "unit_unsupported", "one_rank_only",
-    "job_too_large", "not_float_safe", "key_in_query", "key_missing", "key_malformed",
-    "key_unknown", "key_expired", "key_revoked", "session_ended", "untrusted_proxy",
-    "too_many_wrong_keys", "key_ended", "policy_violation", "forbidden_origin", "second_person",
-    "forbidden", "not_found", "method_not_allowed", "not_acceptable", "gone", "precondition_failed",
+    "invalid_argument", "idempotency_key_missing", "not_float_safe", "unit_unsupported",
+    "one_rank_only", "job_too_large", "forbidden_origin", "untrusted_proxy", "key_in_query",
+    "key_missing", "key_malformed", "key_unknown", "key_expired", "session_ended", "key_revoked",
+    "too_many_wrong_keys", "key_ended", "policy_violation", "second_person", "forbidden",
+    "not_found", "method_not_allowed", "not_acceptable", "gone", "precondition_failed",
     "precondition_required", "body_too_large", "uri_too_long", "head_too_large",
-    "unsupported_media_type", "range_not_satisfiable", "expectation_failed", "budget_exhausted",
+    "unsupported_media_type", "expectation_failed", "range_not_satisfiable", "budget_exhausted",
     "budget_held", "grant_pending", "grant_decided", "already_exists", "conflict",
     "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use", "dataset_private",
     "dataset_public", "dataset_frozen", "dataset_not_frozen", "dataset_unavailable",
