@@ -5,8 +5,8 @@
 const DELIMITERS = [',', ';', '\t', '|'];
 const FEW = 20; // a column with more distinct words is probably a name or an id
 
-// Returns the cells of one line, without their quotes.
-function cells(line, delimiter) {
+// Returns the cells of one line, without their quotes. A cell in quotes may contain the delimiter.
+export function cells(line, delimiter) {
   const found = [];
   let cell = '';
   let quoted = false;
@@ -16,7 +16,7 @@ function cells(line, delimiter) {
       if (c === '"' && line[i + 1] === '"') cell += line[++i];
       else if (c === '"') quoted = false;
       else cell += c;
-    } else if (c === '"' && cell === '') quoted = true;
+    } else if (c === '"' && cell.trim() === '') [cell, quoted] = ['', true];
     else if (c === delimiter) {
       found.push(cell);
       cell = '';

@@ -24,15 +24,16 @@ export function isOfPersons({format, columns, privacy_id}) {
 // Every number and range that describes the records starts empty, because the owner has to state it.
 export function emptyDeclaration() {
   return {id: '', format: 'csv', task: 'classification', classes: '', header: false, columns: [], shape: '', scale: '', count: '',
-    low: '', high: '', target_low: '', target_high: '', privacy_id: false, rows_kept: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', holdout: ''};
+    low: '', high: '', target_low: '', target_high: '', privacy_id: false, rows_kept: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', held: 'share', holdout: '0.1'};
 }
 
 function numbers(text) {
   return text.split(/[\s,x×]+/).filter(Boolean).map(read);
 }
 
+// Reads values: one a line if there are several lines, so that a value may contain commas; otherwise with commas between.
 function words(text) {
-  return text.split(',').map((word) => word.trim()).filter((word) => word !== '');
+  return text.split(text.trim().includes('\n') ? '\n' : ',').map((word) => word.trim()).filter((word) => word !== '');
 }
 
 function range(low, high) {
@@ -68,7 +69,7 @@ function privacyOf(form) {
 
 export function declarationOf(form) {
   const body = {id: form.id.trim(), format: form.format, task: form.task, privacy: privacyOf(form)};
-  if (form.privacy === 'private' && read(form.holdout) !== undefined) body.holdout = read(form.holdout);
+  if (form.privacy === 'private' && form.held === 'share') body.holdout = read(form.holdout);
   if (form.privacy === 'private' && isOfPersons(form) && form.rows_kept) body.rows_kept = read(form.rows_kept);
   if (form.format === 'csv') {
     body.header = form.header;

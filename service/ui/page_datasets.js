@@ -4,7 +4,7 @@ import {get} from './api.js';
 import {badge, barred, waits} from './badge.js';
 import {tags} from './caption.js';
 import {bare, count, delta, epsilon, percent} from './format.js';
-import {gauge} from './gauge.js';
+import {gauge, scarcity} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
 import {share} from './share.js';
 import {isAlive} from './stream.js';
@@ -34,7 +34,8 @@ function budgetCells({budget, grant}) {
   if (!budget) return html`<td data-name="Budget"><span><span class="tag">public</span> <span class="quiet">no budget, anybody may see it</span></span></td>
     <td class="number wide"></td><td class="number wide"></td><td class="number wide">–</td>`;
   const part = share(budget);
-  return html`<td data-name="Budget used"><div class="used">${gauge(part)}<span>${percent(part.spent + part.held)}</span></div></td>
+  const [, word] = scarcity(part);
+  return html`<td data-name="Budget used"><div class="used">${gauge(part)}<span>${percent(part.spent + part.held)}</span></div>${word ? html`<small>${word}</small>` : nothing}</td>
     <td class="number" data-name="Guarantee so far">${epsilon(budget.epsilon_spent)}</td>
     <td class="number" data-name="Largest job left">${budget.frozen ? 'frozen' : epsilon(budget.epsilon_remaining)}</td>
     <td class="number" data-name="Promised"><span>ε ${bare(budget.epsilon)} <small>δ ${delta(budget.delta)}</small></span></td>`;

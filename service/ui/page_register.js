@@ -7,7 +7,8 @@ import {declarationOf, emptyDeclaration, filesOf, formats, isOfPersons} from './
 import {bytes, epsilon, percent, plain} from './format.js';
 import {bar} from './gauge.js';
 import {trouble} from './notice.js';
-import {choice, field, input, read} from './schema_form.js';
+import {openFields, openWords} from './open_fields.js';
+import {choice, field, input, inWords, read} from './schema_form.js';
 import {watch} from './watch.js';
 
 const kinds = [['numeric', 'number'], ['categorical', 'words'], ['label', 'predicted'], ['ignored', 'not used'],
@@ -22,6 +23,12 @@ function refused({detail, file, line, column}) {
     {body: {advice: 'Correct the declaration or the file and send both again: nothing was spent.'}});
 }
 
+// Returns the element of the field that an error's pointer names: the field itself, or the first one inside it.
+function fieldAt(pointer) {
+  const column = /^\/columns\/\d+/.exec(pointer)?.[0];
+  return document.getElementById(pointer) ?? (column ? document.querySelector(`[id^="${column}/"]`) : null);
+}
+
 class Page {
   constructor(view) {
     this.view = view;
@@ -31,6 +38,7 @@ class Page {
     this.places = {}; // address and digest of each file that the daemon fetches itself
     this.read = null; // the guess from the beginning of the file (csv_guess.js)
     this.stated = false;
+    this.tried = false; // whether the user has tried to register: from then on open fields are marked
     this.problem = null;
     this.step = null; // the current step, and the share of it that is done
     this.key = keyring();
@@ -55,7 +63,23 @@ class Page {
   }
 
   get errors() {
-    return this.problem?.errors ?? [];
+    const open = this.tried ? this.open.filter(({text}) => text) : [];
+    return [...(this.problem?.errors ?? []), ...open.map(({id, text}) => ({pointer: id, detail: text}))];
+  }
+
+  get open() {
+    return openFields(this.form, this);
+  }
+
+  // Registers if every field is filled in; otherwise marks the open ones and goes to the first.
+  attempt() {
+    const [first] = this.open;
+    if (!first) return this.register();
+    this.tried = true;
+    this.problem = null;
+    this.draw();
+    this.view.say(openWords(this.open));
+    document.getElementById(first.id)?.focus();
   }
 
   async register() {
@@ -115,6 +139,8 @@ class Page {
     this.problem = error;
     this.draw();
     this.view.say(error.message);
+    const [first] = (error.errors ?? []).map(({pointer}) => fieldAt(pointer)).filter(Boolean);
+    first?.focus();
   }
 
   // --- drawing ---
@@ -134,9 +160,9 @@ class Page {
     return html`<label class="drop" @dragover=${(event) => event.preventDefault()} @drop=${(event) => {
       event.preventDefault();
       this.take(name, event.dataTransfer.files[0]);
-    }}><input type="file" class="unseen" name=${name} @change=${(event) => this.take(name, event.target.files[0])}>
+    }}><input type="file" class="unseen" id="file-${name}" name=${name} @change=${(event) => this.take(name, event.target.files[0])}>
       <b>${files.length > 1 ? `${name}: ` : ''}${file ? file.name : 'Drop a file here, or choose one'}</b>
-      <small>${file ? bytes(file.size) : 'It stays in this page until you promise below.'}</small></label>
+      <small>${file ? bytes(file.size) : 'It stays in this page until you promise below.'}</small></label>${this.wrong(`file-${name}`)}
       <details><summary>Or have ${files.length > 1 ? name : 'it'} fetched</summary><div class="fields">
       ${this.place(name, 'url', 'Address', 'The daemon gets the file from there by https. A file above then shows the columns alone.', 'https://example.com/adult.csv')}
       ${this.place(name, 'sha256', 'SHA-256', 'What the file must have; may be left empty.')}</div></details>`;
@@ -171,20 +197,22 @@ class Page {
     };
     const at = `/columns/${i}`;
     const wrong = this.errors.find(({pointer}) => pointer === at || pointer.startsWith(`${at}/`));
+    const isWrong = (name) => this.errors.some(({pointer}) => pointer === `${at}/${name}` || (pointer === `${at}/range` && ['low', 'high'].includes(name)));
     const numeric = column.kind === 'numeric' || (column.kind === 'label' && this.form.task === 'regression');
     const cell = (name, label, kind, placeholder = '') => html`<input type="text" id="${at}/${name}" aria-label="${label} of ${column.name}"
-      inputmode=${kind} autocomplete="off" placeholder=${placeholder} .value=${column[name]} @input=${(event) => change(name)(event.target.value)}>`;
+      inputmode=${kind} autocomplete="off" placeholder=${placeholder} aria-invalid=${isWrong(name) ? 'true' : nothing} .value=${column[name]} @input=${(event) => change(name)(event.target.value)}>`;
+    const values = html`<textarea id="${at}/values" rows=${Math.min(6, column.values.split('\n').length)} aria-label="Values of ${column.name}" autocomplete="off" spellcheck="false"
+      placeholder="all values, with commas between, or one a line" aria-invalid=${isWrong('values') ? 'true' : nothing} .value=${column.values} @input=${(event) => change('values')(event.target.value)}></textarea>`;
     const said = column.kind !== 'ignored' && column.kind !== 'privacy_id';
     const state = column.kind === 'privacy_id' ? html`<small>Compared while importing, then forgotten. All rows of one person are protected together.</small>`
       : !said ? nothing : numeric
-      ? html`<div class="range">${cell('low', 'Least value', 'decimal', 'least')} to ${cell('high', 'Greatest value', 'decimal', 'greatest')}</div>`
-      : cell('values', 'Values', 'text', 'all values, with commas between');
+      ? html`<div class="range">${cell('low', 'Smallest value', 'decimal', 'smallest')} to ${cell('high', 'Largest value', 'decimal', 'largest')}</div>` : values;
     return html`<tr><td data-name="Column">${this.form.header ? html`<b>${column.name}</b>` : cell('name', `Name`, 'text')}</td>
       <td data-name="Kind"><select aria-label="Kind of ${column.name}" @change=${(event) => change('kind')(event.target.value)}>
         ${kinds.map(([kind, word]) => html`<option value=${kind} ?selected=${kind === column.kind}>${word}</option>`)}</select></td>
-      <td data-name="Range or values">${state}${wrong ? html`<small class="wrong">${wrong.detail}</small>` : nothing}</td>
-      <td data-name="Where empty">${!said ? nothing : html`${cell('default', 'Where empty', numeric ? 'decimal' : 'text', column.gaps ? 'needed' : '')}
-        ${column.gaps && !column.default ? html`<small class="wrong">This column has gaps: say what stands for them.</small>` : nothing}`}</td></tr>`;
+      <td data-name="Range or values">${state}${wrong ? html`<small class="wrong">${inWords(wrong)}</small>` : nothing}</td>
+      <td data-name="If empty">${!said ? nothing : html`${cell('default', 'Value for empty cells', numeric ? 'decimal' : 'text', column.gaps ? 'needed' : '')}
+        ${column.gaps && !column.default ? html`<small class="wrong">This column has empty cells: enter the value that they take.</small>` : nothing}`}</td></tr>`;
   }
 
   columnsCard() {
@@ -196,7 +224,7 @@ class Page {
         The first line names the columns</label>
       ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
         : html`<div class="scroll"><table class="folds columns"><thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Range or values</th>
-          <th scope="col">Where empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => this.columnRow(column, i))}</tbody></table></div>`}
+          <th scope="col">If empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => this.columnRow(column, i))}</tbody></table></div>`}
       ${form.columns.length > COLUMNS_SHOWN ? html`<p class="quiet">Only ${COLUMNS_SHOWN} of ${form.columns.length} columns are shown; register such a table through the API.</p>` : nothing}</section>`;
   }
 
@@ -221,34 +249,62 @@ class Page {
 
   privacyCard() {
     const {form} = this;
-    const radio = (value, title, textOf) => html`<label class="option"><input type="radio" name="privacy" value=${value} .checked=${form.privacy === value}
+    const radio = (value, title, textOf) => html`<label class="option"><input type="radio" name="privacy" id="privacy-${value}" value=${value} .checked=${form.privacy === value}
       @change=${() => this.set('privacy', value)}><span><b>${title}</b><small>${textOf}</small></span></label>`;
     const value = read(form.epsilon);
     const wrong = this.errors.find(({pointer}) => pointer === '/privacy');
     return html`<section class="card"><h2>The promise</h2><fieldset><legend class="unseen">Who may see the records</legend>
       ${radio('private', 'These records are about people: protect them', 'They get a budget. When it is spent, it is gone.')}
       ${radio('public', 'Everybody may see these records', 'No budget. Quality is measured on such data.')}</fieldset>
-      ${wrong ? html`<small class="wrong">${wrong.detail}</small>` : nothing}
+      ${wrong ? html`<small class="wrong">${inWords(wrong)}</small>` : nothing}${this.wrong('privacy-private')}
       ${form.privacy !== 'private' ? nothing : html`<div class="fields">${this.text('/privacy/epsilon', 'epsilon', 'Epsilon', typeof value === 'number' && value > 0
           ? `Any outcome is at most ${plain(Math.exp(value), 2)} times as likely with a person's record as without it, δ aside.` : '')}
         ${this.text('/privacy/delta', 'delta', 'Delta', 'The probability left for bad luck: well below one over the number of records.')}
         ${this.select('/privacy/relation', 'relation', 'Neighbours', [['zero_out', 'with a record, or with nothing in its place'], ['replace_one', 'with a record, or with another one']])}
-        ${this.text('/holdout', 'holdout', 'Hold out', 'A share of the records, for good, on which quality can be measured: 0.1. They have the same budget again. Leave it empty to train on all.')}
         ${isOfPersons(form) ? this.select('/rows_kept', 'rows_kept', 'Rows kept of each person', kept,
-          'At random, of whoever has more. Everybody takes the room of so many, so that nothing tells how many there are; no step reads more.') : nothing}</div>`}</section>`;
+          'At random, of whoever has more. Everybody takes the room of so many, so that nothing tells how many there are; no step reads more.') : nothing}</div>${this.holdoutChoice()}`}</section>`;
+  }
+
+  // The holdout cannot be chosen later, so that the form names both choices and what each means.
+  holdoutChoice() {
+    const {form} = this;
+    const radio = (value, title, text) => html`<label class="option"><input type="radio" name="holdout" value=${value} .checked=${form.held === value}
+      @change=${() => this.set('held', value)}><span><b>${title}</b><small>${text}</small></span></label>`;
+    const share = read(form.holdout);
+    return html`<h3>Records held out</h3><fieldset><legend class="unseen">Records held out</legend>
+      ${radio('share', `${typeof share === 'number' ? percent(share) : 'A share'} of the records: the quality of every model can be measured`,
+        'No model is trained on them. They have the same budget again, only for measurements.')}
+      ${form.held === 'share' ? html`<div class="fields">${this.text('/holdout', 'holdout', 'Share that is held out', 'Of the records, chosen at random: 0.1 is one in ten.')}</div>` : nothing}
+      ${radio('none', 'none: the quality of models can never be measured', 'Models are trained on all records. This cannot be changed later; only public data of the same form can show quality.')}</fieldset>`;
+  }
+
+  // Makes the error of a field that is not made by field().
+  wrong(id) {
+    const wrong = this.errors.find(({pointer}) => pointer === id);
+    return wrong ? html`<small class="wrong">${inWords(wrong)}</small>` : nothing;
   }
 
   sendCard() {
     const {form, step} = this;
-    const missing = filesOf(form).some((name) => !this.files[name] && !this.places[name]?.url);
     const promise = form.privacy === 'private' ? `Promise ${epsilon(read(form.epsilon))} and upload` : form.privacy ? 'Register as public' : 'Register';
     return html`<section class="card"><label class="check"><input type="checkbox" id="state" .checked=${this.stated} @change=${(event) => {
         this.stated = event.target.checked;
         this.draw();
       }}> I state that the column names, ranges, values and the number of records, or of persons, may be known to everybody. The promise cannot be made again under another name.</label>
-      ${this.problem ? trouble(this.problem) : nothing}${this.errors.length > 1 ? html`<ul>${this.errors.map(({pointer, detail}) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul>` : nothing}
-      <button class="button accent" id="register" ?disabled=${!this.stated || missing || !form.privacy || !form.id || step} @click=${() => this.register()}>${promise}</button>
+      ${this.wrong('state')}${this.problemNotice()}
+      ${this.open.length ? html`<div class=${this.tried ? 'notice warn' : 'quiet'} id="open">${openWords(this.open)}</div>` : nothing}
+      <button class="button accent" id="register" ?disabled=${step} @click=${() => this.attempt()}>${promise}</button>
       ${step ? html`<p role="status">${step.word} … ${step.share != null ? percent(step.share) : ''}</p>${bar(step.share ?? 0, step.word)}` : nothing}</section>`;
+  }
+
+  // Shows what the daemon refused. Errors of fields stand at their fields; the others are listed here.
+  problemNotice() {
+    const {problem} = this;
+    if (!problem?.errors?.length) return trouble(problem);
+    const stray = problem.errors.filter(({pointer}) => !fieldAt(pointer));
+    const marked = problem.errors.length - stray.length;
+    return html`<div class="notice bad" role="alert">${marked ? html`<b>${marked === 1 ? '1 field needs a correction' : `${marked} fields need a correction`}; ${
+      marked === 1 ? 'it is' : 'they are'} marked above.</b>` : nothing}${stray.map((one) => html`<div>${one.pointer.slice(1).replaceAll('/', ' ')} ${inWords(one)}</div>`)}</div>`;
   }
 
   draw() {

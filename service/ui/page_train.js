@@ -252,11 +252,17 @@ class Page {
         : html`<div class="field"><label for="slider">Stronger privacy ↔ better model</label><input id="slider" type="range" min="0" max=${SLIDER}
           .value=${String(toSlider(read(form.privacy.epsilon)))} aria-valuetext=${epsilon(read(form.privacy.epsilon))}
           @input=${(event) => changed(String(fromSlider(Number(event.target.value))))}>
-          <small>${largest == null ? '' : `at most ${epsilon(below(largest))} fits with these settings`}</small></div>`}</div>
+          <small>${largest == null ? '' : `at most ${epsilon(below(largest))} fits with these settings`}${this.otherLargest(largest)}</small></div>`}</div>
       <details ?open=${this.isOpen('exact', '/privacy/delta', '/privacy/accountant')}><summary>Delta, and how epsilon is figured</summary><div class="fields">
       ${this.text('/privacy/delta', 'delta', 'Delta', 'At most the dataset’s, which is the default.', delta(this.budget?.delta))}
       ${this.select('/privacy/accountant', 'accountant', 'Figured by', accountants, 'Of this job’s own epsilon: numerically takes less noise for the same one. The ledger charges the Rényi curve either way.')}
       </div></details></section>`;
+  }
+
+  // Explains why the dataset's page shows another largest epsilon, if it does.
+  otherLargest(largest) {
+    const whole = this.budget?.epsilon_remaining;
+    return largest == null || whole == null || bare(below(largest)) === bare(whole) ? '' : `; ${bare(whole)} on the dataset's page is for steps that read all records`;
   }
 
   // Returns whether a part of the form is open. It stays open once the daemon has reported an error

@@ -1,6 +1,7 @@
 // A model's predictions for records that the user types in. Nothing of them is kept, and they cost nothing.
 import {html, nothing} from './lit-html.js';
 import {get, post} from './api.js';
+import {cells} from './csv_guess.js';
 import {percent, plain} from './format.js';
 import {trouble} from './notice.js';
 import {area, field} from './schema_form.js';
@@ -9,8 +10,7 @@ const ROWS = 50;
 
 // Returns the cells of a line as values of the columns, null for an empty cell.
 function cellsOf(line, columns) {
-  return line.split(/[,\t]/).map((cell, i) => {
-    const text = cell.trim();
+  return cells(line, line.includes('\t') ? '\t' : ',').map((text, i) => {
     if (text === '') return null;
     return columns?.[i]?.kind === 'categorical' || !Number.isFinite(Number(text)) ? text : Number(text);
   });
@@ -57,7 +57,7 @@ export function predictCard(draw) {
     })}</tbody></table></div>`;
 
   return (job) => html`<section class="card"><h2>Predictions</h2><details @toggle=${open(job)}><summary>Ask the model about records</summary>${!dataset ? trouble(problem) : html`<form @submit=${ask(job)}>
-    ${field({id: 'records', label: 'Records, one a line', hint: read() ? `Cells with commas between: ${read().slice(0, 20).map(({name}) => name).join(', ')}${read().length > 20 ? ', …' : ''}.`
+    ${field({id: 'records', label: 'Records, one a line', hint: read() ? `Cells with commas between, in quotes if a cell has a comma itself: ${read().slice(0, 20).map(({name}) => name).join(', ')}${read().length > 20 ? ', …' : ''}.`
       : 'The values of each, with commas between, not scaled.', control: area({id: 'records', value: text, rows: 4, changed: (now) => {
         text = now;
       }})})}

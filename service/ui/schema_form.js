@@ -7,11 +7,25 @@ function faultOf({id, errors, within}) {
   return errors?.find(({pointer}) => pointer === id || (within && pointer.startsWith(`${id}/`)));
 }
 
+const said = [[/^must match \[a-z0-9\]/, 'Use small letters, digits, dots and dashes, and begin with a letter or a digit.'],
+  [/^must match \[a-z0-9-\]/, 'Use small letters, digits and dashes.'], [/^must have (\d+) to \d+ elements$/, 'Enter at least $1.'],
+  [/^must have low below high.*/, 'The smallest value must be below the largest.'], [/^must be \[low, high\].*/, 'Enter the smallest and the largest value.'],
+  [/^stands? (here )?a second time$|^stands twice$/, 'This is there twice.']];
+
+// Says the daemon's error about a field as a sentence for people.
+export function inWords({code, detail}) {
+  if (code === 'missing') return 'This is needed: please fill it in.';
+  const [form, words] = said.find(([pattern]) => pattern.test(detail)) ?? [];
+  if (form) return detail.replace(form, words);
+  const text = /^(must|has|is|needs|does|leaves|makes) /.test(detail) ? `It ${detail}` : detail[0].toUpperCase() + detail.slice(1);
+  return text.endsWith('.') ? text : `${text}.`;
+}
+
 // Makes one field. id is the JSON pointer that an error would name.
 export function field({id, label, hint, control, errors, within}) {
   const wrong = faultOf({id, errors, within});
   return html`<div class="field"><label for=${id}>${label}</label>${control}
-    ${wrong ? html`<small class="wrong" id="${id}-wrong">${wrong.detail}</small>` : hint ? html`<small>${hint}</small>` : nothing}</div>`;
+    ${wrong ? html`<small class="wrong" id="${id}-wrong">${inWords(wrong)}</small>` : hint ? html`<small>${hint}</small>` : nothing}</div>`;
 }
 
 export function input({id, value, placeholder, kind = 'text', changed, errors, within}) {

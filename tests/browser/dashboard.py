@@ -139,9 +139,13 @@ class Walk:
             browser.type(f"[id='/columns/{column}/high']", high)
         browser.type("[id='/columns/2/values']", "Bonn, Kiel, Ulm")
         browser.click("input[value=private]")
+        browser.click("input[name=holdout][value=none]")
         browser.click("#state")
         browser.click("#register")
         browser.await_that("document.querySelector('.wrong')", "the fault of a label without values")
+        browser.type("[id='/columns/3/values']", "no")
+        browser.click("#register")
+        browser.await_text("Enter at least 2.")
         browser.expect_faults("400 (Bad Request)")
         browser.type("[id='/columns/3/values']", "no, maybe")
         browser.click("#register")
@@ -261,6 +265,7 @@ class Walk:
         browser.go("/ui/datasets/digits")
         browser.await_text("What is public")
         browser.await_that("document.querySelectorAll('.entries li').length == 10", "the newest entries")
+        browser.run("[...document.querySelectorAll('summary')].find((e) => e.innerText == 'Spending at each Rényi order').click()")
         browser.await_that("document.querySelectorAll('ui-chart canvas').length == 2", "the curves and the guarantee")
         self.look_at("dataset")
         browser.go("/ui/train?dataset=digits")
@@ -454,12 +459,17 @@ def digits(daemon):
     daemon.register("digits-public", DIGITS_SCHEMA, {"data": b"".join(lines[::5])}, "public")
 
 
+def read_axe():
+    """Returns the text of axe-core, or None if it could not be fetched."""
+    if not os.environ.get("AXE"):
+        return None
+    with open(os.environ["AXE"], encoding="utf-8") as file:
+        return file.read()
+
+
 def main():
     chromium, epsilond, *shots = sys.argv[1:]
-    axe = None
-    if os.environ.get("AXE"):
-        with open(os.environ["AXE"], encoding="utf-8") as file:
-            axe = file.read()
+    axe = read_axe()
     with tempfile.TemporaryDirectory() as folder, Daemon(epsilond, "--outbound-allow", "127.0.0.1") as daemon, Chromium(chromium, daemon.base) as browser:
         browser.resize(1320)
         browser.scheme("light")

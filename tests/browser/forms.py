@@ -48,7 +48,7 @@ def persons(walk, check, daemon, browser, folder):
     for column, low, high in ((1, "0", "120"), (2, "0", "50")):
         browser.type(f"[id='/columns/{column}/low']", low)
         browser.type(f"[id='/columns/{column}/high']", high)
-    browser.await_text("This column has gaps")
+    browser.await_text("This column has empty cells")
     browser.type("[id='/columns/2/default']", "5")
     browser.type("[id='/columns/3/values']", ", ".join(TOWNS))
     browser.type("[id='/columns/4/values']", "no, yes")

@@ -1,0 +1,83 @@
+// The fields of the form that registers a dataset which are empty or cannot be right. The page finds them before it
+// sends anything, so that a person sees all of them at once, in plain words.
+import {filesOf} from './declaration.js';
+import {read} from './schema_form.js';
+
+const needs = {range: 'a range', values: 'their values', default: 'a value for empty cells', name: 'a name'};
+const isNumber = (text) => typeof read(text) === 'number';
+
+// Returns what is wrong with the two ends of a range, or null.
+function rangeFault(low, high) {
+  for (const text of [low, high]) {
+    if (text.trim() === '') return 'Enter the smallest and the largest value that can occur.';
+    if (!isNumber(text)) return `“${text.trim()}” is not a number.`;
+  }
+  return read(low) < read(high) ? null : 'The smallest value must be below the largest.';
+}
+
+// Returns the id of the end that is empty or no number; of the first one if both are fine.
+function endAt(at, low, high, names) {
+  return `${at}/${isNumber(low) && !isNumber(high) ? names[1] : names[0]}`;
+}
+
+function* columnFields(column, i, {task, header}) {
+  const at = `/columns/${i}`;
+  const {kind, low, high, values} = column;
+  if (!header && column.name.trim() === '') yield {id: `${at}/name`, column: i, need: 'name', text: 'Give this column a name.'};
+  if (kind === 'ignored' || kind === 'privacy_id') return;
+  if (kind === 'numeric' || (kind === 'label' && task === 'regression')) {
+    const text = rangeFault(low, high);
+    if (text) yield {id: endAt(at, low, high, ['low', 'high']), column: i, need: 'range', text};
+  } else if (values.trim() === '') yield {id: `${at}/values`, column: i, need: 'values', text: 'Enter every value that can occur.'};
+  if (column.gaps && column.default === '') yield {id: `${at}/default`, column: i, need: 'default', text: ''};
+}
+
+// Makes a field that must have a number.
+function number(id, text, need) {
+  if (text.trim() === '') return [{id, need, text: 'Enter a number.'}];
+  return isNumber(text) ? [] : [{id, need, text: `“${text.trim()}” is not a number.`}];
+}
+
+function span(at, low, high, need) {
+  const text = rangeFault(low, high);
+  return text ? [{id: endAt(at, low, high, [0, 1]), need, text}] : [];
+}
+
+function* shapeFields(form) {
+  const {format, task} = form;
+  if (task === 'classification' && format !== 'cifar10') yield* number('/classes', form.classes, 'the number of classes');
+  if (format === 'libsvm') yield* number('/features/count', form.count, 'the number of features');
+  if (format === 'libsvm' && (form.low || form.high)) yield* span('/features/range', form.low, form.high, 'the range of the features');
+  if (['idx', 'npy'].includes(format) && form.shape.trim() === '') yield {id: '/features/shape', need: 'the shape of one record', text: 'Enter whole numbers, with commas between.'};
+  if (task === 'regression') yield* span('/target/range', form.target_low, form.target_high, 'the range of the answers');
+}
+
+function* privacyFields(form) {
+  if (form.privacy === '') yield {id: 'privacy-private', need: 'who may see the records', text: 'Choose one of the two.'};
+  if (form.privacy !== 'private') return;
+  yield* number('/privacy/epsilon', form.epsilon, 'an epsilon');
+  yield* number('/privacy/delta', form.delta, 'a delta');
+  if (form.held === 'share') yield* number('/holdout', form.holdout, 'the share that is held out');
+}
+
+// Returns the open fields from the top of the page to its end, as {id, column, need, text}. id is the id of the
+// element, column the index of the column that it belongs to. files and places have what is to be sent, by name.
+export function openFields(form, {files, places, stated}) {
+  const found = [];
+  for (const name of filesOf(form)) if (!files[name] && !places[name]?.url) found.push({id: `file-${name}`, need: filesOf(form).length > 1 ? `the file “${name}”` : 'a file', text: 'Choose a file, or give its address.'});
+  if (form.id.trim() === '') found.push({id: '/id', need: 'a name', text: 'Give the dataset a name.'});
+  if (form.format === 'csv') form.columns.forEach((column, i) => found.push(...columnFields(column, i, form)));
+  else found.push(...shapeFields(form));
+  found.push(...privacyFields(form));
+  if (!stated) found.push({id: 'state', need: 'your statement', text: 'Tick this to register.'});
+  return found;
+}
+
+// Says how many fields are open: "14 columns still need a range; a name is missing".
+export function openWords(fields) {
+  const said = Object.entries(needs).map(([need, words]) => [fields.filter((one) => one.column !== undefined && one.need === need).length, words])
+    .filter(([number]) => number).map(([number, words]) => (number === 1 ? `1 column still needs ${words.replace('their', 'its')}` : `${number} columns still need ${words}`));
+  const rest = fields.filter(({column}) => column === undefined).map(({need}) => need);
+  if (rest.length) said.push(`still missing: ${rest.join(', ')}`);
+  return `${said.join('; ')}.`;
+}
