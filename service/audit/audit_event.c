@@ -1,6 +1,7 @@
 #include "service/audit/audit_event.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <microhttpd.h>
@@ -58,10 +59,24 @@ static const char *object_of(const struct request *request)
                : "";
 }
 
+/* An id of a dataset needs no escapes in JSON. */
+static void write_about(struct audit_event *act, const struct request *request)
+{
+    static_assert(sizeof "{\"dataset\":\"\"}" + sizeof request->about.text <=
+                      sizeof act->detail,
+                  "the detail has room for the id of a dataset");
+    if (request->about.text[0] == '\0')
+        snprintf(act->detail, sizeof act->detail, "{}");
+    else
+        snprintf(act->detail, sizeof act->detail, "{\"dataset\":\"%s\"}",
+                 request->about.text);
+}
+
 void audit_event_begin(struct audit_event *act, const struct daemon_state *context,
                        const struct request *request)
 {
     act->address[0] = '\0';
+    write_about(act, request);
     if (context->config->audit_ip)
         read_address(act->address, request);
     act->row = (struct audit_row){
@@ -76,7 +91,7 @@ void audit_event_begin(struct audit_event *act, const struct daemon_state *conte
         .result = "ok",
         .code = "",
         .request = request->id,
-        .detail = "{}",
+        .detail = act->detail,
     };
 }
 
@@ -125,7 +140,6 @@ static enum status told(enum status status)
 void audit_event_refused(struct daemon_state *context, const struct request *request)
 {
     struct audit_event act;
-    char detail[sizeof "{\"dataset\":\"\"}" + sizeof request->about.text];
     const struct route *route = request->match.route;
     if (request->refused == ST_OK || route == NULL || request->hides_outcome)
         return;
@@ -137,9 +151,5 @@ void audit_event_refused(struct daemon_state *context, const struct request *req
         act.row.action = "read";
     act.row.result = denied ? "denied" : "error";
     act.row.code = status_wire(told(request->refused));
-    if (request->about.text[0] != '\0') {
-        snprintf(detail, sizeof detail, "{\"dataset\":\"%s\"}", request->about.text);
-        act.row.detail = detail;
-    }
     denied_events_note(context->denied_events, &act.row);
 }

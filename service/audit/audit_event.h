@@ -23,15 +23,16 @@
 struct daemon_state;
 struct request;
 
-enum { AUDIT_EVENT_ADDRESS_SIZE = 46 };
+enum { AUDIT_EVENT_ADDRESS_SIZE = 46, AUDIT_EVENT_DETAIL_SIZE = 96 };
 
-struct audit_event {
+struct audit_event { /* not to be copied: the row points into it */
     struct audit_row row;
-    char address[AUDIT_EVENT_ADDRESS_SIZE];
+    char address[AUDIT_EVENT_ADDRESS_SIZE], detail[AUDIT_EVENT_DETAIL_SIZE];
 };
 
 /* Fills in the principal, the action and the time. The object is the one that the path
- * names, the result is "ok", and the detail is empty. */
+ * names, the result is "ok", and the detail is the dataset that the request is about
+ * (request->about), if it is known. */
 void audit_event_begin(struct audit_event *act, const struct daemon_state *context,
                        const struct request *request);
 

@@ -8,9 +8,12 @@
 #include "service/handlers/handlers.h"
 #include "service/http/cached_response.h"
 #include "service/jobs/job_admin.h"
+#include "service/jobs/job_facts.h"
+#include "service/jobs/jobs.h"
 #include "service/models/model_json.h"
 #include "service/models/models.h"
 #include "service/process/daemon_state.h"
+#include "store/rows/model_rows.h"
 
 /* --- datasets --- */
 
@@ -63,6 +66,7 @@ enum status handle_job_patch(struct daemon_state *context, struct request *reque
         access_find_job(context, &question, request->match.id, &job, error);
     if (status != ST_OK)
         return status;
+    request->about = *job_dataset(job);
     struct cached_response *answer = cached_response(context->jobs, job);
     struct caption_update renaming = {answer->tag, job_caption(context->jobs, job),
                                       put_of_job, job};
@@ -98,6 +102,9 @@ enum status handle_model_patch(struct daemon_state *context, struct request *req
         access_find_model(context, &question, request->match.id, &named.row, error);
     if (status != ST_OK)
         return status;
+    const struct job *job = jobs_find_ever(context->jobs, named.row->job.text);
+    if (job != NULL)
+        request->about = *job_dataset(job);
     char *text = model_json(context, named.row);
     request_tag(tag, text);
     free(text);

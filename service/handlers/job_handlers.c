@@ -29,6 +29,7 @@
 #include "service/http/stale_read_retry.h"
 #include "service/jobs/job_admin.h"
 #include "service/jobs/job_eta.h"
+#include "service/jobs/job_facts.h"
 #include "service/planning/plan_refusal.h"
 #include "service/planning/planner.h"
 #include "service/process/daemon_state.h"
@@ -266,11 +267,15 @@ void price_job_create(struct daemon_state *context, struct request *request)
 
 /* --- get, cancel --- */
 
-static enum status find(struct daemon_state *context, const struct request *request,
+static enum status find(struct daemon_state *context, struct request *request,
                         struct job **job, struct error *error)
 {
     const struct access_question question = access_question_of(request);
-    return access_find_job(context, &question, request->match.id, job, error);
+    enum status status =
+        access_find_job(context, &question, request->match.id, job, error);
+    if (status == ST_OK)
+        request->about = *job_dataset(*job);
+    return status;
 }
 
 /* Reads ?wait= once; afterwards request->deadline_ns holds. */

@@ -33,6 +33,19 @@ static enum status find(struct daemon_state *context, const struct request *requ
     return access_find_model(context, &question, request->match.id, row, error);
 }
 
+/* Like find, for a request that leaves a row in the audit trail: the row names the
+ * dataset. */
+static enum status find_for_act(struct daemon_state *context, struct request *request,
+                                const struct model_row **row, struct error *error)
+{
+    enum status status = find(context, request, row, error);
+    const struct job *job =
+        status == ST_OK ? jobs_find_ever(context->jobs, (*row)->job.text) : NULL;
+    if (job != NULL)
+        request->about = *job_dataset(job);
+    return status;
+}
+
 enum status handle_model_get(struct daemon_state *context, struct request *request,
                              struct error *error)
 {
@@ -74,7 +87,7 @@ enum status handle_model_delete(struct daemon_state *context, struct request *re
                                 struct error *error)
 {
     const struct model_row *row;
-    enum status status = find(context, request, &row, error);
+    enum status status = find_for_act(context, request, &row, error);
     if (status == ST_OK)
         status = remove_model(context, request, row, error);
     if (status != ST_OK)
@@ -220,7 +233,7 @@ enum status handle_model_content(struct daemon_state *context, struct request *r
     const struct model_row *row;
     char tag[ONNX_TAG_SIZE];
     unsigned format = CONTENT_SAFETENSORS;
-    enum status status = find(context, request, &row, error);
+    enum status status = find_for_act(context, request, &row, error);
     if (status == ST_OK)
         status = read_format(&format, request, error);
     if (status != ST_OK)

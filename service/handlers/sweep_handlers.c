@@ -206,7 +206,7 @@ static struct access_object object_of(const struct sweep *sweep)
     return (struct access_object){job_project(job), job_owner(job)};
 }
 
-static enum status find(struct daemon_state *context, const struct request *request,
+static enum status find(struct daemon_state *context, struct request *request,
                         const struct sweep **out, struct error *error)
 {
     const struct access_question question = access_question_of(request);
@@ -216,6 +216,8 @@ static enum status find(struct daemon_state *context, const struct request *requ
         object = object_of(*out);
     enum status status =
         access_check_thing(&question, "sweep", request->match.id, &object, error);
+    if (status == ST_OK)
+        request->about = *job_dataset(sweep_any_run(*out));
     return status == ST_OK ? sweep_check(*out, error) : status;
 }
 

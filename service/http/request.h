@@ -52,7 +52,8 @@ struct request {
     uint64_t followed;       /* the count of other daemons' changes known when it was
                             handled */
     enum status refused;     /* the status of the problem in the reply; ST_OK: none */
-    struct dataset_id about; /* the dataset of a refused plan; text "": not known */
+    struct dataset_id about; /* the dataset of its plan, job, model or sweep; text "":
+                              * not known */
     bool hides_outcome;      /* only its sender may know that it failed */
     bool waited;             /* for a change, before it was answered */
     const void *awaited;     /* what it waits for, while it waits */

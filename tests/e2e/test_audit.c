@@ -155,7 +155,8 @@ static void a_job_its_model_and_a_cancellation_are_one_act_each(void **state)
     before = newest(client);
     expect_no_row(client, before); /* no one causes an end */
     snprintf(path, sizeof path, "/v1/models/%s/content", reply_text(job, "model"));
-    snprintf(expected, sizeof expected, "local model.download %s ok - {}",
+    snprintf(expected, sizeof expected,
+             "local model.download %s ok - {\"dataset\":\"points\"}",
              reply_text(job, "model"));
     assert_status(client_get(client, "%s", path), 200);
     expect_row(client, before, expected);
@@ -170,7 +171,8 @@ static void a_job_its_model_and_a_cancellation_are_one_act_each(void **state)
     const char *endless = submit(client, SAMPLE_JOB, "points", SAMPLE_ENDLESS, 1e6);
     before = newest(client);
     cancel(client, endless);
-    snprintf(expected, sizeof expected, "local job.cancel %s ok - {}", endless);
+    snprintf(expected, sizeof expected,
+             "local job.cancel %s ok - {\"dataset\":\"points\"}", endless);
     expect_row(client, before, expected);
     before = newest(client);
     cancel(client, endless);
