@@ -125,7 +125,9 @@ flags.debug   := -Og -g3
 flags.asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
 flags.tsan    := -O1 -g1 -fsanitize=thread
 flags.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined # needs CC=clang
-COMPILE = $(CC) $(strict) $(warnings) $(flags.$(MODE)) -I. $(CPPFLAGS) $(CFLAGS)
+# The sources of tests compile in half the time so; what they test is optimised as always.
+flags.tests   := -O1 -g1
+COMPILE = $(CC) $(strict) $(warnings) $(flags.$(MODE)) $(lighter) -I. $(CPPFLAGS) $(CFLAGS)
 LINK    = $(CC) $(flags.$(MODE)) -Wl,--as-needed $(CFLAGS) $(LDFLAGS)
 # mold links the test programs if it is installed, in a third of the time. The shipped programs are
 # linked by the system's linker.
@@ -152,6 +154,15 @@ long     := lost_daemons random_kills time events flipped_bits recovery webhooks
             restored_backup logins polls sweep_ends openapi_replay last_budget lost_ranks rank_faults
 long     := $(call programs,$(long:%=tests/e2e/test_%.c))
 e2e      := $(long) $(filter-out $(long),$(call programs,tests/e2e/test_*.c))
+# CI runs each of these programs under one sanitizer: under the thread sanitizer those in which many
+# clients, jobs or daemons act at the same time, under the address sanitizer all others.
+crowded  := charges closed_accounts connections daemon_logins daemon_pages daemons deleted_in_use deletes equal_times \
+            event_crowds events grants idempotency jobs last_budget lists logins lost_daemons main_job metrics models \
+            object_store pending_grants polls predictions random_kills ranks recovery regrants reserved server_store \
+            statistics sweep_ends sweeps time webhooks what_fits
+crowded  := $(call programs,$(crowded:%=tests/e2e/test_%.c))
+once.asan := $(filter-out $(crowded),$(e2e))
+once.tsan := $(filter $(crowded),$(e2e))
 e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 
 # The thread sanitizer finds nothing in programs that cannot start a thread. Such programs (according
@@ -166,7 +177,8 @@ endif
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo demo-cluster unit e2e audit faults storm slow mutants bench bench-peers numbers papers check-python check-onnx check-contract openapi check-openapi-lint check-generators check-client check-browser check-metrics check-blobs check-slurm check-packages check-lean check-image check-compose deb layers fuzzers format check-format FORCE help clean
+# Every target with a text for `make help` is a name and no file.
+.PHONY: $(shell sed -n 's/^\([a-z0-9-]*\):.*\#\#.*/\1/p' Makefile) FORCE
 .SECONDEXPANSION:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -191,7 +203,7 @@ $(BUILD)/%.a: $$(call objects,$$*)
 # Makefile builds what the edit affects and nothing else; warnings affect nothing.
 same       = $(filter x$(subst $(space),_,$(strip $(1))),x$(subst $(space),_,$(strip $(2))))
 keep       = $(if $(call same,$(1),$(file <$@)),,$(shell mkdir -p $(@D))$(file >$@,$(1)))
-compiled  := $(CC) $(strict) $(flags.$(MODE)) -I. $(CPPFLAGS) $(CFLAGS)
+compiled  := $(CC) $(strict) $(flags.$(MODE)) $(flags.tests) -I. $(CPPFLAGS) $(CFLAGS)
 $(BUILD)/flags: FORCE
 	$(call keep,$(compiled))
 FORCE: ;
@@ -200,6 +212,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo "  cc  $<"
 	$(quiet)$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(addsuffix .o,$(tests) $(e2e)): private lighter := $(flags.tests)
 
 # tests/<layer>/test_x links <layer> (or its top room) and the layers below it; tests/e2e/test_x
 # links the other files of tests/e2e and talks to the daemon from outside.
@@ -280,10 +294,12 @@ demo:                                      ## show the main job end to end (DATA
 demo-cluster: all                          ## show two daemons that answer and two that train, on PostgreSQL and S3
 	@deploy/demo-cluster $(BUILD)/epsilond || [ $$? = 77 ] # 77: it printed "not run"
 unit: $(call chosen,$(tests))              ## run the unit tests that are out of date
-e2e slow faults: export EPSILOND := $(BUILD)/epsilond
+e2e e2e-once slow faults: export EPSILOND := $(BUILD)/epsilond
 e2e: $(BUILD)/epsilond $(BUILD)/epsilond-rank $(call chosen,$(e2e)) ## run the end-to-end tests: a real daemon and a client
+e2e-once: $(BUILD)/epsilond $(BUILD)/epsilond-rank $(call chosen,$(once.$(MODE))) ## run the share of the end-to-end tests that CI runs under this sanitizer (MODE=asan, tsan)
 slow: all                                  ## run the long suites: half an hour or more
 	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FLIPS=1000 FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
+	@for mode in asan tsan; do FLIPS=20 $(MAKE) --no-print-directory -j4 MODE=$$mode e2e || exit; done
 	@$(MAKE) --no-print-directory mutants
 mutants: all                               ## plant privacy bugs; tests must catch each (ONLY="words", MINUTES=5)
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)

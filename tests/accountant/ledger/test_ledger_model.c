@@ -22,7 +22,7 @@ enum {
     RACERS = 3,
     SERVER_HISTORIES = SANITIZED ? 2 : 6, /* each has its own tables, and waits */
     HISTORIES = RACES_SOUGHT ? 200
-                : SANITIZED  ? 800
+                : SANITIZED  ? 300
                              : 6000,
 };
 
