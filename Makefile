@@ -282,10 +282,12 @@ $(BUILD)/service/ui_files.h: service/ui/embed $(ui)
 	$(quiet)service/ui/embed $(BUILD)/service $(ui)
 $(BUILD)/tests/api/test_openapi.ok: openapi.yaml api/limits.h tests/api/test_openapi.py tests/api/write_openapi.py
 
-test:                                      ## run everything that must pass: unit, then e2e
+test:                                      ## run everything that must pass: unit and e2e
 	@deploy/install-deps --if-missing
-	@$(MAKE) --no-print-directory -j2 all unit
-	@$(MAKE) --no-print-directory -j6 e2e
+	@$(MAKE) --no-print-directory -j2 all
+	@# Programs of tests/e2e wait for ticks and disks, so the others compile and run at the same time.
+	@$(MAKE) --no-print-directory -j5 e2e & trap "kill $$!" INT TERM; \
+	 $(MAKE) --no-print-directory -j2 unit; unit=$$?; wait $$! && exit $$unit
 	@tests/skips.py $(BUILD) $(ONLY)
 demo:                                      ## show the main job end to end (DATA=folder: MNIST)
 	@deploy/install-deps --if-missing
