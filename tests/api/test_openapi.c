@@ -698,8 +698,8 @@ static void parse_predict(const char *body)
     bool is_table = strstr(body, "Private") != NULL;
     open_dataset(&table,
                  "{\"id\":\"t\",\"format\":\"csv\",\"task\":\"classification\","
-                 "\"columns\":[{\"name\":\"a\",\"kind\":\"numeric\",\"range\":"
-                 "[17,90],\"default\":40},{\"name\":\"w\",\"kind\":"
+                 "\"columns\":[{\"name\":\"age\",\"kind\":\"numeric\",\"range\":"
+                 "[17,90],\"default\":40},{\"name\":\"work\",\"kind\":"
                  "\"categorical\",\"values\":[\"Private\",\"?\"]},{\"name\":\"y\","
                  "\"kind\":\"label\",\"values\":[\"a\",\"b\"]}],"
                  "\"privacy\":\"public\"}");
