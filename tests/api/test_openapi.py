@@ -245,7 +245,7 @@ def main():
         jsonschema.Draft202012Validator.check_schema(schema)
     check_references(document)
     check_routes(document, facts["routes"])
-    check_codes(document, {item["code"]: item["status"] for item in facts["codes"]})
+    check_codes(document, facts["codes"])
     check_formats(document, facts["formats"])
     check_for_generators(document["paths"], "paths")
     check_for_generators(document["components"], "components")

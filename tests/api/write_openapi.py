@@ -72,6 +72,9 @@ def lines_of(name, value, indent, head=None):
         if len(texts) == 1:
             texts = textwrap.wrap(value, WRAP - indent - 2, break_on_hyphens=False)
         return [head + "|"] + [(" " * (indent + 2) + text).rstrip() for text in texts]
+    if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
+        return textwrap.wrap(head.lstrip() + flow(value), WRAP, break_on_hyphens=False,
+                             initial_indent=" " * indent, subsequent_indent=" " * (indent + 2))
     if isinstance(value, dict):
         members = [line for key, item in value.items() for line in lines_of(key, item, indent + 2)]
         return [head.rstrip()] + members
@@ -255,7 +258,7 @@ def put_codes(document, codes):
     for name, response in responses.items():
         if not re.fullmatch(r"Problem\d+", name):
             continue
-        own = [code["code"] for code in codes if code["status"] == int(name.removeprefix("Problem"))]
+        own = [code for code, status in codes.items() if name == f"Problem{status}"]
         lead = response["description"].split("Codes:")[0].replace("\n", " ")
         text = f"{lead}Codes: {', '.join([code for code in own if code not in told] or own)}."
         document.put(["components", "responses", name, "description"], text)
@@ -268,6 +271,20 @@ def put_routes(document, routes):
             path = ["paths", route["path"], route["method"].lower()]
             document.put(path + ["operationId"], route["name"])
             document.put(path + ["x-scope"], route["scope"])
+    action = document.schemas["AuditRow"]["properties"]["action"]
+    acts = ", ".join(dict.fromkeys(route["act"] for route in routes if route["act"]))
+    rest = action["description"].replace("\n", " ").split("; ", 1)[1]
+    document.put(["components", "schemas", "AuditRow", "properties", "action"],
+                 {**action, "description": f"{acts}; {rest.strip()}"})
+
+
+def put_enums(document, enums):
+    for path, words in enums.items():
+        schema = document.schemas
+        for name in path.split("/"):
+            schema = schema[name]
+        also = [None] if None in schema["enum"] else []
+        document.put(["components", "schemas", *path.split("/")], {**schema, "enum": list(dict.fromkeys(words)) + also})
 
 
 def put_discriminators(document):
@@ -285,8 +302,7 @@ def rewrite(text, header, tables):
     put_codes(document, tables["codes"])
     put_routes(document, tables["routes"])
     put_discriminators(document)
-    for name, words in tables["enums"].items():
-        document.put_schema(name, {"type": "string", "enum": words})
+    put_enums(document, tables["enums"])
     scopes = document.schemas["KeyRequest"]["properties"]["scopes"]
     document.put(["components", "schemas", "KeyRequest", "properties", "scopes"],
                  {**scopes, "maxItems": len(tables["enums"]["Scope"])})

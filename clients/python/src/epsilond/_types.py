@@ -541,8 +541,8 @@ class ChargeRequest(TypedDict):
     dataset: DatasetId
     engine: str
     mechanism: ChargedWork | list[ChargedWork]
-    unit: Literal["record", "person"]
-    parts: NotRequired[list[Literal["train", "holdout"]]]
+    unit: Unit
+    parts: NotRequired[list[PartName]]
     records: NotRequired[int]
     lease_s: NotRequired[int]
     block_steps: NotRequired[int]
@@ -556,8 +556,8 @@ class Charge(TypedDict):
     dataset: DatasetId
     engine: str
     mechanism: list[ChargedWork]
-    unit: Literal["record", "person"]
-    parts: list[Literal["train", "holdout"]] | None
+    unit: Unit
+    parts: list[PartName] | None
     records: int | None
     steps: int
     block_steps: int
@@ -597,12 +597,12 @@ class Block(TypedDict):
 
 
 class ChargeEstimate(TypedDict):
-    fits: Literal["yes", "held", "no"]
+    fits: Fits
     dataset: DatasetId
     engine: str
     mechanism: list[ChargedWork]
-    unit: Literal["record", "person"]
-    parts: list[Literal["train", "holdout"]] | None
+    unit: Unit
+    parts: list[PartName] | None
     records: int | None
     steps: int
     block_steps: int
@@ -1282,7 +1282,7 @@ class StatisticsGuarantee(TypedDict):
     """The charge for all statistics of the request together, before and after the run."""
 
     relation: Relation
-    unit: Literal["record", "person"]
+    unit: Unit
     epsilon: float
     delta: float
     accountant: Literal["rdp", "gaussian"]
@@ -1317,15 +1317,15 @@ class StatisticsPage(TypedDict):
 
 
 class StatisticsEstimateStatisticsItem(TypedDict):
-    kind: Literal["histogram", "table", "sum", "mean", "variance", "quantiles"]
+    kind: StatisticKind
     slots: int
     margin: float | None
 
 
 class StatisticsEstimate(TypedDict):
-    fits: Literal["yes", "held", "no"]
+    fits: Fits
     relation: Relation
-    unit: Literal["record", "person"]
+    unit: Unit
     epsilon: float
     delta: float
     accountant: Literal["rdp", "gaussian"]
@@ -1516,7 +1516,7 @@ class DatasetEvent(TypedDict):
     grant."""
 
     id: DatasetId
-    state: Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
+    state: DatasetState
 
 
 class SweepEvent(TypedDict):
@@ -1692,7 +1692,7 @@ class SweepEstimateRunsItem(TypedDict):
 class SweepEstimate(TypedDict):
     """The privacy figures are null on public data."""
 
-    fits: Literal["yes", "held", "no"]
+    fits: Fits
     epsilon: float | None
     epsilon_after: float | None
     epsilon_holdout: float | None
@@ -1724,7 +1724,7 @@ class EstimateMeasurement(TypedDict):
     """For a job that is evaluated on a holdout: what the measurement would cost the holdout's
     budget."""
 
-    fits: Literal["yes", "held", "no"]
+    fits: Fits
     records: int
     epsilon: float
     noise_multiplier: float
@@ -1746,7 +1746,7 @@ class EstimateTuning(TypedDict):
 class Estimate(TypedDict):
     """The privacy figures are null if the algorithm adds no noise."""
 
-    fits: Literal["yes", "held", "no"]
+    fits: Fits
     steps: int
     batch_size: int
     sampling_rate: float
@@ -2207,6 +2207,7 @@ ChargedWork = (
 ChargeId = str
 ChargeState = Literal["OPEN", "SETTLED", "LAPSED"]
 GrantId = str
+Fits = Literal["yes", "held", "no"]
 GrantState = Literal["PENDING", "APPROVED", "REJECTED", "LAPSED"]
 DatasetGrant = DatasetGrantId | None
 AuditFilter = str
@@ -2247,6 +2248,7 @@ Ranks = int
 Bins = int | list[float]
 StatisticsColumn = str
 Statistic = StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles
+StatisticKind = Literal["histogram", "table", "sum", "mean", "variance", "quantiles"]
 Interval = list[float]
 Margin = float
 Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles
