@@ -3,40 +3,27 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "store/sql/statement.h"
+#include "store/rows/row_columns.h"
 
-#define INSERT                                                                         \
-    "INSERT INTO blob(name,object,size,chunks,wrapped,create_ms) VALUES(?,?,?,?,?,?)"
-
-static enum status put(struct store_tx *tx, const char *sql, const struct blob_row *row,
-                       struct error *error)
-{
-    struct statement statement;
-    CHECK(row->chunk_count > 0);
-    statement_open(&statement, store_tx_database(tx), sql);
-    statement_bind_text(&statement, row->name);
-    statement_bind_text(&statement, row->object);
-    statement_bind_int(&statement, row->size);
-    statement_bind_blob(&statement, row->chunks, row->chunk_count * SHA256_SIZE);
-    statement_bind_blob(&statement, row->wrapped, sizeof row->wrapped);
-    statement_bind_time(&statement, row->create_ms);
-    return statement_run(&statement, error);
-}
+#define ROW struct blob_row
+static const struct row_column columns[] = {
+    COLUMN(name),      CHANGING(object),
+    CHANGING(size),    BLOB(ROW_BLOB, ROW_CHANGES, chunks, chunk_count, SHA256_SIZE),
+    CHANGING(wrapped), CHANGING(create_ms)};
+static const struct row_table table = ROW_TABLE("blob", columns);
 
 enum status blob_row_insert(struct store_tx *tx, const struct blob_row *row,
                             struct error *error)
 {
-    return put(tx, INSERT, row, error);
+    CHECK(row->chunk_count > 0);
+    return row_insert(tx, &table, row, error);
 }
 
 enum status blob_row_set(struct store_tx *tx, const struct blob_row *row,
                          struct error *error)
 {
-    return put(tx,
-               INSERT " ON CONFLICT(name) DO UPDATE SET object=excluded.object,"
-                      "size=excluded.size,chunks=excluded.chunks,"
-                      "wrapped=excluded.wrapped,create_ms=excluded.create_ms",
-               row, error);
+    CHECK(row->chunk_count > 0);
+    return row_put(tx, &table, row, error);
 }
 
 enum status blob_row_delete(struct store_tx *tx, const char *name, struct error *error)
@@ -52,21 +39,11 @@ enum status blob_row_find(struct store_tx *tx, const char *name,
                           void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "SELECT name,object,size,chunks,wrapped,create_ms FROM blob"
-                   " WHERE name=?");
+    struct blob_row row = {0};
+    rows_open(&statement, tx, &table, " WHERE name=?");
     statement_bind_text(&statement, name);
-    if (statement_next(&statement)) {
-        struct blob_row row = {.name = statement_text(&statement, 0),
-                               .object = statement_text(&statement, 1),
-                               .size = statement_int(&statement, 2),
-                               .chunks = statement_blob(&statement, 3),
-                               .create_ms = statement_time(&statement, 5)};
-        row.chunk_count = statement_blob_size(&statement, 3) / SHA256_SIZE;
-        statement_copy(&statement, 4, row.wrapped, sizeof row.wrapped);
-        if (statement_good(&statement))
-            visit(context, &row);
-    }
+    if (row_next(&statement, &table, &row))
+        visit(context, &row);
     return statement_end(&statement, error);
 }
 

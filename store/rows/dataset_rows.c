@@ -1,37 +1,25 @@
 #include "store/rows/dataset_rows.h"
 
-#include "store/sql/statement.h"
+#include "store/rows/row_columns.h"
+
+#define ROW struct dataset_row
+static const struct row_column columns[] = {
+    COLUMN(id),        CHANGING(version), CHANGING(state),
+    COLUMN(spec),      CHANGING(detail),  HASH_OR_NULL(sha256, ROW_CHANGES),
+    COLUMN(create_ms), COLUMN(project),   COLUMN(created_by)};
+static const struct row_table table = ROW_TABLE("dataset", columns);
 
 enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error)
 {
-    struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO dataset(id,version,state,spec,detail,sha256,create_ms,"
-                   "project,created_by) VALUES(?,?,?,?,?,?,?,?,?)");
-    statement_bind_text(&statement, row->id.text);
-    statement_bind_int(&statement, row->version);
-    statement_bind_text(&statement, row->state);
-    statement_bind_text(&statement, row->spec);
-    statement_bind_text(&statement, row->detail);
-    statement_bind_blob(&statement, row->sha256, SHA256_SIZE);
-    statement_bind_time(&statement, row->create_ms);
-    statement_bind_text(&statement, row->project);
-    statement_bind_text(&statement, row->created_by);
-    return statement_run(&statement, error);
+    return row_insert(tx, &table, row, error);
 }
 
 enum status dataset_row_update(struct store_tx *tx, const struct dataset_row *row,
                                struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "UPDATE dataset SET version=?,state=?,detail=?,sha256=?"
-                   " WHERE id=? AND version=?");
-    statement_bind_int(&statement, row->version);
-    statement_bind_text(&statement, row->state);
-    statement_bind_text(&statement, row->detail);
-    statement_bind_blob(&statement, row->sha256, SHA256_SIZE);
+    row_update_open(&statement, tx, &table, row, " WHERE id=? AND version=?");
     statement_bind_text(&statement, row->id.text);
     statement_bind_int(&statement, row->replaces);
     return statement_run_version(&statement, "SELECT 1 FROM dataset WHERE id=?",
@@ -52,28 +40,14 @@ enum status dataset_row_declare(struct store_tx *tx, const struct dataset_row *r
     return statement_run_one(&statement, error);
 }
 
-#define COLUMNS                                                                        \
-    "SELECT id,version,state,spec,detail,sha256,create_ms,project,"                    \
-    "created_by FROM dataset"
-
 /* Walks the rows that an open statement finds, and ends it. */
 static enum status walk(struct statement *statement,
                         bool (*visit)(void *context, const struct dataset_row *row),
                         void *context, struct error *error)
 {
-    while (statement_next(statement)) {
-        struct dataset_row row = {.version = statement_int(statement, 1),
-                                  .state = statement_text(statement, 2),
-                                  .spec = statement_text(statement, 3),
-                                  .detail = statement_text(statement, 4),
-                                  .sha256 = statement_blob(statement, 5),
-                                  .create_ms = statement_time(statement, 6),
-                                  .project = statement_text(statement, 7),
-                                  .created_by = statement_text(statement, 8)};
-        statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
-        if (!statement_good(statement) || !visit(context, &row))
-            break;
-    }
+    struct dataset_row row = {0};
+    while (row_next(statement, &table, &row) && visit(context, &row))
+        continue;
     return statement_end(statement, error);
 }
 
@@ -83,7 +57,7 @@ enum status dataset_rows_walk(struct store_tx *tx,
                               void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx), COLUMNS " ORDER BY rowid");
+    rows_open(&statement, tx, &table, " ORDER BY rowid");
     return walk(&statement, visit, context, error);
 }
 
@@ -93,7 +67,7 @@ enum status dataset_row_find(struct store_tx *tx, const struct dataset_id *id,
                              void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx), COLUMNS " WHERE id=?");
+    rows_open(&statement, tx, &table, " WHERE id=?");
     statement_bind_text(&statement, id->text);
     return walk(&statement, visit, context, error);
 }

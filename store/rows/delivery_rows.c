@@ -1,43 +1,25 @@
 #include "store/rows/delivery_rows.h"
 
-#include "store/sql/statement.h"
+#include "store/rows/row_columns.h"
+
+#define ROW struct delivery_row
+static const struct row_column columns[] = {
+    COLUMN(id),        COLUMN(webhook),   COLUMN(type),          COLUMN(body),
+    CHANGING(state),   CHANGING(result),  CHANGING(http_status), CHANGING(attempts),
+    CHANGING(next_ms), COLUMN(create_ms), CHANGING(update_ms),   COLUMN(traceparent)};
+static const struct row_table table = ROW_TABLE("delivery", columns);
 
 enum status delivery_row_insert(struct store_tx *tx, const struct delivery_row *row,
                                 struct error *error)
 {
-    struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO delivery(id,webhook,type,body,state,result,http_status,"
-                   "attempts,next_ms,create_ms,update_ms,traceparent)"
-                   " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
-    statement_bind_text(&statement, row->id.text);
-    statement_bind_text(&statement, row->webhook.text);
-    statement_bind_text(&statement, row->type);
-    statement_bind_text(&statement, row->body);
-    statement_bind_text(&statement, row->state);
-    statement_bind_text(&statement, row->result);
-    statement_bind_int(&statement, row->http_status);
-    statement_bind_int(&statement, row->attempts);
-    statement_bind_time(&statement, row->next_ms);
-    statement_bind_time(&statement, row->create_ms);
-    statement_bind_time(&statement, row->update_ms);
-    statement_bind_text(&statement, row->traceparent);
-    return statement_run(&statement, error);
+    return row_insert(tx, &table, row, error);
 }
 
 enum status delivery_row_update(struct store_tx *tx, const struct delivery_row *row,
                                 struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "UPDATE delivery SET state=?,result=?,http_status=?,attempts=?,"
-                   "next_ms=?,update_ms=? WHERE id=?");
-    statement_bind_text(&statement, row->state);
-    statement_bind_text(&statement, row->result);
-    statement_bind_int(&statement, row->http_status);
-    statement_bind_int(&statement, row->attempts);
-    statement_bind_time(&statement, row->next_ms);
-    statement_bind_time(&statement, row->update_ms);
+    row_update_open(&statement, tx, &table, row, " WHERE id=?");
     statement_bind_text(&statement, row->id.text);
     return statement_run_one(&statement, error);
 }
@@ -83,35 +65,16 @@ enum status delivery_rows_waiting(struct store_tx *tx, const struct webhook_id *
     return status;
 }
 
-/* Calls visit with the rows of a SELECT of all columns, whose parameters are bound. */
+/* Walks the rows that an open statement finds, and ends it. */
 static enum status walk(struct statement *statement,
                         bool (*visit)(void *context, const struct delivery_row *row),
                         void *context, struct error *error)
 {
-    while (statement_next(statement)) {
-        struct delivery_row row = {
-            .type = statement_text(statement, 2),
-            .body = statement_text(statement, 3),
-            .state = statement_text(statement, 4),
-            .result = statement_text(statement, 5),
-            .http_status = (unsigned)statement_int(statement, 6),
-            .attempts = (unsigned)statement_int(statement, 7),
-            .next_ms = statement_time(statement, 8),
-            .create_ms = statement_time(statement, 9),
-            .update_ms = statement_time(statement, 10),
-            .traceparent = statement_text(statement, 11),
-        };
-        statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
-        statement_copy_text(statement, 1, row.webhook.text, sizeof row.webhook.text);
-        if (!statement_good(statement) || !visit(context, &row))
-            break;
-    }
+    struct delivery_row row = {0};
+    while (row_next(statement, &table, &row) && visit(context, &row))
+        continue;
     return statement_end(statement, error);
 }
-
-#define SELECT_DELIVERY                                                                \
-    "SELECT id,webhook,type,body,state,result,http_status,attempts,next_ms,create_ms," \
-    "update_ms,traceparent FROM delivery WHERE webhook=?"
 
 enum status delivery_row_next(struct store_tx *tx, const struct webhook_id *webhook,
                               bool (*visit)(void *context,
@@ -119,9 +82,8 @@ enum status delivery_row_next(struct store_tx *tx, const struct webhook_id *webh
                               void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   SELECT_DELIVERY
-                   " AND state='WAITING' ORDER BY next_ms,number LIMIT 1");
+    rows_open(&statement, tx, &table,
+              " WHERE webhook=? AND state='WAITING' ORDER BY next_ms,number LIMIT 1");
     statement_bind_text(&statement, webhook->text);
     return walk(&statement, visit, context, error);
 }
@@ -132,8 +94,7 @@ delivery_rows_walk(struct store_tx *tx, const struct webhook_id *webhook, uint64
                    void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   SELECT_DELIVERY " ORDER BY number DESC LIMIT ?");
+    rows_open(&statement, tx, &table, " WHERE webhook=? ORDER BY number DESC LIMIT ?");
     statement_bind_text(&statement, webhook->text);
     statement_bind_int(&statement, most);
     return walk(&statement, visit, context, error);

@@ -2,50 +2,48 @@
 
 #include <stdio.h>
 
-#include "store/sql/statement.h"
+#include "store/rows/row_columns.h"
 
-enum { STATEMENT_SIZE = 256 };
+enum { REST_SIZE = 128 };
+
+#define ROW struct ledger_row
+static const struct row_column entry_columns[] = {
+    COLUMN(seq),
+    TEXT_OR_NULL(dataset),
+    COLUMN(epoch),
+    COLUMN(job),
+    COLUMN(kind),
+    BLOB(ROW_BLOB, ROW_FIXED, curve, curve_size, 1),
+    BLOB(ROW_BLOB_OR_NULL, ROW_FIXED, released, curve_size, 1),
+    COLUMN(meta),
+    COLUMN(actor),
+    COLUMN(time_ms),
+    COLUMN(prev),
+    COLUMN(hash)};
+#undef ROW
+#define ROW struct freeze_row
+static const struct row_column freeze_columns[] = {
+    COLUMN(dataset), COLUMN(epoch), COLUMN(seq), COLUMN(hash), COLUMN(time_ms)};
+#undef ROW
+#define ROW struct timeline_row
+static const struct row_column timeline_columns[] = {
+    COLUMN(dataset),
+    COLUMN(epoch),
+    COLUMN(seq),
+    COLUMN(hash),
+    COLUMN(shared),
+    COLUMN(seen),
+    BLOB(ROW_BLOB, ROW_FIXED, most, most_size, 1),
+    COLUMN(time_ms)};
+
+static const struct row_table entries = ROW_TABLE("ledger", entry_columns),
+                              freezes = ROW_TABLE("freeze", freeze_columns),
+                              timelines = ROW_TABLE("timeline", timeline_columns);
 
 enum status ledger_row_insert(struct store_tx *tx, const struct ledger_row *row,
                               struct error *error)
 {
-    struct statement statement;
-    statement_open(
-        &statement, store_tx_database(tx),
-        "INSERT INTO ledger(seq,dataset,epoch,job,kind,curve,released,meta,actor,"
-        "time_ms,prev,hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
-    statement_bind_int(&statement, row->seq);
-    statement_bind_text(&statement, row->dataset[0] != '\0' ? row->dataset : NULL);
-    statement_bind_int(&statement, row->epoch);
-    statement_bind_text(&statement, row->job);
-    statement_bind_text(&statement, row->kind);
-    statement_bind_blob(&statement, row->curve, row->curve_size);
-    statement_bind_blob(&statement, row->released, row->curve_size);
-    statement_bind_text(&statement, row->meta);
-    statement_bind_text(&statement, row->actor);
-    statement_bind_time(&statement, row->time_ms);
-    statement_bind_blob(&statement, row->prev, SHA256_SIZE);
-    statement_bind_blob(&statement, row->hash, SHA256_SIZE);
-    return statement_run(&statement, error);
-}
-
-static void read_row(struct statement *statement, struct ledger_row *row)
-{
-    *row = (struct ledger_row){.seq = statement_int(statement, 0),
-                               .dataset = statement_text(statement, 1),
-                               .epoch = statement_int(statement, 2),
-                               .job = statement_text(statement, 3),
-                               .kind = statement_text(statement, 4),
-                               .curve = statement_blob(statement, 5),
-                               .curve_size = statement_blob_size(statement, 5),
-                               .released = statement_blob(statement, 6),
-                               .meta = statement_text(statement, 7),
-                               .actor = statement_text(statement, 8),
-                               .time_ms = statement_time(statement, 9)};
-    statement_copy(statement, 10, row->prev, sizeof row->prev);
-    statement_copy(statement, 11, row->hash, sizeof row->hash);
-    if (row->released != NULL)
-        statement_expect_size(statement, 6, row->curve_size);
+    return row_insert(tx, &entries, row, error);
 }
 
 enum status ledger_rows_count(struct store_tx *tx, const char *dataset, uint64_t after,
@@ -82,12 +80,9 @@ static enum status walk_entries(struct statement *statement,
                                               const struct ledger_row *row),
                                 void *context, struct error *error)
 {
-    struct ledger_row row;
-    while (statement_next(statement)) {
-        read_row(statement, &row);
-        if (!statement_good(statement) || !visit(context, &row))
-            break;
-    }
+    struct ledger_row row = {0};
+    while (row_next(statement, &entries, &row) && visit(context, &row))
+        continue;
     return statement_end(statement, error);
 }
 
@@ -96,10 +91,7 @@ enum status ledger_row_seal(struct store_tx *tx,
                             void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(
-        &statement, store_tx_database(tx),
-        "SELECT seq,'',epoch,job,kind,curve,released,meta,actor,time_ms,prev,"
-        "hash FROM ledger WHERE kind='SEAL' ORDER BY seq DESC LIMIT 1");
+    rows_open(&statement, tx, &entries, " WHERE kind='SEAL' ORDER BY seq DESC LIMIT 1");
     return walk_entries(&statement, visit, context, error);
 }
 
@@ -107,15 +99,13 @@ enum status ledger_rows_walk(struct store_tx *tx, const struct ledger_range *ran
                              bool (*visit)(void *context, const struct ledger_row *row),
                              void *context, struct error *error)
 {
-    char sql[STATEMENT_SIZE];
+    char rest[REST_SIZE];
     struct statement statement;
-    snprintf(sql, sizeof sql,
-             "SELECT seq,coalesce(dataset,''),epoch,job,kind,curve,released,meta,actor,"
-             "time_ms,prev,hash FROM ledger WHERE seq>? AND seq<?%s%s ORDER BY seq%s",
+    snprintf(rest, sizeof rest, " WHERE seq>? AND seq<?%s%s ORDER BY seq%s",
              range->dataset != NULL ? " AND dataset=?" : "",
              range->since_ms > 0 ? " AND time_ms>=?" : "",
              range->newest_first ? " DESC" : "");
-    statement_open(&statement, store_tx_database(tx), sql);
+    rows_open(&statement, tx, &entries, rest);
     statement_bind_int(&statement, range->after);
     statement_bind_int(&statement, range->before > 0 ? range->before : INT64_MAX);
     if (range->dataset != NULL)
@@ -190,16 +180,7 @@ enum status mark_row_find(struct store_tx *tx, const char *job, uint64_t *author
 enum status freeze_row_insert(struct store_tx *tx, const struct freeze_row *row,
                               struct error *error)
 {
-    struct statement statement;
-    statement_open(
-        &statement, store_tx_database(tx),
-        "INSERT INTO \"freeze\"(dataset,epoch,seq,hash,time_ms) VALUES(?,?,?,?,?)");
-    statement_bind_text(&statement, row->dataset);
-    statement_bind_int(&statement, row->epoch);
-    statement_bind_int(&statement, row->seq);
-    statement_bind_blob(&statement, row->hash, SHA256_SIZE);
-    statement_bind_time(&statement, row->time_ms);
-    return statement_run(&statement, error);
+    return row_insert(tx, &freezes, row, error);
 }
 
 enum status freeze_rows_walk(struct store_tx *tx,
@@ -207,38 +188,17 @@ enum status freeze_rows_walk(struct store_tx *tx,
                              void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(
-        &statement, store_tx_database(tx),
-        "SELECT dataset,epoch,seq,hash,time_ms FROM \"freeze\" ORDER BY dataset,epoch");
-    while (statement_next(&statement)) {
-        struct freeze_row row = {.dataset = statement_text(&statement, 0),
-                                 .epoch = statement_int(&statement, 1),
-                                 .seq = statement_int(&statement, 2),
-                                 .time_ms = statement_time(&statement, 4)};
-        statement_copy(&statement, 3, row.hash, sizeof row.hash);
-        if (!statement_good(&statement) || !visit(context, &row))
-            break;
-    }
+    struct freeze_row row = {0};
+    rows_open(&statement, tx, &freezes, " ORDER BY dataset,epoch");
+    while (row_next(&statement, &freezes, &row) && visit(context, &row))
+        continue;
     return statement_end(&statement, error);
 }
 
 enum status timeline_row_insert(struct store_tx *tx, const struct timeline_row *row,
                                 struct error *error)
 {
-    struct statement statement;
-    statement_open(
-        &statement, store_tx_database(tx),
-        "INSERT INTO timeline(dataset,epoch,seq,hash,shared,seen,most,time_ms)"
-        " VALUES(?,?,?,?,?,?,?,?)");
-    statement_bind_text(&statement, row->dataset);
-    statement_bind_int(&statement, row->epoch);
-    statement_bind_int(&statement, row->seq);
-    statement_bind_blob(&statement, row->hash, SHA256_SIZE);
-    statement_bind_int(&statement, row->shared);
-    statement_bind_int(&statement, row->seen);
-    statement_bind_blob(&statement, row->most, row->most_size);
-    statement_bind_time(&statement, row->time_ms);
-    return statement_run(&statement, error);
+    return row_insert(tx, &timelines, row, error);
 }
 
 enum status timeline_rows_walk(struct store_tx *tx,
@@ -247,22 +207,9 @@ enum status timeline_rows_walk(struct store_tx *tx,
                                void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(
-        &statement, store_tx_database(tx),
-        "SELECT dataset,epoch,seq,hash,shared,seen,most,time_ms FROM timeline"
-        " ORDER BY time_ms,hash,dataset,epoch");
-    while (statement_next(&statement)) {
-        struct timeline_row row = {.dataset = statement_text(&statement, 0),
-                                   .epoch = statement_int(&statement, 1),
-                                   .seq = statement_int(&statement, 2),
-                                   .shared = statement_int(&statement, 4),
-                                   .seen = statement_int(&statement, 5) != 0,
-                                   .most = statement_blob(&statement, 6),
-                                   .most_size = statement_blob_size(&statement, 6),
-                                   .time_ms = statement_time(&statement, 7)};
-        statement_copy(&statement, 3, row.hash, sizeof row.hash);
-        if (!statement_good(&statement) || !visit(context, &row))
-            break;
-    }
+    struct timeline_row row = {0};
+    rows_open(&statement, tx, &timelines, " ORDER BY time_ms,hash,dataset,epoch");
+    while (row_next(&statement, &timelines, &row) && visit(context, &row))
+        continue;
     return statement_end(&statement, error);
 }

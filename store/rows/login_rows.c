@@ -1,17 +1,16 @@
 #include "store/rows/login_rows.h"
-#include "store/sql/statement.h"
+
+#include "store/rows/row_columns.h"
+
+#define ROW struct login_row
+static const struct row_column columns[] = {COLUMN(id), COLUMN(key), COLUMN(begin_ms),
+                                            COLUMN(used_ms)};
+static const struct row_table table = ROW_TABLE("login", columns);
 
 enum status login_row_insert(struct store_tx *tx, const struct login_row *row,
                              struct error *error)
 {
-    struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO login(id,key,begin_ms,used_ms) VALUES(?,?,?,?)");
-    statement_bind_text(&statement, row->id);
-    statement_bind_text(&statement, row->key);
-    statement_bind_time(&statement, row->begin_ms);
-    statement_bind_time(&statement, row->used_ms);
-    return statement_run(&statement, error);
+    return row_insert(tx, &table, row, error);
 }
 
 enum status login_row_use(struct store_tx *tx, const char *id, int64_t used_ms,
@@ -34,21 +33,14 @@ enum status login_row_delete(struct store_tx *tx, const char *id, struct error *
     return statement_run(&statement, error);
 }
 
-#define COLUMNS "SELECT id,key,begin_ms,used_ms FROM login"
-
 /* Walks the rows that an open statement finds, and ends it. */
 static enum status walk(struct statement *statement,
                         bool (*visit)(void *context, const struct login_row *row),
                         void *context, struct error *error)
 {
-    while (statement_next(statement)) {
-        const struct login_row row = {.id = statement_text(statement, 0),
-                                      .key = statement_text(statement, 1),
-                                      .begin_ms = statement_time(statement, 2),
-                                      .used_ms = statement_time(statement, 3)};
-        if (!statement_good(statement) || !visit(context, &row))
-            break;
-    }
+    struct login_row row = {0};
+    while (row_next(statement, &table, &row) && visit(context, &row))
+        continue;
     return statement_end(statement, error);
 }
 
@@ -57,7 +49,7 @@ enum status login_rows_walk(struct store_tx *tx,
                             void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx), COLUMNS " ORDER BY id");
+    rows_open(&statement, tx, &table, " ORDER BY id");
     return walk(&statement, visit, context, error);
 }
 
@@ -66,7 +58,7 @@ enum status login_row_find(struct store_tx *tx, const char *id,
                            void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx), COLUMNS " WHERE id=?");
+    rows_open(&statement, tx, &table, " WHERE id=?");
     statement_bind_text(&statement, id);
     return walk(&statement, visit, context, error);
 }

@@ -1,23 +1,17 @@
 #include "store/rows/model_rows.h"
 
-#include "store/rows/row_number.h"
+#include "store/rows/row_columns.h"
+
+#define ROW struct model_row
+static const struct row_column columns[] = {
+    COUNTED(number), COLUMN(id),   COLUMN(job),      COLUMN(sha256),
+    COLUMN(size),    COLUMN(card), COLUMN(create_ms)};
+static const struct row_table table = ROW_TABLE_DRAWN("model", columns, NUMBERED_MODEL);
 
 enum status model_row_insert(struct store_tx *tx, const struct model_row *row,
                              struct error *error)
 {
-    struct statement statement;
-    enum status status =
-        row_number_open(&statement, tx, NUMBERED_MODEL, row->number,
-                        "id,job,sha256,size,card,create_ms", "?,?,?,?,?,?", error);
-    if (status != ST_OK)
-        return status;
-    statement_bind_text(&statement, row->id.text);
-    statement_bind_text(&statement, row->job.text);
-    statement_bind_blob(&statement, row->sha256, SHA256_SIZE);
-    statement_bind_int(&statement, row->size);
-    statement_bind_text(&statement, row->card);
-    statement_bind_time(&statement, row->create_ms);
-    return statement_run(&statement, error);
+    return row_insert(tx, &table, row, error);
 }
 
 enum status model_row_delete(struct store_tx *tx, const struct model_id *id,
@@ -29,24 +23,14 @@ enum status model_row_delete(struct store_tx *tx, const struct model_id *id,
     return statement_run_one(&statement, error);
 }
 
-#define COLUMNS "SELECT id,job,sha256,size,card,create_ms,number FROM model"
-
 /* Walks the rows that an open statement finds, and ends it. */
 static enum status walk(struct statement *statement,
                         bool (*visit)(void *context, const struct model_row *row),
                         void *context, struct error *error)
 {
-    while (statement_next(statement)) {
-        struct model_row row = {.size = statement_int(statement, 3),
-                                .card = statement_text(statement, 4),
-                                .create_ms = statement_time(statement, 5),
-                                .number = statement_int(statement, 6)};
-        statement_copy_text(statement, 0, row.id.text, sizeof row.id.text);
-        statement_copy_text(statement, 1, row.job.text, sizeof row.job.text);
-        statement_copy(statement, 2, row.sha256, sizeof row.sha256);
-        if (!statement_good(statement) || !visit(context, &row))
-            break;
-    }
+    struct model_row row = {0};
+    while (row_next(statement, &table, &row) && visit(context, &row))
+        continue;
     return statement_end(statement, error);
 }
 
@@ -55,7 +39,7 @@ enum status model_rows_walk(struct store_tx *tx,
                             void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx), COLUMNS " ORDER BY number");
+    rows_open(&statement, tx, &table, " ORDER BY number");
     return walk(&statement, visit, context, error);
 }
 
@@ -64,7 +48,7 @@ enum status model_row_find(struct store_tx *tx, const struct model_id *id,
                            void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx), COLUMNS " WHERE id=?");
+    rows_open(&statement, tx, &table, " WHERE id=?");
     statement_bind_text(&statement, id->text);
     return walk(&statement, visit, context, error);
 }

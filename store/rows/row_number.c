@@ -1,6 +1,7 @@
-#include "store/rows/row_number.h"
-
 #include <stdio.h>
+
+#include "store/rows/table_rows.h"
+#include "store/sql/statement.h"
 
 enum { SQL_SIZE = 256 };
 
@@ -40,23 +41,4 @@ enum status row_number_find(struct store_tx *tx, enum numbered table, const char
     if (statement_next(&statement))
         *number = statement_int(&statement, 0);
     return statement_end(&statement, error);
-}
-
-enum status row_number_open(struct statement *statement, struct store_tx *tx,
-                            enum numbered table, uint64_t number, const char *columns,
-                            const char *parameters, struct error *error)
-{
-    char sql[SQL_SIZE];
-    struct database *database = store_tx_database(tx);
-    if (number == 0) {
-        enum status status = row_number_draw(tx, table, &number, error);
-        if (status != ST_OK)
-            return status;
-    }
-    snprintf(sql, sizeof sql, "INSERT INTO %s(%s,%s)%s VALUES(?,%s)",
-             tables[table].name, tables[table].column, columns,
-             database->driver->dialect.as_given, parameters);
-    statement_open(statement, database, sql);
-    statement_bind_int(statement, number);
-    return ST_OK;
 }

@@ -2,73 +2,30 @@
 
 #include <stdio.h>
 
-#include "store/sql/statement.h"
+#include "store/rows/row_columns.h"
 
-enum { SQL_SIZE = 320 };
+enum { REST_SIZE = 96 };
+
+#define ROW struct statistics_row
+static const struct row_column columns[] = {
+    COUNTED(number),   COLUMN(id),         COLUMN(dataset),  CHANGING(state),
+    CHANGING(reason),  COLUMN(ledger_seq), COLUMN(spec),     COLUMN(guarantee),
+    CHANGING(answers), COLUMN(create_ms),  CHANGING(end_ms), COLUMN(created_by)};
+static const struct row_table table = ROW_TABLE("survey", columns);
 
 enum status statistics_row_insert(struct store_tx *tx, const struct statistics_row *row,
                                   struct error *error)
 {
-    struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO survey(id,dataset,state,reason,ledger_seq,spec,"
-                   "guarantee,answers,create_ms,end_ms,created_by)"
-                   " VALUES(?,?,?,?,?,?,?,?,?,?,?)");
-    statement_bind_text(&statement, row->id.text);
-    statement_bind_text(&statement, row->dataset);
-    statement_bind_text(&statement, row->state);
-    statement_bind_text(&statement, row->reason);
-    statement_bind_int(&statement, row->ledger_seq);
-    statement_bind_text(&statement, row->spec);
-    statement_bind_text(&statement, row->guarantee);
-    statement_bind_text(&statement, row->answers);
-    statement_bind_time(&statement, row->create_ms);
-    statement_bind_time(&statement, row->end_ms);
-    statement_bind_text(&statement, row->created_by);
-    return statement_run(&statement, error);
+    return row_insert(tx, &table, row, error);
 }
 
 enum status statistics_row_end(struct store_tx *tx, const struct statistics_row *row,
                                struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "UPDATE survey SET state=?,reason=?,answers=?,end_ms=? WHERE id=?");
-    statement_bind_text(&statement, row->state);
-    statement_bind_text(&statement, row->reason);
-    statement_bind_text(&statement, row->answers);
-    statement_bind_time(&statement, row->end_ms);
+    row_update_open(&statement, tx, &table, row, " WHERE id=?");
     statement_bind_text(&statement, row->id.text);
     return statement_run_one(&statement, error);
-}
-
-/* The columns of every selection, in this order; answers_as is selected as the
- * answers. */
-static void select_rows(char sql[SQL_SIZE], const char *answers_as, const char *rest)
-{
-    snprintf(sql, SQL_SIZE,
-             "SELECT number,id,dataset,state,reason,ledger_seq,spec,guarantee,%s,"
-             "create_ms,end_ms,created_by FROM survey %s",
-             answers_as, rest);
-}
-
-static bool read_row(struct statement *statement, struct statistics_row *row)
-{
-    *row = (struct statistics_row){
-        .number = statement_int(statement, 0),
-        .dataset = statement_text(statement, 2),
-        .state = statement_text(statement, 3),
-        .reason = statement_text(statement, 4),
-        .ledger_seq = statement_int(statement, 5),
-        .spec = statement_text(statement, 6),
-        .guarantee = statement_text(statement, 7),
-        .answers = statement_text(statement, 8),
-        .create_ms = statement_time(statement, 9),
-        .end_ms = statement_time(statement, 10),
-        .created_by = statement_text(statement, 11),
-    };
-    statement_copy_text(statement, 1, row->id.text, sizeof row->id.text);
-    return statement_good(statement);
 }
 
 enum status statistics_row_find(struct store_tx *tx, const char *id,
@@ -76,13 +33,11 @@ enum status statistics_row_find(struct store_tx *tx, const char *id,
                                               const struct statistics_row *row),
                                 void *context, struct error *error)
 {
-    char sql[SQL_SIZE];
     struct statement statement;
-    struct statistics_row row;
-    select_rows(sql, "answers", "WHERE id=?");
-    statement_open(&statement, store_tx_database(tx), sql);
+    struct statistics_row row = {0};
+    rows_open(&statement, tx, &table, " WHERE id=?");
     statement_bind_text(&statement, id);
-    if (statement_next(&statement) && read_row(&statement, &row))
+    if (row_next(&statement, &table, &row))
         visit(context, &row);
     return statement_end(&statement, error);
 }
@@ -92,20 +47,19 @@ enum status statistics_rows_walk(struct store_tx *tx, const struct survey_range 
                                                const struct statistics_row *row),
                                  void *context, struct error *error)
 {
-    char sql[SQL_SIZE], rest[SQL_SIZE / 2];
+    char sql[ROW_SQL_SIZE], rest[REST_SIZE];
     struct statement statement;
-    struct statistics_row row;
-    snprintf(rest, sizeof rest, "WHERE number>? AND number<?%s ORDER BY number%s",
+    struct statistics_row row = {0};
+    snprintf(rest, sizeof rest, " WHERE number>? AND number<?%s ORDER BY number%s",
              range->dataset != NULL ? " AND dataset=?" : "",
              range->newest_first ? " DESC" : "");
-    select_rows(sql, "''", rest);
+    row_select(sql, &table, "answers", rest);
     statement_open(&statement, store_tx_database(tx), sql);
     statement_bind_int(&statement, range->after);
     statement_bind_int(&statement, range->before > 0 ? range->before : INT64_MAX);
     if (range->dataset != NULL)
         statement_bind_text(&statement, range->dataset);
-    while (statement_next(&statement) && read_row(&statement, &row))
-        if (!visit(context, &row))
-            break;
+    while (row_next(&statement, &table, &row) && visit(context, &row))
+        continue;
     return statement_end(&statement, error);
 }
