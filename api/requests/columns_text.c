@@ -176,6 +176,25 @@ static bool read_all(struct schema *schema, struct json_node columns)
     return json_refusals(columns) == refusals;
 }
 
+static void read_dialect(struct dialect *dialect, const struct json_node *object)
+{
+    struct json_node delimiter = json_member(object, "delimiter");
+    struct json_node decimal = json_member(object, "decimal");
+    bool known = !json_present(delimiter) ||
+                 delimiter_parse(&dialect->delimiter, json_read_text(delimiter));
+    if (!known)
+        json_refuse(delimiter, "must be a comma, a semicolon, a tab or a bar (|)");
+    if (!json_present(decimal))
+        return;
+    const char *sign = json_read_text(decimal);
+    dialect->decimal_comma = strcmp(sign, ",") == 0;
+    if (!dialect->decimal_comma && strcmp(sign, ".") != 0)
+        json_refuse(decimal, "must be a point or a comma");
+    if (known && dialect->decimal_comma && dialect->delimiter == DELIMITER_COMMA)
+        json_refuse(decimal, "must be a point, because commas separate the cells: "
+                             "declare another delimiter if they do not");
+}
+
 void columns_text_read(struct schema *schema, const struct json_node *object)
 {
     struct json_node header = json_member(object, "header");
@@ -185,6 +204,7 @@ void columns_text_read(struct schema *schema, const struct json_node *object)
     schema_value_refuse_of(schema->reader, object, "target",
                            "has a label column with a range");
     schema->header = json_present(header) && json_read_flag(header);
+    read_dialect(&schema->dialect, object);
     bool known = read_all(schema, json_member(object, "columns"));
     if (schema->task == TASK_CLASSIFICATION)
         read_label_classes(schema, json_member(object, "classes"), known);
@@ -212,7 +232,12 @@ static void write_column(struct json_writer *writer, const struct column *column
 
 void columns_text_write(struct json_writer *writer, const struct schema *schema)
 {
+    const char delimiter[] = {delimiter_sign(schema->dialect.delimiter), '\0'};
     json_write_flag(writer, "header", schema->header);
+    if (schema->dialect.delimiter != DELIMITER_COMMA)
+        json_write_text(writer, "delimiter", delimiter);
+    if (schema->dialect.decimal_comma)
+        json_write_text(writer, "decimal", ",");
     json_write_array(writer, "columns");
     for (size_t i = 0; i < schema->column_count; i++)
         write_column(writer, &schema->columns[i]);

@@ -4,7 +4,7 @@
  *
  *   {"id","format":name,"task":classification|regression,"classes",
  *    "features":{"shape","scale"} | {"count","range"},
- *    "header","columns":[{"name","kind","range","values","default"}],
+ *    "header","delimiter","decimal","columns":[{"name","kind","range","values","default"}],
  *    "labels":[...],"target":{"range":[a,b]},"privacy_id"?,"rows_kept"?,
  *    "privacy":"public" | {"epsilon","delta","relation","order"},
  *    "holdout"?,"holdout_seed"?, only for private data (base/part.h),

@@ -7,7 +7,8 @@
  *   shaped   "features":{"shape":[...],"scale":x}, which both have defaults if the
  *            format fixes them
  *   indexed  "features":{"count":n,"range"?:[a,b]}, "labels"?:[numbers in class order]
- *   columns  "header"?:flag, "columns":[{"name","kind",...}] (columns_text.h)
+ *   columns  "header"?:flag, "delimiter"?, "decimal"?,
+ *            "columns":[{"name","kind",...}] (columns_text.h)
  *   "target":{"range":[a,b]}  for a regression without columns
  *   "privacy_id"?:flag        without columns: the ids of persons come in a file of
  *                             their own
@@ -27,7 +28,7 @@ struct json_writer;
 
 /* Lists the members above, NULL-ended, after those of head (NULL-ended too), to check
  * that an object has no other members. */
-enum { SCHEMA_MEMBERS_MAX = 20 };
+enum { SCHEMA_MEMBERS_MAX = 24 };
 void schema_text_members(const char *members[SCHEMA_MEMBERS_MAX],
                          const char *const *head);
 

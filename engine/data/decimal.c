@@ -217,6 +217,9 @@ static double read_slowly(const char *text, size_t size)
     char copy[DECIMAL_SIZE_MAX + 1];
     memcpy(copy, text, size);
     copy[size] = '\0';
+    char *comma = memchr(copy, ',', size);
+    if (comma != NULL)
+        *comma = '.';
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     CHECK(c != (locale_t)0);
     locale_t before = uselocale(c);
@@ -244,15 +247,15 @@ static double scale_decimal(const struct decimal *decimal, const char *text,
 }
 
 /* Reads digits, and an optional point among them, from text on; NULL if there is no
- * digit. */
-static inline const char *read_digits(struct decimal *decimal, const char *text,
-                                      const char *end)
+ * digit. The sign of the point is known when the function is compiled. */
+__attribute__((always_inline)) static inline const char *
+read_digits(struct decimal *decimal, const char *text, const char *end, char sign)
 {
     const char *at = text;
     for (; at < end && (unsigned char)(*at - '0') < 10; at++)
         decimal->digits = decimal->digits * 10 + (unsigned char)(*at - '0');
     const char *point = at;
-    bool has_point = at < end && *at == '.';
+    bool has_point = at < end && *at == sign;
     if (has_point)
         at = append_digits(&decimal->digits, at + 1, end);
     ptrdiff_t count = at - text - has_point;
@@ -268,16 +271,18 @@ static inline const char *read_digits(struct decimal *decimal, const char *text,
 }
 
 /* Returns whether a number of one digit is at text; most values of sparse data are such
- * numbers. No character before '.' in ASCII continues a number. */
-static inline bool is_digit_alone(const char *text, const char *end)
+ * numbers. No character before the point, or before a comma that stands for it, in
+ * ASCII continues a number. */
+static inline bool is_digit_alone(const char *text, const char *end, char sign)
 {
     return end - text >= 2 && (unsigned char)(text[0] - '0') < 10 &&
-           (unsigned char)text[1] < '.';
+           (unsigned char)text[1] < (unsigned char)sign;
 }
 
-const char *decimal_read(double *value, const char *text, const char *end)
+__attribute__((always_inline)) static inline const char *
+read_with(double *value, const char *text, const char *end, char sign)
 {
-    if (is_digit_alone(text, end)) {
+    if (is_digit_alone(text, end, sign)) {
         *value = text[0] - '0';
         return text + 1;
     }
@@ -287,7 +292,7 @@ const char *decimal_read(double *value, const char *text, const char *end)
         at++;
     const char *first = at;
     struct decimal decimal = {0};
-    at = read_digits(&decimal, at, end);
+    at = read_digits(&decimal, at, end, sign);
     if (at == NULL)
         return NULL;
     at = read_exponent(&decimal, at, end);
@@ -296,4 +301,14 @@ const char *decimal_read(double *value, const char *text, const char *end)
     double magnitude = scale_decimal(&decimal, first, (size_t)(at - first));
     *value = negative ? -magnitude : magnitude;
     return at;
+}
+
+const char *decimal_read(double *value, const char *text, const char *end)
+{
+    return read_with(value, text, end, '.');
+}
+
+const char *decimal_read_comma(double *value, const char *text, const char *end)
+{
+    return read_with(value, text, end, ',');
 }

@@ -18,4 +18,7 @@ enum { DECIMAL_SIZE_MAX = 2048 };
  * unchanged) if there is none. */
 const char *decimal_read(double *value, const char *text, const char *end);
 
+/* The same for numbers that have a comma in place of the point. */
+const char *decimal_read_comma(double *value, const char *text, const char *end);
+
 #endif

@@ -24,11 +24,13 @@ static struct cell trim(struct cell cell)
     return cell;
 }
 
-static bool read_number(double *value, struct cell cell)
+static bool read_number(double *value, struct cell cell, bool comma)
 {
     const char *end = cell.text + cell.size;
     double read;
-    if (decimal_read(&read, cell.text, end) != end || !isfinite(read))
+    const char *read_to = comma ? decimal_read_comma(&read, cell.text, end)
+                                : decimal_read(&read, cell.text, end);
+    if (read_to != end || !isfinite(read))
         return false;
     *value = read;
     return true;
@@ -36,7 +38,8 @@ static bool read_number(double *value, struct cell cell)
 
 enum status encode_number(double *value, const char *text, size_t size)
 {
-    return read_number(value, trim((struct cell){text, size})) ? ST_OK : ST_INVALID;
+    return read_number(value, trim((struct cell){text, size}), false) ? ST_OK
+                                                                      : ST_INVALID;
 }
 
 /* Maps [low, high] to [-1, 1]; clips values outside. */
@@ -107,18 +110,21 @@ static enum status resolve(const struct column *column, struct cell *cell,
     return ST_OK;
 }
 
-/* Reads a cell's number and maps it by the column's range. */
-static enum status resolve_number(const struct column *column, float *mapped,
+/* Reads a cell's number and maps it by the column's range. A default has a point, as
+ * numbers in JSON do. */
+static enum status resolve_number(const struct encoder *encoder, float *mapped,
                                   struct cell cell, struct error *error)
 {
     double value;
+    const struct column *column = encoder->column;
+    const bool comma = encoder->decimal_comma && trim(cell).size > 0;
     enum status status = resolve(column, &cell, error);
     if (status != ST_OK)
         return status;
-    if (!read_number(&value, cell))
+    if (!read_number(&value, cell, comma))
         return error_set(error, ST_INVALID,
-                         "column \"%.60s\": the cell is not a finite decimal number",
-                         column->name);
+                         "column \"%.60s\": the cell is not a finite decimal number%s",
+                         column->name, comma ? " with a decimal comma" : "");
     *mapped = encode_column_value(column, value);
     return ST_OK;
 }
@@ -156,7 +162,7 @@ enum status encoder_features(const struct encoder *encoder, float *out,
 {
     const struct column *column = encoder->column;
     if (column->kind == COLUMN_NUMERIC)
-        return resolve_number(column, out, cell, error);
+        return resolve_number(encoder, out, cell, error);
     CHECK(column->kind == COLUMN_CATEGORICAL);
     uint32_t place;
     enum status status = resolve_place(encoder, &place, cell, error);
@@ -176,7 +182,7 @@ enum status encoder_class(const struct encoder *encoder, uint32_t *class_index,
 enum status encoder_target(const struct encoder *encoder, float *target,
                            struct cell cell, struct error *error)
 {
-    return resolve_number(encoder->column, target, cell, error);
+    return resolve_number(encoder, target, cell, error);
 }
 
 enum status encode_cell(float *out, const struct column *column, const char *text,

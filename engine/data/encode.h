@@ -45,6 +45,7 @@ struct string_index;
 struct encoder {
     const struct column *column;
     struct string_index *values; /* NULL: linear search */
+    bool decimal_comma;          /* numbers in cells have a comma (dialect.h) */
 };
 struct cell {
     const char *text;

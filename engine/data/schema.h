@@ -26,6 +26,7 @@
 
 #include "base/privacy_unit.h"
 #include "base/status.h"
+#include "engine/data/dialect.h"
 #include "engine/data/reader.h"
 
 enum task { TASK_CLASSIFICATION, TASK_REGRESSION };
@@ -58,6 +59,7 @@ struct schema {
 
     /* FORM_COLUMNS */
     bool header; /* the file begins with the names of the columns */
+    struct dialect dialect;
     size_t column_count;
     struct column *columns;
 

@@ -1,6 +1,6 @@
-// Guesses delimiter, header, and the names and kinds of the columns from the beginning of a CSV
-// file. Ranges and values are never taken from the file: they become public, so they would
-// reveal something about the records. Apart from delimiter and header, this module returns
+// Guesses delimiter, decimal sign, header, and the names and kinds of the columns from the beginning
+// of a CSV file. Ranges and values are never taken from the file: they become public, so they would
+// reveal something about the records. Apart from the dialect and header, this module returns
 // only the names and kinds of columns, and whether a column has gaps.
 const DELIMITERS = [',', ';', '\t', '|'];
 const FEW = 20; // a column with more distinct words is probably a name or an id
@@ -25,8 +25,15 @@ export function cells(line, delimiter) {
   return [...found, cell].map((text) => text.trim());
 }
 
-function isNumber(text) {
-  return text !== '' && Number.isFinite(Number(text));
+function isNumber(text, decimal = '.') {
+  const number = decimal === ',' ? text.replace('.', 'x').replace(',', '.') : text;
+  return text !== '' && Number.isFinite(Number(number));
+}
+
+// Returns the decimal sign that makes more cells of the rows numbers. A comma needs another delimiter.
+function decimalOf(rows, delimiter) {
+  const count = (decimal) => rows.flat().filter((text) => isNumber(text, decimal)).length;
+  return delimiter !== ',' && count(',') > count('.') ? ',' : '.';
 }
 
 // Returns the delimiter that splits all lines into the same number of cells, and into the most.
@@ -38,30 +45,32 @@ function delimiterOf(lines) {
   return DELIMITERS[widths.indexOf(Math.max(...widths))];
 }
 
-function kindOf(column) {
+function kindOf(column, decimal) {
   const full = column.filter((cell) => cell !== '');
-  if (full.every(isNumber)) return 'numeric';
+  if (full.every((cell) => isNumber(cell, decimal))) return 'numeric';
   return new Set(full).size > FEW ? 'ignored' : 'categorical';
 }
 
-// text: whole lines from the beginning of the file.
-// Returns {delimiter, header, columns: [{name, kind, gaps}]}, or null if there is nothing to read.
-export function guess(text) {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+// text: whole lines from the beginning of the file. known: the delimiter and the decimal sign, if the
+// user has chosen them; the others are guessed.
+// Returns {delimiter, decimal, header, columns: [{name, kind, gaps}]}, or null if there is nothing to read.
+export function guess(text, known = {}) {
+  const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
   if (!lines.length) return null;
-  const delimiter = delimiterOf(lines.slice(0, 50));
+  const delimiter = known.delimiter ?? delimiterOf(lines.slice(0, 50));
   const rows = lines.map((line) => cells(line, delimiter)).filter((row, i, all) => row.length === all[0].length);
   const names = rows[0];
   const body = rows.slice(1);
+  const decimal = delimiter === ',' ? '.' : known.decimal ?? decimalOf(rows, delimiter);
   const header = body.length > 0 && names.every((name) => name !== '' && !isNumber(name))
-    && new Set(names).size === names.length && body[0].some(isNumber);
+    && new Set(names).size === names.length && body[0].some((text) => isNumber(text, decimal));
   const read = header ? body : rows;
   const columns = names.map((name, i) => {
     const column = read.map((row) => row[i]);
-    return {name: header ? name : `column${i + 1}`, kind: kindOf(column), gaps: column.some((cell) => cell === '')};
+    return {name: header ? name : `column${i + 1}`, kind: kindOf(column, decimal), gaps: column.some((cell) => cell === '')};
   });
   columns[columns.length - 1].kind = 'label';
-  return {delimiter, header, columns};
+  return {delimiter, decimal, header, columns};
 }
 
 const HEAD = 64 << 10;
@@ -81,6 +90,6 @@ export async function head(file) {
   } else {
     text = new TextDecoder().decode(bytes);
   }
-  const whole = file.size > HEAD || text.length >= HEAD ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
+  const whole = file.size > HEAD || text.length >= HEAD ? text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1) : text;
   return whole || text;
 }

@@ -23,7 +23,7 @@ export function isOfPersons({format, columns, privacy_id}) {
 
 // Every number and range that describes the records starts empty, because the owner has to state it.
 export function emptyDeclaration() {
-  return {id: '', format: 'csv', task: 'classification', classes: '', header: false, columns: [], shape: '', scale: '', count: '',
+  return {id: '', format: 'csv', task: 'classification', classes: '', header: false, delimiter: ',', decimal: '.', columns: [], shape: '', scale: '', count: '',
     low: '', high: '', target_low: '', target_high: '', privacy_id: false, rows_kept: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', held: 'share', holdout: '0.1'};
 }
 
@@ -73,6 +73,8 @@ export function declarationOf(form) {
   if (form.privacy === 'private' && isOfPersons(form) && form.rows_kept) body.rows_kept = read(form.rows_kept);
   if (form.format === 'csv') {
     body.header = form.header;
+    if (form.delimiter !== ',') body.delimiter = form.delimiter;
+    if (form.decimal !== '.') body.decimal = form.decimal;
     body.columns = form.columns.map((column) => columnOf(column, form.task));
     return body;
   }

@@ -54,12 +54,18 @@ class Page {
     if (!file) return;
     this.files[name] = file;
     if (this.form.format === 'csv' && name === 'data') {
-      this.read = guess(await head(file));
-      this.form.header = this.read?.header ?? false;
-      this.form.columns = (this.read?.columns ?? []).map((column) => ({...column, low: '', high: '', values: '', default: ''}));
+      this.head = await head(file);
+      this.look();
     }
     if (!this.form.id) this.form.id = file.name.toLowerCase().replace(/\.(csv|gz|txt)/g, '').replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '').slice(0, 63);
     this.draw();
+  }
+
+  // Fills in what the beginning of the file shows, or what it shows in a dialect that the user chose.
+  look(known) {
+    this.read = guess(this.head ?? '', known);
+    Object.assign(this.form, {delimiter: known?.delimiter ?? this.read?.delimiter ?? ',', decimal: this.read?.decimal ?? '.', header: this.read?.header ?? false});
+    this.form.columns = (this.read?.columns ?? []).map((column) => ({...column, low: '', high: '', values: '', default: ''}));
   }
 
   get errors() {
@@ -179,15 +185,25 @@ class Page {
 
   fileCard() {
     const {form} = this;
-    const other = this.read && this.read.delimiter !== ',';
     return html`<section class="card"><h2>File</h2><div class="fields">
       ${this.select('/format', 'format', 'Format', Object.entries(formats).map(([name, {title}]) => [name, title]))}
       ${this.text('/id', 'id', 'Name', 'Small letters, digits, dots and dashes; it can never be used again.', 'adult-income', 'text')}</div>
       ${filesOf(form).map((name) => this.drop(name))}
       ${form.format === 'csv' ? nothing : html`<label class="check"><input type="checkbox" id="/privacy_id" .checked=${form.privacy_id} @change=${(event) => this.set('privacy_id', event.target.checked)}>
         People have several records: a file says whose each is, a line for each record. The lines are compared while importing, then forgotten, and all records of one person are protected together.</label>`}
-      ${other && form.format === 'csv' ? html`<div class="notice warn">This file looks as if its cells were separated by
-        ${this.read.delimiter === '\t' ? 'tabs' : `“${this.read.delimiter}”`}. The daemon reads commas only.</div>` : nothing}</section>`;
+      ${form.format === 'csv' && this.read ? this.dialect() : nothing}</section>`;
+  }
+
+  dialect() {
+    const {delimiter, decimal} = this.form;
+    const select = (name, label, options, hint) => field({id: `/${name}`, label, hint, errors: this.errors, control: choice({id: `/${name}`, value: this.form[name], options,
+      changed: (value) => {
+        this.look({delimiter, decimal: name === 'delimiter' ? undefined : decimal, [name]: value});
+        this.draw();
+      }})});
+    return html`<div class="fields">${select('delimiter', 'Between cells', [[',', 'a comma'], [';', 'a semicolon'], ['\t', 'a tab'], ['|', 'a bar |']],
+      'Recognised from the beginning of your file: please check. Another choice reads the columns again.')}
+      ${delimiter === ',' ? nothing : select('decimal', 'Decimal sign', [['.', 'a point: 2.5'], [',', 'a comma: 2,5']], 'Recognised from your file: please check.')}</div>`;
   }
 
   columnRow(column, i) {

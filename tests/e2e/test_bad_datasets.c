@@ -96,6 +96,14 @@ static const struct bad_dataset bad_datasets[] = {
     {"range of one number",
      WITH_COLUMNS("{'name':'x','kind':'numeric','range':[1,1]}," LABEL),
      "/columns/0/range"},
+    {"a delimiter that is none",
+     "{'id':'x','format':'csv','task':'classification','delimiter':'#','columns':[" X
+     "," LABEL "]," PRIVACY "}",
+     "/delimiter"},
+    {"a decimal comma between commas",
+     "{'id':'x','format':'csv','task':'classification','decimal':',','columns':[" X
+     "," LABEL "]," PRIVACY "}",
+     "/decimal"},
     {"no values", WITH_COLUMNS("{'name':'x','kind':'categorical'}," LABEL),
      "/columns/0/values"},
     {"one value twice",

@@ -1,5 +1,5 @@
-/* fuzz_csv - the csv reader. The first byte selects the header, the task, and whether a
- * column has ids; the other bytes are the file. */
+/* fuzz_csv - the csv reader. The first byte selects the header, the task, whether a
+ * column has ids, and the dialect; the other bytes are the file. */
 #define _GNU_SOURCE
 #include "tests/fuzz/import_fixture.h"
 #include "engine/data/readers/reader_registry.h"
@@ -34,6 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if ((data[0] & 4) != 0)
         columns[2].kind = COLUMN_PRIVACY_ID;
+    schema.dialect.delimiter = (enum delimiter)(data[0] >> 3 & 3);
+    schema.dialect.decimal_comma =
+        (data[0] & 32) != 0 && schema.dialect.delimiter != DELIMITER_COMMA;
     fuzz_import_one(&schema, (struct fuzz_rest){data + 1, size - 1});
     return 0;
 }

@@ -7,10 +7,24 @@ struct csv_cursor csv_cursor_at(const struct line *line)
     return (struct csv_cursor){line->text, line->text + line->size, line->number, 0};
 }
 
-static void skip_blanks(struct csv_cursor *cursor)
+static char delimiter_of(const struct reading *reading)
 {
-    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\t'))
+    return delimiter_sign(reading->schema->dialect.delimiter);
+}
+
+static void skip_blanks(const struct reading *reading, struct csv_cursor *cursor)
+{
+    const char second = delimiter_second_blank(reading->schema->dialect.delimiter);
+    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == second))
         cursor->at++;
+}
+
+/* Returns whether a line ends at the cursor: a carriage return before a line feed ends
+ * it together with that. */
+static bool ends_line(const struct csv_cursor *cursor)
+{
+    const char *at = cursor->at;
+    return *at == '\n' || (*at == '\r' && !(at + 1 < cursor->end && at[1] == '\n'));
 }
 
 /* Makes doubled quotes single and moves the text between the quotes to the beginning of
@@ -30,13 +44,13 @@ static enum status cut_quoted(struct reading *reading, struct csv_cursor *cursor
                 break;
             cursor->at++;
         }
-        cursor->line += *cursor->at == '\n';
+        cursor->line += ends_line(cursor);
         *out++ = *cursor->at;
     }
     cursor->at++;
     cell->size = (size_t)(out - cell->text);
-    skip_blanks(cursor);
-    if (cursor->at < cursor->end && *cursor->at != ',')
+    skip_blanks(reading, cursor);
+    if (cursor->at < cursor->end && *cursor->at != delimiter_of(reading))
         return reading_refuse(reading, cursor->line, cursor->column + 1,
                               "text follows the closing quote");
     return ST_OK;
@@ -45,8 +59,9 @@ static enum status cut_quoted(struct reading *reading, struct csv_cursor *cursor
 static enum status cut_plain(struct reading *reading, struct csv_cursor *cursor,
                              struct cell *cell)
 {
+    const char delimiter = delimiter_of(reading);
     cell->text = cursor->at;
-    while (cursor->at < cursor->end && *cursor->at != ',') {
+    while (cursor->at < cursor->end && *cursor->at != delimiter) {
         if (*cursor->at == '"')
             return reading_refuse(reading, cursor->line, cursor->column + 1,
                                   "a quote stands inside a cell that is not quoted");
@@ -59,7 +74,7 @@ static enum status cut_plain(struct reading *reading, struct csv_cursor *cursor,
 enum status csv_cells_cut(struct reading *reading, struct csv_cursor *cursor,
                           struct csv_cell *cut)
 {
-    skip_blanks(cursor);
+    skip_blanks(reading, cursor);
     cut->line = cursor->line;
     cut->column = cursor->column + 1;
     return cursor->at < cursor->end && *cursor->at == '"'
@@ -75,38 +90,47 @@ static size_t count_of(const struct line *line, char separator)
     return count;
 }
 
-const char *csv_cells_separator(const struct reading *reading, const struct line *line)
+bool csv_cells_find_delimiter(enum delimiter *other, const struct reading *reading,
+                              const struct line *line)
 {
-    static const struct {
-        char separator;
-        const char *name;
-    } others[] = {{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}};
     size_t count = reading->schema->column_count;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (count > 1 && count_of(line, others[i].separator) == count - 1)
-            return others[i].name;
-    return NULL;
+    for (int i = 0; i < DELIMITER_COUNT; i++) {
+        *other = (enum delimiter)i;
+        if (*other != reading->schema->dialect.delimiter && count > 1 &&
+            count_of(line, delimiter_sign(*other)) == count - 1)
+            return true;
+    }
+    return false;
 }
 
-enum status csv_cells_refuse_separator(struct reading *reading, const struct line *line,
-                                       const char *name)
+enum status csv_cells_refuse_delimiter(struct reading *reading, const struct line *line,
+                                       enum delimiter other)
 {
     return reading_refuse(reading, line->number, 0,
-                          "the cells of the line are separated by %s: csv has commas, "
-                          "and a point in numbers",
-                          name);
+                          "the cells of the line are separated by %s, not by %s as "
+                          "declared: declare this with \"delimiter\"%s",
+                          delimiter_name(other),
+                          delimiter_name(reading->schema->dialect.delimiter),
+                          reading->schema->dialect.decimal_comma
+                              ? ""
+                              : ", and \"decimal\" if numbers have a comma");
 }
 
 enum status csv_cells_refuse_count(struct reading *reading, const struct line *line,
                                    size_t cells)
 {
     size_t count = reading->schema->column_count;
-    const char *other = csv_cells_separator(reading, line);
-    if (other != NULL)
-        return csv_cells_refuse_separator(reading, line, other);
-    return reading_refuse(reading, line->number, 0,
-                          "the line has %s%zu cells, %zu columns are declared, the "
-                          "label and ignored ones among them",
-                          cells > count ? "more than " : "",
-                          cells > count ? count : cells, count);
+    const bool lone = cells == 1 && count > 1;
+    enum delimiter other;
+    if (csv_cells_find_delimiter(&other, reading, line))
+        return csv_cells_refuse_delimiter(reading, line, other);
+    return reading_refuse(
+        reading, line->number, 0,
+        "the line has %s%zu cells, %zu columns are declared, the label and ignored "
+        "ones "
+        "among them%s%s%s",
+        cells > count ? "more than " : "", cells > count ? count : cells, count,
+        lone ? "; it contains no " : "",
+        lone ? delimiter_name(reading->schema->dialect.delimiter) : "",
+        lone ? ", the delimiter" : "");
 }

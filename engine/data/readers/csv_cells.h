@@ -7,9 +7,11 @@
 #ifndef ENGINE_DATA_READERS_CSV_CELLS_H
 #define ENGINE_DATA_READERS_CSV_CELLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/data/dialect.h"
 #include "engine/data/encode.h"
 #include "engine/data/readers/lines.h"
 #include "engine/data/readers/reading.h"
@@ -35,14 +37,15 @@ struct csv_cursor csv_cursor_at(const struct line *line);
 enum status csv_cells_cut(struct reading *reading, struct csv_cursor *cursor,
                           struct csv_cell *cut);
 
-/* Returns the name of a separator other than the comma that would split the line into
- * the declared number of cells, or NULL. */
-const char *csv_cells_separator(const struct reading *reading, const struct line *line);
+/* Finds a delimiter other than the declared one that would split the line into the
+ * declared number of cells. Returns false if there is none. */
+bool csv_cells_find_delimiter(enum delimiter *other, const struct reading *reading,
+                              const struct line *line);
 
-/* Refuse a line whose cells have the separator `name` instead of commas, and a line
+/* Refuse a line whose cells have a delimiter other than the declared one, and a line
  * that does not have the declared number of cells. */
-enum status csv_cells_refuse_separator(struct reading *reading, const struct line *line,
-                                       const char *name);
+enum status csv_cells_refuse_delimiter(struct reading *reading, const struct line *line,
+                                       enum delimiter other);
 enum status csv_cells_refuse_count(struct reading *reading, const struct line *line,
                                    size_t cells);
 

@@ -45,36 +45,41 @@ enum status csv_target_encode(struct csv_target *target, enum task task,
                : encoder_class(encoder, &target->class_index, cell, error);
 }
 
-static const char *skip_blanks(const char *at, const char *end)
+struct record { /* the record being read */
+    const struct csv_plain *plain;
+    float *features;
+    struct csv_target *target;
+    const char *end;
+    bool decimal_comma;
+    char delimiter, second_blank; /* dialect.h */
+};
+
+static const char *skip_blanks(const struct record *record, const char *at)
 {
-    while (at < end && (*at == ' ' || *at == '\t'))
+    while (at < record->end && (*at == ' ' || *at == record->second_blank))
         at++;
     return at;
 }
 
 /* Reads a finite number that fills the cell at text except for blanks around it.
  * Returns the end of the cell, or NULL if there is no such number. */
-static const char *read_number(double *value, const char *text, const char *end)
+static const char *read_number(const struct record *record, double *value,
+                               const char *text)
 {
-    const char *at = decimal_read(value, skip_blanks(text, end), end);
+    const char *at = skip_blanks(record, text);
+    at = record->decimal_comma ? decimal_read_comma(value, at, record->end)
+                               : decimal_read(value, at, record->end);
     if (at == NULL || !isfinite(*value))
         return NULL;
-    at = skip_blanks(at, end);
-    return at == end || *at == ',' ? at : NULL;
+    at = skip_blanks(record, at);
+    return at == record->end || *at == record->delimiter ? at : NULL;
 }
 
-static const char *cell_end(const char *text, const char *end)
+static const char *cell_end(const struct record *record, const char *text)
 {
-    const char *comma = memchr(text, ',', (size_t)(end - text));
-    return comma != NULL ? comma : end;
+    const char *end = memchr(text, record->delimiter, (size_t)(record->end - text));
+    return end != NULL ? end : record->end;
 }
-
-struct record { /* the record being read */
-    const struct csv_plain *plain;
-    float *features;
-    struct csv_target *target;
-    const char *end;
-};
 
 /* Encodes the cell at *text as a cell of the column. *text is then the cell's end. */
 static bool read_cell(const struct record *record, size_t column, const char **text)
@@ -84,7 +89,7 @@ static bool read_cell(const struct record *record, size_t column, const char **t
     float *out = record->features + record->plain->offsets[column];
     double value;
     if (declared->kind == COLUMN_NUMERIC) {
-        const char *behind = read_number(&value, *text, record->end);
+        const char *behind = read_number(record, &value, *text);
         if (behind != NULL) {
             *out = encode_column_value(declared, value);
             *text = behind;
@@ -92,7 +97,7 @@ static bool read_cell(const struct record *record, size_t column, const char **t
         }
     }
     struct cell cell = {.text = *text};
-    *text = cell_end(*text, record->end);
+    *text = cell_end(record, *text);
     cell.size = (size_t)(*text - cell.text);
     switch (declared->kind) {
     case COLUMN_NUMERIC:
@@ -110,7 +115,14 @@ static bool read_cell(const struct record *record, size_t column, const char **t
 bool csv_plain_read(const struct csv_plain *plain, float *features,
                     struct csv_target *target, const char *text, size_t size)
 {
-    const struct record record = {plain, features, target, text + size};
+    const struct dialect dialect = plain->schema->dialect;
+    const struct record record = {plain,
+                                  features,
+                                  target,
+                                  text + size,
+                                  dialect.decimal_comma,
+                                  delimiter_sign(dialect.delimiter),
+                                  delimiter_second_blank(dialect.delimiter)};
     size_t count = plain->schema->column_count;
     for (size_t i = 0; i < count; i++, text++) {
         if (!read_cell(&record, plain->places[i], &text))
@@ -118,5 +130,5 @@ bool csv_plain_read(const struct csv_plain *plain, float *features,
         if (text == record.end)
             return i + 1 == count;
     }
-    return false; /* there is a comma after the last cell */
+    return false; /* there is a delimiter after the last cell */
 }

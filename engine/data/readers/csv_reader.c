@@ -1,5 +1,7 @@
 /* Reads csv: RFC 4180, except that a line feed without carriage return also ends a
- * line, and blanks outside quotes are dropped. There is one file, data. Its cells are
+ * line, as does a carriage return without line feed, and blanks outside quotes are
+ * dropped. The dialect (dialect.h) gives the sign between cells and the decimal sign.
+ * There is one file, data. Its cells are
  * the declared columns, in the declared order or in the order of the file's header.
  *
  * next_record takes a line, and the following lines as long as a quote is open. A
@@ -85,8 +87,6 @@ static enum status next_record(struct csv *csv, struct line *line, bool *more)
         }
         open ^= quotes_are_open(line->text + before, line->size - before);
     }
-    if (line->size > 0 && line->text[line->size - 1] == '\r')
-        line->size--;
     return ST_OK;
 }
 
@@ -94,10 +94,12 @@ static enum status next_record(struct csv *csv, struct line *line, bool *more)
  * empty cell. */
 static bool is_empty(const struct csv *csv, const struct line *line)
 {
-    if (csv->reading->schema->column_count == 1)
+    const struct schema *schema = csv->reading->schema;
+    const char second = delimiter_second_blank(schema->dialect.delimiter);
+    if (schema->column_count == 1)
         return false;
     for (size_t i = 0; i < line->size; i++) {
-        if (line->text[i] != ' ' && line->text[i] != '\t')
+        if (line->text[i] != ' ' && line->text[i] != second)
             return false;
     }
     return true;
@@ -150,11 +152,10 @@ static enum status read_cells(struct csv *csv, const struct line *line, float *f
         return status;
     for (size_t i = 0; i < reading->schema->column_count && status == ST_OK; i++) {
         status = add_cell(csv, i, features, target);
+        enum delimiter other;
         if (status == ST_INVALID && csv->records == 0 &&
-            csv_cells_separator(reading, line) !=
-                NULL) /* numbers with commas in them */
-            status = csv_cells_refuse_separator(reading, line,
-                                                csv_cells_separator(reading, line));
+            csv_cells_find_delimiter(&other, reading, line)) /* commas in numbers */
+            status = csv_cells_refuse_delimiter(reading, line, other);
         if (status == ST_INVALID)
             status = reading_refuse(reading, csv->cells[i].line, csv->cells[i].column,
                                     "%s", csv->reason.text);
@@ -224,6 +225,8 @@ static enum status csv_open(struct csv *csv)
         csv->places[i] = i;
     for (size_t i = 0; i < schema->column_count && status == ST_OK; i++)
         status = encoder_init(&csv->encoders[i], &schema->columns[i], reading->error);
+    for (size_t i = 0; i < schema->column_count; i++)
+        csv->encoders[i].decimal_comma = schema->dialect.decimal_comma;
     if (status == ST_OK)
         status = csv_plain_init(&csv->plain, schema, csv->encoders, csv->places,
                                 reading->error);

@@ -77,12 +77,6 @@ static bool is_wide(const char *bytes, size_t size)
     return even || odd;
 }
 
-/* Returns whether carriage returns end the lines, and no line feed does. */
-static bool is_of_old_mac(const char *bytes, size_t size)
-{
-    return memchr(bytes, '\r', size) != NULL && memchr(bytes, '\n', size) == NULL;
-}
-
 /* Returns the format whose files begin with these bytes, or NULL. */
 static const struct reader *find_format(const char *bytes, size_t size)
 {
@@ -106,10 +100,6 @@ static const char *find_kind(const struct reader *reader, const char *bytes,
         name = find(marks, sizeof marks / sizeof *marks, bytes, size);
     if (name == NULL && is_text && is_wide(bytes, size))
         name = "the file is text in UTF-16" RECODE;
-    if (name == NULL && is_text && is_of_old_mac(bytes, size))
-        name =
-            "the lines of the file end in carriage returns, as on an old Mac: save it "
-            "with line feeds";
     return name;
 }
 

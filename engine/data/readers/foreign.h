@@ -1,8 +1,7 @@
 /*
  * foreign.h - recognises files that were uploaded by mistake by their first bytes:
- * archives, other compressors, other formats, text in UTF-16 or with carriage returns
- * only, as on old Macs. It is called only after a file was refused: it improves the
- * reason, and never refuses a file.
+ * archives, other compressors, other formats, text in UTF-16. It is called only after
+ * a file was refused: it improves the reason, and never refuses a file.
  *
  * Threads: pure function of its arguments.
  */

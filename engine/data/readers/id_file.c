@@ -18,8 +18,6 @@ static struct cell text_of(const struct line *line)
         cell.text += mark;
         cell.size -= mark;
     }
-    if (cell.size > 0 && cell.text[cell.size - 1] == '\r')
-        cell.size--;
     return cell;
 }
 

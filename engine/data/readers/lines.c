@@ -16,11 +16,13 @@ enum {
 
 struct lines {
     struct source *source;
-    size_t begin;   /* where the current line begins */
-    size_t scanned; /* no line feed between the current line's end and here */
-    size_t end;     /* end of the bytes that were read */
-    uint64_t count; /* line feeds so far */
-    bool ended;     /* the source has no more */
+    size_t begin;    /* where the current line begins */
+    size_t scanned;  /* no line end between the current line's end and here */
+    size_t end;      /* end of the bytes that were read */
+    size_t carriage; /* the first carriage return from scanned on; end: there is none.
+                        If it is before scanned, it must be searched again. */
+    uint64_t count;  /* line ends so far */
+    bool ended;      /* the source has no more */
     char buffer[BUFFER_SIZE];
 };
 
@@ -30,7 +32,7 @@ struct lines *lines_create(struct source *source)
     if (lines == NULL)
         return NULL;
     lines->source = source;
-    lines->begin = lines->scanned = lines->end = 0;
+    lines->begin = lines->scanned = lines->end = lines->carriage = 0;
     lines->count = 0;
     lines->ended = false;
     return lines;
@@ -43,50 +45,88 @@ void lines_destroy(struct lines *lines)
     free(lines);
 }
 
+/* Sets carriage to the first carriage return from `from` on. A buffer without one is
+ * searched once, however many lines it holds. */
+static void find_carriage(struct lines *lines, size_t from)
+{
+    const char *found = memchr(lines->buffer + from, '\r', lines->end - from);
+    lines->carriage = found != NULL ? (size_t)(found - lines->buffer) : lines->end;
+}
+
 static enum status read_more(struct lines *lines, struct error *error)
 {
     if (BUFFER_SIZE - lines->end < READ_SIZE) {
         memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
         lines->scanned -= lines->begin;
+        lines->carriage -= lines->begin;
         lines->end -= lines->begin;
         lines->begin = 0;
     }
-    size_t got;
+    size_t got, before = lines->end;
     enum status status =
         source_read(lines->source, lines->buffer + lines->end, READ_SIZE, &got, error);
     if (status != ST_OK)
         return status;
     lines->end += got;
     lines->ended = got < READ_SIZE;
+    if (lines->carriage == before)
+        find_carriage(lines, before);
     return ST_OK;
 }
 
-/* The end of the line being read: a line feed, the end of the file, or nothing within
- * the limit. */
-enum run_result { ENDING_FEED, ENDING_FILE, ENDING_NONE };
+/* The end of the line being read. */
+struct ending {
+    enum {
+        ENDING_SIGN,
+        ENDING_FILE,
+        ENDING_NONE
+    } kind;      /* NONE: not within the limit */
+    size_t at;   /* end of the line's text */
+    size_t next; /* where the next line begins */
+};
 
-static enum status find_ending(struct lines *lines, size_t *at, enum run_result *ending,
+/* Finds the line's end among the bytes that were read. Returns false if more bytes are
+ * needed: no end is there, or a carriage return is the last byte, and a line feed may
+ * follow it. */
+static bool find_ending_here(struct lines *lines, struct ending *ending)
+{
+    if (lines->carriage < lines->scanned)
+        find_carriage(lines, lines->scanned);
+    const char *from = lines->buffer + lines->scanned;
+    const char *feed = memchr(from, '\n', lines->carriage - lines->scanned);
+    ending->kind = ENDING_SIGN;
+    ending->at = feed != NULL ? (size_t)(feed - lines->buffer) : lines->carriage;
+    ending->next = ending->at + 1;
+    if (ending->at - lines->begin > LINE_SIZE_MAX)
+        ending->kind = ENDING_NONE;
+    else if (feed == NULL && ending->at == lines->end) {
+        ending->kind = ENDING_FILE;
+        ending->next = ending->at;
+        return lines->ended;
+    } else if (feed == NULL && ending->next == lines->end)
+        return lines->ended;
+    else if (feed == NULL)
+        ending->next += lines->buffer[ending->next] == '\n';
+    return true;
+}
+
+static enum status find_ending(struct lines *lines, struct ending *ending,
                                struct error *error)
 {
-    for (;;) {
-        const char *from = lines->buffer + lines->scanned;
-        const char *feed = memchr(from, '\n', lines->end - lines->scanned);
-        *at = feed != NULL ? (size_t)(feed - lines->buffer) : lines->end;
-        if (*at - lines->begin > LINE_SIZE_MAX)
-            *ending = ENDING_NONE;
-        else if (feed != NULL)
-            *ending = ENDING_FEED;
-        else if (lines->ended)
-            *ending = ENDING_FILE;
-        else {
-            lines->scanned = lines->end;
-            enum status status = read_more(lines, error);
-            if (status != ST_OK)
-                return status;
-            continue;
-        }
-        return ST_OK;
+    while (!find_ending_here(lines, ending)) {
+        lines->scanned = ending->at;
+        enum status status = read_more(lines, error);
+        if (status != ST_OK)
+            return status;
     }
+    return ST_OK;
+}
+
+/* Takes the line up to its end. */
+static void pass_ending(struct lines *lines, const struct ending *ending)
+{
+    lines->count += ending->kind == ENDING_SIGN;
+    lines->scanned = ending->next;
 }
 
 static void set_line(struct lines *lines, struct line *line, size_t at)
@@ -98,41 +138,38 @@ static void set_line(struct lines *lines, struct line *line, size_t at)
 enum status lines_next(struct lines *lines, struct line *line, bool *more,
                        struct error *error)
 {
-    size_t at;
-    enum run_result ending;
+    struct ending ending;
     lines->begin = lines->scanned;
     line->number = 0;
-    enum status status = find_ending(lines, &at, &ending, error);
+    enum status status = find_ending(lines, &ending, error);
     if (status != ST_OK)
         return status;
     line->number = lines->count + 1;
-    if (ending == ENDING_NONE)
+    if (ending.kind == ENDING_NONE)
         return error_set(error, ST_IMPORT_FAILED, "the line is longer than %d bytes",
                          LINE_SIZE_MAX);
-    *more = ending == ENDING_FEED || at > lines->begin;
-    lines->count += ending == ENDING_FEED;
-    lines->scanned = ending == ENDING_FEED ? at + 1 : at;
-    set_line(lines, line, at);
+    *more = ending.kind == ENDING_SIGN || ending.at > lines->begin;
+    pass_ending(lines, &ending);
+    set_line(lines, line, ending.at);
     return ST_OK;
 }
 
 enum status lines_extend(struct lines *lines, struct line *line, bool *more,
                          struct error *error)
 {
-    size_t at, held = lines->scanned - lines->begin;
-    enum run_result ending;
-    enum status status = find_ending(lines, &at, &ending, error);
+    size_t held = lines->scanned - lines->begin;
+    struct ending ending;
+    enum status status = find_ending(lines, &ending, error);
     if (status != ST_OK)
         return status;
-    *more =
-        ending == ENDING_FEED || (ending == ENDING_FILE && at > lines->begin + held);
+    *more = ending.kind == ENDING_SIGN ||
+            (ending.kind == ENDING_FILE && ending.at > lines->begin + held);
     if (!*more) {
         lines->scanned = lines->begin + held;
         set_line(lines, line, lines->begin + line->size);
         return ST_OK;
     }
-    lines->count += ending == ENDING_FEED;
-    lines->scanned = ending == ENDING_FEED ? at + 1 : at;
-    set_line(lines, line, at);
+    pass_ending(lines, &ending);
+    set_line(lines, line, ending.at);
     return ST_OK;
 }

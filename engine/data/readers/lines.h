@@ -1,6 +1,6 @@
 /*
  * lines.h - splits a source into lines. The current line is in memory as a whole. A
- * line ends at a line feed or with the file.
+ * line ends at a line feed, a carriage return, both in this order, or with the file.
  *
  * Threads: one caller.
  */
@@ -19,7 +19,7 @@ enum { LINE_SIZE_MAX = 1 << 20 }; /* bytes */
 struct lines; /* opaque */
 
 struct line {
-    char *text;      /* size bytes, which the caller may overwrite; no line feed */
+    char *text;      /* size bytes, which the caller may overwrite; no line end */
     size_t size;     /* at most LINE_SIZE_MAX */
     uint64_t number; /* its first line in the file, from 1 */
 };
@@ -36,7 +36,7 @@ void lines_destroy(struct lines *lines); /* NULL is allowed; zeroes */
 enum status lines_next(struct lines *lines, struct line *line, bool *more,
                        struct error *error);
 
-/* Extends line by its line feed and the following line. At the end of the file, or
+/* Extends line by its line end and the following line. At the end of the file, or
  * beyond the limit, *more is false, and line is unchanged except for its address in
  * memory. */
 enum status lines_extend(struct lines *lines, struct line *line, bool *more,

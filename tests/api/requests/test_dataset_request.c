@@ -45,6 +45,13 @@
     "\"classes\":20,\"features\":{\"shape\":[3,32,32],\"scale\":255},"                 \
     "\"privacy\":{\"epsilon\":8,\"delta\":1e-5}}"
 
+#define GERMAN                                                                         \
+    "{\"id\":\"german\",\"format\":\"csv\",\"task\":\"regression\","                   \
+    "\"header\":true,\"delimiter\":\";\",\"decimal\":\",\","                           \
+    "\"columns\":[{\"name\":\"rooms\",\"kind\":\"numeric\",\"range\":[0,1e5]},"        \
+    "{\"name\":\"value\",\"kind\":\"label\",\"range\":[0,5e5]}],"                      \
+    "\"privacy\":\"public\"}"
+
 #define PEOPLE                                                                         \
     "{\"id\":\"people\",\"format\":\"csv\",\"task\":\"classification\",\"header\":"    \
     "true,"                                                                            \
@@ -54,7 +61,7 @@
     "\"privacy\":{\"epsilon\":1,\"delta\":1e-5}}"
 
 static const char *const good[] = {IDX, CSV,   HOUSING, LIBSVM, LIBSVM_REGRESSION,
-                                   NPY, CIFAR, PEOPLE};
+                                   NPY, CIFAR, GERMAN,  PEOPLE};
 
 static enum status parse(struct dataset_spec *spec, const char *body,
                          struct error *error)
@@ -239,6 +246,8 @@ static void idx_is_checked_member_by_member(void **state)
          "/features"},
         {"\"classes\"", "\"labels\":[0],\"classes\"", "/labels"},
         {"\"classes\"", "\"header\":true,\"classes\"", "/header"},
+        {"\"classes\"", "\"delimiter\":\",\",\"classes\"", "/delimiter"},
+        {"\"classes\"", "\"decimal\":\".\",\"classes\"", "/decimal"},
         {"\"classes\"", "\"columns\":[],\"classes\"", "/columns"},
         {"\"classes\"", "\"target\":{\"range\":[0,1]},\"classes\"", "/target"},
         {"\"classes\"", "\"clases\":10,\"classes\"", "/clases"},
@@ -249,6 +258,50 @@ static void idx_is_checked_member_by_member(void **state)
         {"\"classification\"", "\"regression\"", "/classes"},
     };
     REFUSE_EACH_TWICE(read_dataset, IDX, twice);
+}
+
+static void a_dialect_has_signs_of_its_own(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\";\"", "\":\"", "/delimiter"},
+        {"\";\"", "\"\"", "/delimiter"},
+        {"\";\"", "\";;\"", "/delimiter"},
+        {"\";\"", "\"semicolon\"", "/delimiter"},
+        {"\";\"", "7", "/delimiter"},
+        {"\"decimal\":\",\"", "\"decimal\":\"'\"", "/decimal"},
+        {"\"decimal\":\",\"", "\"decimal\":\"\"", "/decimal"},
+        {"\"decimal\":\",\"", "\"decimal\":true", "/decimal"},
+        {"\";\"", "\",\"", "/decimal"},
+        {"\"delimiter\":\";\",", "", "/decimal"},
+    };
+    REFUSE_EACH(read_dataset, GERMAN, cases);
+    static const struct {
+        const char *sign;
+        enum delimiter delimiter;
+    } signs[] = {{"\";\"", DELIMITER_SEMICOLON},
+                 {"\"\\t\"", DELIMITER_TAB},
+                 {"\"|\"", DELIMITER_PIPE}};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        struct dataset_spec spec;
+        char *body = edit(GERMAN, "\";\"", signs[i].sign);
+        must_parse(&spec, body);
+        assert_int_equal(spec.schema.dialect.delimiter, signs[i].delimiter);
+        assert_true(spec.schema.dialect.decimal_comma);
+        dataset_spec_fini(&spec);
+        free(body);
+    }
+    /* A stored text of an earlier version has neither member, and keeps its form. */
+    struct dataset_spec spec;
+    char *body = edit(GERMAN, "\"delimiter\":\";\",\"decimal\":\",\"",
+                      "\"delimiter\":\",\",\"decimal\":\".\"");
+    must_parse(&spec, body);
+    char *text = dataset_spec_render(&spec);
+    assert_null(strstr(text, "delimiter"));
+    assert_null(strstr(text, "decimal"));
+    dataset_spec_fini(&spec);
+    free(text);
+    free(body);
 }
 
 static void npy_is_declared_as_idx_is(void **state)
@@ -669,6 +722,7 @@ int main(void)
         cmocka_unit_test(all_faults_of_a_dataset_are_listed_in_its_order),
         cmocka_unit_test(what_is_rendered_reads_back),
         cmocka_unit_test(idx_is_checked_member_by_member),
+        cmocka_unit_test(a_dialect_has_signs_of_its_own),
         cmocka_unit_test(npy_is_declared_as_idx_is),
         cmocka_unit_test(cifar_is_checked_member_by_member),
         cmocka_unit_test(the_features_of_cifar_need_not_be_declared),

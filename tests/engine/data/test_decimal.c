@@ -13,10 +13,18 @@
 
 static double read_whole(const char *text)
 {
-    double value = NAN;
+    double value = NAN, with_comma = NAN;
+    char comma[DECIMAL_SIZE_MAX + 1];
     const char *end = text + strlen(text);
     if (decimal_read(&value, text, end) != end)
         fail_msg("%s was not read to its end", text);
+    strcpy(comma, text);
+    if (strchr(comma, '.') != NULL)
+        *strchr(comma, '.') = ',';
+    end = comma + strlen(comma);
+    if (decimal_read_comma(&with_comma, comma, end) != end)
+        fail_msg("%s was not read to its end", comma);
+    assert_memory_equal(&value, &with_comma, sizeof value);
     return value;
 }
 
@@ -159,6 +167,10 @@ static void reading_stops_where_the_number_does(void **state)
     }
     double value;
     assert_ptr_equal(decimal_read(&value, "1234", &"1234"[2]) != NULL, 1);
+    static const char with_comma[] = "1,5.25";
+    assert_ptr_equal(decimal_read_comma(&value, with_comma, with_comma + 6),
+                     with_comma + 3);
+    assert_true(value == 1.5);
 }
 
 /* With a leading zero the same number takes the general code path. */

@@ -174,6 +174,8 @@ class DatasetRequestCsv(TypedDict):
     task: Task
     classes: NotRequired[Classes]
     header: NotRequired[bool]
+    delimiter: NotRequired[Delimiter]
+    decimal: NotRequired[DecimalSign]
     columns: Columns
     rows_kept: NotRequired[RowsKept]
     privacy: DatasetPrivacy
@@ -196,6 +198,8 @@ class Dataset(TypedDict):
     labels: NotRequired[Labels]
     target: NotRequired[Target]
     header: NotRequired[bool]
+    delimiter: NotRequired[Delimiter]
+    decimal: NotRequired[DecimalSign]
     columns: NotRequired[Columns]
     privacy_id: NotRequired[Literal[True]]
     rows_kept: NotRequired[RowsKept]
@@ -2163,6 +2167,8 @@ Task = Literal["classification", "regression"]
 Labels = list[float]
 Column = ColumnNumeric | ColumnCategorical | ColumnLabel | ColumnIgnored | ColumnPrivacyId
 Values = list[CellText]
+Delimiter = Literal[",", ";", "\t", "|"]
+DecimalSign = Literal[".", ","]
 Columns = list[Column]
 Unit = Literal["record", "person"]
 RowsPerPerson = Literal[1, 2, 4, 8, 16]

@@ -206,6 +206,102 @@ static void other_separators_are_named(void **state)
     ingest_fini(&ingest);
 }
 
+/* Each row says the same two records in another dialect. */
+static void a_file_is_read_in_the_declared_dialect(void **state)
+{
+    (void)state;
+    static const struct {
+        struct dialect dialect;
+        const char *text;
+    } cases[] = {
+        {{0}, "age,job,note,pay\n25.5,\"cook, chief\",a;b,<=50K\n75.25,?,,>50K\n"},
+        {{DELIMITER_SEMICOLON, false},
+         "pay;age;note;job\n<=50K; 25.5 ;a,b|c;cook, chief\n>50K;75.25;;?\n"},
+        {{DELIMITER_SEMICOLON, true},
+         "age;job;note;pay\n25,5;cook, chief;;<=50K\n\"+75,25\";?;\"a;b\";>50K\n"},
+        {{DELIMITER_TAB, true},
+         "age\tjob\tnote\tpay\n 25,5 \tcook, chief\t\t<=50K\n\t\n7525e-2\t?\t\t>50K"},
+        {{DELIMITER_PIPE, false},
+         "age|job|note|pay\r\n25.5|cook, chief|\t|<=50K\r\n\t75.25|\"?\"|,|>50K\r\n"},
+        {{DELIMITER_PIPE, true},
+         "age|job|note|pay\r25,5|\"cook, chief\"|\"a\rb\"|"
+         "<=50K\r\r75,25|?||>50K\r"},
+    };
+    struct ingest ingest;
+    struct schema schema = people;
+    uint8_t sha256[SHA256_SIZE];
+    schema.header = true;
+    ingest_init(&ingest);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        schema.dialect = cases[i].dialect;
+        ingest_text(&ingest, &schema, cases[i].text);
+        if (i == 3) { /* a line of tabs is a record of empty cells */
+            assert_refused(&ingest, "data", 3, 0, "2 cells, 4 columns");
+            continue;
+        }
+        if (ingest.status != ST_OK)
+            fail_msg("dialect %zu: %s", i, ingest.failure.text);
+        assert_row(&ingest.matrix, 0, -0.49F, 1, 0);
+        assert_row(&ingest.matrix, 1, 0.505F, 2, 1);
+        if (i == 0)
+            memcpy(sha256, ingest.result.sha256, SHA256_SIZE);
+        assert_memory_equal(ingest.result.sha256, sha256, SHA256_SIZE);
+    }
+    ingest_fini(&ingest);
+}
+
+static void what_is_not_in_the_dialect_is_refused(void **state)
+{
+    (void)state;
+    static const struct dialect german = {DELIMITER_SEMICOLON, true};
+    static const struct dialect tabs = {DELIMITER_TAB, false};
+    static const struct {
+        struct dialect dialect;
+        const char *text, *reason;
+        uint64_t line, column;
+    } cases[] = {
+        {german, "25,clerk,x,<=50K\n", "separated by commas, not by semicolons", 1, 0},
+        {german, "25.5;clerk;x;<=50K\n", "with a decimal comma", 1, 1},
+        {german, "1.025,5;clerk;x;<=50K\n", "with a decimal comma", 1, 1},
+        {german, "\"25.5\";clerk;x;<=50K\n", "with a decimal comma", 1, 1},
+        {german, "25 clerk x <=50K\n", "it contains no semicolons", 1, 0},
+        {tabs, "25 clerk x <=50K\n", "it contains no tabs", 1, 0},
+        {tabs, "25\t\tx\t<=50K\n", "the cell is empty", 1, 2},
+        {tabs, "25,5\tclerk\tx\t<=50K\n", "number", 1, 1},
+        {german, "25;clerk;\"a\rb\r\nc\";<=50K\r25;clerk;x;?\r", "none of", 4, 4},
+        {german, "25;clerk;\"x\",<=50K;\n", "closing quote", 1, 3},
+    };
+    struct ingest ingest;
+    struct schema schema = people;
+    ingest_init(&ingest);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        schema.dialect = cases[i].dialect;
+        ingest_text(&ingest, &schema, cases[i].text);
+        assert_refused(&ingest, "data", cases[i].line, cases[i].column,
+                       cases[i].reason);
+    }
+    ingest_fini(&ingest);
+}
+
+/* A default is declared in JSON, so it has a point in each dialect. */
+static void a_default_has_a_point_in_each_dialect(void **state)
+{
+    (void)state;
+    struct ingest ingest;
+    struct column with[4];
+    struct schema schema = people;
+    memcpy(with, columns, sizeof with);
+    with[0].fallback = v_default;
+    schema.columns = with;
+    schema.dialect = (struct dialect){DELIMITER_SEMICOLON, true};
+    ingest_init(&ingest);
+    ingest_text(&ingest, &schema, ";clerk;;<=50K\n33,25;clerk;;<=50K\n");
+    assert_int_equal(ingest.status, ST_OK);
+    assert_row(&ingest.matrix, 0, -0.335F, 0, 0);
+    assert_row(&ingest.matrix, 1, -0.335F, 0, 0);
+    ingest_fini(&ingest);
+}
+
 static void defaults_stand_for_empty_cells(void **state)
 {
     (void)state;
@@ -264,7 +360,7 @@ static void the_first_bad_cell_is_named_and_not_quoted(void **state)
         {"twelve,clerk,,>50K\n", 1, 1, "number", "twelve"},
         {"nan,clerk,,>50K\n", 1, 1, "number", "nan"},
         {"1e999,clerk,,>50K\n", 1, 1, "number", "999"},
-        {"2\r5,clerk,,>50K\n", 1, 1, "number", "\r"},
+        {"2\r5,clerk,,>50K\n", 1, 0, "1 cells, 4 columns", "\r"},
         {"25,clerk,,50K\n", 1, 4, "none of the values", "50K"},
         {"25,clerk,\"a\nb\n\",\"5\n\"\nx,clerk,,>50K\n", 3, 4, "none", "5"},
         {"25,clerk,\"a\n\n\",>50K\n\nx,clerk,,>50K\n", 5, 1, "number", "x,"},
@@ -374,6 +470,9 @@ int main(void)
         cmocka_unit_test(a_header_names_the_columns_in_any_order),
         cmocka_unit_test(a_header_that_does_not_fit_is_told_by_name),
         cmocka_unit_test(other_separators_are_named),
+        cmocka_unit_test(a_file_is_read_in_the_declared_dialect),
+        cmocka_unit_test(what_is_not_in_the_dialect_is_refused),
+        cmocka_unit_test(a_default_has_a_point_in_each_dialect),
         cmocka_unit_test(defaults_stand_for_empty_cells),
         cmocka_unit_test(targets_of_a_regression_are_mapped),
         cmocka_unit_test(the_first_bad_cell_is_named_and_not_quoted),

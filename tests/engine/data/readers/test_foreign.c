@@ -48,8 +48,6 @@ static const struct {
     {BYTES("\xff\xfe\0\0x\0\0\0,\0\0\0"), "UTF-32"},
     {BYTES("x\0,\0y\0\n\0000\0,\0n\0o\0\n\0"), "UTF-16"},
     {BYTES("\0x\0,\0y\0\n\0000\0,\0n\0o\0\n"), "UTF-16"},
-    {BYTES("x,y\r5,no\r6,yes\r"), "carriage returns, as on an old Mac"},
-    {BYTES("x,y\r0.5,no"), "carriage returns, as on an old Mac"},
 };
 
 static void each_kind_is_named_whole_or_packed(void **state)

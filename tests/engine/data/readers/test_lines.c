@@ -88,6 +88,49 @@ static void a_last_line_needs_no_line_feed(void **state)
     close_text(&opened);
 }
 
+/* Lines that end in carriage returns, with line feeds or without, at every place at
+ * which a read ends. */
+static void a_carriage_return_ends_a_line_wherever_a_read_ends(void **state)
+{
+    (void)state;
+    static const char tail[] = "\r\n\rb\n\r\nc\r\rd\r";
+    static const char *const after[] = {"", "b", "", "c", "", "d"};
+    enum { READ = 262144, AROUND = 8, LINES = sizeof after / sizeof *after };
+    char *text = malloc(READ + 64);
+    assert_non_null(text);
+    for (size_t first = READ - AROUND; first <= READ + 1; first++) {
+        struct opened opened;
+        struct line line;
+        bool more;
+        memset(text, 'a', first);
+        memcpy(text + first, tail, sizeof tail - 1);
+        open_text(&opened, text, first + sizeof tail - 1);
+        assert_int_equal(lines_next(opened.lines, &line, &more, NULL), ST_OK);
+        assert_int_equal(line.size, first);
+        for (size_t i = 0; i < LINES; i++) {
+            assert_int_equal(lines_next(opened.lines, &line, &more, NULL), ST_OK);
+            assert_true(more);
+            assert_int_equal(line.number, i + 2);
+            assert_int_equal(line.size, strlen(after[i]));
+            assert_memory_equal(line.text, after[i], line.size);
+        }
+        assert_int_equal(lines_next(opened.lines, &line, &more, NULL), ST_OK);
+        assert_false(more);
+        close_text(&opened);
+        /* Extended, a line keeps its line ends. */
+        open_text(&opened, text, first + sizeof tail - 1);
+        assert_int_equal(lines_next(opened.lines, &line, &more, NULL), ST_OK);
+        for (size_t i = 0; i < LINES; i++)
+            assert_int_equal(lines_extend(opened.lines, &line, &more, NULL), ST_OK);
+        assert_int_equal(line.size, first + sizeof tail - 2);
+        assert_memory_equal(line.text, text, line.size);
+        assert_int_equal(lines_extend(opened.lines, &line, &more, NULL), ST_OK);
+        assert_false(more);
+        close_text(&opened);
+    }
+    free(text);
+}
+
 static void one_byte_too_many_is_refused_with_its_line(void **state)
 {
     (void)state;
@@ -187,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_of_all_lengths_come_whole),
         cmocka_unit_test(a_last_line_needs_no_line_feed),
+        cmocka_unit_test(a_carriage_return_ends_a_line_wherever_a_read_ends),
         cmocka_unit_test(one_byte_too_many_is_refused_with_its_line),
         cmocka_unit_test(extending_joins_lines_and_counts_them),
         cmocka_unit_test(extending_beyond_the_limit_leaves_the_line),

@@ -197,7 +197,7 @@ static void an_id_that_holds_what_nobody_sees_is_refused(void **state)
                  "a",
                  "a zero-width character"},
                 {"ada\x07", "a control character"},
-                {"ada\r", "a carriage return"},
+                {"\"ada\r\"", "a carriage return"},
                 {"ad\ta", "a tab"},
                 {"\"ad\na\"", "a line feed"},
                 {"ad\xe4", "not UTF-8"}};
