@@ -190,11 +190,11 @@ static void read_member(struct statement *statement, int i,
                         const struct row_column *column, char *row)
 {
     void *at = row + column->at;
-    bool null = statement_is_null(statement, i);
     switch (column->kind) {
     case ROW_TEXT: *(const char **)at = statement_text(statement, i); break;
     case ROW_TEXT_OR_NULL:
-        *(const char **)at = null ? "" : statement_text(statement, i);
+        *(const char **)at =
+            statement_is_null(statement, i) ? "" : statement_text(statement, i);
         break;
     case ROW_ID: statement_copy_text(statement, i, at, column->size); break;
     case ROW_NUMBER: *(uint64_t *)at = statement_int(statement, i); break;
@@ -205,7 +205,7 @@ static void read_member(struct statement *statement, int i,
     case ROW_HASH:
     case ROW_HASH_OR_NULL:
         *(const uint8_t **)at = statement_blob(statement, i);
-        if (!null || column->kind == ROW_HASH)
+        if (column->kind == ROW_HASH || !statement_is_null(statement, i))
             statement_expect_size(statement, i, SHA256_SIZE);
         break;
     case ROW_BLOB:
@@ -214,7 +214,7 @@ static void read_member(struct statement *statement, int i,
         *(const uint8_t **)at = statement_blob(statement, i);
         if (column->kind == ROW_BLOB)
             *size = statement_blob_size(statement, i) / column->size;
-        else if (!null)
+        else if (!statement_is_null(statement, i))
             statement_expect_size(statement, i, *size * column->size);
         break;
     }
