@@ -139,7 +139,7 @@ class Budgets(unittest.TestCase):
         client.train(dataset, epsilon=1, epochs=2).wait(progress=False)
         with self.assertRaises(epsilond.BudgetExhausted) as caught:
             client.train(dataset, epsilon=1.4, epochs=2)
-        shown = float(str(caught.exception).split("fits now: epsilon ")[1].split(",")[0])
+        shown = float(str(caught.exception).split("at most epsilon ")[1].split(",")[0])
         self.assertLessEqual(shown, caught.exception.largest_epsilon)
         self.assertEqual(client.estimate(dataset, epsilon=shown, epochs=2).fits, "yes")
         client.train(dataset, epsilon=shown, epochs=2).wait(progress=False)

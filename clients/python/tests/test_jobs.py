@@ -121,7 +121,7 @@ class Waiting(unittest.TestCase):
 
     def test_a_wait_that_takes_too_long_leaves_the_job(self):
         job = long_job(self)
-        with self.assertRaisesRegex(TimeoutError, f"{job.id} goes on.*cancel"):
+        with self.assertRaisesRegex(TimeoutError, f"^call wait.*cancel.*{job.id} goes on"):
             job.wait(timeout=0.5)
         self.assertFalse(job.refresh().ended)
 
@@ -137,12 +137,12 @@ class Waiting(unittest.TestCase):
                 time.sleep(0.01)
             waiting.send_signal(signal.SIGINT)
             _, told = waiting.communicate()
-        self.assertRegex(told, rf"KeyboardInterrupt: {job.id} goes on without you.*cancel\(\) stops it")
+        self.assertRegex(told, rf"KeyboardInterrupt: call wait.*cancel\(\) to stop it.*{job.id} goes on without you")
         self.assertFalse(job.refresh().ended)
 
     def test_a_cancelled_job_says_what_it_cost(self):
         job = long_job(self)
-        with self.assertRaisesRegex(ValueError, "no model yet: wait"):
+        with self.assertRaisesRegex(ValueError, "^call wait.*no model yet"):
             job.model  # noqa: B018
         self.assertEqual(job.cancel().state, "CANCELLING")
         with self.assertRaisesRegex(epsilond.JobFailed, r"CANCELLED \(user_cancel\).*stays spent") as caught:
@@ -233,6 +233,19 @@ class Watching(unittest.TestCase):
     @kit.lacks("tqdm")
     def test_tqdm_draws_a_bar(self):
         self.assertRegex(self.watch(), r"100 %\|\S+\| 500/500 \[.*accuracy=0\.\d+, epsilon=0\.3\]")
+
+    @kit.lacks("nbclient", "ipykernel")
+    def test_a_notebook_has_one_bar(self):
+        import nbclient
+        import nbformat
+
+        cell = ("import epsilond\nepsilond.Client().train('digits', epsilon=0.3, steps=500, "
+                "evaluation='digits-test').wait()\nNone")
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+        nbclient.NotebookClient(notebook, timeout=None, kernel_name="python3").execute(
+            env={**os.environ, "EPSILOND_URL": kit.daemon().base})
+        (output,) = notebook.cells[0].outputs  # each update replaced the last one
+        self.assertRegex(output["data"]["text/html"], r'<progress value="500" max="500">.*100 %, 500/500, accuracy 0')
 
     def test_a_pipe_gets_nothing(self):
         program = "import epsilond; epsilond.Client().train('digits', epsilon=0.1, epochs=1).wait()"

@@ -20,7 +20,7 @@ class Package(unittest.TestCase):
         told = importlib.metadata.metadata("epsilond")
         needed = [line for line in told.get_all("Requires-Dist") or [] if "extra ==" not in line]
         self.assertEqual(needed, [])
-        self.assertEqual(set(told.get_all("Provides-Extra")), {"numpy", "progress", "torch"})
+        self.assertEqual(set(told.get_all("Provides-Extra")), {"arrow", "numpy", "plot", "progress", "torch"})
         self.assertEqual(told["Version"], epsilond.__version__)
 
     def test_importing_it_loads_nothing_beside_python(self):

@@ -28,7 +28,7 @@ def busy(retry_after):
 class Addresses(unittest.TestCase):
     def test_a_port_where_nobody_listens_is_told_at_once(self):
         with mock.patch("time.sleep", side_effect=AssertionError("waited")), \
-                self.assertRaisesRegex(epsilond.Unreachable, "127.0.0.1:9.*EPSILOND_URL") as caught:
+                self.assertRaisesRegex(epsilond.Unreachable, "^start epsilond.*EPSILOND_URL.*127.0.0.1:9") as caught:
             epsilond.Client("http://127.0.0.1:9").train("digits", epsilon=1)
         self.assertIsNone(caught.exception.idempotency_key)  # the service did not get the request
 
@@ -93,7 +93,7 @@ class Addresses(unittest.TestCase):
         with kit.Fake(lambda request: VERSION) as other:
             target = {"Location": other.url}
             with kit.Fake(lambda request: (302, target, b"")) as fake, \
-                    self.assertRaisesRegex(epsilond.UnexpectedAnswer, "redirect to .*127.0.0.1"):
+                    self.assertRaisesRegex(epsilond.UnexpectedAnswer, "^give the address .*127.0.0.1"):
                 epsilond.Client(fake.url, "key").version()
             self.assertEqual(other.requests, [])
 
@@ -200,6 +200,27 @@ class Problems(unittest.TestCase):
             with self.subTest(body), kit.Fake(lambda request: (404, JSON, body)) as fake, \
                     self.assertRaises(epsilond.UnexpectedAnswer):
                 epsilond.Client(fake.url).version()
+
+    def test_a_message_starts_with_what_to_do(self):
+        fault = {"pointer": "/privacy/epsilon", "parameter": None, "detail": "is too much"}
+        room = {"largest_epsilon": 0.51234, "most_steps": 30}
+        for status, code, more, message in (
+                (404, "not_found", {}, "do this: gone (not_found)"),
+                (400, "invalid_argument", {"errors": [fault]}, "do this (invalid_argument)\n  /privacy/epsilon: is too much"),
+                (409, "budget_exhausted", room, "ask for at most epsilon 0.512, or 30 steps of this noise: gone "
+                 "(budget_exhausted)"),
+                (409, "budget_exhausted", {}, "use the models that were trained already: no job like this fits any more: "
+                 "gone (budget_exhausted)"),
+                (409, "budget_held", room, "do this, or ask for at most epsilon 0.512, or 30 steps of this noise: gone "
+                 "(budget_held)"),
+                (422, "import_failed", {"file": "data", "line": 7}, "do this: file data, line 7, gone (import_failed)"),
+                (422, "no_answer", {"errors": [{**fault, "pointer": "/inputs/3"}]},
+                 "do this: no finite output for row 3 (no_answer)")):
+            body = {**PROBLEM, "status": status, "code": code, "detail": "gone", "advice": "do this", "errors": [], **more}
+            with self.subTest(code), kit.Fake(lambda request: (status, JSON, json.dumps(body).encode())) as fake, \
+                    self.assertRaises(epsilond.Problem) as caught:
+                epsilond.Client(fake.url).version()
+            self.assertEqual(str(caught.exception), message)
 
     def test_text_of_a_service_cannot_speak_to_the_terminal(self):
         body = {**PROBLEM, "status": 404, "code": "not_found", "detail": "\x1b[2Jgone\x07\r"}

@@ -41,6 +41,7 @@ from ._jobs import Job
 from ._model_file import ModelFile, load
 from ._models import Model
 from ._statistics import Statistics, StatisticsFailed
+from ._suggest import Suggestion, Unconfirmed
 from ._sweeps import Sweep
 
 __version__ = "0.1.0"
@@ -70,8 +71,10 @@ __all__ = [
     "Problem",
     "Statistics",
     "StatisticsFailed",
+    "Suggestion",
     "Sweep",
     "Unavailable",
+    "Unconfirmed",
     "UnexpectedAnswer",
     "Unreachable",
     "Unsupported",

@@ -82,6 +82,7 @@ class Client:
         algorithm: str | _types.Algorithm = "dpsgd",
         evaluation: DatasetName | _types.HoldoutEvaluation | None = None,
         optimizer: str | _types.Optimizer | None = None,
+        learning_rate: float | None = None,
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | None = None,
         scaling: Statistics | str | None = None,
@@ -101,7 +102,8 @@ class Client:
         request = _job_request(
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
-            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
+            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer,
+            learning_rate=learning_rate, averaging=averaging,
             class_weights=class_weights, scaling=scaling, batch_size=batch_size,
             ranks=ranks, rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps)
         return Estimate.of(self._transport.post("/v1/jobs:estimate", request, query={"runs": runs}).json())
@@ -119,6 +121,7 @@ class Client:
         algorithm: str | _types.Algorithm = "dpsgd",
         evaluation: DatasetName | _types.HoldoutEvaluation | None = None,
         optimizer: str | _types.Optimizer | None = None,
+        learning_rate: float | None = None,
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | None = None,
         scaling: Statistics | str | None = None,
@@ -147,6 +150,7 @@ class Client:
         budget_fraction     the share of the remaining budget that the job may take
         algorithm           a name, or a name with its parameters
         optimizer           a name, or a name with its parameters
+        learning_rate       of the optimizer; without an optimizer, of sgd
         averaging           "tail" or "ema", or either with its share or decay: the model is the mean of
                             the last points of training. It costs no privacy
         class_weights       factors of the loss of each class: public numbers that you choose
@@ -169,7 +173,8 @@ class Client:
         request = _job_request(
             dataset=dataset, model=model, epsilon=epsilon, noise_multiplier=noise_multiplier,
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
-            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer, averaging=averaging,
+            algorithm=algorithm, evaluation=evaluation, optimizer=optimizer,
+            learning_rate=learning_rate, averaging=averaging,
             class_weights=class_weights, scaling=scaling, batch_size=batch_size,
             ranks=ranks, rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps,
             display_name=display_name, tags=tags)
@@ -202,7 +207,7 @@ class Client:
             print("Nothing was done: confirm=True trains them.")
             return []
         if not price.fits:
-            raise ValueError("they do not all fit, and none was submitted")
+            raise ValueError("ask for fewer or smaller epsilons: they do not all fit, and none was submitted")
         keys = [f"{idempotency_key}: epsilon {epsilon}" if idempotency_key else None
                 for epsilon in epsilons]
         return [self.train(dataset, model, epsilon=epsilon, idempotency_key=key, **settings)
@@ -368,6 +373,9 @@ NAMED = {"model": "preset", "algorithm": "name", "optimizer": "name",
 def _job_request(**told: Any) -> dict[str, Any]:
     """The body of a job. It has only the arguments that were given: defaults are the service's."""
     request: dict[str, Any] = {}
+    rate = told.pop("learning_rate", None)
+    if rate is not None:
+        told["optimizer"] = _with_rate(told.get("optimizer"), rate)
     for name, value in told.items():
         if value is None:
             continue
@@ -380,6 +388,14 @@ def _job_request(**told: Any) -> dict[str, Any]:
         else:
             request[name] = value
     return request
+
+
+def _with_rate(optimizer: str | Mapping[str, Any] | None, rate: float) -> dict[str, Any]:
+    """The optimizer with this learning rate. Without a name it is sgd, as in the service."""
+    chosen = dict(optimizer) if isinstance(optimizer, Mapping) else {"name": optimizer or "sgd"}
+    if "learning_rate" in chosen:
+        raise TypeError("give the learning rate once: in optimizer, or as learning_rate")
+    return {**chosen, "learning_rate": rate}
 
 
 def _statistics_request(dataset: DatasetName, asked: Sequence[_types.Statistic],

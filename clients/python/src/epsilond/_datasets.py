@@ -8,18 +8,22 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _types
+from . import _suggest, _types
 from ._caption import KEEP, Name, TagChanges, rename
 from ._budget import Budget
-from ._errors import AlreadyExists, NotFound, problem_from
+from ._errors import AlreadyExists, NotFound, Unsupported, problem_from
 from ._figures import plain
+from ._formats import format_of, has_header
 from ._html import Html, facts
-from ._transport import Content, Transport, segment
+from ._listing import Listing, tags_of, time_of
+from ._plots import draw_budget
+from ._tables import Table, csv_of, table_of
+from ._transport import Content, Stream, Transport, segment
 
 if TYPE_CHECKING:
     from ._client import Client
 
-Files = Union[Content, Mapping[str, Content]]
+Files = Union[Content, Mapping[str, Content], Any]  # a file, files by name, or a table of another package
 
 IMPORT_TIMEOUT = 60.0  # seconds on top of the usual timeout: the service answers within ten
 POLL_SECONDS = 1.0  # an import ends at a whole second
@@ -77,6 +81,24 @@ class Dataset:
         self.data = self._transport.get(f"/v1/datasets/{segment(self.id)}")
         return self
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draws how the budget was spent over time. Returns the axes of matplotlib."""
+        budget = self.budget
+        if budget is None:
+            raise Unsupported("draw the budget of a private dataset: public datasets have no budget")
+        history = self._transport.get(f"/v1/datasets/{segment(self.id)}/budget/history")
+        return draw_budget(history, budget.epsilon, budget.delta, budget.frozen, ax)
+
+    def _row(self) -> dict[str, Any]:
+        guarantee = self.data["guarantee"]
+        return {
+            "id": self.id, "name": self.data["display_name"], "tags": tags_of(self.data["tags"]), "state": self.state,
+            "public": self.is_public, "task": self.data["task"], "format": self.data["format"], "unit": self.unit,
+            "records": self.records, "epsilon": None if guarantee is None else guarantee["epsilon"],
+            "delta": None if guarantee is None else guarantee["delta"],
+            "created": time_of(self.data["create_time"]), "imported": time_of(self.data["import_time"]),
+        }
+
     def __repr__(self) -> str:
         kind = "public" if self.is_public else "private"
         count = f"no {self.unit}s yet" if self.records is None else f"{self.records} {self.unit}s"
@@ -91,7 +113,7 @@ class Dataset:
         return facts(self.id, rows, Html(budget._repr_html_()))
 
 
-class Datasets:
+class Datasets(Listing):
     """The service's datasets: by id, or all of them, newest first."""
 
     def __init__(self, client: Client) -> None:
@@ -115,7 +137,7 @@ class Datasets:
         id: str,
         files: Files,
         *,
-        format: str,
+        format: str | None = None,
         task: str = "classification",
         epsilon: float | None = None,
         delta: float | None = None,
@@ -129,6 +151,7 @@ class Datasets:
         labels: list[float] | None = None,
         target: _types.Target | None = None,
         header: bool | None = None,
+        delimiter: str | None = None,
         columns: _types.Columns | None = None,
         privacy_id: bool | None = None,
         display_name: str | None = None,
@@ -136,7 +159,12 @@ class Datasets:
         idempotency_key: str | None = None,
     ) -> Dataset:
         """Declares a dataset, uploads its file (or its files, by name), imports it, and returns
-        it once it may be trained on.
+        it once it may be trained on. Instead of a file, `files` may be a frame of pandas or polars, a
+        table of Arrow or the path of a Parquet file: its declared columns are sent as CSV, part by part.
+
+        The format is inferred from the name and the first bytes of the file, and the header from its
+        first line; give format and header to say it yourself. What a column means is never inferred:
+        without `columns` the call raises Unconfirmed, and ``suggest()`` shows what can be confirmed.
 
         The declaration becomes public: names, ranges, words, the number of records. State what a
         column means (an age is 0 to 120); never take a range or a value from the file.
@@ -156,23 +184,43 @@ class Datasets:
         If the upload or the import fails, nothing is lost: correct the file and register it again.
         You may then also change the promise, as long as nothing has been drawn from the first one.
         """
+        privacy = _privacy(epsilon, delta, public, relation, order)
+        _check_files(files)
+        format = format or format_of(files)
+        table = table_of(files)
+        if format == "csv" and columns is None:
+            _suggest.suggest(files).confirm()  # raises Unconfirmed, unless the table is empty
+        if header is None and format == "csv" and not isinstance(files, Mapping):
+            header = has_header(table or files, columns or [], delimiter or ",") or None
         declared: dict[str, Any] = {
             "id": id, "format": format, "task": task, "classes": classes, "features": features,
-            "labels": labels, "target": target, "header": header, "columns": columns,
+            "labels": labels, "target": target, "header": header, "delimiter": delimiter, "columns": columns,
             "privacy_id": privacy_id,
             "display_name": display_name, "tags": tags,
-            "privacy": _privacy(epsilon, delta, public, relation, order),
+            "privacy": privacy,
             "holdout": holdout, "holdout_seed": holdout_seed,
         }
         request = {name: value for name, value in declared.items() if value is not None}
-        parts = _files(files, format)
-        for content in parts.values():
-            if not isinstance(content, bytes) and not os.path.isfile(content):
-                raise FileNotFoundError(f"no file {os.fspath(content)!r}")
+        parts = _files(files, format) if table is None else {"data": _stream(table, columns or [])}
         self._declare(id, request, idempotency_key or uuid.uuid4().hex)
         for name, content in parts.items():
             self._client._transport.put(f"/v1/datasets/{segment(id)}/files/{name}", content)
         return self._import(id)
+
+    def suggest(self, files: Files, label: str | None = None, *, header: bool | None = None) -> _suggest.Suggestion:
+        """Reads a CSV file or a table in this process and suggests its declaration; sends nothing. Print
+        the suggestion, and pass what it asks for:
+
+            s = client.datasets.suggest("people.csv", label="income")
+            client.datasets.register("people", "people.csv", epsilon=4, delta=1e-5,
+                                     **s.confirm(words=["work", "income"], ranges={"age": [0, 120]}))
+
+        label       the column to predict
+        header      whether the first line names the columns; by default it does if none of its cells
+                    is a number
+        """
+        _check_files(files)
+        return _suggest.suggest(files, label, header=header)
 
     def _declare(self, id: str, request: dict[str, Any], idempotency_key: str) -> None:
         try:
@@ -207,8 +255,8 @@ def _privacy(epsilon: float | None, delta: float | None, public: bool, relation:
     half = (epsilon is None) != (delta is None)
     if half or private == public or (public and (relation or order)):
         raise TypeError(
-            "say how these records are protected: epsilon=... and delta=... where they are about "
-            "people, or public=True where everybody may see them; there is no default"
+            "say how these records are protected: epsilon=... and delta=... if they are about "
+            "people, or public=True if everybody may see them; there is no default"
         )
     if public:
         return "public"
@@ -216,9 +264,23 @@ def _privacy(epsilon: float | None, delta: float | None, public: bool, relation:
     return {name: value for name, value in told.items() if value is not None}
 
 
+def _stream(table: Table, columns: _types.Columns) -> Stream:
+    """The declared columns of a table as CSV. Columns that are not declared are not sent."""
+    names = [str(column.get("name")) for column in columns]
+    table.require(names)
+    return lambda: csv_of(table, names)
+
+
+def _check_files(files: Files) -> None:
+    """Raises FileNotFoundError if one of these files is not there."""
+    for content in files.values() if isinstance(files, Mapping) else [files]:
+        if isinstance(content, (str, os.PathLike)) and not os.path.isfile(content):
+            raise FileNotFoundError(f"give the path of a file: there is none at {os.fspath(content)!r}")
+
+
 def _files(files: Files, format: str) -> Mapping[str, Content]:
     if isinstance(files, Mapping):
         return files
     if format in PAIR_FORMATS:
-        raise TypeError(f'{format} has two files: {{"features": ..., "labels": ...}}')
+        raise TypeError(f'give {{"features": ..., "labels": ...}}: {format} has two files')
     return {"data": files}

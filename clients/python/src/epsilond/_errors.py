@@ -25,10 +25,8 @@ class Unreachable(EpsilondError, ConnectionError):
 
     def __init__(self, message: str, idempotency_key: str | None = None) -> None:
         if idempotency_key is not None:
-            message += (
-                "; the request may have been taken all the same: repeated with "
-                f"idempotency_key={idempotency_key!r} it is done once"
-            )
+            message = (f"repeat the call with idempotency_key={idempotency_key!r}, then it is done once even if "
+                       f"the service took it: {message}")
         super().__init__(message)
         self.idempotency_key = idempotency_key
 
@@ -61,9 +59,9 @@ class Problem(EpsilondError):
         faults = [f"{fault['pointer'] or fault['parameter'] or 'the body'}: {fault['detail']}"
                   for fault in self.errors]
         if not faults:
-            return plain(f"{self.detail} ({self.code}: {self.advice})")
+            return f"{self.advice}: {self.detail} ({self.code})"
         # One line for each fault, so that all of them can be corrected at once.
-        return "\n  ".join([f"{self.code}: {self.advice}", *map(plain, faults)])
+        return "\n  ".join([f"{self.advice} ({self.code})", *map(plain, faults)])
 
     @property
     def pointer(self) -> str:
@@ -90,7 +88,7 @@ class NoAnswer(InvalidArgument):
 
     def _message(self) -> str:
         named = ", ".join(str(row) for row in self.rows)
-        return plain(f"no finite output for row {named} ({self.code}: {self.advice})")
+        return plain(f"{self.advice}: no finite output for row {named} ({self.code})")
 
     def __str__(self) -> str:
         return self._message()
@@ -125,18 +123,23 @@ class BudgetExhausted(Conflict):
         super().__init__(body, retry_after)
 
     def _message(self) -> str:
+        return f"{self._room()}: {self.detail} ({self.code})"
+
+    def _room(self) -> str:
         if not self.largest_epsilon:
-            return f"{self.detail}; no job like this fits any more"
-        room = (f"{self.detail}; the largest such job that fits now: "
-                f"epsilon {down(self.largest_epsilon)}")
-        return room + (f", or {self.most_steps} steps of this noise" if self.most_steps else "")
+            return "use the models that were trained already: no job like this fits any more"
+        steps = f", or {self.most_steps} steps of this noise" if self.most_steps else ""
+        return f"ask for at most epsilon {down(self.largest_epsilon)}{steps}"
 
 
 class BudgetHeld(BudgetExhausted):
     """Only reservations of open jobs prevent it: the job may fit when they have ended."""
 
     def _message(self) -> str:
-        return f"{super()._message()} ({self.advice})"
+        return f"{self.advice}, or {super()._message()}"
+
+    def _room(self) -> str:
+        return super()._room() if self.largest_epsilon else "a smaller job, if one fits"
 
 
 class ImportFailed(Problem):
@@ -151,7 +154,7 @@ class ImportFailed(Problem):
     def _message(self) -> str:
         places = [f"{name} {plain(value)}" for name, value in (
             ("file", self.file), ("line", self.line), ("column", self.column)) if value is not None]
-        return ", ".join(places) + f": {self.detail} ({self.advice})"
+        return f"{self.advice}: " + ", ".join([*places, self.detail]) + f" ({self.code})"
 
 
 class Unavailable(Problem):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _types
 from ._caption import KEEP, Name, TagChanges, rename
@@ -13,7 +13,9 @@ from ._errors import EpsilondError, JobFailed
 from ._events import Event, events
 from ._figures import plain, up
 from ._html import facts, gauge
+from ._listing import Listing, qualities, tags_of, time_of
 from ._models import Model
+from ._plots import draw_quality, draw_run
 from ._progress import Bar, measures, place
 from ._transport import Transport, segment
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 SILENCE_SECONDS = 40.0  # without an event or a comment: then a proxy holds the events back
 POLL_SECONDS = 30  # that one request waits for a change; the service allows 60
 PATIENCE_SECONDS = 60.0  # that a restart of the service may take while wait() waits
+FILTERS = {"dataset", "state", "algorithm", "q", "tag", "order_by", "order"}  # of where()
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
@@ -115,8 +118,29 @@ class Job:
         if self.data["model"] is None:
             if self.ended:
                 raise JobFailed(self._failure(), self)
-            raise ValueError(f"{self.id} is {self.state} and has no model yet: wait() first")
+            raise ValueError(f"call wait() first: {self.id} is {self.state} and has no model yet")
         return self._client.models[self.data["model"]]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the quality of the run on its public evaluation data, step by step. Returns the axes of
+        matplotlib."""
+        if "history" not in self.data["metrics"]:
+            self.refresh()
+        return draw_run(self.data, ax)
+
+    def _row(self) -> dict[str, Any]:
+        privacy = self.data["privacy"]
+        epsilon = None if privacy is None else privacy["epsilon_planned"]
+        return {
+            "id": self.id, "name": self.data["display_name"], "tags": tags_of(self.data["tags"]),
+            "dataset": self.data["dataset"], "state": self.state, "algorithm": self.data["algorithm"]["name"],
+            "created": time_of(self.data["create_time"]), "ended": time_of(self.data["end_time"]),
+            "epsilon": epsilon, "epsilon_spent": self.epsilon_spent,
+            "delta": None if privacy is None else privacy["delta"],
+            "step": self.data["progress"]["step"], "steps": self.data["progress"]["steps"],
+            "evaluation": place(self.data) if self.data["evaluation"] else None,
+            **qualities(self.data["metrics"]["evaluation"], self.quality), "model": self.data["model"],
+        }
 
     def _ask(self, seconds: int, only_changes: bool, patience: float | None) -> None:
         headers = {"If-None-Match": self._etag} if only_changes and self._etag else {}
@@ -165,13 +189,13 @@ class Job:
 
     def _goes_on(self) -> str:
         stays = f" (epsilon {up(self.epsilon_spent)} stays spent)" if self.epsilon_spent else ""
-        return (f"{self.id} goes on without you: wait() waits again, and cancel() stops it{stays}; "
+        return (f"call wait() to wait again, or cancel() to stop it{stays}: {self.id} goes on without you; "
                 f"client.jobs[{self.id!r}] finds it")
 
     def _failure(self) -> str:
         progress, reason = self.data["progress"], self.data["state_reason"]
         spent = "" if self.epsilon_spent is None else f"; epsilon {up(self.epsilon_spent)} stays spent"
-        return plain(f"{self.id} ended as {self.state} ({reason}) after {progress['step']} of "
+        return plain(f"read logs() of the job, then submit another one: {self.id} ended as {self.state} ({reason}) after {progress['step']} of "
                      f"{progress['steps']} steps, without a model{spent}")
 
     def _words(self) -> str:
@@ -203,7 +227,7 @@ class Job:
         return facts(self.id, rows, gauge(self._words(), progress["step"] / progress["steps"], 0))
 
 
-class Jobs:
+class Jobs(Listing):
     """The service's jobs: by id, or all of them, newest first."""
 
     def __init__(self, client: Client) -> None:
@@ -214,6 +238,28 @@ class Jobs:
 
     def __iter__(self) -> Iterator[Job]:
         return self.where()
+
+    def _items(self, **filters: Any) -> Iterator[Job]:
+        unknown = set(filters) - FILTERS
+        if unknown:
+            raise TypeError(f"leave out {', '.join(sorted(unknown))}: the filters are {sorted(FILTERS)}")
+        return self._pages({"view": "full", **filters})  # the quality on held-out records is only there
+
+    def plot(self, quality: str = "accuracy", *, at: Mapping[float, Iterable[Job]] | None = None,
+             ax: Any = None, **filters: Any) -> Any:
+        """Draws the quality of each job against its epsilon. Returns the axes of matplotlib.
+
+        quality     "accuracy", "auc", "rmse" or "r_squared"
+        at          jobs by the epsilon that they were given. Practice on public data needs it, because
+                    such a job spends nothing and has no epsilon
+        filters     those of where(), without `at`
+        """
+        if at is None:
+            return draw_quality(self.to_dicts(**filters), quality, ax)
+        if filters:
+            raise TypeError(f"leave out {', '.join(filters)}: `at` names the jobs")
+        rows = [{**job._row(), "epsilon": epsilon} for epsilon, jobs in at.items() for job in jobs]
+        return draw_quality(rows, quality, ax)
 
     def where(
         self,
@@ -233,5 +279,8 @@ class Jobs:
         """
         query = {"view": "summary", "dataset": dataset, "state": state, "algorithm": algorithm,
                  "q": q, "tag": tag, "order_by": order_by, "order": order}
+        return self._pages(query)
+
+    def _pages(self, query: dict[str, str | None]) -> Iterator[Job]:
         for data in self._client._transport.pages("/v1/jobs", "jobs", query):
             yield Job(self._client, data)

@@ -35,13 +35,13 @@ class ModelFile:
         header, start = _header(content)
         metadata = header.pop("__metadata__", None)
         if not isinstance(metadata, dict) or metadata.get("format") != "epsilond/1":
-            raise ModelFileError("not a model of epsilond: its metadata does not say epsilond/1")
+            raise ModelFileError("give the file of a model of epsilond: the metadata does not say epsilond/1")
         try:
             self.arch: dict[str, Any] = json.loads(metadata["arch"])
             self.inputs: dict[str, Any] = json.loads(metadata["inputs"])
             self.certificate: _types.Certificate = json.loads(metadata["certificate"])
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"the metadata lacks a part or it is not JSON: {error!r}") from None
+            raise ModelFileError(f"fetch the file again: its metadata lacks a part or is not JSON: {error!r}") from None
         self._data = memoryview(content)[start:]
         self._tensors = _tensors(header, len(self._data))
 
@@ -100,24 +100,24 @@ def _numpy() -> Any:
     try:
         import numpy
     except ImportError:
-        raise Unsupported("this needs numpy: pip install 'epsilond[numpy]'") from None
+        raise Unsupported("install numpy, which this needs: pip install 'epsilond[numpy]'") from None
     return numpy
 
 
 def _header(content: bytes) -> tuple[dict[str, Any], int]:
     """The header, and the offset at which the tensors' bytes begin."""
     if len(content) < 8:
-        raise ModelFileError("not a safetensors file: it is shorter than a header's length")
+        raise ModelFileError("give the file of a model: this is no safetensors file, as it is shorter than a header's length")
     (size,) = struct.unpack_from("<Q", content)
     if size > HEADER_MAX or 8 + size > len(content):
-        raise ModelFileError("not a safetensors file: its header would end behind its end")
+        raise ModelFileError("give the file of a model: this is no safetensors file, as its header would end behind its end")
     text = content[8 : 8 + size]
     try:
         header = json.loads(text, object_pairs_hook=_without_twins) if text[:1] == b"{" else None
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"the header cannot be read: {error}") from None
+        raise ModelFileError(f"fetch the file again: its header cannot be read: {error}") from None
     if not isinstance(header, dict):
-        raise ModelFileError("not a safetensors file: its header is no JSON object")
+        raise ModelFileError("give the file of a model: this is no safetensors file, as its header is no JSON object")
     return header, 8 + size
 
 
@@ -137,18 +137,18 @@ def _tensors(header: dict[str, Any], size: int) -> dict[str, _Tensor]:
             begin, end = (int(offset) for offset in entry["data_offsets"])
             kind = entry["dtype"]
         except (KeyError, TypeError, ValueError):
-            raise ModelFileError(f"the tensor {name!r} is not described") from None
+            raise ModelFileError(f"fetch the file again: the tensor {name!r} is not described") from None
         count = 1
         for length in shape:
             count *= length
         if kind != "F32" or min(shape, default=0) < 0 or end - begin != 4 * count:
-            raise ModelFileError(f"the tensor {name!r} is not of float32 and its shape")
+            raise ModelFileError(f"fetch the file again: the tensor {name!r} is not of float32 and its shape")
         found[name] = _Tensor(shape, begin, end)
     place = 0
     for name, tensor in sorted(found.items(), key=lambda item: item[1].begin):
         if tensor.begin != place:
-            raise ModelFileError(f"the tensor {name!r} does not begin where the last one ends")
+            raise ModelFileError(f"fetch the file again: the tensor {name!r} does not begin where the last one ends")
         place = tensor.end
     if place != size:
-        raise ModelFileError("the tensors do not end where the file does")
+        raise ModelFileError("fetch the file again: its tensors do not end where the file does")
     return found

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import _types
 from ._caption import KEEP, Name, TagChanges, rename
-from ._errors import InvalidArgument, ModelFileError, NoAnswer, NotFound, Unsupported
+from ._errors import Forbidden, InvalidArgument, ModelFileError, NoAnswer, NotFound, Unsupported
 from ._figures import plain, up
+from ._listing import Listing, qualities, tags_of, time_of
 from ._model_file import ModelFile
-from ._rows import rows_of
+from ._rows import Row, parts_of, read_columns
 from ._transport import Transport, segment
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Model:
         self._client = client
         self._transport: Transport = client._transport
         self._file: ModelFile | None = None
-        self._names: list[str] | None = None
+        self._columns: list[Any] | None = None
         self.data = data
 
     @property
@@ -58,8 +59,9 @@ class Model:
     def predict(self, X: Any) -> list[Any]:
         """Asks the service for the class of each row, or for the value if the model is a regression.
 
-        X: rows in the dataset's own units and column order: lists, an array, or a frame, whose
-        columns are selected by name.
+        X: rows in the dataset's own units: lists or an array in the order of its columns, dicts with
+        their names, or a frame of pandas or polars, a table of Arrow or the path of a Parquet file,
+        whose columns are selected by name. A single dict is one row.
         """
         return [output["class"] if "class" in output else output["value"] for output in self._outputs(X)]
 
@@ -67,7 +69,7 @@ class Model:
         """A list of probabilities for each row, in the order of the dataset's classes."""
         outputs = self._outputs(X)
         if outputs and "probabilities" not in outputs[0]:
-            raise Unsupported("a regression has no probabilities: use predict")
+            raise Unsupported("use predict(): a regression has no probabilities")
         return [output["probabilities"] for output in outputs]
 
     def file(self) -> ModelFile:
@@ -75,7 +77,7 @@ class Model:
         if self._file is None:
             content = self._transport.call("GET", f"/v1/models/{segment(self.id)}/content").body
             if hashlib.sha256(content).hexdigest() != self.data["sha256"]:
-                raise ModelFileError(f"{self.id}: what came is not the file that was published")
+                raise ModelFileError(f"fetch {self.id} again: what came is not the file that was published")
             self._file = ModelFile(content)
         return self._file
 
@@ -107,21 +109,21 @@ class Model:
         given = answer.headers.get("Content-Digest", "")
         digest = base64.b64encode(hashlib.sha256(answer.body).digest()).decode()
         if given != f"sha-256=:{digest}:":
-            raise ModelFileError(f"{self.id}: what came is not what was sent")
+            raise ModelFileError(f"fetch {self.id} again: what came is not what was sent")
         return answer.body
 
     def _outputs(self, X: Any) -> list[Any]:
-        if self._names is None:
-            self._names = self._columns()
-        rows = rows_of(X, self._names or None)
-        width = max((len(row) for row in rows), default=1)
-        count = max(1, min(ROWS, CELLS // max(1, width)))
+        if self._columns is None:
+            self._columns = self._read_columns()
         found: list[Any] = []
-        for start in range(0, len(rows), count):
-            found += self._ask(rows[start : start + count], start)
+        for rows in parts_of(X, self._columns):
+            width = max((len(row) for row in rows), default=1)
+            count = max(1, min(ROWS, CELLS // max(1, width)))
+            for start in range(0, len(rows), count):
+                found += self._ask(rows[start : start + count], len(found))
         return found
 
-    def _ask(self, rows: list[list[Any]], first: int) -> list[Any]:
+    def _ask(self, rows: list[Row], first: int) -> list[Any]:
         try:
             answer = self._transport.post(f"/v1/models/{segment(self.id)}/predict", {"inputs": rows})
         except NoAnswer as problem:
@@ -136,14 +138,24 @@ class Model:
         outputs: list[Any] = answer.json()["outputs"]
         return outputs
 
-    def _columns(self) -> list[str]:
-        """The names of a row's columns; empty if the dataset has no names."""
+    def _read_columns(self) -> list[Any]:
+        """The columns of a row; empty if the dataset has no names."""
         try:
             dataset = self._client.datasets[self.certificate["dataset"]]
-        except NotFound:
+        except (NotFound, Forbidden):
             return []
-        return [column["name"] for column in dataset.data.get("columns", [])
-                if column["kind"] in ("numeric", "categorical")]
+        return read_columns(dataset.data.get("columns", []))
+
+    def _row(self) -> dict[str, Any]:
+        guarantee = self.certificate["guarantee"]
+        return {
+            "id": self.id, "name": self.data["display_name"], "tags": tags_of(self.data["tags"]),
+            "dataset": self.data["dataset"], "algorithm": self.data["algorithm"], "job": self.data["job"],
+            "created": time_of(self.data["create_time"]),
+            "epsilon": None if guarantee is None else guarantee["epsilon"],
+            "delta": None if guarantee is None else guarantee["delta"],
+            **qualities(self.data["metrics"]["evaluation"], None), "size": self.data["size"],
+        }
 
     def __repr__(self) -> str:
         certificate = self.certificate
@@ -154,7 +166,7 @@ class Model:
         return plain(f"{self.id} by {certificate['algorithm']['name']} on {certificate['dataset']}: {words}")
 
 
-class Models:
+class Models(Listing):
     """The service's models: by id, or all of them, newest first."""
 
     def __init__(self, client: Client) -> None:

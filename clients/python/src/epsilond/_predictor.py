@@ -51,7 +51,8 @@ def _finite(found: Floats) -> Floats:
     bad = np.flatnonzero(~np.isfinite(found.reshape(len(found), -1)).all(axis=1))
     if bad.size:
         rows = ", ".join(str(row) for row in bad[:NAMED])
-        raise ValueError(f"the model has no finite output for row {rows}")
+        raise ValueError("leave these rows out, or train a model that does not diverge: no finite output for "
+                         f"row {rows}")
     return found
 
 
@@ -94,7 +95,7 @@ class Predictor:
     def predict_proba(self, X: Any) -> Floats:
         """One row for each record, one column for each class, in the order of classes_."""
         if not self._is_classifier:
-            raise Unsupported("a regression has no probabilities: use predict")
+            raise Unsupported("use predict(): a regression has no probabilities")
         z = self.decision_function(X)
         with np.errstate(invalid="ignore"):
             if z.shape[1] == 1:
@@ -106,10 +107,10 @@ class Predictor:
         """The share of correct classes, or R^2 for a regression."""
         truth, found = np.asarray(y), self.predict(X)
         if truth.shape != found.shape:
-            raise ValueError(f"y has the shape {truth.shape}, must have {found.shape}: one for each row")
+            raise ValueError(f"give one y for each row: its shape is {truth.shape}, must be {found.shape}")
         if self._is_classifier:
             if not np.isin(truth, self.classes_).any():
-                raise ValueError(f"nothing in y is one of the classes {self.classes_.tolist()}")
+                raise ValueError(f"give classes as y: nothing in y is one of the classes {self.classes_.tolist()}")
             return float((truth == found).mean())
         rest = float(((truth - found) ** 2).sum())
         return 1 - rest / float(((truth - truth.mean()) ** 2).sum())
@@ -132,6 +133,6 @@ def _step(layer: dict[str, Any], place: int, weights: dict[str, Floats]) -> Call
     if kind == "gelu" and layer.get("approximate") == "tanh":
         kind = "gelu_tanh"
     if kind not in ACTIVATIONS:
-        raise Unsupported(f"layer {place} is {kind!r}, and only models of dense layers run here: use "
-                          "the model's predict(), which asks the service, or torch()")
+        raise Unsupported("use the model's predict(), which asks the service, or torch(): only models of dense "
+                          f"layers run here, and layer {place} is {kind!r}")
     return ACTIVATIONS[kind]

@@ -20,7 +20,7 @@ class Price:
 
     def __init__(self, epsilons: Sequence[float], estimates: Sequence[Estimate]) -> None:
         if not estimates:
-            raise ValueError("a sweep has at least one epsilon")
+            raise ValueError("give at least one epsilon")
         self._epsilons = epsilons
         self.is_free = any(estimate.rooms is None for estimate in estimates)
         self.asked: list[float] | None = None

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ._rows import columns_of
+from ._rows import columns_of, parts_of, read_columns
+from ._tables import table_of
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -24,7 +25,7 @@ class Records:
         self._inputs = inputs
         self._features: dict[str, Any] = inputs.get("features") or {}
         columns = inputs.get("columns") or []
-        self._columns = [c for c in columns if c["kind"] in ("numeric", "categorical")]
+        self._columns = read_columns(columns)
         self._label = next((c for c in columns if c["kind"] == "label"), None)
 
     @property
@@ -47,7 +48,7 @@ class Records:
         """Returns (rows, features), float64. A ValueError names the row and column that cannot be read."""
         if not self._columns:
             return self._encode_array(X)
-        cells = columns_of(X, [column["name"] for column in self._columns])
+        cells = columns_of(X, self._columns)
         parts = [_numeric(column, values) if column["kind"] == "numeric" else _one_hot(column, values)
                  for column, values in zip(self._columns, cells)]
         features: Floats = np.column_stack(parts)
@@ -56,15 +57,17 @@ class Records:
     def _encode_array(self, X: Any) -> Floats:
         if hasattr(X, "toarray"):  # a sparse matrix of scipy
             X = X.toarray()
+        if table_of(X) is not None:
+            X = [row for part in parts_of(X, []) for row in part]
         values: Floats = np.asarray(X, dtype=np.float64)
         if values.ndim < 2:
             raise ValueError("give a list of records, each a list of values")
         values = values.reshape(len(values), -1)
         count = self._features.get("count") or math.prod(self._features["shape"])
         if values.shape[1] != count:
-            raise ValueError(f"a record has {values.shape[1]} values, must have {count}")
+            raise ValueError(f"give {count} values for each record: one has {values.shape[1]} values, must have {count}")
         if not np.isfinite(values).all():
-            raise ValueError("a value is not a finite number")
+            raise ValueError("give finite numbers: a value is not a finite one")
         if "scale" in self._features:
             values = values / self._features["scale"]
         elif "range" in self._features:
@@ -76,7 +79,7 @@ def _filled(column: dict[str, Any], values: list[Any]) -> list[Any]:
     """Replaces empty cells by the column's default; raises ValueError if it has none."""
     for place, value in enumerate(values):
         if value is None and "default" not in column:
-            raise ValueError(f"row {place}: column {column['name']!r} is empty and has no default")
+            raise ValueError(f"fill row {place}: column {column['name']!r} is empty and has no default")
     return [column["default"] if value is None else value for value in values]
 
 
@@ -84,7 +87,7 @@ def _numeric(column: dict[str, Any], values: list[Any]) -> Floats:
     try:
         return _between(np.array(_filled(column, values), dtype=np.float64), column["range"])
     except TypeError as error:
-        raise ValueError(f"column {column['name']!r}: {error}") from None
+        raise ValueError(f"give numbers in the column {column['name']!r}: {error}") from None
 
 
 def _one_hot(column: dict[str, Any], values: list[Any]) -> Floats:
@@ -92,7 +95,7 @@ def _one_hot(column: dict[str, Any], values: list[Any]) -> Floats:
     found = np.zeros((len(values), len(places)))
     for row, value in enumerate(_filled(column, values)):
         if value not in places:
-            raise ValueError(f"row {row}: column {column['name']!r} has no value {value!r}")
+            raise ValueError(f"correct row {row}: column {column['name']!r} has no value {value!r}")
         found[row, places[value]] = 1
     return found
 

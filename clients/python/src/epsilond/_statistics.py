@@ -71,7 +71,7 @@ class Statistics:
         end = None if timeout is None else time.monotonic() + timeout
         while self.state == "RUNNING":
             if end is not None and time.monotonic() >= end:
-                raise TimeoutError(f"{self.id} is not answered yet")
+                raise TimeoutError(f"call wait() again: {self.id} is not answered yet")
             time.sleep(POLL_SECONDS)
             self.refresh()
         if self.state == "FAILED":

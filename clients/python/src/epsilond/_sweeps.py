@@ -77,7 +77,7 @@ class Sweep:
         end = None if timeout is None else time.monotonic() + timeout
         while not self.ended:
             if end is not None and time.monotonic() >= end:
-                raise TimeoutError(f"{self.id} has not ended yet")
+                raise TimeoutError(f"call wait() again: {self.id} has not ended yet")
             time.sleep(POLL_SECONDS)
             self.refresh()
         return self

@@ -11,7 +11,7 @@ try:
     import torch
     from torch import nn
 except ImportError:
-    raise Unsupported("this needs PyTorch: pip install 'epsilond[torch]'") from None
+    raise Unsupported("install PyTorch, which this needs: pip install 'epsilond[torch]'") from None
 
 if TYPE_CHECKING:
     from ._model_file import ModelFile
@@ -233,8 +233,7 @@ def _weightless(spec: Layer) -> nn.Module:
         "flatten": nn.Flatten, "global_avg_pool": GlobalAveragePool,
     }
     if kind not in plain:
-        raise Unsupported(f"PyTorch's module of a layer {kind!r} is not known here; state_dict() and "
-                          "numpy() have its weights")
+        raise Unsupported(f"use state_dict() or numpy(): PyTorch's module of a layer {kind!r} is not known here")
     return plain[kind]()
 
 

@@ -23,7 +23,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from email.message import Message
 from typing import Any, BinaryIO, NamedTuple, Union
 
@@ -31,6 +31,7 @@ from ._errors import EpsilondError, Unavailable, UnexpectedAnswer, Unreachable, 
 from ._figures import plain
 
 Content = Union[bytes, str, "os.PathLike[str]"]
+Stream = Callable[[], Iterator[bytes]]  # begins a new stream of the same bytes for each try
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 BLOCK = 1 << 20  # bytes of a file that are sent at a time
@@ -48,7 +49,7 @@ class Answer(NamedTuple):
         try:
             return json.loads(self.body)
         except ValueError:
-            raise UnexpectedAnswer("the answer is not JSON", self.status) from None
+            raise UnexpectedAnswer("check the address (EPSILOND_URL): the answer is not JSON", self.status) from None
 
 
 class _Connection(http.client.HTTPConnection):
@@ -105,19 +106,19 @@ def address_of(url: str, key: str | None) -> Address:
     """Parses an address; raises ValueError with the reason if it is invalid."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"{plain(url)!r} is no address of a service: it begins with http:// or "
-                         "https:// and a host's name")
+        raise ValueError("give an address that begins with http:// or https:// and a host's name: "
+                         f"{plain(url)!r} does not")
     if parts.query or parts.fragment:
-        raise ValueError("the address of the service has no query and no fragment")
+        raise ValueError("give an address without a query and a fragment")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     if parts.port is not None:
         host = f"{host}:{parts.port}"
     headers = {"User-Agent": "epsilond-python"}
     if key is not None and parts.username is not None:
-        raise ValueError("either a key or a name and password in the address")
+        raise ValueError("give either a key or a name and password in the address")
     if key is not None:
         if not key or not all("!" <= c <= "~" for c in key):
-            raise ValueError("a key is printable ASCII without blanks")
+            raise ValueError("give the whole key: it is printable ASCII without blanks")
         headers["Authorization"] = f"Bearer {key}"
     elif parts.username is not None:  # for a proxy in front of the service that requires a password
         pair = f"{urllib.parse.unquote(parts.username)}:{urllib.parse.unquote(parts.password or '')}"
@@ -156,7 +157,7 @@ class Transport:
         return self.call("POST", path, query=query, headers={"Content-Type": "application/octet-stream"},
                          content=content).json()
 
-    def put(self, path: str, content: Content) -> None:
+    def put(self, path: str, content: Content | Stream) -> None:
         self.call("PUT", path, headers={"Content-Type": "application/octet-stream"}, content=content)
 
     def pages(self, path: str, member: str, query: Mapping[str, Any] | None = None) -> Iterator[Any]:
@@ -170,7 +171,7 @@ class Transport:
                 return
 
     def call(self, method: str, path: str, *, query: Mapping[str, Any] | None = None,
-             headers: Mapping[str, str] | None = None, content: Content | None = None,
+             headers: Mapping[str, str] | None = None, content: Content | Stream | None = None,
              wait: float = 0, patience: float | None = None) -> Answer:
         """Sends a request and returns the answer if its status is below 300 or 304. Otherwise raises
         a Problem, UnexpectedAnswer or Unreachable.
@@ -207,8 +208,8 @@ class Transport:
             with self._opener.open(request, timeout=silence) as response:
                 if response.status != 200 or response.headers.get_content_type() != accept:
                     answer = self._checked(Answer(response.status, response.headers, response.read(BLOCK)))
-                    raise UnexpectedAnswer(f"{self.base} answered {answer.status} in another type "
-                                           f"than {accept}", answer.status)
+                    raise UnexpectedAnswer(f"check for a proxy in between: {self.base} answered {answer.status} "
+                                           f"in another type than {accept}", answer.status)
                 yield iter(response)
         except (OSError, http.client.HTTPException) as error:
             raise Unreachable(f"{self.base} broke off: {plain(error) or type(error).__name__}") from error
@@ -228,12 +229,14 @@ class Transport:
             return None
         return pause
 
-    def _once(self, method: str, url: str, headers: Mapping[str, str], content: Content | None,
+    def _once(self, method: str, url: str, headers: Mapping[str, str], content: Content | Stream | None,
               timeout: float) -> Answer:
         file: BinaryIO | None = None
-        data: bytes | BinaryIO | None
+        data: bytes | BinaryIO | Iterator[bytes] | None
         if content is None or isinstance(content, bytes):
             data = content
+        elif callable(content):
+            data = content()
         else:
             data = file = open(content, "rb")
         try:
@@ -258,8 +261,8 @@ class Transport:
             cause = error
         if isinstance(cause, NEVER_ARRIVED):
             key = None  # the service did not get the request
-        raise Unreachable(f"no answer from {self.base}: {plain(cause) or type(cause).__name__} "
-                          "(EPSILOND_URL, or Client(url), says where epsilond is)", key) from cause
+        raise Unreachable("start epsilond, or say where it is (EPSILOND_URL, or Client(url)): no answer from "
+                          f"{self.base}: {plain(cause) or type(cause).__name__}", key) from cause
 
     def _checked(self, answer: Answer) -> Answer:
         if answer.status < 300 or answer.status == 304:
@@ -274,12 +277,12 @@ class Transport:
             problem = problem_from(body, retry_after)
             if problem is not None:
                 raise problem
-        message = f"{self.base} answered {answer.status}, and not as epsilond does"
+        message = f"check the address (EPSILOND_URL): {self.base} answered {answer.status}, and not as epsilond does"
         if answer.status == 401:
-            message = f"{self.base} answered 401: it wants a key (EPSILOND_KEY), or a name and password"
+            message = f"give a key (EPSILOND_KEY), or a name and password: {self.base} answered 401"
         elif answer.status < 400:
-            message += (f": a redirect to {plain(answer.headers.get('Location'))!r}. If that is the "
-                        "service, give this address")
+            message = (f"give the address {plain(answer.headers.get('Location'))!r}, if that is the service: "
+                       f"{self.base} redirects to it")
         raise UnexpectedAnswer(message, answer.status, retry_after)
 
 
@@ -287,7 +290,7 @@ def _plain_value(value: Any) -> Any:
     """Converts numbers and arrays of numpy to values that JSON supports."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
+    raise TypeError(f"give numbers, texts, lists or dicts: {type(value).__name__} cannot be sent as JSON")
 
 
 def segment(identifier: str) -> str:
