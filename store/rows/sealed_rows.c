@@ -1,29 +1,25 @@
 #include "store/rows/sealed_rows.h"
 
-#include "store/sql/statement.h"
+#include "store/rows/row_columns.h"
+
+#define ROW struct sealed_row
+static const struct row_column columns[] = {COLUMN(dataset),
+                                            BLOB(ROW_BLOB, ROW_FIXED, body, size, 1)};
+static const struct row_table table = ROW_TABLE("sealed_sum", columns);
 
 enum status sealed_row_insert(struct store_tx *tx, const struct sealed_row *row,
                               struct error *error)
 {
-    struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "INSERT INTO sealed_sum(dataset,body) VALUES(?,?)");
-    statement_bind_text(&statement, row->dataset);
-    statement_bind_blob(&statement, row->body, row->size);
-    return statement_run(&statement, error);
+    return row_insert(tx, &table, row, error);
 }
 
 static enum status walk(struct statement *statement,
                         bool (*visit)(void *context, const struct sealed_row *row),
                         void *context, struct error *error)
 {
-    while (statement_next(statement)) {
-        const struct sealed_row row = {.dataset = statement_text(statement, 0),
-                                       .body = statement_blob(statement, 1),
-                                       .size = statement_blob_size(statement, 1)};
-        if (!statement_good(statement) || !visit(context, &row))
-            break;
-    }
+    struct sealed_row row = {0};
+    while (row_next(statement, &table, &row) && visit(context, &row))
+        continue;
     return statement_end(statement, error);
 }
 
@@ -32,8 +28,7 @@ enum status sealed_rows_walk(struct store_tx *tx,
                              void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "SELECT dataset,body FROM sealed_sum ORDER BY dataset");
+    rows_open(&statement, tx, &table, " ORDER BY dataset");
     return walk(&statement, visit, context, error);
 }
 
@@ -42,9 +37,9 @@ enum status sealed_row_up_to(struct store_tx *tx, const char *dataset,
                              void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "SELECT dataset,body FROM sealed_sum WHERE dataset<=?"
-                   " ORDER BY dataset DESC LIMIT 1");
+    rows_open(&statement, tx, &table,
+              " WHERE dataset<=?"
+              " ORDER BY dataset DESC LIMIT 1");
     statement_bind_text(&statement, dataset);
     return walk(&statement, visit, context, error);
 }
@@ -54,9 +49,9 @@ enum status sealed_row_after(struct store_tx *tx, const char *dataset,
                              void *context, struct error *error)
 {
     struct statement statement;
-    statement_open(&statement, store_tx_database(tx),
-                   "SELECT dataset,body FROM sealed_sum WHERE dataset>?"
-                   " ORDER BY dataset LIMIT 1");
+    rows_open(&statement, tx, &table,
+              " WHERE dataset>?"
+              " ORDER BY dataset LIMIT 1");
     statement_bind_text(&statement, dataset);
     return walk(&statement, visit, context, error);
 }

@@ -329,11 +329,6 @@ static enum database_class tidy(struct database *database)
 
 /* --- statements --- */
 
-static sqlite3_stmt *theirs(struct prepared *prepared)
-{
-    return prepared->statement;
-}
-
 /* Statements about tables, and those that copy the file, are used once. */
 static bool worth_keeping(const char *sql)
 {
@@ -390,60 +385,60 @@ static enum database_class bind_text(struct prepared *prepared, int at,
                                      const char *text)
 {
     return class_of(
-        sqlite3_bind_text(theirs(prepared), at + 1, text, -1, SQLITE_STATIC));
+        sqlite3_bind_text(prepared->statement, at + 1, text, -1, SQLITE_STATIC));
 }
 
 static enum database_class bind_number(struct prepared *prepared, int at,
                                        int64_t number)
 {
-    return class_of(sqlite3_bind_int64(theirs(prepared), at + 1, number));
+    return class_of(sqlite3_bind_int64(prepared->statement, at + 1, number));
 }
 
 static enum database_class bind_blob(struct prepared *prepared, int at,
                                      const void *data, size_t size)
 {
     return class_of(
-        sqlite3_bind_blob64(theirs(prepared), at + 1, data, size, SQLITE_STATIC));
+        sqlite3_bind_blob64(prepared->statement, at + 1, data, size, SQLITE_STATIC));
 }
 
 static enum database_class next(struct prepared *prepared, bool *row)
 {
-    int code = sqlite3_step(theirs(prepared));
+    int code = sqlite3_step(prepared->statement);
     *row = code == SQLITE_ROW;
     if (*row || code == SQLITE_DONE)
         return DB_OK;
     prepared->failed = true;
-    return class_of(sqlite3_extended_errcode(sqlite3_db_handle(theirs(prepared))));
+    return class_of(sqlite3_extended_errcode(sqlite3_db_handle(prepared->statement)));
 }
 
 static uint64_t changed(struct prepared *prepared)
 {
-    return (uint64_t)sqlite3_changes(sqlite3_db_handle(theirs(prepared)));
+    return (uint64_t)sqlite3_changes(sqlite3_db_handle(prepared->statement));
 }
 
 static const char *text(struct prepared *prepared, int column)
 {
-    return (const char *)sqlite3_column_text(theirs(prepared), column);
+    return (const char *)sqlite3_column_text(prepared->statement, column);
 }
 
 static int64_t number(struct prepared *prepared, int column)
 {
-    return sqlite3_column_int64(theirs(prepared), column);
+    return sqlite3_column_int64(prepared->statement, column);
 }
 
 static const uint8_t *blob(struct prepared *prepared, int column)
 {
-    return sqlite3_column_blob(theirs(prepared), column);
+    return sqlite3_column_blob(prepared->statement, column);
 }
 
 static size_t size_of(struct prepared *prepared, int column)
 {
-    return (size_t)sqlite3_column_bytes(theirs(prepared), column);
+    return (size_t)sqlite3_column_bytes(prepared->statement, column);
 }
 
 static bool is_null(struct prepared *prepared, int column)
 {
-    return sqlite3_column_type(theirs(prepared), column) == SQLITE_NULL;
+    return sqlite3_column_type(prepared->statement, column) == SQLITE_NULL;
 }
 
 /* Ends the statement; the bound values are borrowed until now. A statement that has
