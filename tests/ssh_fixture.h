@@ -22,8 +22,7 @@
 enum { SSH_HOSTS = 2, SSH_TRIES = 20, SSH_WAIT_MS = 50 };
 
 struct ssh_hosts {
-    const char *settings; /* the folder of sshd_config and ssh_config */
-    char folder[32];      /* holds the keys, the settings and sshd's log */
+    char folder[32]; /* holds the keys, the settings and sshd's log */
     pid_t server;
 };
 
@@ -61,7 +60,7 @@ static inline unsigned ssh_port(void)
 
 static inline void ssh_settings(const struct ssh_hosts *hosts, unsigned port)
 {
-    const char *from = hosts->settings, *to = hosts->folder;
+    const char *from = "deploy/kubernetes/ranks", *to = hosts->folder;
     ssh_shell(
         "sed -e 's|/ssh/|%s/|' -e 's/^Port .*/Port %u\\nListenAddress 127.0.0.1/' "
         "%s/sshd_config >%s/sshd_config",
@@ -98,12 +97,10 @@ static inline bool ssh_serve(struct ssh_hosts *hosts)
 }
 
 /* sshd requires the folder /run/sshd if root runs it; Debian's service creates that
- * folder too. Besides the keys of deploy/kubernetes/ranks this makes a key as the MPI
- * operator makes it. */
-static inline void ssh_hosts_begin_with(struct ssh_hosts *hosts, const char *settings)
+ * folder too. */
+static inline void ssh_hosts_begin(struct ssh_hosts *hosts)
 {
-    *hosts =
-        (struct ssh_hosts){.settings = settings, .folder = "/tmp/epsilond-ssh.XXXXXX"};
+    *hosts = (struct ssh_hosts){.folder = "/tmp/epsilond-ssh.XXXXXX"};
     assert_non_null(mkdtemp(hosts->folder));
     if (getuid() == 0)
         mkdir("/run/sshd", 0755);
@@ -112,21 +109,12 @@ static inline void ssh_hosts_begin_with(struct ssh_hosts *hosts, const char *set
               "(printf 'epsilond-ranks ' && cat host.pub) >known_hosts && "
               "printf 'rank-a slots=1\\nrank-b slots=1\\n' >hosts",
               hosts->folder);
-    ssh_shell("cd %s && (umask 077 && openssl ecparam -genkey -noout -name secp521r1 "
-              "-out id_rsa) && ssh-keygen -y -f id_rsa >id_rsa.pub && "
-              "cp id_rsa.pub authorized_keys",
-              hosts->folder);
     for (int k = 0; k < SSH_TRIES; k++) {
         ssh_settings(hosts, ssh_port());
         if (ssh_serve(hosts))
             return;
     }
     fail_msg("sshd does not listen");
-}
-
-static inline void ssh_hosts_begin(struct ssh_hosts *hosts)
-{
-    ssh_hosts_begin_with(hosts, "deploy/kubernetes/ranks");
 }
 
 static inline void ssh_hosts_end(struct ssh_hosts *hosts)

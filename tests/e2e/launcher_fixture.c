@@ -15,7 +15,7 @@ static const char script[] =
     "exec \"${rank[@]}\" < \\\n"
     "    <(exec sed -u 's/\"patience_s\":120,/\"patience_s\":  3,/')\n";
 
-void launcher_copy_programs(const char *folder)
+static void copy_programs(const char *folder)
 {
     char command[256];
     snprintf(command, sizeof command,
@@ -48,7 +48,7 @@ void launcher_start_daemon(struct stage *stage)
 void launcher_begin(void **state, const char *words)
 {
     struct stage *stage = stage_prepare(state);
-    launcher_copy_programs(stage->daemon.directory);
+    copy_programs(stage->daemon.directory);
     write_script(stage->daemon.directory, words);
     launcher_start_daemon(stage);
     ready_digits(&stage->client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(8));

@@ -9,9 +9,6 @@
 
 #include "tests/e2e/rank_fixture.h"
 
-/* Copies epsilond and epsilond-rank into the folder. */
-void launcher_copy_programs(const char *folder);
-
 /* A stage whose ranks are started by these words in front of `epsilond rank`, in a bash
  * script whose "$1" is the number of ranks; the dataset "digits" is ready. */
 void launcher_begin(void **state, const char *words);
