@@ -230,7 +230,8 @@
     X(dashboard, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/",                  \
       .types = "text/html")                                                            \
     X(dashboard_page, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}",         \
-      .query = "q tag dataset state algorithm from next actor action object result",   \
+      .query = "q tag dataset jobs state algorithm from next actor action object "     \
+               "result",                                                               \
       .types = "text/html")                                                            \
     X(dashboard_item, AT_ONCE, EVERYBODY, .method = "GET", .path = "/ui/{id}/{name}",  \
       .types = "text/html text/css text/javascript image/svg+xml application/yaml",    \

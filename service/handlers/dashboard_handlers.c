@@ -1,7 +1,7 @@
 /*
  * Serves the dashboard and the API's page to browsers. The dashboard's pages have paths
- * of their own, and each of them is answered with the same index.html; the API's page
- * is docs.html. Browsers request both again each time. These pages name their files
+ * of their own, and each of them is answered with the same index.html, which also says
+ * that there is no such page; the API's page is docs.html. Browsers request both again each time. These pages name their files
  * below /ui/VERSION/, and those files never change.
  */
 #include <string.h>
@@ -18,14 +18,6 @@ static const char policy[] =
     "connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; "
     "trusted-types lit-html";
-
-static bool is_one_of(const char *id, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(id, names[i]) == 0)
-            return true;
-    return false;
-}
 
 static void reply_file_of_ui(struct request *request, const struct asset *asset)
 {
@@ -73,20 +65,23 @@ enum status handle_docs(struct daemon_state *context, struct request *request,
 enum status handle_dashboard_page(struct daemon_state *context, struct request *request,
                                   struct error *error)
 {
-    static const char *const pages[] = {
-        "datasets", "jobs",      "statistics", "train", "compare", "register",
-        "audit",    "approvals", "keys",       "login", "sweeps"};
-    if (!is_one_of(request->match.id, pages, sizeof pages / sizeof *pages))
-        return error_set(error, ST_NOT_FOUND, "the dashboard has no such page");
     return reply_page(context, request, "index.html", error);
+}
+
+/* Files have an extension, and are below a version. The page of a dataset or a job has a
+ * path that may look so too: the id of a dataset may contain a point. */
+static bool is_file(const struct route_match *match)
+{
+    bool is_thing = strcmp(match->id, "datasets") == 0 ||
+                    strcmp(match->id, "jobs") == 0 || strcmp(match->id, "sweeps") == 0;
+    return !is_thing && strchr(match->name, '.') != NULL;
 }
 
 enum status handle_dashboard_item(struct daemon_state *context, struct request *request,
                                   struct error *error)
 {
-    static const char *const lists[] = {"datasets", "jobs", "sweeps"};
     const struct route_match *match = &request->match;
-    if (is_one_of(match->id, lists, sizeof lists / sizeof *lists))
+    if (!is_file(match))
         return reply_page(context, request, "index.html", error);
     const struct asset *asset = asset_find(match->name);
     if (!context->config->ui || strcmp(match->id, asset_version()) != 0 ||

@@ -15,8 +15,9 @@ const pages = [
   [/^\/ui\/datasets\/([^/]+)$/, () => import('./page_dataset.js'), '/ui/datasets', 'budgets:read'],
   [/^\/ui\/jobs$/, () => import('./page_jobs.js'), '/ui/jobs', 'jobs:read'],
   [/^\/ui\/jobs\/([^/]+)$/, () => import('./page_job.js'), '/ui/jobs', 'jobs:read'],
-  [/^\/ui\/sweeps$/, () => import('./page_sweeps.js'), '/ui/jobs', 'jobs:read'],
-  [/^\/ui\/sweeps\/([^/]+)$/, () => import('./page_sweeps.js'), '/ui/jobs', 'jobs:read'],
+  [/^\/ui\/sweeps$/, () => import('./page_sweeps.js'), '/ui/sweeps', 'jobs:read'],
+  [/^\/ui\/sweeps\/([^/]+)$/, () => import('./page_sweeps.js'), '/ui/sweeps', 'jobs:read'],
+  [/^\/ui\/models$/, () => import('./page_models.js'), '/ui/models', 'certificates:read'],
   [/^\/ui\/train$/, () => import('./page_train.js'), null, 'jobs:submit'],
   [/^\/ui\/statistics$/, () => import('./page_statistics.js'), '/ui/datasets', 'jobs:read'],
   [/^\/ui\/register$/, () => import('./page_register.js'), '/ui/datasets', 'datasets:admin'],
@@ -71,7 +72,7 @@ function drawHeader() {
       <rect width="32" height="32" rx="8"></rect><path d="M21.500 10.500C20 8.800 18 8.300 16 8.300c-3 0-5.200 1.400-5.200 3.700s2 3.600 4.700 3.600h2-2c-3.200 0-5.500 1.300-5.500 4s2.500 4.100 6 4.100c2.400 0 4.500-.7 6-2.200"></path></svg>
       <b>epsilond</b></a>
     <nav aria-label="Main">${link('budgets:read', '/ui/datasets', 'Datasets')}${link('jobs:read', '/ui/jobs', 'Jobs')}
-      ${link('jobs:read', '/ui/compare', 'Compare')}${link('budgets:read', '/ui/approvals', 'Approvals')}${link('keys:admin', '/ui/keys', 'Keys')}${link('audit:read', '/ui/audit', 'Audit')}</nav>
+      ${link('jobs:read', '/ui/sweeps', 'Sweeps')}${link('certificates:read', '/ui/models', 'Models')}${link('jobs:read', '/ui/compare', 'Compare')}${link('budgets:read', '/ui/approvals', 'Approvals')}${link('keys:admin', '/ui/keys', 'Keys')}${link('audit:read', '/ui/audit', 'Audit')}</nav>
     <div class="status" ?hidden=${!isSomebody()}><span class="state ${status.ready === false ? 'bad' : ''}"><svg width="8" height="8" aria-hidden="true">
       <circle cx="4" cy="4" r="4"></circle></svg> ${word}</span>
       ${counted('RUNNING', 'running', status.running)}${counted('QUEUED', 'queued', status.queued)}</div>
@@ -129,10 +130,10 @@ export async function show() {
   drawHeader();
   document.title = 'epsilond';
   render(nothing, main);
-  if (!found) return render(html`<h1>There is no such page</h1>`, main);
+  if (!found) return render(html`<h1>There is no such page</h1><p>The address ${location.pathname} leads nowhere.</p><p><a class="button" href="/ui/">Back to the datasets</a></p>`, main);
   if (!(await isLetIn(signal)) || signal.aborted) return;
   drawHeader();
-  if (found[3] && !may(found[3])) return render(html`<h1>Not for this key</h1><p>This page takes the scope ${found[3]}, which the role of ${principal().name} has not.</p>`, main);
+  if (found[3] && !may(found[3])) return render(html`<h1>Not for this key</h1><p>This page needs the scope ${found[3]}, which the role of ${principal().name} does not have.</p><p><a class="button" href="/ui/">Back to the start</a></p>`, main);
   const page = await found[1]();
   if (signal.aborted) return;
   page.open({
@@ -158,6 +159,12 @@ document.addEventListener('click', (event) => {
   if (!anchor || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
   event.preventDefault();
   go(anchor.getAttribute('href'));
+});
+// A click on a row of a table opens what the row's name links to. The keyboard uses the link itself.
+main.addEventListener('click', ({target, defaultPrevented}) => {
+  const link = target.closest('tbody tr')?.querySelector('a.name[href^="/ui"]');
+  if (!link || defaultPrevented || target.closest('a, button, input, label, select, summary') || String(getSelection())) return;
+  go(link.getAttribute('href'));
 });
 addEventListener('popstate', show);
 // An answer of 401: the key or the session has ended.

@@ -81,6 +81,15 @@ export function rate({learning_rate: value, schedule, warmup}) {
   return `${way}${schedule === 'cosine' ? ', cosine' : ''}${warmup ? `, warm-up ${percent(warmup)}` : ''}`;
 }
 
+// Names a job that nobody has named: "linear, ε 1, no. 7". The number is the entry of the ledger that reserved its price;
+// a job without one has the end of its id.
+export function jobName({display_name: name, model_spec: spec, privacy, id}) {
+  if (name) return name;
+  const model = spec?.preset ?? 'layers';
+  if (!privacy) return `${model}, public data, no. ${tail(id)}`;
+  return `${model}, ε ${plain(privacy.epsilon ?? privacy.epsilon_planned, 2)}, no. ${privacy.ledger_seq ?? tail(id)}`;
+}
+
 export function shortId(id) {
   return `${id.slice(0, 4)}…${id.slice(-6)}`;
 }

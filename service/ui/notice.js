@@ -6,6 +6,13 @@ export function trouble(problem) {
   return html`<div class="notice bad" role="alert"><b>${problem.message}</b> ${problem.body?.advice ?? ''}</div>`;
 }
 
+// A page that cannot be shown: there is no such thing, or it cannot be fetched. what is its kind, and [path, name] the
+// list that it belongs to.
+export function deadEnd(problem, what, id, [path, name]) {
+  if (problem.status !== 404) return html`<h1>This ${what} cannot be shown</h1>${trouble(problem)}<p><a href=${path}>Back to ${name}</a></p>`;
+  return html`<h1>There is no ${what} “${id}”</h1><p>It was deleted, or the address is wrong, or your key may not see it.</p><p><a class="button" href=${path}>Back to ${name}</a></p>`;
+}
+
 export function empty(title, text) {
   return html`<div class="empty"><b>${title}</b><br>${text}</div>`;
 }

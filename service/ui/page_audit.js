@@ -6,24 +6,38 @@ import {empty, loading, trouble} from './notice.js';
 import {watch} from './watch.js';
 
 const SIZE = 50;
-const results = {ok: ['✓', 'Done', 'good'], denied: ['✕', 'Denied', 'bad'], error: ['!', 'Failed', 'warn']};
+const results = {ok: ['✓', 'Done', 'good'], denied: ['✕', 'Denied', 'bad'], error: ['✕', 'Failed', 'bad']};
+// What was attempted; the result says whether it was done.
 const kinds = {
-  'dataset.create': 'Registered', 'file.create': 'Uploaded weights', 'file.delete': 'Deleted weights', 'dataset.delete': 'Deleted', 'dataset.upload': 'Uploaded a file', 'dataset.import': 'Began to import',
-  'dataset.rename': 'Renamed', 'job.rename': 'Renamed', 'model.rename': 'Renamed', 'job.delete': 'Deleted', 'model.delete': 'Deleted',
-  'dataset.fetch': 'Had a file fetched', 'dataset.fetch_cancel': 'Stopped a fetch', 'key.create': 'Made a key', 'key.revoke': 'Revoked a key', 'key.rotate': 'Rotated a key',
-  'webhook.create': 'Made a webhook', 'webhook.delete': 'Deleted a webhook', 'webhook.test': 'Tried a webhook', 'webhook.rotate': 'Renewed a webhook\'s secret',
-  'grant.approve': 'Approved a grant', 'grant.reject': 'Rejected a grant', 'dataset.regrant': 'Asked for a new epoch', 'key.policy': 'Changed a policy', 'key.policy.approve': 'Approved a policy', 'key.policy.reject': 'Rejected a policy', 'job.create': 'Submitted', 'job.cancel': 'Cancelled', 'model.download': 'Downloaded',
-  'sweep.create': 'Submitted a sweep', 'sweep.cancel': 'Cancelled a sweep', 'sweep.delete': 'Deleted a sweep',
-  'charge.create': 'Reserved for work elsewhere', 'charge.authorise': 'Authorised work elsewhere', 'charge.settle': 'Settled work elsewhere', 'statistics.create': 'Asked for statistics',
-  'session.create': 'Logged in', 'session.delete': 'Logged out', read: 'Read', refusals: 'Refused more than is listed',
+  'dataset.create': 'Register a dataset', 'dataset.upload': 'Upload a file', 'dataset.import': 'Import the records', 'dataset.delete': 'Delete a dataset',
+  'dataset.fetch': 'Fetch a file', 'dataset.fetch_cancel': 'Stop a fetch', 'dataset.rename': 'Rename a dataset', 'dataset.regrant': 'Ask for a new epoch',
+  'file.create': 'Upload weights', 'file.delete': 'Delete weights',
+  'job.create': 'Submit a job', 'job.cancel': 'Cancel a job', 'job.rename': 'Rename a job', 'job.delete': 'Delete a job',
+  'sweep.create': 'Submit a sweep', 'sweep.cancel': 'Cancel a sweep', 'sweep.delete': 'Delete a sweep',
+  'model.download': 'Download a model', 'model.rename': 'Rename a model', 'model.delete': 'Delete a model',
+  'statistics.create': 'Ask for statistics', 'charge.create': 'Reserve for external work', 'charge.authorise': 'Authorise external work', 'charge.settle': 'Settle external work',
+  'grant.approve': 'Approve a grant', 'grant.reject': 'Reject a grant',
+  'key.create': 'Make a key', 'key.revoke': 'Revoke a key', 'key.rotate': 'Rotate a key', 'key.policy': 'Change the limits of a key',
+  'key.policy.approve': 'Approve the limits of a key', 'key.policy.reject': 'Reject the limits of a key',
+  'webhook.create': 'Make a webhook', 'webhook.delete': 'Delete a webhook', 'webhook.test': 'Test a webhook', 'webhook.rotate': 'Renew the secret of a webhook',
+  'session.create': 'Log in', 'session.delete': 'Log out', read: 'Read', refusals: 'Further refusals, only counted',
 };
 const filters = ['actor', 'action', 'object', 'result'];
 
-function thing({action, object}) {
-  if (!object) return '–';
-  if (action.startsWith('dataset.') || (action.startsWith('grant.') && !object.startsWith('grt_'))) return html`<a href="/ui/datasets/${object}">${object}</a>`;
-  if (action.startsWith('job.')) return html`<a class="id" href="/ui/jobs/${object}" title=${object}>${shortId(object)}</a>`;
-  return html`<span class="id" title=${object}>${object.length > 24 ? shortId(object) : object}</span>`;
+// Returns the dataset that an act was about, if the row names one.
+function datasetOf({action, object, detail: {dataset}}) {
+  const isOfDataset = action.startsWith('dataset.') || (action.startsWith('grant.') && !object?.startsWith('grt_'));
+  return dataset ?? (isOfDataset ? object : null);
+}
+
+function thing(act) {
+  const {action, object} = act;
+  const dataset = datasetOf(act);
+  const short = object && (object.length > 24 ? shortId(object) : object);
+  const id = !object || object === dataset ? nothing : action.startsWith('job.') && action !== 'job.delete' ? html`<a class="id" href="/ui/jobs/${object}" title=${object}>${short}</a>`
+    : html`<span class="id" title=${object}>${short}</span>`;
+  if (!dataset) return object ? id : '–';
+  return html`<span><a href="/ui/datasets/${dataset}">${dataset}</a>${id === nothing ? nothing : html`<small>${id}</small>`}</span>`;
 }
 
 function text(value) {
@@ -31,7 +45,7 @@ function text(value) {
 }
 
 function detail(members) {
-  return Object.entries(members).map(([name, value]) => `${name.replaceAll('_', ' ')} ${text(value)}`).join(', ');
+  return Object.entries(members).filter(([name]) => name !== 'dataset').map(([name, value]) => `${name.replaceAll('_', ' ')} ${text(value)}`).join(', ');
 }
 
 function row(act) {
@@ -39,7 +53,7 @@ function row(act) {
   return html`<tr><td><b>${kinds[act.action] ?? act.action}</b><small>${detail(act.detail)}</small></td>
     <td data-name="What">${thing(act)}</td>
     <td data-name="Who"><span>${act.actor ?? '–'}<small>${[act.key && `key ${act.key}`, act.project, act.ip].filter(Boolean).join(' · ')}</small></span></td>
-    <td data-name="Result"><span><span class="badge ${kind}"><span aria-hidden="true">${glyph}</span> ${word}</span>${act.code ? html`<small>${act.code}</small>` : nothing}</span></td>
+    <td data-name="Result"><span><span class="badge ${kind}"><span aria-hidden="true">${glyph}</span> ${word}</span>${act.code ? html`<small>${act.code.replaceAll('_', ' ')}</small>` : nothing}</span></td>
     <td class="number quiet" data-name="When"><time datetime=${act.time} title=${act.time}>${age(act.time)}</time></td>
     <td class="number quiet" data-name="Row" title="hash ${act.hash}">${act.seq}</td></tr>`;
 }
@@ -92,8 +106,8 @@ export function open(view) {
   const draw = () => view.draw(html`<div class="head"><div><h1>Audit</h1><p class="quiet">Who did what, and what was refused. Rows are chained, and
     <code>epsilond verify</code> checks them.</p></div><div class="actions"><button class="button" @click=${() => save(query, view.signal).catch(failed)}>Export</button></div></div>
     <div class="actions">${field('actor', 'Who')}${field('object', 'Dataset, job or model')}
-    ${select('action', 'Act', Object.keys(kinds).map((name) => [name, name]))}${select('result', 'Result', Object.entries(results).map(([name, [, word]]) => [name, word]))}</div>
-    ${trouble(problem)}${!page ? (problem ? nothing : loading) : page.acts.length ? table(page.acts) : empty('No acts', 'None that this list would show.')}
+    ${select('action', 'Act', Object.entries(kinds))}${select('result', 'Result', Object.entries(results).map(([name, [, word]]) => [name, word]))}</div>
+    ${trouble(problem)}${!page ? (problem ? nothing : loading) : page.acts.length ? table(page.acts) : empty('No acts', 'No act matches these filters.')}
     <div class="pages"><button class="button" ?disabled=${tokens.length === 1} @click=${() => turn(() => tokens.splice(1))}>Newest</button>
     <button class="button" ?disabled=${!page?.next_page_token} @click=${() => turn(() => tokens.push(page.next_page_token))}>Older</button></div>`);
 

@@ -5,9 +5,9 @@ import {badge, barred, reason, waits} from './badge.js';
 import {budgetCards, roomCard} from './budget_card.js';
 import {captionEditor, tags} from './caption.js';
 import {chargesCard, isCharge} from './charges_card.js';
-import {age, bare, bytes, count, delta, epsilon, plain, quality, shortId, tail, units} from './format.js';
+import {age, bare, bytes, count, delta, epsilon, plain, jobName, quality, shortId, tail, units} from './format.js';
 import {swatch} from './gauge.js';
-import {empty, loading, question, trouble} from './notice.js';
+import {deadEnd, empty, loading, question, trouble} from './notice.js';
 import {regrantCard} from './regrant_card.js';
 import {isAlive} from './stream.js';
 import {watch} from './watch.js';
@@ -22,7 +22,7 @@ const kinds = {
 };
 
 function jobRow(job) {
-  return html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${job.display_name ?? job.algorithm.name}</a><small class="id">${shortId(job.id)}</small></td>
+  return html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${jobName(job)}</a><small class="id">${shortId(job.id)}</small></td>
     <td>${badge(job.state)}</td><td class="number">${bare(job.privacy?.epsilon_planned)}</td>
     <td class="number">${quality(job.metrics.evaluation)}</td></tr>`;
 }
@@ -156,7 +156,7 @@ export function open(view) {
   const asked = () => (asking ? question('Delete the content of this dataset?', `The records and what was uploaded go for good. Its name, its ledger and ${
     shown.budget ? `the ${epsilon(shown.budget.epsilon_spent)} that was spent stay` : 'what was declared stay'}, and so do its jobs and models.`,
   ['Delete it', drop], ['Keep it', ask(false)]) : nothing);
-  const draw = () => view.draw(shown.dataset && shown.jobs ? page(shown, problem, {editor, regrant, asked, ask: ask(true)}) : problem ? trouble(problem) : loading);
+  const draw = () => view.draw(shown.dataset && shown.jobs ? page(shown, problem, {editor, regrant, asked, ask: ask(true)}) : problem ? deadEnd(problem, 'dataset', view.id, ['/ui/datasets', 'all datasets']) : loading);
   view.title(`${view.id} · epsilond`);
   draw();
   watch(view.signal, async (signal) => {

@@ -3,10 +3,10 @@ import {html, nothing} from './lit-html.js';
 import {get, post, remove, wait} from './api.js';
 import {badge, isOpen, reason} from './badge.js';
 import {captionEditor, tags} from './caption.js';
-import {age, count, delta, duration, epsilon, percent, plain, quality, rate, shortId} from './format.js';
+import {age, count, delta, duration, epsilon, jobName, percent, plain, quality, rate, shortId} from './format.js';
 import {bar} from './gauge.js';
 import {logCard} from './log_card.js';
-import {loading, question, trouble} from './notice.js';
+import {deadEnd, loading, question, trouble} from './notice.js';
 import {predictCard} from './predict_card.js';
 import {headline, qualityCard} from './quality_card.js';
 import {isAlive, isLost, untilAlive} from './stream.js';
@@ -216,13 +216,13 @@ export function open(view) {
   }
 
   function draw() {
-    if (!job) return view.draw(problem ? trouble(problem) : loading);
+    if (!job) return view.draw(problem ? deadEnd(problem, 'job', view.id, ['/ui/jobs', 'all jobs']) : loading);
     const {step, steps} = job.progress;
-    const name = job.display_name;
-    view.title(`${isOpen(job) ? `${percent(step / steps)} · ` : ''}${name ?? `${job.algorithm.name} on ${job.dataset}`}`);
+    const name = jobName(job);
+    view.title(`${isOpen(job) ? `${percent(step / steps)} · ` : ''}${name}`);
     view.draw(html`<p class="crumb"><a href="/ui/jobs">Jobs</a> / <span class="id">${job.id}</span></p>
-      <div class="head"><div><h1>${name ? name : html`${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>`}</h1>
-      <p class="quiet">${badge(job.state)} ${line(job)} ${name ? html`${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>` : nothing}
+      <div class="head"><div><h1>${name}</h1>
+      <p class="quiet">${badge(job.state)} ${line(job)} ${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>
       ${tags(job, '/ui/jobs')}</p></div><div class="actions">${may('jobs:edit') ? editor.button() : nothing}${actions()}</div></div>
       ${trouble(problem)}${asked()}${editor.form()}${tiles(job, speed(readings))}
       <div class="main-aside"><div>${qualityCard(job)}${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}

@@ -3,13 +3,15 @@ import {html, nothing} from './lit-html.js';
 import {all, get} from './api.js';
 import {badge, isOpen, reason} from './badge.js';
 import {tags} from './caption.js';
-import {age, bare, count, quality, shortId} from './format.js';
+import {age, bare, count, jobName, quality, shortId} from './format.js';
 import {bar} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
+import {rowTable} from './row_table.js';
 import {isAlive} from './stream.js';
 import {watch} from './watch.js';
 
 const SIZE = 50;
+const score = ({metrics: {evaluation}}) => evaluation?.accuracy ?? evaluation?.rmse;
 const states = ['QUEUED', 'RUNNING', 'CANCELLING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
 
 function progress({state, progress: {step, steps}}) {
@@ -17,23 +19,19 @@ function progress({state, progress: {step, steps}}) {
   return html`<small>${count(state === 'QUEUED' ? steps : step)} steps</small>`;
 }
 
-function row(job) {
-  return html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${job.display_name ?? job.algorithm.name}</a>
-      <small>${job.display_name ? `${job.algorithm.name} · ` : ''}${job.model_spec.preset ?? 'layers'} · <span class="id">${shortId(job.id)}</span> ${tags(job, '/ui/jobs')}</small></td>
-    <td data-name="Dataset"><a href="/ui/datasets/${job.dataset}">${job.dataset}</a></td>
-    <td data-name="State"><span>${badge(job.state)}${job.state_reason ? html`<small>${reason(job.state_reason)}</small>` : nothing}</span></td>
-    <td data-name="Progress">${progress(job)}</td>
-    <td class="number" data-name="ε planned">${bare(job.privacy?.epsilon_planned)}</td>
-    <td class="number" data-name="ε spent">${bare(job.privacy?.epsilon_spent)}</td>
-    <td class="number" data-name="On public data">${quality(job.metrics.evaluation)}</td>
-    <td class="number quiet" data-name="Submitted">${age(job.create_time)}</td></tr>`;
-}
+const MOST = 5; // jobs whose curves fit into one chart
 
-function table(jobs) {
-  return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Job</th><th scope="col">Dataset</th><th scope="col">State</th>
-    <th scope="col">Progress</th><th scope="col" class="number">ε planned</th><th scope="col" class="number">ε spent</th>
-    <th scope="col" class="number">On public data</th><th scope="col" class="number">Submitted</th></tr></thead><tbody>${jobs.map(row)}</tbody></table></div>`;
-}
+const columns = [
+  {name: 'Job', of: jobName, cell: (job) => html`<a class="name" href="/ui/jobs/${job.id}">${jobName(job)}</a>
+    <small>${job.algorithm.name} · ${job.model_spec.preset ?? 'layers'} · <span class="id">${shortId(job.id)}</span> ${tags(job, '/ui/jobs')}</small>`},
+  {name: 'Dataset', of: ({dataset}) => dataset, cell: ({dataset}) => html`<a href="/ui/datasets/${dataset}">${dataset}</a>`},
+  {name: 'State', of: ({state}) => state, cell: (job) => html`<span>${badge(job.state)}${job.state_reason ? html`<small>${reason(job.state_reason)}</small>` : nothing}</span>`},
+  {name: 'Progress', of: ({progress: {step, steps}}) => step / steps, cell: progress},
+  {name: 'ε planned', number: true, of: ({privacy}) => privacy?.epsilon_planned, cell: ({privacy}) => bare(privacy?.epsilon_planned)},
+  {name: 'ε spent', number: true, of: ({privacy}) => privacy?.epsilon_spent, cell: ({privacy}) => bare(privacy?.epsilon_spent)},
+  {name: 'On public data', number: true, of: score, cell: ({metrics}) => quality(metrics.evaluation)},
+  {name: 'Submitted', number: true, of: ({create_time: time}) => Date.parse(time), cell: ({create_time: time}) => age(time)},
+];
 
 function options(names, chosen, any) {
   return html`<option value="" ?selected=${!chosen}>${any}</option>
@@ -47,6 +45,7 @@ export function open(view) {
   let datasets = [];
   let problem = null;
   let turned = null; // AbortController of the requests for the page shown
+  const rows = rowTable(columns, {draw: () => draw(), most: MOST, named: jobName});
 
   const choose = (name) => (event) => {
     event.target.value ? query.set(name, event.target.value) : query.delete(name);
@@ -64,11 +63,14 @@ export function open(view) {
     page = null;
     follow();
   };
-  const draw = () => view.draw(html`<div class="head"><div><h1>Jobs</h1><p class="quiet">Newest first. ${query.get('tag') ? html`Only those with the tag <a class="tag" href="/ui/jobs" title="Show all jobs">${query.get('tag')} ✕</a>` : nothing}</p></div><div class="actions"><a class="button" href="/ui/sweeps">Sweeps</a>
+  const chosenBar = () => (!rows.chosen.size ? nothing : html`<div class="notice" id="chosen">${count(rows.chosen.size)} of at most ${MOST} chosen
+    <a class="button" href="/ui/compare?jobs=${[...rows.chosen.keys()].join()}">Compare their curves</a></div>`);
+  const draw = () => view.draw(html`<div class="head"><div><h1>Jobs</h1><p class="quiet">Newest first. ${query.get('tag') ? html`Only those with the tag <a class="tag" href="/ui/jobs" title="Show all jobs">${query.get('tag')} ✕</a>` : nothing}</p></div><div class="actions">
     <input type="search" aria-label="Find a job" placeholder="Find by name or tag" maxlength="100" .value=${query.get('q') ?? ''} @input=${find}>
     <select aria-label="State" @change=${choose('state')}>${options(states, query.get('state'), 'Any state')}</select>
     <select aria-label="Dataset" @change=${choose('dataset')}>${options(datasets, query.get('dataset'), 'Any dataset')}</select></div></div>
-    ${trouble(problem)}${!page ? loading : page.jobs.length ? table(page.jobs) : empty('No jobs', 'None that this list would show.')}
+    ${trouble(problem)}${!page ? loading : page.jobs.length ? html`${chosenBar()}${rows.table(page.jobs)}`
+      : empty('No jobs', 'No job matches this list.')}
     <div class="pages"><button class="button" ?disabled=${tokens.length === 1} @click=${() => turn(() => tokens.splice(1))}>Newest</button>
     <button class="button" ?disabled=${!page?.next_page_token} @click=${() => turn(() => tokens.push(page.next_page_token))}>Older</button></div>`);
 

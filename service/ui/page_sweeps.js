@@ -3,7 +3,7 @@ import {html, nothing} from './lit-html.js';
 import {all, get, post, remove} from './api.js';
 import {badge} from './badge.js';
 import {age, bare, epsilon, plain, quality, shortId} from './format.js';
-import {empty, loading, question, trouble} from './notice.js';
+import {deadEnd, empty, loading, question, trouble} from './notice.js';
 import {axisOf, parallelChart} from './parallel.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
@@ -113,12 +113,12 @@ export function open(view) {
     : asking ? question('Delete this sweep?', 'Its runs go with it; their entries stay in the ledger, and what was spent stays spent.', ['Delete it', drop], ['Keep it', ask(null)]) : nothing);
   const actions = () => (shown.state === 'ACTIVE' ? may('jobs:cancel') ? html`<button class="button danger" @click=${ask('cancel')}>Cancel what has not ended</button>` : nothing
     : may('jobs:edit') ? html`<button class="button danger" @click=${ask('delete')}>Delete</button>` : nothing);
-  const one = () => html`<p class="crumb"><a href="/ui/jobs">Jobs</a> / <a href="/ui/sweeps">Sweeps</a> / <span class="id">${id}</span></p>
+  const one = () => html`<p class="crumb"><a href="/ui/sweeps">Sweeps</a> / <span class="id">${id}</span></p>
     <div class="head"><div><h1>Sweep of ${shown.run_count} runs</h1><p class="quiet">On <a href="/ui/datasets/${shown.dataset}">${shown.dataset}</a>: ${words(shown)}.</p></div>
     <div class="actions">${actions()}</div></div>
     ${asked()}${tiles(shown)}<div class="two">${parallel(shown, chart)}${scatter(shown)}</div>${table(shown)}`;
-  const many = () => html`<p class="crumb"><a href="/ui/jobs">Jobs</a> /</p><div class="head"><div><h1>Sweeps</h1><p class="quiet">Many runs of one job, paid for together, and the best of them.</p></div></div>${list(shown)}`;
-  const draw = () => view.draw(html`${problem ? trouble(problem) : nothing}${!shown ? loading : id ? one() : many()}`);
+  const many = () => html`<div class="head"><div><h1>Sweeps</h1><p class="quiet">Many runs of one job, paid for together, and the best of them.</p></div></div>${list(shown)}`;
+  const draw = () => view.draw(problem && !shown && id ? deadEnd(problem, 'sweep', id, ['/ui/sweeps', 'all sweeps']) : html`${problem ? trouble(problem) : nothing}${!shown ? loading : id ? one() : many()}`);
 
   view.title(id ? 'Sweep · epsilond' : 'Sweeps · epsilond');
   draw();

@@ -420,7 +420,7 @@ class Walk:
         browser.await_that("location.search == '?action=job.cancel' && document.querySelectorAll('tbody tr').length == 1", "the one cancellation")
         browser.choose("[aria-label='Act']", "")
         browser.choose("[aria-label='Result']", "error")
-        browser.await_text("invalid_argument")
+        browser.await_text("invalid argument")
         browser.choose("[aria-label='Result']", "")
         browser.await_that("document.querySelectorAll('tbody tr').length >= 10", "all acts again")
         browser.run("""(() => { const make = URL.createObjectURL.bind(URL);

@@ -8,9 +8,10 @@ import csv
 import os
 import sys
 import tempfile
+import time
 
 from chromium import Chromium
-from daemon import Daemon
+from daemon import Daemon, Refused
 from dashboard import Walk, check, failures, read_axe
 
 COLUMNS = ("age", "visits", "weight", "ward", "stays")
@@ -117,6 +118,109 @@ def holdout(walk, daemon, browser):
     walk.look_at("dataset-scarce", again=True)
 
 
+def jobs(daemon):
+    """Makes jobs that only their cost and number tell apart, and a public twin to measure them on."""
+    rows = "".join(f"{18 + i * 7 % 70},{i * 13 % 40},{50 + i % 40},{i % 2}\n" for i in range(500))
+    schema = {"format": "csv", "task": "classification", "header": False, "columns": [
+        *({"name": name, "kind": "numeric", "range": [0, 200]} for name in COLUMNS[:3]), {"name": "stays", "kind": "label", "values": ["0", "1"]}]}
+    daemon.register("beds", schema, {"data": rows.encode()}, {"epsilon": 8, "delta": 1e-5})
+    daemon.register("beds-public", schema, {"data": rows[:4000].rsplit("\n", 1)[0].encode()}, "public")
+    made = []
+    for epsilon, name in ((1, None), (1, None), (0.5, "Length of stay")):
+        job, _ = daemon.run_job({"dataset": "beds", "evaluation": "beds-public", "model": {"preset": "linear"}, "algorithm": {"name": "dcsgd_e"},
+                                 "privacy": {"epsilon": epsilon}, **({"display_name": name} if name else {})})
+        made.append(job)
+    return made
+
+
+def names_of(browser):
+    return browser.run("[...document.querySelectorAll('tbody .name')].map((e) => e.innerText)")
+
+
+def lists(walk, daemon, browser, made):
+    """Rows of a list differ in their names, can be sorted and chosen, and open when they are clicked."""
+    browser.go("/ui/jobs?dataset=beds")
+    browser.await_that("document.querySelectorAll('tbody tr').length == 3", "the jobs")
+    entries = [job["privacy"]["ledger_seq"] for job in made]
+    check(names_of(browser) == ["Length of stay", f"linear, ε 1, no. {entries[1]}", f"linear, ε 1, no. {entries[0]}"], f"names tell jobs apart: {names_of(browser)}")
+    sort = "[...document.querySelectorAll('th button')].find((e) => e.innerText.startsWith('ε spent'))"
+    browser.run(f"{sort}.click()")
+    check(browser.run("document.querySelector('th[aria-sort]').getAttribute('aria-sort')") == "descending" and names_of(browser)[2] == "Length of stay", "the largest price first")
+    browser.run(f"{sort}.click()")
+    check(browser.run("document.querySelector('th[aria-sort]').getAttribute('aria-sort')") == "ascending" and names_of(browser)[0] == "Length of stay", "and the smallest first")
+    browser.click("tbody tr:nth-child(1) input[type=checkbox]")
+    browser.click("tbody tr:nth-child(2) input[type=checkbox]")
+    browser.await_text("2 of at most 5 chosen")
+    walk.look_at("jobs-chosen")
+    browser.click_text("Compare their curves")
+    browser.await_text("Curves of 2 runs")
+    browser.await_that("document.querySelectorAll('ui-chart canvas').length >= 1", "a chart")
+    check(browser.run("[...document.querySelector('ui-chart .legend').children].length") == 2, "one chart has the curves of both")
+    browser.go(browser.run("location.pathname + location.search"))
+    browser.await_text("Curves of 2 runs")
+    walk.look_at("curves")
+    browser.go("/ui/jobs?dataset=beds")
+    browser.await_that("document.querySelectorAll('tbody tr').length == 3", "the jobs")
+    browser.run("document.querySelector('tbody tr td:last-child').click()")
+    browser.await_that(f"location.pathname == '/ui/jobs/{made[2]['id']}'", "the job whose row was clicked")
+    browser.click_text("Sweeps")
+    browser.await_that("location.pathname == '/ui/sweeps'", "sweeps have their place in the navigation")
+
+
+def models(walk, daemon, browser):
+    """The versions of a name, their stage, certificate and quality."""
+    for model in daemon.get("/v1/models?dataset=beds")["models"][:2]:
+        daemon.patch(f"/v1/models/{model['id']}", {"display_name": "Bed planning"})
+    browser.click_text("Models")
+    browser.await_that("location.pathname == '/ui/models'", "models have their place in the navigation")
+    browser.go("/ui/models")
+    browser.await_that("document.querySelectorAll('tbody tr').length >= 4", "the models")
+    said = browser.run("[...document.querySelectorAll('tbody tr')].filter((e) => e.innerText.includes('Bed planning')).map((e) => e.innerText)")
+    check(len(said) == 2 and "version 2" in said[0] and "version 1" in said[1], f"versions of one name: {said}")
+    check("ledger entry" in said[0] and "%" in said[0] and "ε 0.50" in said[0], f"certificate and quality: {said[0]}")
+    browser.choose("tbody tr:nth-child(1) select", "production")
+    browser.await_that("document.querySelector('tbody tr:nth-child(1) select').value == 'production'", "the stage")
+    check(browser.run("document.querySelectorAll('tbody tr').length") >= 4, "all models stay")
+    walk.look_at("models")
+    check(daemon.get("/v1/models")["models"][0]["tags"] == {"stage": "production"}, "the stage is a tag of the model")
+
+
+def audit(walk, daemon, browser, made):
+    """A row names the dataset that it is about, and a failure is shown as one."""
+    for path in (f"/v1/models/{made[0]['model']}", f"/v1/jobs/{made[0]['id']}"):
+        daemon.call("DELETE", path)
+    try:
+        daemon.post("/v1/jobs", {"dataset": "beds", "model": {"preset": "linear"}, "algorithm": {"name": "dpsgd"}, "privacy": {"epsilon": 12}})
+    except Refused:
+        pass
+    rows = "[...document.querySelectorAll('tbody tr')].map((e) => e.innerText.split(/\\s+/).join(' '))"
+    for attempt in range(5):  # a refusal is written at a tick
+        browser.go("/ui/audit")
+        browser.await_that("document.querySelectorAll('tbody tr').length >= 10", "the newest acts")
+        said = browser.run(rows)
+        failed = [row for row in said if row.startswith("Submit a job") and "✕ Failed budget exhausted" in row]
+        if failed:
+            break
+        time.sleep(1)
+    check(len(failed) == 1 and "beds" in failed[0], f"the refused job: {failed or said[:3]}")
+    for word in ("Delete a model", "Delete a job"):
+        check(any(row.startswith(word) and "beds" in row and "✓ Done" in row for row in said), f"{word} names its dataset: {said[:4]}")
+    check(browser.run("document.querySelectorAll('tbody .badge.bad').length") >= 1, "a failure has the colour of failures")
+
+
+def ways_back(browser):
+    """An address that leads nowhere has a page with a way back."""
+    for path, title, link, to in (("/ui/nothing", "There is no such page", "Back to the datasets", "/ui/"), ("/ui/jobs/job_none", "There is no job “job_none”", "Back to all jobs", "/ui/jobs"),
+                                  ("/ui/datasets/none", "There is no dataset “none”", "Back to all datasets", "/ui/datasets"),
+                                  ("/ui/sweeps/none", "There is no sweep “none”", "Back to all sweeps", "/ui/sweeps")):
+        browser.go(path)
+        browser.await_that("document.querySelector('main h1')", path)
+        check(browser.run("document.querySelector('main h1').innerText") == title, f"{path} says {browser.run('document.querySelector(String.raw`main h1`).innerText')}")
+        browser.click_text(link)
+        browser.await_that(f"location.pathname == '{to}'", f"the way back from {path}")
+        browser.expect_faults("404 (Not Found)")
+
+
 def main():
     chromium, epsilond = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
@@ -125,6 +229,12 @@ def main():
         walk = Walk(daemon, browser, folder, None, read_axe())
         register(walk, daemon, browser, folder)
         holdout(walk, daemon, browser)
+        made = jobs(daemon)
+        lists(walk, daemon, browser, made)
+        models(walk, daemon, browser)
+        audit(walk, daemon, browser, made)
+        ways_back(browser)
+        check(browser.faults == [], f"at the end: {browser.faults}")
     return 1 if failures else 0
 
 
