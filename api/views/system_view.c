@@ -65,6 +65,11 @@ char *status_render(const struct status_view *view)
     json_write_flag(&writer, "ready", view->ready);
     json_write_flag(&writer, "draining", view->draining);
     write_jobs(&writer, view);
+    json_write_object(&writer, "datasets");
+    json_write_count(&writer, "private", view->datasets.protected_ones);
+    json_write_count(&writer, "public", view->datasets.public_ones);
+    json_write_count(&writer, "waiting", view->datasets.waiting);
+    json_write_object_end(&writer);
     json_write_count(&writer, "workers", view->workers);
     json_write_object(&writer, "queue");
     json_write_count(&writer, "length", view->queue_length);

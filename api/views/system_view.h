@@ -15,18 +15,24 @@
  * with the JSON Schema of its parameters. To be freed. */
 char *algorithms_render(void);
 
+struct dataset_counts { /* not deleted; of those that the client may see */
+    size_t protected_ones, public_ones, waiting; /* waiting: for a second person */
+};
+
 struct status_view {
     const char *version;
     bool ready, draining;
     size_t state_count;
     const char *const *states; /* (state_count) names */
     const size_t *jobs;        /* (state_count) number of jobs in each */
+    struct dataset_counts datasets;
     size_t workers, queue_length, queue_length_max;
     const struct ledger_entry_name *head;
     int64_t start_ms;
 };
-/* Renders GET /v1/status: "version","ready","draining","jobs" {state: count},"workers",
- * "queue" {"length","limit"},"ledger" {"seq","hash"},"start_time". To be freed. */
+/* Renders GET /v1/status: "version","ready","draining","jobs" {state: count},"datasets"
+ * {"private","public","waiting"},"workers","queue" {"length","limit"},"ledger"
+ * {"seq","hash"},"start_time". To be freed. */
 char *status_render(const struct status_view *view);
 
 struct readiness { /* whether the service accepts work, and what prevents it */

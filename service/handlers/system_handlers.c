@@ -4,10 +4,14 @@
 
 #include "accountant/ledger/ledger_view.h"
 #include "api/http/exposition.h"
+#include "api/requests/proposal.h"
 #include "api/views/system_view.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "service/access/access.h"
 #include "service/config/config.h"
+#include "service/datasets/dataset_info.h"
+#include "service/datasets/datasets.h"
 #include "service/handlers/cold_account.h"
 #include "service/handlers/handlers.h"
 #include "service/http/assets.h"
@@ -45,21 +49,49 @@ enum status handle_version(struct daemon_state *context, struct request *request
     return ST_OK;
 }
 
-/* The reply depends on the states of jobs, the ledger, and whether the service takes
- * work; the rest is constant for the process. */
+static struct dataset_counts count_datasets(struct daemon_state *context,
+                                            const struct request *request,
+                                            int64_t now_ms)
+{
+    struct dataset_info info;
+    struct dataset_counts counts = {0};
+    for (size_t i = datasets_count(context->datasets); i-- > 0;) {
+        const struct dataset *dataset = datasets_at(context->datasets, i);
+        if (!access_sees_dataset(request, dataset))
+            continue;
+        dataset_read_as(context->datasets, dataset, NULL, &info);
+        if (info.state == DATASET_DELETED)
+            continue;
+        const struct proposal *proposal = &info.detail.proposal;
+        if (proposal_state_at(proposal, now_ms) == PROPOSAL_PENDING)
+            counts.waiting++;
+        else if (!proposal_bars(proposal) && dataset_spec(dataset)->is_public)
+            counts.public_ones++;
+        else if (!proposal_bars(proposal))
+            counts.protected_ones++;
+    }
+    return counts;
+}
+
+/* The reply depends on the states of jobs and datasets, the ledger, and whether the
+ * service takes work; the rest is constant for the process. A grant lapses without any
+ * row changing, so the tag contains the hour too. */
 enum status handle_status(struct daemon_state *context, struct request *request,
                           struct error *error)
 {
-    char tag[80];
+    enum { MS_PER_HOUR = 3600000 };
+    char tag[128];
     struct ledger_entry_name head;
     (void)error;
+    const int64_t now_ms = clock_wall_ms();
+    const uint64_t version = datasets_version(context->datasets);
     struct jobs_tally tally = jobs_tally(context->jobs);
     if (!access_is_everywhere(request))
         jobs_tally_project(context->jobs, request->principal.project, tally.by_state);
     ledger_head(context->ledger, &head);
     bool draining = atomic_load(&context->draining);
     bool ready = !draining && !store_poisoned(context->store);
-    const struct status_view view = {
+    struct status_view view = {
         .version = EPSILOND_VERSION,
         .ready = ready,
         .draining = draining,
@@ -72,11 +104,14 @@ enum status handle_status(struct daemon_state *context, struct request *request,
         .head = &head,
         .start_ms = context->start_ms,
     };
-    snprintf(tag, sizeof tag, "\"%s-%llu-%llu-%d%d\"", context->nonce,
+    snprintf(tag, sizeof tag, "\"%s-%llu-%llu-%llu-%lld-%d%d\"", context->nonce,
              (unsigned long long)tally.states_version, (unsigned long long)head.seq,
-             ready, draining);
-    if (!request_knows(request, tag))
-        reply_json(&request->reply, MHD_HTTP_OK, status_render(&view));
+             (unsigned long long)version, (long long)(now_ms / MS_PER_HOUR), ready,
+             draining);
+    if (request_knows(request, tag))
+        return ST_OK;
+    view.datasets = count_datasets(context, request, now_ms);
+    reply_json(&request->reply, MHD_HTTP_OK, status_render(&view));
     return ST_OK;
 }
 

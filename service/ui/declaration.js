@@ -84,3 +84,32 @@ export function declarationOf(form) {
   if (form.privacy_id) body.privacy_id = true;
   return body;
 }
+
+// --- the form of a dataset that was declared before ---
+
+const text = (value) => (value == null ? '' : String(value));
+
+// Writes values with commas between, or one a line if a value contains a comma.
+function listText(values = []) {
+  return values.join(values.some((value) => value.includes(',')) ? '\n' : ', ');
+}
+
+function columnForm({name, kind, range, values, default: filler}) {
+  return {name, kind, gaps: false, low: text(range?.[0]), high: text(range?.[1]), values: listText(values), default: text(filler)};
+}
+
+// Returns the form that declares the dataset again.
+export function formOf({id, format, task, classes, header, delimiter, decimal, columns, features, target, unit, privacy, holdout, rows_kept: rows}) {
+  return {...emptyDeclaration(), id, format, task, classes: text(classes), header: header ?? false, delimiter: delimiter ?? ',', decimal: decimal ?? '.',
+    columns: (columns ?? []).map(columnForm),
+    shape: (features?.shape ?? []).join(', '), scale: text(features?.scale), count: text(features?.count), low: text(features?.range?.[0]), high: text(features?.range?.[1]),
+    target_low: text(target?.range?.[0]), target_high: text(target?.range?.[1]), privacy_id: unit === 'person' && format !== 'csv', rows_kept: text(rows),
+    ...(privacy === 'public' ? {privacy} : {privacy: 'private', epsilon: text(privacy.epsilon), delta: text(privacy.delta), relation: privacy.relation,
+      held: holdout ? 'share' : 'none', holdout: text(holdout ?? 0.1)})};
+}
+
+// Returns the columns of a file, with what was declared before for columns of the same name.
+export function kept(declared, columns) {
+  const before = new Map(declared.map((column) => [column.name, column]));
+  return columns.map((column) => (before.has(column.name) ? {...before.get(column.name), gaps: column.gaps} : column));
+}

@@ -1,21 +1,15 @@
 // Proposals that wait for a second person: grants, with the promise and its proposer, and wider policies of keys.
 import {html, nothing} from './lit-html.js';
 import {get, post} from './api.js';
-import {age, delta, epsilon} from './format.js';
+import {age, epsilon} from './format.js';
+import {facts, promise} from './grant_card.js';
 import {empty, loading, trouble} from './notice.js';
 import {policyWords} from './policy_form.js';
-import {waitingPolicies} from './waiting_policies.js';
+import {LAPSE_MS, waitingPolicies} from './waiting_policies.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
 
 const decided = {APPROVED: ['✓', 'Approved', 'good'], REJECTED: ['✕', 'Rejected', 'bad'], LAPSED: ['■', 'Lapsed', 'calm']};
-
-function promise({kind, privacy, replaces}) {
-  if (kind === 'regrant') return html`<b>A further ${epsilon(privacy.epsilon)} at δ ${delta(privacy.delta)}</b>, after a restored backup has frozen the budget. What was promised before counts whole beside it.`;
-  if (privacy === 'public') return html`<b>Everybody may see these records.</b> Nothing protects them from then on.`;
-  const before = replaces ? html`It takes the place of <b>${epsilon(replaces.epsilon)} at δ ${delta(replaces.delta)}</b>, which was granted before` : 'Nothing was promised before';
-  return html`<b>${epsilon(privacy.epsilon)} at δ ${delta(privacy.delta)}</b>, for all jobs on it together. ${before}, and nothing is spent.`;
-}
 
 function past(grant) {
   const [glyph, word, kind] = decided[grant.state];
@@ -53,7 +47,7 @@ export function open(view) {
   };
   // Makes the field for the reason, and the buttons that decide about the proposal at path.
   const answers = (path, id, name, record, more) => {
-    if (!may('grants:approve')) return html`<p class="quiet">It is decided by somebody who may approve grants, and is not who proposed it.</p>`;
+    if (!may('grants:approve')) return html`<p class="quiet">Your key may not approve grants.</p>`;
     const ready = !busy && (reasons.get(id) ?? '').trim() !== '';
     return html`<div class="field"><label for=${id}>Why, for the ${record}</label><input type="text" id=${id} maxlength="200" .value=${reasons.get(id) ?? ''}
         @input=${({target}) => (reasons.set(id, target.value), draw())}></div>
@@ -61,16 +55,17 @@ export function open(view) {
       <button class="button" ?disabled=${!ready} @click=${decide(path, id, name, 'reject')}>Reject</button></div>`;
   };
   const card = (grant) => html`<section class="card"><h2><a href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></h2>
-      <p>${promise(grant)}</p>
-      <p class="quiet">Proposed by ${grant.proposed_by}, ${age(grant.propose_time)}. ${grant.kind === 'regrant' ? '' : 'What its columns may hold is on its page, and becomes public with it. '}It lapses on ${grant.lapse_time.slice(0, 10)}.</p>${answers(`/v1/grants/${grant.id}`, grant.id, grant.dataset, 'ledger')}</section>`;
+      <p>${promise(grant)}</p>${facts(grant)}
+      ${grant.kind === 'regrant' ? nothing : html`<p class="quiet">What its columns may hold is on its page, and becomes public with the approval.</p>`}${answers(`/v1/grants/${grant.id}`, grant.id, grant.dataset, 'ledger')}</section>`;
   const policyCard = (one) => html`<section class="card"><h2>The limits of ${one.owner ? `${one.owner}’s key` : 'a key'} <span class="id">${one.id}</span></h2>
-      <p><b>${policyWords(one.policy)}</b>, which is more than it may now.</p>
-      <p class="quiet">Proposed by ${one.proposed_by}, ${age(one.time)}. It lapses after 14 days, or when the daemon starts again.</p>
+      <p><b>${policyWords(one.policy)}</b>, which is more than the key may spend now.</p>
+      ${facts({proposed_by: one.proposed_by, propose_time: one.time, lapse_time: new Date(Date.parse(one.time) + LAPSE_MS).toISOString()})}
+      <p class="quiet">It also lapses if the daemon starts again.</p>
       ${answers(`/v1/keys/${one.id}`, one.id, one.owner ?? one.id, 'audit trail', {policy: one.policy})}</section>`;
   const waits = () => (waiting.length + policies.length ? [...waiting.map(card), ...policies.map(policyCard)]
-    : empty('Nothing waits', 'New datasets appear here where there are keys, further epochs, and keys that are to spend more.'));
-  const draw = () => view.draw(html`<div class="head"><div><h1>Approvals</h1><p class="quiet">A promise to people, or that there is nobody to protect, is agreed to by somebody
-    other than who made it; and so is that a key may spend more.</p></div></div>
+    : empty('Nothing waits', 'If keys are in use, new datasets, further epochs and wider limits of keys appear here.'));
+  const draw = () => view.draw(html`<div class="head"><div><h1>Approvals</h1><p class="quiet">Private budgets, public datasets and wider limits of keys need the approval of
+    a second person.</p></div></div>
     ${trouble(problem)}${!waiting ? (problem ? nothing : loading) : waits()}
     ${done.length ? html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Dataset</th><th scope="col">What</th><th scope="col">State</th>
       <th scope="col">Proposed by</th><th scope="col">Decided by</th><th scope="col" class="number">When</th></tr></thead><tbody>${done.map(past)}</tbody></table></div>` : nothing}`);

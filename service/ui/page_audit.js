@@ -37,7 +37,7 @@ function thing(act) {
   const id = !object || object === dataset ? nothing : action.startsWith('job.') && action !== 'job.delete' ? html`<a class="id" href="/ui/jobs/${object}" title=${object}>${short}</a>`
     : html`<span class="id" title=${object}>${short}</span>`;
   if (!dataset) return object ? id : '–';
-  return html`<span><a href="/ui/datasets/${dataset}">${dataset}</a>${id === nothing ? nothing : html`<small>${id}</small>`}</span>`;
+  return html`<span><a class="name" href="/ui/datasets/${dataset}">${dataset}</a>${id === nothing ? nothing : html`<small>${id}</small>`}</span>`;
 }
 
 function text(value) {

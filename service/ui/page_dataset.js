@@ -7,6 +7,7 @@ import {captionEditor, tags} from './caption.js';
 import {chargesCard, isCharge} from './charges_card.js';
 import {age, bare, bytes, count, delta, epsilon, plain, jobName, quality, shortId, tail, units} from './format.js';
 import {swatch} from './gauge.js';
+import {forgetImport, grantCard, isRemembered} from './grant_card.js';
 import {deadEnd, empty, loading, question, trouble} from './notice.js';
 import {regrantCard} from './regrant_card.js';
 import {isAlive} from './stream.js';
@@ -117,7 +118,7 @@ function page({dataset, budget, jobs, charges, entries, head, history, load}, pr
     ${!may(trains ? 'jobs:submit' : 'datasets:admin') ? nothing
       : trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
-    ${trouble(problem)}${asked()}${editor.form()}${budget ? html`${budgetCards(budget)}${regrant(budget)}` : nothing}
+    ${trouble(problem)}${asked()}${editor.form()}${grantCard(dataset, isRemembered(dataset.id))}${budget ? html`${budgetCards(budget)}${regrant(budget)}` : nothing}
     <div class="two"><div>${budget && !budget.frozen ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id, budget)}${chargesCard(charges)}</div>
       <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${entries ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
 }
@@ -156,11 +157,22 @@ export function open(view) {
   const asked = () => (asking ? question('Delete the content of this dataset?', `The records and what was uploaded go for good. Its name, its ledger and ${
     shown.budget ? `the ${epsilon(shown.budget.epsilon_spent)} that was spent stay` : 'what was declared stay'}, and so do its jobs and models.`,
   ['Delete it', drop], ['Keep it', ask(false)]) : nothing);
+  // Starts the import that was asked for when the dataset was registered, once the grant is approved.
+  const importApproved = async (signal) => {
+    const {state, grant} = shown.dataset;
+    if (!isRemembered(view.id) || grant?.state === 'PENDING') return;
+    forgetImport(view.id);
+    if (state !== 'CREATED' || barred(grant) || !may('datasets:admin')) return;
+    view.say('The grant is approved; the import starts.');
+    await post(`${path}:import`, {}).catch((error) => (problem = error));
+    shown.dataset = await get(path, signal);
+  };
   const draw = () => view.draw(shown.dataset && shown.jobs ? page(shown, problem, {editor, regrant, asked, ask: ask(true)}) : problem ? deadEnd(problem, 'dataset', view.id, ['/ui/datasets', 'all datasets']) : loading);
   view.title(`${view.id} · epsilond`);
   draw();
   watch(view.signal, async (signal) => {
     if (shown.dataset?.state !== 'READY') shown.dataset = await get(path, signal);
+    await importApproved(signal);
     const protectedOne = shown.dataset.privacy !== 'public' && !barred(shown.dataset.grant);
     if (protectedOne) shown.budget = await get(`${path}/budget`, signal);
     shown.jobs = (await get(`/v1/jobs?view=summary&dataset=${view.id}&page_size=${LINES}`, signal)).jobs;

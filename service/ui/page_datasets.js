@@ -12,21 +12,26 @@ import {watch} from './watch.js';
 import {may} from './who.js';
 
 const SIZE = 50;
+const SCARCE = 0.1;
 
 function tile(number, text) {
   return html`<div class="tile"><b>${number}</b><span>${text}</span></div>`;
 }
 
-// Counts the datasets that are shown. more: there are further datasets, with at least as much budget left.
-function tiles(list, more) {
-  const shares = list.filter((one) => one.budget).map((one) => share(one.budget));
-  const pending = list.filter(({grant}) => grant?.state === 'PENDING').length;
-  const least = more ? '+' : '';
-  return html`<div class="tiles">${tile(shares.length + least, 'protected datasets')}
-    ${tile(shares.filter(({left}) => left < 0.1).length, 'with less than a tenth left')}
-    ${tile(shares.filter(({held}) => held > 0).length + least, 'with budget held by open jobs')}
-    ${pending ? tile(pending + least, html`<a href="/ui/approvals">waiting for approval</a>`)
-      : tile(list.filter(({privacy, grant}) => privacy === 'public' && !barred(grant)).length + least, 'public, for measuring quality')}</div>`;
+// Shows the daemon's counts (/v1/status). scarce: how many datasets have less than a tenth left, or null if that is unknown.
+function tiles({datasets, jobs}, scarce) {
+  const open = jobs.QUEUED + jobs.RUNNING + jobs.CANCELLING;
+  return html`<div class="tiles">${tile(count(datasets.private), 'protected datasets')}
+    ${scarce == null ? tile('–', 'with less than a tenth left') : tile(scarce, 'with less than a tenth left')}
+    ${tile(count(open), html`<a href="/ui/jobs?state=QUEUED,RUNNING,CANCELLING">jobs queued or running</a>`)}
+    ${datasets.waiting ? tile(count(datasets.waiting), html`<a href="/ui/approvals">waiting for approval</a>`)
+      : tile(count(datasets.public), 'public, for measuring quality')}</div>`;
+}
+
+// Counts the datasets with less than a tenth left on the first page, which has those with least left first.
+function scarceOf({datasets: list, next_page_token: more}) {
+  const scarce = list.filter(({budget}) => budget && share(budget).left < SCARCE).length;
+  return more && scarce === list.length ? `${scarce} or more` : count(scarce);
 }
 
 function budgetCells({budget, grant}) {
@@ -59,6 +64,8 @@ function table(list) {
 export function open(view) {
   const tokens = [null]; // page tokens, up to that of the page shown
   let page = null;
+  let status = null; // the daemon's counts
+  let scarce = null;
   let wanted = '';
   let problem = null;
   let turned = null; // AbortController of the requests for the page shown
@@ -76,7 +83,7 @@ export function open(view) {
     <p class="quiet">What is protected, what was promised about it, and how much of the promise is used.</p></div>
     <div class="actions"><input type="search" aria-label="Find a dataset" placeholder="Find by name or tag" maxlength="100" @input=${find}>
     ${may('datasets:admin') ? html`<a class="button" href="/ui/register">Register a dataset</a>` : nothing}</div></div>
-    ${trouble(problem)}${page ? tiles(page.datasets, page.next_page_token) : loading}
+    ${trouble(problem)}${page ? (status ? tiles(status, scarce) : nothing) : loading}
     ${!page ? nothing : page.datasets.length ? table(page.datasets)
       : empty(wanted ? 'No dataset is called so' : 'No datasets yet', wanted || !may('datasets:admin') ? '' : 'Register one to begin.')}
     ${tokens.length > 1 || page?.next_page_token ? html`<div class="pages">
@@ -88,6 +95,8 @@ export function open(view) {
     if (wanted) asked.set('q', wanted);
     if (tokens.at(-1)) asked.set('page_token', tokens.at(-1));
     page = await get(`/v1/datasets?${asked}`, signal);
+    if (may('jobs:read')) status = await get('/v1/status', signal);
+    if (!wanted && tokens.length === 1) scarce = scarceOf(page);
     problem = null;
     draw();
     return isAlive() ? 3 : 15;

@@ -3,9 +3,10 @@ import {html, nothing} from './lit-html.js';
 import {get, keyring, post, upload} from './api.js';
 import {barred} from './badge.js';
 import {guess, head} from './csv_guess.js';
-import {declarationOf, emptyDeclaration, filesOf, formats, isOfPersons} from './declaration.js';
+import {declarationOf, emptyDeclaration, filesOf, formOf, formats, isOfPersons, kept as keptColumns} from './declaration.js';
 import {bytes, epsilon, percent, plain} from './format.js';
 import {bar} from './gauge.js';
+import {remember} from './grant_card.js';
 import {trouble} from './notice.js';
 import {openFields, openWords} from './open_fields.js';
 import {choice, field, input, inWords, read} from './schema_form.js';
@@ -45,6 +46,19 @@ class Page {
     view.title('Register · epsilond');
   }
 
+  // Fills in what was declared before, if the address names a dataset that has no records yet.
+  async begin() {
+    this.draw();
+    if (!this.form.id) return;
+    try {
+      this.declared = formOf(await get(`/v1/datasets/${encodeURIComponent(this.form.id)}`, this.view.signal));
+      this.form = {...this.declared};
+    } catch (error) {
+      if (error.status !== 404) this.fail(error);
+    }
+    this.draw();
+  }
+
   set(name, value) {
     this.form[name] = value;
     this.draw();
@@ -66,6 +80,7 @@ class Page {
     this.read = guess(this.head ?? '', known);
     Object.assign(this.form, {delimiter: known?.delimiter ?? this.read?.delimiter ?? ',', decimal: this.read?.decimal ?? '.', header: this.read?.header ?? false});
     this.form.columns = (this.read?.columns ?? []).map((column) => ({...column, low: '', high: '', values: '', default: ''}));
+    if (this.declared) this.form.columns = keptColumns(this.declared.columns, this.form.columns);
   }
 
   get errors() {
@@ -96,6 +111,7 @@ class Page {
       this.show('Promising');
       const made = await post('/v1/datasets', body, {key: this.key(body)});
       for (const name of filesOf(this.form)) await this.bring(`${path}/files/${name}`, name);
+      if (barred(made.grant)) remember(made.id);
       if (barred(made.grant)) return this.view.go(`/ui/datasets/${made.id}`);
       this.show('Importing');
       await post(`${path}:import`, {});
@@ -331,5 +347,5 @@ class Page {
 }
 
 export function open(view) {
-  new Page(view).draw();
+  new Page(view).begin();
 }

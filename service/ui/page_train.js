@@ -1,7 +1,7 @@
 // A new job. Shows its price while the user describes it.
 import {html, nothing} from './lit-html.js';
 import {all, get, keyring, post} from './api.js';
-import {bare, bytes, count, delta, duration, epsilon, percent, plain, units} from './format.js';
+import {age, bare, bytes, count, delta, duration, epsilon, percent, plain, shortId, units} from './format.js';
 import {gauge, swatch} from './gauge.js';
 import {HOLDOUT, WRITTEN, bodyOf, emptyForm, formOf} from './job_form.js';
 import {loading, trouble} from './notice.js';
@@ -52,6 +52,7 @@ class Page {
     this.estimate = null;
     this.problem = null; // the error of the estimate or the submission
     this.budget = null;
+    this.quantiles = []; // statistics of the dataset that have quantiles
     this.earlier = null; // jobs on the same dataset
     this.waiting = false;
     this.sending = false;
@@ -61,6 +62,7 @@ class Page {
     this.key = keyring();
     this.sweep = sweepCard(() => this.ask());
     this.start = startCard({form: () => this.form, set: (name, value) => this.set(name, value), draw: () => this.draw()});
+    matchMedia('(min-width: 901px)').addEventListener('change', () => this.draw(), {signal: view.signal});
     view.signal.addEventListener('abort', () => {
       clearTimeout(this.timer);
       this.asked?.abort();
@@ -119,11 +121,14 @@ class Page {
     if (this.dataset?.unit !== 'person') this.form.rows_per_person = '';
     if (!this.ofImages) this.form.views = '';
     this.budget = this.earlier = this.estimate = null;
+    this.quantiles = [];
     if (this.dataset?.privacy === 'public') this.form.algorithm = 'sgd';
     else if (this.form.algorithm === 'sgd') this.form.algorithm = 'dpsgd';
     this.draw();
     if (!this.dataset) return;
     if (this.dataset.privacy !== 'public') this.budget = await get(`${path}/budget`, this.view.signal);
+    this.quantiles = (await get(`/v1/statistics?dataset=${encodeURIComponent(id)}&order=desc&page_size=50`, this.view.signal)).statistics
+      .filter(({state, statistics}) => state === 'SUCCEEDED' && statistics.some(({kind}) => kind === 'quantiles'));
     this.earlier = measured((await get(`/v1/jobs?dataset=${encodeURIComponent(id)}&state=SUCCEEDED&view=summary&page_size=50`, this.view.signal)).jobs);
     this.draw();
   }
@@ -224,8 +229,15 @@ class Page {
         changed: (value) => this.set('evaluation', value)})})}
       ${form.evaluation === HOLDOUT ? html`${this.text('/evaluation/epsilon', 'measured', 'Epsilon of the look', this.lookHint())}
         ${dataset?.task === 'regression' ? this.text('/evaluation/error_clip', 'error_clip', 'Errors count up to', 'In the unit of the label.', 'a quarter of its range') : nothing}` : nothing}
-      ${dataset?.columns || form.scaling ? this.text('/scaling/statistics', 'scaling', 'Ranges of columns', 'Of statistics with quantiles, by their id: for nothing, they were paid for.', 'as declared', {kind: 'text', within: true}) : nothing}
+      ${dataset?.columns || form.scaling ? this.select('/scaling/statistics', 'scaling', 'Ranges of columns', [['', 'as declared'], ...this.released()], 'Quantiles that were released and paid for before; using them is free.') : nothing}
       ${this.text('/display_name', 'display_name', 'Name of the job', 'What people will call it.', 'none', {kind: 'text'})}</div></section>`;
+  }
+
+  // Returns the released quantiles as options, with the one that a copied job names.
+  released() {
+    const found = this.quantiles.map(({id, statistics, create_time: time}) => [id, `quantiles of ${statistics.filter(({kind}) => kind === 'quantiles').map(({column}) => column).join(', ')}, ${age(time)}`]);
+    const {scaling} = this.form;
+    return !scaling || found.some(([id]) => id === scaling) ? found : [...found, [scaling, shortId(scaling)]];
   }
 
   // Says how precise the measurement on the holdout would be, from the estimate.
@@ -396,12 +408,14 @@ class Page {
     const stray = problem && !this.errors.some(({pointer}) => stands(pointer));
     const runs = estimate?.run_count;
     const price = runs ? estimate.epsilon : estimate?.epsilon_planned;
+    const figures = html`<dl>${this.figures().filter(([, value]) => value != null).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
     const whose = runs ? `all ${count(runs)} runs together` : 'this job alone';
+    const wide = matchMedia('(min-width: 901px)').matches;
     return html`<section class="card cost" aria-busy=${String(this.waiting)}><h2>What it costs</h2>
       <p class="price">${price != null ? epsilon(price) : estimate ? 'no ε' : '…'}</p>
       <p class="quiet">${price != null ? `${whose}, at δ ${delta(estimate.delta)}` : estimate ? 'public data, without privacy' : ''}</p>
-      ${this.shares()}${estimate ? this.verdictBox() : nothing}${problem ? stray ? trouble(problem) : html`<div class="notice bad">${problem.message}</div>` : nothing}
-      <dl>${this.figures().filter(([, value]) => value != null).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+      ${wide ? this.shares() : nothing}${estimate ? this.verdictBox() : nothing}${problem ? stray ? trouble(problem) : html`<div class="notice bad">${problem.message}</div>` : nothing}
+      ${wide ? figures : html`<details><summary>All figures</summary>${this.shares()}${figures}</details>`}
       <button class="button accent" id="submit" ?disabled=${!estimate || estimate.fits !== 'yes' || this.waiting || this.sending} @click=${() => this.submit()}>
         ${price != null ? `Spend ${epsilon(price)} and train` : 'Train'}${runs ? ` ${count(runs)} times` : ''}</button></section>`;
   }
@@ -411,7 +425,7 @@ class Page {
     if (!this.datasets.length)
       return this.view.draw(html`<h1>New job</h1><div class="card empty"><b>There is no dataset to train on</b><br><a href="/ui/register">Register one first.</a></div>`);
     this.view.draw(html`<div class="head"><div><h1>New job</h1><p class="quiet">Empty fields take the daemon's defaults. Nothing is charged until you submit.</p></div></div>
-      <div class="main-aside"><div>${this.dataCard()}${this.privacyCard()}${this.modelCard()}${this.algorithmCard()}${this.start(this.errors, this.isOpen('start', '/model/weights', '/model/trainable', '/model/fresh', '/features'))}${
+      <div class="main-aside priced"><div>${this.dataCard()}${this.privacyCard()}${this.modelCard()}${this.algorithmCard()}${this.start(this.errors, this.isOpen('start', '/model/weights', '/model/trainable', '/model/fresh', '/features'))}${
         this.sweep.card(this.algorithm, this.errors, this.isOpen('sweep', '/grid', '/random'))}</div><div>${this.costCard()}
       ${this.earlier?.length ? html`<section class="card"><ui-chart .chart=${{...scatter(this.earlier, this.form.dataset), title: 'What earlier jobs got', height: 190}}></ui-chart></section>` : nothing}</div></div>`);
   }

@@ -4,7 +4,7 @@ import {get} from './api.js';
 import {may} from './who.js';
 
 const LISTED = 20;
-const LAPSE_MS = 14 * 86400e3;
+export const LAPSE_MS = 14 * 86400e3;
 
 async function newest(action, signal) {
   return (await get(`/v1/audit?action=${action}&result=ok&order=desc&page_size=${LISTED}`, signal)).acts;

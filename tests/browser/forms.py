@@ -108,7 +108,9 @@ def settings(walk, check, daemon, browser):
     browser.choose("[id='/evaluation']", "-holdout")
     browser.choose("[id='/averaging/kind']", "tail")
     browser.choose("[id='/optimizer/schedule']", "cosine")
-    fill(browser, {"/evaluation/epsilon": "0.3", "/display_name": "First try", "/scaling/statistics": released, "/privacy/epsilon": "0.6", "/privacy/delta": "0.000001", "/batch_size": "300",
+    browser.choose("[id='/scaling/statistics']", released)
+    check("quantiles of age, visits" in browser.run("document.getElementById('/scaling/statistics').selectedOptions[0].innerText"), "statistics are chosen from a list")
+    fill(browser, {"/evaluation/epsilon": "0.3", "/display_name": "First try", "/privacy/epsilon": "0.6", "/privacy/delta": "0.000001", "/batch_size": "300",
                    "/rows_per_person": "2", "/epochs": "5", "/optimizer/learning_rate": "1", "/optimizer/learning_rate/final": "0.1", "/optimizer/warmup": "0.1",
                    "/optimizer/weight_decay": "0.001", "/optimizer/momentum": "0.5", "/averaging/share": "0.25", "/model/init_seed": "7", "/class_weights": "1, many"})
     browser.await_that("document.getElementById('/class_weights').getAttribute('aria-invalid')", "the fault at its field")

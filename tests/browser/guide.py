@@ -5,6 +5,7 @@ back.
   guide.py CHROMIUM EPSILOND      AXE: the path of axe-core's axe.min.js, or empty"""
 
 import csv
+import json
 import os
 import sys
 import tempfile
@@ -221,6 +222,85 @@ def ways_back(browser):
         browser.expect_faults("404 (Not Found)")
 
 
+def price(walk, browser):
+    """At 390 pixels the price stays in sight, wherever the form is scrolled to."""
+    browser.resize(390, 844)
+    browser.go("/ui/train?dataset=beds")
+    browser.await_text("It fits.")
+    for place in (0, 0.5, 1):
+        browser.run(f"scrollTo(0, {place} * (document.body.scrollHeight - innerHeight))")
+        box = browser.run("""(() => { const [price, button] = ['.cost .price', '#submit'].map((e) => document.querySelector(e).getBoundingClientRect());
+            return [price.top, button.bottom]; })()""")
+        check(0 <= box[0] and box[1] <= 844, f"the price and its button are in sight at {place}: {box}")
+    covered = browser.run("document.querySelector('.cost').getBoundingClientRect().height")
+    check(covered <= 844 * 0.4, f"the price covers {covered} of 844 pixels")
+    browser.resize(1320)
+    walk.look_at("train-390")
+
+
+def tiles(daemon, browser):
+    """The tiles have the daemon's counts, also if there are more datasets than one page shows."""
+    for i in range(60):
+        daemon.post("/v1/datasets", {"id": f"other-{i:02}", "format": "libsvm", "task": "classification", "classes": 2, "features": {"count": 2, "range": [0, 1]}, "privacy": BUDGET})
+    browser.go("/ui/datasets")
+    browser.await_that("document.querySelectorAll('.tile').length == 4", "the tiles")
+    said = browser.run("[...document.querySelectorAll('.tile')].map((e) => e.innerText.split(/\\s+/).join(' '))")
+    check(said == ["62 protected datasets", "1 with less than a tenth left", "0 jobs queued or running", "1 public, for measuring quality"], f"the tiles: {said}")
+    counts = daemon.get("/v1/status")["datasets"]
+    check(counts == {"private": 62, "public": 1, "waiting": 0}, f"the counts of the daemon: {counts}")
+
+
+def declare(browser, path, name):
+    """Declares the table in the form, which sends it."""
+    browser.go("/ui/register")
+    browser.attach("input[type=file]", path)
+    browser.await_text("patients.csv")
+    browser.type("[id='/id']", name)
+    for column, high in ((0, "120"), (1, "50"), (2, "200")):
+        browser.type(f"[id='/columns/{column}/low']", "0")
+        browser.type(f"[id='/columns/{column}/high']", high)
+    browser.type("[id='/columns/3/values']", "\n".join(WARDS))
+    browser.type("[id='/columns/4/values']", "no, yes")
+    browser.click("input[value=private]")
+    browser.click("#state")
+    browser.click("#register")
+    browser.await_that(f"location.pathname == '/ui/datasets/{name}'", "the page of the dataset")
+    browser.await_text("Waits for approval")
+
+
+def decide(daemon, officer, name, verb):
+    grant = next(one["id"] for one in daemon.call("GET", "/v1/grants?state=PENDING", headers=officer)["grants"] if one["dataset"] == name)
+    daemon.call("POST", f"/v1/grants/{grant}:{verb}", json.dumps({"reason": "as discussed"}).encode(), {"Content-Type": "application/json", **officer})
+
+
+def approvals(walk, daemon, browser, folder):
+    """A request for approval says what, of whom and until when; it continues by itself once it is granted."""
+    path = write_table(folder)
+    browser.call("Page.navigate", url="about:blank")  # otherwise the current page would send requests without a key
+    ana, bob = walk.key("ana", "data_owner"), walk.key("bob", "privacy_officer")
+    browser.call("Network.setExtraHTTPHeaders", headers=ana)
+    declare(browser, path, "asked")
+    for words in ("ε 2.00 at δ 10⁻⁵", "a privacy officer other than ana", "in 14 days", "the import starts by itself"):
+        check(words in browser.run("document.getElementById('grant').innerText"), f"the request says {words}")
+    browser.go("/ui/datasets/asked")
+    browser.await_text("Waits for approval")
+    walk.look_at("grant-waits", again=True)
+    check(daemon.call("GET", "/v1/status", headers=ana)["datasets"]["waiting"] == 1, "the status counts what waits")
+    decide(daemon, bob, "asked", "approve")
+    browser.await_that("document.querySelector('main .badge').innerText.includes('Ready')", "the import that starts by itself")
+    check(daemon.call("GET", "/v1/datasets/asked", headers=ana)["records"] == 1200, "the records are imported")
+    declare(browser, path, "refused")
+    decide(daemon, bob, "refused", "reject")
+    browser.await_text("rejected")
+    browser.click_text("Declare and upload")
+    browser.await_that("document.getElementById('/columns/1/high')?.value == '50'", "the ranges are kept")
+    browser.attach("input[type=file]", path)
+    browser.await_text("patients.csv")
+    check(browser.run("document.getElementById('/columns/1/high').value + document.getElementById('/columns/3/values').value") == "50" + "\n".join(WARDS),
+          "a file of the same columns keeps their ranges and values")
+    check(browser.faults == [], f"after the approvals: {browser.faults}")
+
+
 def main():
     chromium, epsilond = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
@@ -234,7 +314,10 @@ def main():
         models(walk, daemon, browser)
         audit(walk, daemon, browser, made)
         ways_back(browser)
+        price(walk, browser)
+        tiles(daemon, browser)
         check(browser.faults == [], f"at the end: {browser.faults}")
+        approvals(walk, daemon, browser, folder)
     return 1 if failures else 0
 
 

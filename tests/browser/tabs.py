@@ -141,7 +141,7 @@ def pages_at_load(daemon, browser):
     last, sweep = seed(daemon), wide_sweep(daemon)
     for name, path in {"datasets": "/ui/datasets", "dataset": "/ui/datasets/points", "jobs": "/ui/jobs",
                        "jobs of a dataset": "/ui/jobs?dataset=points", "job": f"/ui/jobs/{last}", "train": "/ui/train?dataset=points",
-                       "compare": "/ui/compare?dataset=points", "register": "/ui/register", "sweeps": "/ui/sweeps", "sweep": f"/ui/sweeps/{sweep}",
+                       "compare": "/ui/compare?dataset=points", "register": "/ui/register", "models": "/ui/models", "sweeps": "/ui/sweeps", "sweep": f"/ui/sweeps/{sweep}",
                        "statistics": "/ui/statistics?dataset=points", "approvals": "/ui/approvals", "audit": "/ui/audit", "keys": "/ui/keys"}.items():
         browser.go(path)
         browser.await_that("document.querySelector('main h1')", name)

@@ -374,8 +374,8 @@ static void who_knows_a_list_is_told_so_until_it_changes(void **state)
         assert_true(
             reply_header(client_get(client_of(), "%s", paths[i]), "etag", tags[i]));
     assert_status(declare_points(client_of(), "newest", SAMPLE_PUBLIC), 201);
-    for (size_t i = 0; i < PATHS; i++)
-        assert_int_equal(status_if_known(paths[i], tags[i]), i == 4 ? 200 : 304);
+    for (size_t i = 0; i < PATHS; i++) /* the status counts datasets */
+        assert_int_equal(status_if_known(paths[i], tags[i]), i >= 3 ? 200 : 304);
 }
 
 static double status_of(const char *member)

@@ -29,6 +29,7 @@ static void a_status_counts_the_jobs_of_each_state(void **state)
         .state_count = 2,
         .states = states,
         .jobs = (const size_t[]){3, 41},
+        .datasets = {.protected_ones = 5, .public_ones = 2, .waiting = 1},
         .workers = 2,
         .queue_length = 3,
         .queue_length_max = 1000,
@@ -38,9 +39,10 @@ static void a_status_counts_the_jobs_of_each_state(void **state)
     char *text = status_render(&view);
     json_auto_t *got = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     json_auto_t *expected = json_pack(
-        "{s:s,s:b,s:b,s:{s:i,s:i},s:i,s:{s:i,s:i},s:{s:i,s:s},s:s}", "version", "0.1.0",
-        "ready", 1, "draining", 0, "jobs", "WAITING", 3, "DONE", 41, "workers", 2,
-        "queue", "length", 3, "limit", 1000, "ledger", "seq", 94, "hash",
+        "{s:s,s:b,s:b,s:{s:i,s:i},s:{s:i,s:i,s:i},s:i,s:{s:i,s:i},s:{s:i,s:s},s:s}",
+        "version", "0.1.0", "ready", 1, "draining", 0, "jobs", "WAITING", 3, "DONE", 41,
+        "datasets", "private", 5, "public", 2, "waiting", 1, "workers", 2, "queue",
+        "length", 3, "limit", 1000, "ledger", "seq", 94, "hash",
         "0000000000000000000000000000000000000000000000000000000000000000",
         "start_time", "1970-01-01T00:00:01Z");
     assert_non_null(expected);

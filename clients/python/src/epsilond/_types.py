@@ -2079,6 +2079,14 @@ class StatusJobs(TypedDict):
     CANCELLED: int
 
 
+class StatusDatasets(TypedDict):
+    """The numbers of datasets that this client may see and that are not deleted."""
+
+    private: int
+    public: int
+    waiting: int
+
+
 class StatusQueue(TypedDict):
     length: int
     limit: int
@@ -2089,6 +2097,7 @@ class Status(TypedDict):
     ready: bool
     draining: bool
     jobs: StatusJobs
+    datasets: StatusDatasets
     workers: int
     queue: StatusQueue
     ledger: LedgerHead
