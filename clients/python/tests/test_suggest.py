@@ -107,6 +107,29 @@ class Suggestions(unittest.TestCase):
                 {"name": "code", "kind": "ignored"},
                 {"name": "rich", "kind": "label", "values": ["no", "yes"]}]})
 
+    def test_the_decimal_sign_shows_in_the_numbers(self):
+        for cells, decimal in (("1,5;a", ","), ("2;a", None), ("1.5;a", None), ("1,5;2.5", None), (";a", None)):
+            with self.subTest(cells):
+                suggestion = suggest(f"x;y\n3;1\n{cells}\n".encode())
+                self.assertEqual(suggestion.form.get("decimal"), decimal)
+        self.assertNotIn("decimal", suggest(b'x,y\n3,1\n"1,5",2\n').form)
+
+    def test_a_table_with_semicolons_and_decimal_commas_is_registered_as_it_is(self):
+        content = b"weight;rich\n" + b"".join(b"%d,%d;%s\n" % (40 + place % 60, place % 10, (b"no", b"yes")[place % 2])
+                                              for place in range(300))
+        said = suggest(content, "rich").confirm(words=["rich"], ranges={"weight": [0, 200]})
+        self.assertEqual((said["delimiter"], said["decimal"]), (";", ","))
+        dataset = kit.client().datasets.register("semicolons", content, public=True, **said)
+        self.assertEqual((dataset.records, dataset.data["decimal"]), (300, ","))
+
+    @kit.lacks("pandas")
+    def test_a_table_has_no_delimiter(self):
+        import pandas
+
+        with self.assertRaisesRegex(TypeError, "^leave out delimiter"):
+            kit.client().datasets.register("semi", pandas.DataFrame({"age": [1]}), public=True, columns=COLUMNS[:1],
+                                           delimiter=";")
+
     def test_an_empty_cell_and_a_label_are_asked_for(self):
         content = b"1,,a\n2,x,\n,y,b\n"
         with self.assertRaises(epsilond.Unconfirmed) as caught:

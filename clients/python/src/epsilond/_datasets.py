@@ -152,6 +152,7 @@ class Datasets(Listing):
         target: _types.Target | None = None,
         header: bool | None = None,
         delimiter: str | None = None,
+        decimal: str | None = None,
         columns: _types.Columns | None = None,
         privacy_id: bool | None = None,
         display_name: str | None = None,
@@ -163,7 +164,8 @@ class Datasets(Listing):
         table of Arrow or the path of a Parquet file: its declared columns are sent as CSV, part by part.
 
         The format is inferred from the name and the first bytes of the file, and the header from its
-        first line; give format and header to say it yourself. What a column means is never inferred:
+        first line; give format and header to say it yourself. delimiter and decimal are not inferred here:
+        without them cells are separated by commas and numbers have points. What a column means is never inferred:
         without `columns` the call raises Unconfirmed, and ``suggest()`` shows what can be confirmed.
 
         The declaration becomes public: names, ranges, words, the number of records. State what a
@@ -188,13 +190,16 @@ class Datasets(Listing):
         _check_files(files)
         format = format or format_of(files)
         table = table_of(files)
+        if table is not None and (delimiter or decimal):
+            raise TypeError("leave out delimiter and decimal: a table has cells, and no signs between them")
         if format == "csv" and columns is None:
             _suggest.suggest(files).confirm()  # raises Unconfirmed, unless the table is empty
         if header is None and format == "csv" and not isinstance(files, Mapping):
             header = has_header(table or files, columns or [], delimiter or ",") or None
         declared: dict[str, Any] = {
             "id": id, "format": format, "task": task, "classes": classes, "features": features,
-            "labels": labels, "target": target, "header": header, "delimiter": delimiter, "columns": columns,
+            "labels": labels, "target": target, "header": header, "delimiter": delimiter, "decimal": decimal,
+            "columns": columns,
             "privacy_id": privacy_id,
             "display_name": display_name, "tags": tags,
             "privacy": privacy,

@@ -41,7 +41,7 @@ def draw_budget(history: Mapping[str, Any], promised: float, delta: float, froze
         ax.annotate(f"{percent(spent[-1])}: epsilon {up(exposure['epsilon_spent'])} so far", (times[-1], spent[-1]),
                     textcoords="offset points", xytext=(-4, 6), ha="right")
     ax.axhline(1, color="0.5", linestyle="--")
-    ax.set_ylim(0, 1.1)
+    ax.set_ylim(0, 1.2)
     ax.legend(loc="upper left")
     ax.figure.autofmt_xdate()
     return ax

@@ -38,7 +38,8 @@ class Suggested:
     def __init__(self, name: str) -> None:
         self.name = name
         self.words: dict[str, None] | None = {}  # different cells in order of appearance; None: too many
-        self.is_number = True
+        self.numbers = {".": True, ",": True}  # by decimal sign: whether each cell is a number
+        self.decimal = "."
         self.has_empty = False
 
     def take(self, cell: str) -> None:
@@ -46,12 +47,16 @@ class Suggested:
         if not cell:
             self.has_empty = True
             return
-        if self.is_number:
-            self.is_number = _is_number(cell)
+        for sign in self.numbers:
+            self.numbers[sign] = self.numbers[sign] and _is_number(cell, sign)
         if self.words is not None:
             self.words[cell] = None
             if len(self.words) > WORDS_MOST:
                 self.words = None
+
+    @property
+    def is_number(self) -> bool:
+        return self.numbers[self.decimal]
 
     @property
     def kind(self) -> str:
@@ -76,7 +81,7 @@ class Suggestion:
     def __init__(self, columns: Sequence[Suggested], label: str | None, **form: Any) -> None:
         self.columns = {column.name: column for column in columns}
         self.label = label
-        self.form = form  # header and delimiter
+        self.form = form  # header, delimiter and decimal sign, as register() takes them
 
     def confirm(self, *, words: Sequence[str] = (), ranges: Mapping[str, Sequence[float]] | None = None,
                 defaults: Mapping[str, Any] | None = None, ignore: Sequence[str] = (),
@@ -189,12 +194,22 @@ def _declared(column: Suggested, ranges: Mapping[str, Any], defaults: Mapping[st
     return declared
 
 
-def _is_number(text: str) -> bool:
+def _is_number(text: str, decimal: str = ".") -> bool:
+    if decimal == "," and "." in text:
+        return False
     try:
-        float(text)
+        float(text.replace(",", ".") if decimal == "," else text)
     except ValueError:
         return False
     return True
+
+
+def _decimal(columns: Sequence[Suggested]) -> str:
+    """The decimal sign of a table: a comma, if some column has numbers only with it, and none only with a
+    point."""
+    commas = any(column.numbers[","] and not column.numbers["."] for column in columns)
+    points = any(column.numbers["."] and not column.numbers[","] for column in columns)
+    return "," if commas and not points else "."
 
 
 def suggest(source: Source, label: str | None = None, *, header: bool | None = None) -> Suggestion:
@@ -218,7 +233,12 @@ def suggest(source: Source, label: str | None = None, *, header: bool | None = N
     form: dict[str, Any] = {"header": header}
     if delimiter != ",":
         form["delimiter"] = delimiter
-    return Suggestion(_columns(names, _read(source, delimiter, header)), _known(label, names), **form)
+    columns = _columns(names, _read(source, delimiter, header))
+    if delimiter != "," and _decimal(columns) == ",":
+        form["decimal"] = ","
+        for column in columns:
+            column.decimal = ","
+    return Suggestion(columns, _known(label, names), **form)
 
 
 def _known(label: str | None, names: Sequence[str]) -> str | None:
