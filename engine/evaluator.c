@@ -27,7 +27,7 @@ enum status evaluator_create(struct evaluator **out,
     size_t records = (size_t)setup->matrix->records;
     CHECK(evaluator != NULL);
     evaluator->setup = *setup;
-    evaluator->rows = workspace_rows(stepper_workspace(setup->stepper, 0));
+    evaluator->rows = workspace_rows(setup->workspaces[0]);
     evaluator->portion_count = (records + evaluator->rows - 1) / evaluator->rows;
     evaluator->portions = calloc(evaluator->portion_count, sizeof *evaluator->portions);
     evaluator->indices = calloc(records, sizeof *evaluator->indices);
@@ -123,7 +123,7 @@ static void evaluate_member(void *context, unsigned member)
     struct evaluator *evaluator = context;
     unsigned size = team_size(evaluator->setup.team);
     size_t end = evaluator->portion_count * (member + 1) / size;
-    struct workspace *workspace = stepper_workspace(evaluator->setup.stepper, member);
+    struct workspace *workspace = evaluator->setup.workspaces[member];
     struct small_floats before = small_floats_drop();
     for (size_t p = evaluator->portion_count * member / size;
          p < end && !cancelled(evaluator); p++)

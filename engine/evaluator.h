@@ -14,8 +14,9 @@
 
 #include "base/status.h"
 #include "engine/data/matrix.h"
-#include "engine/dp/stepper.h"
+#include "engine/dp/feature_rows.h"
 #include "engine/nn/network.h"
+#include "engine/nn/workspace.h"
 #include "engine/parallel/team.h"
 
 struct evaluator; /* opaque */
@@ -24,8 +25,8 @@ struct evaluator_setup { /* all borrowed until destroy */
     const struct network *network;
     const struct matrix *matrix;
     struct team *team;
-    struct stepper *stepper;   /* lends its workspaces */
-    const atomic_bool *cancel; /* or NULL */
+    struct workspace *const *workspaces; /* (team_size) a member uses its own */
+    const atomic_bool *cancel;           /* or NULL */
     /* of the matrix; rows NULL: features are computed each time */
     struct feature_rows features;
 };

@@ -108,7 +108,7 @@ static void measure_member(void *context, unsigned member)
     struct measuring *measuring = context;
     const struct holdout_evaluation_setup *setup = measuring->setup;
     unsigned size = team_size(setup->team);
-    struct placed placed = {.workspace = stepper_workspace(setup->stepper, member),
+    struct placed placed = {.workspace = setup->workspaces[member],
                             .outcomes = measuring->outcomes +
                                         member * measuring->rows * measuring->outputs,
                             .taken = measuring->taken + member * measuring->units,
@@ -162,7 +162,7 @@ enum status holdout_evaluation_run(const struct holdout_evaluation_setup *setup,
 {
     struct grid grid;
     size_t members = team_size(setup->team);
-    struct workspace *workspace = stepper_workspace(setup->stepper, 0);
+    struct workspace *workspace = setup->workspaces[0];
     struct measuring measuring = {
         .setup = setup,
         .unit_rows = workspace_unit_rows(workspace),

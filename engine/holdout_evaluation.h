@@ -27,7 +27,7 @@
 
 #include "base/status.h"
 #include "engine/data/matrix.h"
-#include "engine/dp/stepper.h"
+#include "engine/nn/workspace.h"
 #include "engine/noise/noise_key.h"
 #include "engine/parallel/team.h"
 #include "engine/quality/quality_plan.h"
@@ -37,9 +37,9 @@ struct holdout_evaluation_setup { /* all borrowed for the call */
     const struct matrix *matrix; /* the records held out, and no others */
     const float *parameters;
     struct team *team;
-    struct stepper *stepper;      /* lends its workspaces */
-    const atomic_bool *cancel;    /* or NULL */
-    const struct noise_key *seed; /* tests only; NULL: getrandom */
+    struct workspace *const *workspaces; /* (team_size) a member uses its own */
+    const atomic_bool *cancel;           /* or NULL */
+    const struct noise_key *seed;        /* tests only; NULL: getrandom */
 };
 
 /*   released      (quality_counts)

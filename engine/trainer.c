@@ -38,6 +38,7 @@ struct trainer {
     float *parameters;             /* (network_floats) */
     struct team *team;
     struct stepper *stepper;
+    struct workspace **workspaces;             /* (team_size) the stepper's */
     struct feature_file *features, *evaluated; /* NULL: features are computed at each
                                                 * use */
     struct average *average;                   /* NULL if the model is the last point */
@@ -205,6 +206,15 @@ static enum status create_stepper(struct trainer *trainer,
     return stepper_create(&trainer->stepper, &setup, error);
 }
 
+static void find_workspaces(struct trainer *trainer)
+{
+    unsigned size = team_size(trainer->team);
+    trainer->workspaces = calloc(size, sizeof *trainer->workspaces);
+    CHECK(trainer->workspaces != NULL);
+    for (unsigned m = 0; m < size; m++)
+        trainer->workspaces[m] = stepper_workspace(trainer->stepper, m);
+}
+
 static struct frozen_features_setup
 features_setup(const struct trainer *trainer, const struct trainer_options *options)
 {
@@ -260,7 +270,7 @@ static enum status create_evaluator(struct trainer *trainer,
     struct evaluator_setup setup = {.network = trainer->network,
                                     .matrix = options->evaluation,
                                     .team = trainer->team,
-                                    .stepper = trainer->stepper,
+                                    .workspaces = trainer->workspaces,
                                     .cancel = options->cancel};
     if (options->evaluation == NULL)
         return ST_OK;
@@ -292,6 +302,8 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
             trainer->team, error);
     if (status == ST_OK)
         status = create_stepper(trainer, options, error);
+    if (status == ST_OK)
+        find_workspaces(trainer);
     if (status == ST_OK)
         status = create_features(trainer, options, error);
     if (status == ST_OK)
@@ -332,6 +344,7 @@ void trainer_destroy(struct trainer *trainer)
     evaluator_destroy(trainer->evaluator);
     average_destroy(trainer->average);
     stepper_destroy(trainer->stepper);
+    free(trainer->workspaces);
     feature_file_let_go(trainer->features);
     feature_file_let_go(trainer->evaluated);
     team_destroy(trainer->team);
@@ -413,7 +426,7 @@ enum status trainer_measure(struct trainer *trainer, const struct quality_plan *
                                                    .matrix = holdout,
                                                    .parameters = model_of(trainer),
                                                    .team = trainer->team,
-                                                   .stepper = trainer->stepper,
+                                                   .workspaces = trainer->workspaces,
                                                    .cancel = trainer->cancel};
     return holdout_evaluation_run(&setup, released, error);
 }

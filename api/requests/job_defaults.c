@@ -6,7 +6,6 @@
 #include "api/requests/augmentation_request.h"
 #include "api/requests/class_weights_request.h"
 #include "engine/dp/optimizer_kind.h"
-#include "engine/quality/quality_plan.h"
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
 
@@ -134,41 +133,6 @@ static enum status resolve_steps(struct job_request *request, uint64_t records,
     return ST_OK;
 }
 
-/* A quarter of the target's range: most errors are smaller, and a smaller clip needs
- * less noise. */
-static const double clip_share = 0.25;
-
-_Static_assert((int)LIMIT_QUALITY_CLASSES == (int)QUALITY_CLASSES_MAX, "one limit");
-
-static enum status resolve_measurement(struct job_request *request,
-                                       const struct job_dataset *dataset,
-                                       struct error *error)
-{
-    struct job_measurement *measurement = &request->measurement;
-    const struct schema *schema = dataset->schema;
-    if (!measurement->is_asked)
-        return ST_OK;
-    if (division_parts(&dataset->division) == 1)
-        return error_set_at(error, ST_INVALID, "/evaluation/holdout",
-                            "the dataset was registered without a holdout");
-    if (schema->task != TASK_REGRESSION && measurement->error_clip > 0)
-        return error_set_at(error, ST_INVALID, "/evaluation/error_clip",
-                            "is of regressions alone");
-    if (schema->classes > LIMIT_QUALITY_CLASSES)
-        return error_set_at(error, ST_INVALID, "/evaluation/holdout",
-                            "at most %d classes can be measured",
-                            LIMIT_QUALITY_CLASSES);
-    if (schema->task != TASK_REGRESSION)
-        return ST_OK;
-    double range = 2 * schema_half_range(schema);
-    if (measurement->error_clip == 0)
-        measurement->error_clip = clip_share * range;
-    if (measurement->error_clip > range)
-        return error_set_at(error, ST_INVALID, "/evaluation/error_clip",
-                            "must be at most the target's range, %.10g", range);
-    return ST_OK;
-}
-
 static void resolve_learning_rate(struct job_request *request,
                                   const struct job_dataset *dataset)
 {
@@ -222,7 +186,8 @@ enum status job_defaults_fill(struct job_request *request,
     if (status == ST_OK)
         status = resolve_steps(request, dataset->records, error);
     if (status == ST_OK)
-        status = resolve_measurement(request, dataset, error);
+        status = job_measurement_resolve(&request->measurement, dataset->schema,
+                                         &dataset->division, error);
     if (status != ST_OK)
         return status;
     status = class_weights_check(&request->train.class_weights,

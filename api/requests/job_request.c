@@ -12,14 +12,12 @@
 
 #include "api/json/json_reader.h"
 #include "api/json/json_schema.h"
-#include "api/json/json_word.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
 #include "api/requests/algorithm_request.h"
 #include "api/requests/augmentation_request.h"
 #include "api/requests/averaging_request.h"
 #include "api/requests/class_weights_request.h"
-#include "api/requests/dataset_request.h"
 #include "api/requests/optimizer_request.h"
 
 static const char *const target_names[] = {
@@ -36,48 +34,43 @@ static const struct json_range target_ranges[] = {
 
 static const struct json_range delta_range = {LIMIT_DELTA_MIN, 1, true, true};
 
-const char *const job_accountant_names[] = {
-    [ACCOUNTANT_RDP] = "rdp", [ACCOUNTANT_PLD] = "pld", NULL};
+const char *job_accountant_name(enum job_accountant accountant)
+{
+    switch (accountant) {
+    case ACCOUNTANT_RDP: return "rdp";
+    case ACCOUNTANT_PLD: return "pld";
+    }
+    return "";
+}
 
 static void read_accountant(enum job_accountant *accountant, struct json_node node)
 {
-    size_t which = ACCOUNTANT_RDP;
-    if (json_present(node))
-        json_read_word(&which, node, job_accountant_names);
-    *accountant = (enum job_accountant)which;
+    if (!json_present(node))
+        return;
+    const char *text = json_read_text(node);
+    if (strcmp(text, job_accountant_name(ACCOUNTANT_PLD)) == 0)
+        *accountant = ACCOUNTANT_PLD;
+    else if (strcmp(text, job_accountant_name(ACCOUNTANT_RDP)) != 0)
+        json_refuse(node, "must be rdp or pld");
 }
 
-static void read_measurement(struct job_request *request, struct json_node node,
-                             double epsilon_max)
+static void read_dataset(struct dataset_id *id, struct json_node node)
 {
-    struct job_measurement *measurement = &request->measurement;
-    struct json_node holdout = json_member(&node, "holdout");
-    struct json_node clip = json_member(&node, "error_clip");
-    json_read_object(node,
-                     (const char *const[]){"holdout", "epsilon", "error_clip", NULL});
-    measurement->is_asked = json_read_flag(holdout);
-    if (json_present(holdout) && !measurement->is_asked)
-        json_refuse(holdout, "must be true, or leave the evaluation out");
-    measurement->epsilon =
-        json_read_real(json_member(&node, "epsilon"),
-                       (struct json_range){0, epsilon_max, true, false});
-    if (json_present(clip))
-        measurement->error_clip =
-            json_read_real(clip, (struct json_range){0, INFINITY, true, true});
+    if (!dataset_id_parse(id, json_read_text(node)))
+        json_refuse(node, "must match [a-z0-9][a-z0-9._-]{0,62}");
 }
 
 static void read_names(struct job_request *request, const struct json_node *root,
                        double epsilon_max)
 {
-    struct json_node evaluation = json_member(root, "evaluation");
-    dataset_request_read_id(&request->dataset, json_member(root, "dataset"));
-    if (json_present(evaluation) && json_is_object(evaluation.value)) {
-        read_measurement(request, evaluation, epsilon_max);
-        return;
-    }
-    request->has_evaluation = json_present(evaluation);
-    if (request->has_evaluation)
-        dataset_request_read_id(&request->evaluation, evaluation);
+    struct evaluation_request evaluation = {0};
+    struct json_node node = json_member(root, "evaluation");
+    read_dataset(&request->dataset, json_member(root, "dataset"));
+    if (json_present(node))
+        evaluation_request_read(&evaluation, node, epsilon_max);
+    request->has_evaluation = evaluation.on_public;
+    request->evaluation = evaluation.public;
+    request->measurement = evaluation.measurement;
 }
 
 static void read_optimizer(struct job_request *request, struct json_node node)
@@ -89,14 +82,18 @@ static void read_optimizer(struct job_request *request, struct json_node node)
         optimizer_spec_init(&request->train.optimizer, OPTIMIZER_SGD);
 }
 
-/* From FEATURES_CACHED on. */
-static const char *const feature_uses[] = {"cached", "streamed", NULL};
+static const char *const feature_uses[] = {
+    [FEATURES_CACHED] = "cached", [FEATURES_STREAMED] = "streamed"};
 
 static void read_features(enum feature_use *features, struct json_node node)
 {
-    size_t use = 0;
-    if (json_read_word(&use, node, feature_uses))
-        *features = (enum feature_use)(use + FEATURES_CACHED);
+    const char *text = json_read_text(node);
+    for (int i = FEATURES_CACHED; i <= FEATURES_STREAMED; i++)
+        if (strcmp(text, feature_uses[i]) == 0) {
+            *features = (enum feature_use)i;
+            return;
+        }
+    json_refuse(node, "must be cached or streamed");
 }
 
 static void read_learning(struct job_request *request, const struct json_node *root,
@@ -270,7 +267,7 @@ static void write_privacy(struct json_writer *writer, const struct job_request *
     json_write_object(writer, "privacy");
     json_write_real(writer, target_names[request->target], request->target_value);
     json_write_real(writer, "delta", request->delta);
-    json_write_text(writer, "accountant", job_accountant_names[request->accountant]);
+    json_write_text(writer, "accountant", job_accountant_name(request->accountant));
     json_write_object_end(writer);
 }
 
@@ -283,8 +280,7 @@ void job_request_write_run(struct json_writer *writer,
     averaging_request_write(writer, "averaging", &train->averaging);
     class_weights_request_write(writer, "class_weights", &train->class_weights);
     if (train->features != FEATURES_ANY)
-        json_write_text(writer, "features",
-                        feature_uses[train->features - FEATURES_CACHED]);
+        json_write_text(writer, "features", feature_uses[train->features]);
     scaling_request_write(writer, "scaling", &request->scaling);
     json_write_count(writer, "batch_size", train->batch_size);
     if (train_spec_ranks(train) > 1)
@@ -298,23 +294,11 @@ void job_request_write_run(struct json_writer *writer,
         json_write_count(writer, "epochs", request->epochs);
 }
 
-static void write_measurement(struct json_writer *writer,
-                              const struct job_measurement *measurement)
-{
-    json_write_object(writer, "evaluation");
-    json_write_flag(writer, "holdout", true);
-    json_write_real(writer, "epsilon", measurement->epsilon);
-    if (measurement->error_clip > 0)
-        json_write_real(writer, "error_clip", measurement->error_clip);
-    json_write_object_end(writer);
-}
-
 void job_evaluation_write(struct json_writer *writer, const struct job_request *request)
 {
-    if (request->measurement.is_asked)
-        write_measurement(writer, &request->measurement);
-    else if (request->has_evaluation)
-        json_write_text(writer, "evaluation", request->evaluation.text);
+    const struct evaluation_request evaluation = {
+        request->has_evaluation, request->evaluation, request->measurement};
+    evaluation_request_write(writer, &evaluation);
 }
 
 char *job_request_render(const struct job_request *request)
@@ -333,7 +317,12 @@ char *job_request_render(const struct job_request *request)
 
 void job_features_schema_write(struct json_writer *writer)
 {
-    json_schema_words(writer, "features", feature_uses, NULL);
+    json_write_object(writer, "features");
+    json_write_array(writer, "enum");
+    for (int i = FEATURES_CACHED; i <= FEATURES_STREAMED; i++)
+        json_write_text(writer, NULL, feature_uses[i]);
+    json_write_array_end(writer);
+    json_write_object_end(writer);
 }
 
 /* --- JSON Schema of a job's privacy --- */
@@ -391,7 +380,12 @@ void job_privacy_schema_write(struct json_writer *writer,
     json_schema_members(writer);
     write_targets(writer, bounds->is_public);
     json_schema_real(writer, "delta", delta, &bounds->delta);
-    json_schema_words(writer, "accountant", job_accountant_names,
-                      job_accountant_names[ACCOUNTANT_RDP]);
+    json_write_object(writer, "accountant");
+    json_write_array(writer, "enum");
+    json_write_text(writer, NULL, job_accountant_name(ACCOUNTANT_RDP));
+    json_write_text(writer, NULL, job_accountant_name(ACCOUNTANT_PLD));
+    json_write_array_end(writer);
+    json_write_text(writer, "default", job_accountant_name(ACCOUNTANT_RDP));
+    json_write_object_end(writer);
     json_schema_object_end(writer, (const char *const[]){NULL});
 }

@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "api/requests/caption.h"
+#include "api/requests/evaluation_request.h"
 #include "api/requests/model_request.h" /* model_spec_render, model_spec_parse */
 #include "api/requests/scaling_request.h"
 #include "base/id.h"
@@ -46,14 +47,7 @@ enum privacy_target {
  * privacy losses numerically, if that is tighter. The ledger charges the Renyi curve
  * either way. */
 enum job_accountant { ACCOUNTANT_RDP, ACCOUNTANT_PLD };
-extern const char *const job_accountant_names[ACCOUNTANT_PLD + 2]; /* then NULL */
-
-struct job_measurement { /* measurement of the model on the held-out part */
-    bool is_asked;
-    double epsilon;    /* of this one measurement, at the job's delta */
-    double error_clip; /* of a regression, in the label's unit: larger errors count as
-                        * this; 0: not given. Resolved: > 0 for a regression */
-};
+const char *job_accountant_name(enum job_accountant accountant); /* rdp pld */
 
 struct job_request {
     struct dataset_id dataset;

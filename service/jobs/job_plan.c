@@ -45,23 +45,31 @@ const char *job_plan_target_pointer(const struct job_plan *plan)
     return "/privacy";
 }
 
+struct holdout_terms job_plan_holdout_terms(const struct job_plan *plan,
+                                            const struct schema *schema,
+                                            uint64_t held_out)
+{
+    const struct job_request *request = &plan->request;
+    return (struct holdout_terms){.schema = schema,
+                                  .relation = request->train.relation,
+                                  .unit = request->train.unit,
+                                  .records = held_out,
+                                  .error_clip = request->measurement.error_clip,
+                                  .epsilon = request->measurement.epsilon,
+                                  .delta = request->delta};
+}
+
 void job_plan_measure(struct job_plan *plan, const struct schema *schema,
                       uint64_t held_out, double noise_multiplier)
 {
-    const struct job_request *request = &plan->request;
-    double half = schema_half_range(schema);
+    struct holdout_plan holdout = {0};
+    const struct holdout_terms terms = job_plan_holdout_terms(plan, schema, held_out);
     mechanism_fini(&plan->measurement);
-    if (!request->measurement.is_asked)
+    if (!plan->request.measurement.is_asked)
         return;
-    mechanism_init_release(&plan->measurement, request->train.relation,
-                           noise_multiplier);
-    plan->measurement.unit = request->train.unit;
-    plan->quality = (struct quality_plan){
-        .classes = schema->task == TASK_REGRESSION ? 0 : schema->classes,
-        .error_clip = request->measurement.error_clip / half,
-        .relation = request->train.relation,
-        .records = held_out,
-        .noise_multiplier = noise_multiplier};
+    holdout_plan_make(&holdout, &terms, noise_multiplier);
+    plan->measurement = holdout.mechanism;
+    plan->quality = holdout.quality;
 }
 
 void job_plan_fini(struct job_plan *plan)

@@ -16,7 +16,7 @@
 #include "accountant/pricing/figures.h"
 #include "api/requests/job_request.h"
 #include "api/requests/sweep_run.h"
-#include "engine/quality/quality_plan.h"
+#include "service/jobs/holdout_plan.h"
 
 struct job_plan {
     struct job_request request; /* resolved */
@@ -46,6 +46,12 @@ double job_plan_spent(const struct job_plan *plan, uint64_t steps);
 
 /* The JSON pointer to the member of its request that sets the amount of noise. */
 const char *job_plan_target_pointer(const struct job_plan *plan);
+
+/* The terms of its evaluation on a holdout; the result borrows the schema.
+ *   held_out  records that the dataset holds out */
+struct holdout_terms job_plan_holdout_terms(const struct job_plan *plan,
+                                            const struct schema *schema,
+                                            uint64_t held_out);
 
 /* Makes the measurement and its plan again from the resolved request, at this noise;
  * does nothing if the request asks for no measurement.

@@ -221,23 +221,19 @@ static enum status price_measurement(struct job_plan *plan,
                                      const struct job_dataset *facts,
                                      struct error *error)
 {
-    double noise;
-    struct grid grid;
-    struct error inner = {0};
-    const struct job_request *request = &plan->request;
-    job_plan_measure(plan, facts->schema, facts->held_out, noise_multiplier_start);
-    if (plan->measurement.run_count == 0)
+    struct holdout_plan holdout = {0};
+    const struct holdout_terms terms =
+        job_plan_holdout_terms(plan, facts->schema, facts->held_out);
+    if (!plan->request.measurement.is_asked)
         return ST_OK;
-    enum status status =
-        figure_noise(&noise, &plan->measurement, request->measurement.epsilon,
-                     request->delta, &inner);
+    enum status status = holdout_plan_price(&holdout, &terms, error);
     if (status == ST_OK) {
-        job_plan_measure(plan, facts->schema, facts->held_out, noise);
-        status = quality_grid(&grid, &plan->quality, &inner);
-    }
-    if (status == ST_OK)
+        plan->measurement = holdout.mechanism;
+        plan->quality = holdout.quality;
         return ST_OK;
-    return error_set_at(error, status, "/evaluation/epsilon", "%s", inner.text);
+    }
+    holdout_plan_fini(&holdout);
+    return status;
 }
 
 static enum status complete(const struct planning *planning, struct trainer_cost *cost,
