@@ -60,7 +60,7 @@ struct job_id job_evaluation_id(const struct job_id *job)
 bool charged_id_parse(struct job_id *id, const char *text)
 {
     if (!well_formed(text, "evl_") && !well_formed(text, "sta_") &&
-        !well_formed(text, "chg_"))
+        !well_formed(text, "mev_") && !well_formed(text, "chg_"))
         return job_id_parse(id, text);
     take(id->text, text);
     return true;
@@ -105,10 +105,15 @@ bool sweep_id_parse(struct sweep_id *id, const char *text)
 
 bool survey_id_parse(struct survey_id *id, const char *text)
 {
-    if (!well_formed(text, "sta_"))
+    if (!well_formed(text, "sta_") && !well_formed(text, "mev_"))
         return false;
     take(id->text, text);
     return true;
+}
+
+bool survey_id_is_evaluation(const struct survey_id *id)
+{
+    return strncmp(id->text, "mev_", PREFIX_LENGTH) == 0;
 }
 
 bool charge_id_parse(struct charge_id *id, const char *text)
@@ -215,6 +220,13 @@ void survey_id_make(struct survey_id *id)
     char ulid[ULID_LENGTH + 1];
     ulid_make(ulid, clock_wall_ms());
     snprintf(id->text, sizeof id->text, "sta_%s", ulid);
+}
+
+void survey_id_make_evaluation(struct survey_id *id)
+{
+    char ulid[ULID_LENGTH + 1];
+    ulid_make(ulid, clock_wall_ms());
+    snprintf(id->text, sizeof id->text, "mev_%s", ulid);
 }
 
 void webhook_id_make(struct webhook_id *id)

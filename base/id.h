@@ -27,8 +27,8 @@ struct sweep_id {
     char text[32]; /* swp_ and 26 characters */
 };
 
-struct survey_id {
-    char text[32]; /* sta_ and 26 characters */
+struct survey_id { /* of statistics, or of the evaluation of a model */
+    char text[32]; /* sta_ or mev_ and 26 characters */
 };
 struct charge_id {
     char text[32]; /* chg_ and 26 characters */
@@ -58,6 +58,7 @@ bool delivery_id_parse(struct delivery_id *id, const char *text);
 bool grant_id_parse(struct grant_id *id, const char *text);
 bool sweep_id_parse(struct sweep_id *id, const char *text);
 bool survey_id_parse(struct survey_id *id, const char *text);
+bool survey_id_is_evaluation(const struct survey_id *id);
 bool charge_id_parse(struct charge_id *id, const char *text);
 
 /* Returns the id under which the ledger keeps a survey or a charge. The ledger uses a
@@ -87,7 +88,8 @@ void webhook_id_make(struct webhook_id *id);
 void delivery_id_make(struct delivery_id *id);
 void grant_id_make(struct grant_id *id);
 void sweep_id_make(struct sweep_id *id);
-void survey_id_make(struct survey_id *id);
+void survey_id_make(struct survey_id *id); /* of statistics */
+void survey_id_make_evaluation(struct survey_id *id);
 void charge_id_make(struct charge_id *id);
 
 #endif

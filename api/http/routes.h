@@ -157,6 +157,14 @@
       .streamed = true, .types = "application/octet-stream")                           \
     X(model_predict, ON_PREDICTORS, MODELS_READ, .method = "POST",                     \
       .path = "/v1/models/{id}/predict", .body = BODY_PREDICT, .types = TYPE_JSON)     \
+    X(model_evaluate, ON_DESK, JOBS_SUBMIT, .method = "POST",                          \
+      .path = "/v1/models/{id}:evaluate", .act = "model.evaluate", .keyed = true,      \
+      .body = BODY_JSON, .types = TYPE_JSON)                                           \
+    X(evaluation_list, ON_READERS, JOBS_READ, .method = "GET",                         \
+      .path = "/v1/evaluations", .query = "dataset model order " QUERY_PAGE,           \
+      .types = TYPE_JSON)                                                              \
+    X(evaluation_get, ON_READERS, JOBS_READ, .method = "GET",                          \
+      .path = "/v1/evaluations/{id}", .types = TYPE_JSON)                              \
     X(file_create, ON_DESK, DATASETS_ADMIN, .method = "POST", .path = "/v1/files",     \
       .query = "note", .act = "file.create", .body = BODY_FILE, .types = TYPE_JSON)    \
     X(file_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/files",     \

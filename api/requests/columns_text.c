@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json/json_word.h"
 #include "api/limits.h"
 #include "api/requests/schema_value.h"
 #include "base/check.h"
 
-static const char *const kind_names[] = {
-    [COLUMN_NUMERIC] = "numeric",       [COLUMN_CATEGORICAL] = "categorical",
-    [COLUMN_LABEL] = "label",           [COLUMN_IGNORED] = "ignored",
-    [COLUMN_PRIVACY_ID] = "privacy_id", NULL};
+static const char *const kind_names[] = {[COLUMN_NUMERIC] = "numeric",
+                                         [COLUMN_CATEGORICAL] = "categorical",
+                                         [COLUMN_LABEL] = "label",
+                                         [COLUMN_IGNORED] = "ignored",
+                                         [COLUMN_PRIVACY_ID] = "privacy_id"};
 
 /* Reads a text that a cell can contain. Import strips the blanks around a cell. */
 static const char *read_cell_text(struct json_node node)
@@ -83,11 +83,15 @@ static void read_value_default(struct column *column, struct json_node node, boo
 /* Returns false if the node was refused. */
 static bool read_kind(enum column_kind *kind, struct json_node node)
 {
-    size_t index;
-    if (!json_read_word(&index, node, kind_names))
-        return false;
-    *kind = (enum column_kind)index;
-    return true;
+    const char *text = json_read_text(node);
+    for (int i = COLUMN_NUMERIC; i <= COLUMN_PRIVACY_ID; i++) {
+        if (strcmp(kind_names[i], text) == 0) {
+            *kind = (enum column_kind)i;
+            return true;
+        }
+    }
+    json_refuse(node, "must be numeric, categorical, label, ignored or privacy_id");
+    return false;
 }
 
 static void read_column(struct column *column, struct json_node node, enum task task)

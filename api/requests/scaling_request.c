@@ -61,7 +61,8 @@ void scaling_request_read(struct scaling_request *scaling, struct json_node node
         read_kept(scaling, node);
     else
         json_read_object(node, asked_for);
-    if (!survey_id_parse(&scaling->statistics, json_read_text(statistics)))
+    if (!survey_id_parse(&scaling->statistics, json_read_text(statistics)) ||
+        survey_id_is_evaluation(&scaling->statistics))
         json_refuse(statistics, "must be the id of statistics, sta_...");
 }
 

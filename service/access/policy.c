@@ -239,7 +239,8 @@ static void visit_survey(void *context, const struct statistics_run *survey)
     own->count++;
     if (own->taken == NULL || !is_on_it(own->asking, &survey->dataset))
         return;
-    CHECK(take_price(own->taken, &survey->mechanism, PARTS_UNNAMED, NULL) == ST_OK);
+    CHECK(take_price(own->taken, &survey->mechanism, statistics_run_parts(survey),
+                     NULL) == ST_OK);
 }
 
 static enum status take_charges(const struct asking *asking, struct taken *taken,

@@ -1,32 +1,23 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <microhttpd.h>
 
 #include "accountant/ledger/ledger_view.h"
 #include "accountant/pricing/figures.h"
-#include "api/http/query.h"
 #include "api/limits.h"
 #include "api/requests/statistics_request.h"
-#include "api/views/audit_view.h"
 #include "api/views/statistics_view.h"
 #include "base/check.h"
-#include "base/clock.h"
 #include "service/access/access.h"
 #include "service/access/policy.h"
-#include "service/audit/audit_event.h"
 #include "service/datasets/dataset_info.h"
 #include "service/datasets/datasets.h"
 #include "service/handlers/handlers.h"
-#include "service/handlers/idempotency.h"
-#include "service/http/chain_pages.h"
-#include "service/jobs/statistics_runs.h"
-#include "service/peers/run_claims.h"
+#include "service/handlers/survey_creation.h"
+#include "service/handlers/survey_reading.h"
 #include "service/planning/plan_refusal.h"
 #include "service/planning/usable_dataset.h"
 #include "service/process/daemon_state.h"
-#include "service/process/disk_room.h"
-#include "service/threads/pool.h"
 
 /* --- planning, for create and estimate --- */
 
@@ -204,33 +195,16 @@ enum status handle_statistics_estimate(struct daemon_state *context,
 
 /* --- create --- */
 
-static enum status check_room(struct daemon_state *context, struct error *error)
-{
-    if (atomic_load(&context->draining))
-        return error_set(error, ST_DRAINING, "the service is stopping");
-    enum status status = statistics_runs_check_room(context->statistics_runs, error);
-    return status == ST_OK ? disk_room_check(context->disk_room, error) : status;
-}
-
-struct creation { /* a survey that is being added to the store */
-    struct daemon_state *context;
-    struct request *request;
-    struct survey_plan *plan;
-    struct statistics_run *survey;
-    char *body; /* body of the reply, owned */
-};
-
 /* Makes the survey from its plan. */
 static struct statistics_run *statistics_run_of(struct survey_plan *plan,
-                                                const struct request *request,
-                                                const struct ledger_entry_name *entry)
+                                                const struct request *request)
 {
     struct statistics_run *survey = calloc(1, sizeof *survey);
     CHECK(survey != NULL);
+    survey_id_make(&survey->id);
     survey->dataset = plan->request.dataset;
     memcpy(survey->owner, request->principal.name, sizeof survey->owner);
     survey->project = dataset_owner(plan->dataset)->project;
-    survey->ledger_seq = entry->seq;
     survey->measurement = plan->measurement;
     mechanism_copy(&survey->mechanism, &plan->mechanism);
     survey->statistics = plan->request.statistics;
@@ -238,33 +212,9 @@ static struct statistics_run *statistics_run_of(struct survey_plan *plan,
     return survey;
 }
 
-/* Appends to the audit trail that the survey was requested: on which dataset, for which
- * epsilon, and its entry in the ledger. */
-static enum status tell_created(const struct creation *creation, struct store_tx *tx,
-                                const char *id, uint64_t ledger_seq,
-                                struct error *error)
+static char *guarantee_of(const void *argument, const struct ledger_entry_name *entry)
 {
-    struct audit_event act;
-    const struct job_act told = {.dataset = creation->plan->request.dataset.text,
-                                 .algorithm = "statistics",
-                                 .is_private = true,
-                                 .epsilon = creation->plan->figure.epsilon,
-                                 .ledger_seq = ledger_seq};
-    char *detail = job_act_render(&told);
-    audit_event_begin(&act, creation->context, creation->request);
-    act.row.object = id;
-    act.row.detail = detail;
-    enum status status = audit_trail_append(tx, &act.row, error);
-    free(detail);
-    return status;
-}
-
-/* Inserts the survey, and sets creation->body to the reply. */
-static enum status insert(struct creation *creation, struct store_tx *tx,
-                          const struct survey_id *id,
-                          const struct ledger_entry_name *entry, struct error *error)
-{
-    struct survey_plan *plan = creation->plan;
+    const struct survey_plan *plan = argument;
     const struct survey_guarantee guarantee = {
         .mechanism = &plan->mechanism,
         .measurement = &plan->measurement,
@@ -272,193 +222,48 @@ static enum status insert(struct creation *creation, struct store_tx *tx,
         .delta = plan->request.delta,
         .reserve = entry,
     };
-    char *text = survey_guarantee_render(&guarantee);
-    struct statistics_row row = {.id = *id,
-                                 .dataset = plan->request.dataset.text,
-                                 .state = "RUNNING",
-                                 .reason = "",
-                                 .spec = plan->spec,
-                                 .guarantee = text,
-                                 .answers = "",
-                                 .create_ms = clock_wall_s() * 1000,
-                                 .created_by = creation->request->principal.name};
-    creation->body = survey_render(&row, dataset_owner(plan->dataset)->project);
-    creation->survey = statistics_run_of(plan, creation->request, entry);
-    creation->survey->id = *id;
-    const struct statistics_run_addition addition = {creation->survey, plan->spec, text,
-                                                     row.create_ms};
-    enum status status =
-        statistics_runs_add(creation->context->statistics_runs, tx, &addition, error);
-    if (status == ST_OK)
-        status = run_claims_hold(creation->context, tx, HELD_SURVEY, id->text, error);
-    free(text);
-    return status;
-}
-
-/* Adds the reservation, the row and the idempotency row, all in one transaction. */
-static enum status create_in(struct creation *creation, struct store_tx *tx,
-                             struct error *error)
-{
-    char location[64];
-    struct ledger_entry_name entry;
-    struct survey_id id;
-    survey_id_make(&id);
-    const struct job_id holder = holder_of_survey(&id);
-    const struct ledger_claim claim = {.dataset = &creation->plan->request.dataset,
-                                       .job = &holder,
-                                       .mechanism = &creation->plan->mechanism,
-                                       .principal = &creation->request->principal,
-                                       .parts = PARTS_UNNAMED};
-    enum status status =
-        ledger_reserve(creation->context->ledger, tx, &claim, &entry, error);
-    if (status == ST_OK)
-        status = tell_created(creation, tx, id.text, entry.seq, error);
-    if (status == ST_OK)
-        status = insert(creation, tx, &id, &entry, error);
-    if (status != ST_OK)
-        return status;
-    snprintf(location, sizeof location, "/v1/statistics/%s", id.text);
-    status = idempotency_keep(creation->context, creation->request, tx, location,
-                              creation->body, error);
-    if (status == ST_OK)
-        reply_header_add(&creation->request->reply, "Location", "%s", location);
-    return status;
-}
-
-static enum status create(struct creation *creation, struct error *error)
-{
-    struct daemon_state *context = creation->context;
-    struct store_tx *tx = NULL;
-    enum status status = check_room(context, error);
-    if (status == ST_OK)
-        status = store_begin(context->store, STORE_LEDGER, &tx, error);
-    if (status != ST_OK)
-        return status;
-    status = daemon_state_end(context, tx, create_in(creation, tx, error), error);
-    /* The pool has room: LIMIT_SURVEYS may wait, and no more can exist. */
-    if (status == ST_OK)
-        CHECK(pool_submit(context->statistics_runners, creation->survey, NULL) ==
-              ST_OK);
-    return status;
+    return survey_guarantee_render(&guarantee);
 }
 
 enum status handle_statistics_create(struct daemon_state *context,
                                      struct request *request, struct error *error)
 {
     struct survey_plan plan = {0};
-    struct creation creation = {context, request, &plan, NULL, NULL};
     enum status status = make_plan(context, request, &plan, error);
-    if (status == ST_OK)
-        status = create(&creation, error);
     if (status == ST_OK) {
-        reply_json(&request->reply, MHD_HTTP_CREATED, creation.body);
-        plan_fini(&plan);
-        return ST_OK;
+        struct survey_creation creation = {.context = context,
+                                           .request = request,
+                                           .survey_take =
+                                               statistics_run_of(&plan, request),
+                                           .spec = plan.spec,
+                                           .folder = "/v1/statistics/",
+                                           .algorithm = "statistics",
+                                           .epsilon = plan.figure.epsilon,
+                                           .plan = &plan,
+                                           .guarantee = guarantee_of,
+                                           .render = survey_render};
+        status = survey_create(&creation, error);
     }
-    free(creation.body);
-    refuse(context, request, &plan, error);
+    if (status == ST_OK)
+        plan_fini(&plan);
+    else
+        refuse(context, request, &plan, error);
     return ST_OK;
 }
 
 /* --- get, list --- */
 
-static const char *project_of(struct daemon_state *context,
-                              const struct statistics_row *row)
-{
-    return dataset_owner(datasets_find(context->datasets, row->dataset))->project;
-}
-
-struct finding { /* the search for the row of the request */
-    struct daemon_state *context;
-    const struct access_question *question;
-    bool found;
-    enum status status;
-    struct error *error;
-    char *text; /* owned */
-};
-
-static bool visit_found(void *context, const struct statistics_row *row)
-{
-    struct finding *finding = context;
-    const struct access_object object = {project_of(finding->context, row),
-                                         row->created_by};
-    finding->found = true;
-    finding->status = access_check_thing(finding->question, "statistics", row->id.text,
-                                         &object, finding->error);
-    if (finding->status == ST_OK)
-        finding->text = survey_render(row, object.project);
-    return false;
-}
+static const struct survey_form form = {SURVEY_STATISTICS, "statistics", "statistics",
+                                        survey_render, NULL};
 
 enum status handle_statistics_get(struct daemon_state *context, struct request *request,
                                   struct error *error)
 {
-    struct store_tx *tx = NULL;
-    const char *id = request->match.id;
-    const struct access_question question = access_question_of(request);
-    const struct access_object nothing = {0};
-    struct finding finding = {context, &question, false, ST_OK, error, NULL};
-    enum status status;
-    do {
-        status = store_begin(context->store, STORE_READ, &tx, error);
-        if (status != ST_OK)
-            return status;
-        status = statistics_row_find(tx, id, visit_found, &finding, error);
-    } while (store_again(tx, &status, error));
-    if (status != ST_OK)
-        return status;
-    if (!finding.found)
-        return access_check_thing(&question, "statistics", id, &nothing, error);
-    if (finding.status == ST_OK)
-        request_answer(request, finding.text);
-    return finding.status;
-}
-
-struct listing {
-    struct daemon_state *context;
-    const struct request *request;
-    struct chain_pages *entries;
-};
-
-static bool visit_listed(void *context, const struct statistics_row *row)
-{
-    struct listing *listing = context;
-    const struct access_object object = {project_of(listing->context, row),
-                                         row->created_by};
-    if (!access_sees(listing->request, &object))
-        return true;
-    if (!chain_pages_have_room(listing->entries))
-        return false;
-    chain_pages_add(listing->entries, row->number, survey_render(row, object.project));
-    return true;
+    return survey_get(context, request, &form, error);
 }
 
 enum status handle_statistics_list(struct daemon_state *context,
                                    struct request *request, struct error *error)
 {
-    struct chain_pages_wanted wanted;
-    struct dataset_id id;
-    struct store_tx *tx = NULL;
-    struct survey_range range = {.dataset = request_query(request, "dataset")};
-    error->faults = NULL; /* errors of a parameter are reported as "invalid" */
-    if (range.dataset != NULL && !dataset_id_parse(&id, range.dataset))
-        return query_refuse("dataset", "must be the id of a dataset", error);
-    enum status status = chain_pages_parse(&wanted, request, error);
-    if (status != ST_OK)
-        return status;
-    range.after = wanted.after;
-    range.before = wanted.before;
-    range.newest_first = wanted.newest_first;
-    struct listing listing = {context, request, chain_pages_create(&wanted)};
-    do {
-        status = store_begin(context->store, STORE_READ, &tx, error);
-        if (status != ST_OK)
-            break;
-        status = statistics_rows_walk(tx, &range, visit_listed, &listing, error);
-    } while (store_again(tx, &status, error));
-    if (status == ST_OK)
-        chain_pages_reply(request, listing.entries, "statistics");
-    else
-        chain_pages_destroy(listing.entries);
-    return status;
+    return survey_list(context, request, &form, error);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/limits.h"
+#include "api/requests/evaluation_request.h"
 #include "base/check.h"
 #include "store/rows/statistics_rows.h"
 
@@ -46,6 +47,12 @@ void statistics_run_destroy(struct statistics_run *survey)
     statistics_fini(&survey->statistics);
     mechanism_fini(&survey->mechanism);
     free(survey);
+}
+
+enum parts statistics_run_parts(const struct statistics_run *survey)
+{
+    return survey_id_is_evaluation(&survey->id) && !survey->is_free ? PARTS_HOLDOUT
+                                                                    : PARTS_UNNAMED;
 }
 
 /* Returns items with room for one more of size bytes, if count are used. */
@@ -131,22 +138,24 @@ static struct statistics_run *statistics_run_of(const struct statistics_row *row
     survey->dataset = dataset_spec(dataset)->id;
     survey->project = dataset_owner(dataset)->project;
     survey->ledger_seq = row->ledger_seq;
+    survey->is_free = dataset_spec(dataset)->is_public;
     memcpy(survey->owner, owner->name, sizeof survey->owner);
     return survey;
-}
-
-static void keep_entry(struct statistics_runs *surveys,
-                       const struct statistics_row *row, bool running)
-{
-    surveys->entries = grown(surveys->entries, surveys->entry_count,
-                             &surveys->entry_capacity, sizeof *surveys->entries);
-    surveys->entries[surveys->entry_count++] = (struct statistics_run_entry){
-        holder_of_survey(&row->id), row->ledger_seq, running};
 }
 
 static bool is_running(const struct statistics_row *row)
 {
     return strcmp(row->state, "RUNNING") == 0;
+}
+
+static void keep_entry(struct statistics_runs *surveys,
+                       const struct statistics_row *row, const struct dataset *dataset)
+{
+    surveys->entries = grown(surveys->entries, surveys->entry_count,
+                             &surveys->entry_capacity, sizeof *surveys->entries);
+    surveys->entries[surveys->entry_count++] = (struct statistics_run_entry){
+        holder_of_survey(&row->id), row->ledger_seq, is_running(row),
+        dataset_spec(dataset)->is_public};
 }
 
 /* Returns whether the row reads back. */
@@ -155,9 +164,13 @@ static bool check_row(struct loading *loading, const struct statistics_row *row,
 {
     struct survey_id id;
     enum job_reason reason;
+    struct model_evaluation_kept kept = {0};
     const struct dataset *dataset = datasets_find(loading->datasets, row->dataset);
     if (!survey_id_parse(&id, row->id.text))
         return wrong(loading, row, "its id is no survey's");
+    if (survey_id_is_evaluation(&id) &&
+        model_evaluation_kept_parse(&kept, row->spec, NULL) != ST_OK)
+        return wrong(loading, row, "its request does not read back");
     if (dataset == NULL)
         return wrong(loading, row, "there is no such dataset");
     if (!principal_parse(owner, row->created_by))
@@ -174,11 +187,10 @@ static bool load_row(void *context, const struct statistics_row *row)
     struct principal owner;
     if (!check_row(loading, row, &owner))
         return false;
-    keep_entry(loading->surveys, row, is_running(row));
+    const struct dataset *dataset = datasets_find(loading->datasets, row->dataset);
+    keep_entry(loading->surveys, row, dataset);
     if (is_running(row)) /* its process is gone */
-        enter(&loading->surveys->here,
-              statistics_run_of(row, datasets_find(loading->datasets, row->dataset),
-                                &owner));
+        enter(&loading->surveys->here, statistics_run_of(row, dataset, &owner));
     return true;
 }
 
@@ -419,11 +431,14 @@ static bool read_renewed(void *context, const struct statistics_row *row)
 }
 
 /* The ledger says what the survey holds, for sums of an owner's share. */
+/* A free survey holds nothing. */
 static enum status read_mechanism(struct statistics_run *survey,
                                   const struct statistics_run_renewal *renewal,
                                   struct error *error)
 {
     const struct job_id holder = holder_of_survey(&survey->id);
+    if (survey->is_free)
+        return ST_OK;
     char *text = renewal->reserved(renewal->context, &holder);
     if (text == NULL)
         return error_set(error, ST_CORRUPT,

@@ -1,11 +1,15 @@
 /*
- * statistics_runs.h - surveys, that is, statistics that were requested together: those
- * that have not ended in memory, all of them on disk.
+ * statistics_runs.h - surveys, that is, statistics that were requested together, or an
+ * evaluation of a published model: those that have not ended in memory, all of them on
+ * disk.
  *
  *   RUNNING ---> SUCCEEDED, FAILED     in one transaction with the charge to the budget
  *
  * A survey waits and runs in one state, since it takes about as long as reading the
  * records once, and no request can change it meanwhile.
+ *
+ * An evaluation on a public dataset reserves nothing, and its row cites no entry of the
+ * ledger. Every other survey has a reservation of its own: each look is charged.
  *
  * Invariants
  *   (1) A row ends once: its answers are written with the charge for them, or never.
@@ -24,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/part.h"
+#include "engine/quality/quality_plan.h"
 #include "engine/statistics/measurement.h"
 #include "service/datasets/datasets.h"
 #include "service/process/job_state.h"
@@ -38,18 +44,31 @@ struct statistics_run_ending {
     struct error error;
 };
 
+struct model_evaluation { /* what an evaluation reads and releases */
+    struct model_id model;
+    struct division division;    /* the dataset's */
+    struct quality_plan quality; /* of a holdout */
+    double epsilon, delta;       /* of a holdout */
+};
+
 struct statistics_run { /* one that has not ended */
     struct survey_id id;
     struct dataset_id dataset;
     char owner[PRINCIPAL_NAME_SIZE]; /* who asked for it */
     const char *project;             /* its dataset's project */
     uint64_t ledger_seq;
-    struct mechanism mechanism;   /* owned; empty in a survey that a start found */
+    bool is_free;                 /* its dataset is public: nothing is reserved */
+    struct mechanism mechanism;   /* owned; empty in a survey that a start found, and in
+                                   * a free one */
     struct statistics statistics; /* resolved, owned; also empty then */
     struct measurement measurement;
+    struct model_evaluation evaluation;   /* instead, if it is an evaluation */
     atomic_bool stop;                     /* the run must end */
     struct statistics_run_ending *ending; /* left by the run; or NULL */
 };
+
+/* The parts of its dataset that it reads and is charged to. */
+enum parts statistics_run_parts(const struct statistics_run *survey);
 
 /* Reads all rows, and keeps those that are RUNNING.
  *   ST_CORRUPT  a row does not read back; the error names it
@@ -140,6 +159,7 @@ struct statistics_run_entry { /* of each row that was read when surveys were ope
     struct job_id holder;     /* as the ledger knows it */
     uint64_t ledger_seq;
     bool running;
+    bool is_free; /* it reserved nothing */
 };
 
 /* The rows that statistics_runs_open read, to be compared with the ledger. */

@@ -332,6 +332,8 @@ static enum status check_survey(const struct consistency_check *inventory,
     bool found = ledger_reservation(ledger, &survey->holder, &entry);
     if (found && entry.seq == survey->ledger_seq)
         return ST_OK;
+    if (survey->is_free && !found && survey->ledger_seq == 0)
+        return ST_OK;
     if (!found && is_archived(ledger, survey->ledger_seq) &&
         !statistics_runs_runs(inventory->surveys, survey->holder.text))
         return ST_OK;

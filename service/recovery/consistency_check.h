@@ -44,7 +44,8 @@ void consistency_check_close(struct consistency_check *inventory);
  *   an imported dataset has records and a digest
  *   a job on private data has the reservation that it cites; a live one still holds it,
  *   and for the mechanism that its plan makes
- *   a survey has the reservation that it cites, and holds it while it runs
+ *   a survey has the reservation that it cites, and holds it while it runs; one on a
+ *   public dataset has none
  *   a charge holds what it declares while it is open, and what is authorised of it is
  *   what its blocks hold
  *   nothing else is held

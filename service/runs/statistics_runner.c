@@ -16,6 +16,7 @@
 #include "service/process/daemon_state.h"
 #include "service/process/job_state.h"
 #include "service/process/process_stats.h"
+#include "service/runs/evaluation_run.h"
 #include "service/runs/verified_matrix.h"
 #include "service/threads/reveal_delay.h"
 #include "service/threads/tick_clock.h"
@@ -24,7 +25,7 @@
 /* --- the run --- */
 
 /* Authorises the one step, inside the clock's gate: the moment depends on how long the
- * surveys before it took. */
+ * surveys before it took. A free survey has no step. */
 static enum status authorise(struct daemon_state *context,
                              struct statistics_run *survey, struct error *error)
 {
@@ -32,7 +33,8 @@ static enum status authorise(struct daemon_state *context,
     enum status status = ST_CANCELLED;
     tick_clock_enter(context->tick_clock);
     if (!atomic_load(&survey->stop))
-        status = ledger_authorise(context->ledger, &holder, 1, error);
+        status = survey->is_free ? ST_OK
+                                 : ledger_authorise(context->ledger, &holder, 1, error);
     tick_clock_leave(context->tick_clock);
     return status;
 }
@@ -63,12 +65,19 @@ static enum status run(struct daemon_state *context, struct statistics_run *surv
                        char **answers, struct error *error)
 {
     struct verified_matrix matrix = {.loan = {.is_lent = false}};
+    struct evaluation_run evaluation = {0};
+    bool evaluates = survey_id_is_evaluation(&survey->id);
     enum status status =
         verified_matrix_open(context, &survey->dataset, &survey->stop, &matrix, error);
+    if (status == ST_OK && evaluates)
+        status = evaluation_run_open(&evaluation, context, survey, error);
     if (status == ST_OK)
         status = authorise(context, survey, error);
     if (status == ST_OK)
-        status = measure(context, survey, &matrix.rows, answers, error);
+        status = evaluates ? evaluation_run_read(&evaluation, context, survey,
+                                                 &matrix.rows, answers, error)
+                           : measure(context, survey, &matrix.rows, answers, error);
+    evaluation_run_close(&evaluation);
     verified_matrix_close(&matrix, context);
     return status;
 }
@@ -94,20 +103,30 @@ void statistics_runner_run(void *argument, void *item)
 
 /* --- the end --- */
 
-/* Commits in tx what was authorised, and ends the row. */
+/* Commits in tx what was authorised of a survey that reserved anything. */
+static enum status charge_in(struct daemon_state *context, struct store_tx *tx,
+                             const struct statistics_run *survey, int64_t second,
+                             struct error *error)
+{
+    const struct job_id holder = holder_of_survey(&survey->id);
+    const struct webhook_events_charge charge = {&survey->dataset, survey->project,
+                                                 second};
+    if (survey->is_free)
+        return ST_OK;
+    enum status status = ledger_settle(context->ledger, tx, &holder, NULL, error);
+    return status == ST_OK ? webhook_events_charged(context, tx, &charge, error)
+                           : status;
+}
+
+/* Charges the survey in tx, and ends the row. */
 static enum status settle_in(struct daemon_state *context, struct store_tx *tx,
                              struct statistics_run *survey,
                              const struct statistics_run_end *end, struct error *error)
 {
-    const struct job_id holder = holder_of_survey(&survey->id);
     enum status status = run_claims_end_held(context, tx, HELD_SURVEY, survey->id.text,
                                              end->answers != NULL, error);
     if (status == ST_OK)
-        status = ledger_settle(context->ledger, tx, &holder, NULL, error);
-    const struct webhook_events_charge charge = {&survey->dataset, survey->project,
-                                                 end->second};
-    if (status == ST_OK)
-        status = webhook_events_charged(context, tx, &charge, error);
+        status = charge_in(context, tx, survey, end->second, error);
     if (status == ST_OK)
         status = statistics_runs_end(context->statistics_runs, tx, survey, end, error);
     return status;
@@ -133,6 +152,10 @@ static enum job_reason reason_of(const struct statistics_run_ending *ending)
         return REASON_NO_MEMORY;
     if (ending->status == ST_DISK_FULL)
         return REASON_CACHE_FULL;
+    if (ending->status == ST_MODEL_CORRUPT)
+        return REASON_MODEL_CORRUPT;
+    if (ending->status == ST_NOT_FLOAT_SAFE)
+        return REASON_NOT_FLOAT_SAFE;
     return ending->status == ST_DATASET_CORRUPT ? REASON_DATASET_CORRUPT
                                                 : REASON_INTERNAL;
 }

@@ -1,13 +1,14 @@
 /*
- * statistics_runner.h - the run of a survey, and its settlement in the ledger when it
- * ends.
+ * statistics_runner.h - the run of a survey (statistics, or an evaluation of a model),
+ * and its settlement in the ledger when it ends.
  *
  *   RUNNING --> authorised --> one pass over the records, one noise --> handed over
  *           --> the next tick: COMMIT in the ledger and the answers, one transaction
  *
  * Invariants
  *   (1) The records are measured only after the one step that was reserved is durably
- *       authorised. From then on the survey is charged, even if it fails.
+ *       authorised. From then on the survey is charged, even if it fails. An evaluation
+ *       on a public dataset has no step, and reads public records only.
  *   (2) Answers are written in the transaction that commits the charge. A survey that a
  *       start finds running is ended without answers: nothing of a run is on disk
  *       before that transaction, so nothing is released twice.

@@ -14,7 +14,7 @@ const kinds = {
   'file.create': 'Upload weights', 'file.delete': 'Delete weights',
   'job.create': 'Submit a job', 'job.cancel': 'Cancel a job', 'job.rename': 'Rename a job', 'job.delete': 'Delete a job',
   'sweep.create': 'Submit a sweep', 'sweep.cancel': 'Cancel a sweep', 'sweep.delete': 'Delete a sweep',
-  'model.download': 'Download a model', 'model.rename': 'Rename a model', 'model.delete': 'Delete a model',
+  'model.download': 'Download a model', 'model.evaluate': 'Evaluate a model', 'model.rename': 'Rename a model', 'model.delete': 'Delete a model',
   'statistics.create': 'Ask for statistics', 'charge.create': 'Reserve for external work', 'charge.authorise': 'Authorise external work', 'charge.settle': 'Settle external work',
   'grant.approve': 'Approve a grant', 'grant.reject': 'Reject a grant',
   'key.create': 'Make a key', 'key.revoke': 'Revoke a key', 'key.rotate': 'Rotate a key', 'key.policy': 'Change the limits of a key',

@@ -40,10 +40,10 @@ function jobsCard(jobs, id, budget) {
 function entryLine(entry) {
   const [colour, word] = kinds[entry.kind] ?? ['left', entry.kind];
   const counts = entry.job?.startsWith('sta_');
-  const elsewhere = isCharge(entry.job);
-  const place = counts ? `/ui/statistics?dataset=${entry.dataset}&from=${entry.job}` : elsewhere ? `#${entry.job}` : `/ui/jobs/${entry.job}`;
+  const elsewhere = isCharge(entry.job), looks = entry.job?.startsWith('mev_');
+  const place = looks ? `/v1/evaluations/${entry.job}` : counts ? `/ui/statistics?dataset=${entry.dataset}&from=${entry.job}` : elsewhere ? `#${entry.job}` : `/ui/jobs/${entry.job}`;
   const what = elsewhere ? word.replace('a job', `work elsewhere${entry.external ? `, ${entry.external}` : ''}`)
-    : counts ? word.replace('a job', 'statistics') : entry.evaluation ? word.replace('a job', 'a look at the holdout') : word;
+    : counts ? word.replace('a job', 'statistics') : entry.evaluation || looks ? word.replace('a job', 'a look at the holdout') : word;
   return html`<li>${swatch(colour)}<span><b>${what}</b> <small>entry ${entry.seq}${entry.job
     ? html` · <a href=${place}>${tail(entry.job)}</a>` : entry.replaces ? html` · in the place of entry ${entry.replaces}` : nothing} · by ${entry.actor}</small></span>
     <small>${age(entry.time)}</small></li>`;

@@ -42,6 +42,13 @@ enum status statistics_row_find(struct store_tx *tx, const char *id,
     return statement_end(&statement, error);
 }
 
+/* An id begins with its kind (base/id.h). */
+static const char *const kinds[] = {
+    [SURVEY_ANY] = "",
+    [SURVEY_STATISTICS] = " AND substr(id,1,4)='sta_'",
+    [SURVEY_EVALUATION] = " AND substr(id,1,4)='mev_'",
+};
+
 enum status statistics_rows_walk(struct store_tx *tx, const struct survey_range *range,
                                  bool (*visit)(void *context,
                                                const struct statistics_row *row),
@@ -50,8 +57,8 @@ enum status statistics_rows_walk(struct store_tx *tx, const struct survey_range 
     char sql[ROW_SQL_SIZE], rest[REST_SIZE];
     struct statement statement;
     struct statistics_row row = {0};
-    snprintf(rest, sizeof rest, " WHERE number>? AND number<?%s ORDER BY number%s",
-             range->dataset != NULL ? " AND dataset=?" : "",
+    snprintf(rest, sizeof rest, " WHERE number>? AND number<?%s%s ORDER BY number%s",
+             kinds[range->kind], range->dataset != NULL ? " AND dataset=?" : "",
              range->newest_first ? " DESC" : "");
     row_select(sql, &table, "answers", rest);
     statement_open(&statement, store_tx_database(tx), sql);

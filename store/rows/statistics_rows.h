@@ -1,5 +1,6 @@
 /*
- * statistics_rows.h - requested statistics, and their answers; a row ends once.
+ * statistics_rows.h - requested statistics and evaluations of models, and their
+ * answers; a row ends once.
  * Ownership, visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_ROWS_STATISTICS_ROWS_H
@@ -7,15 +8,15 @@
 
 #include "store/rows/table_rows.h"
 
-struct statistics_row { /* statistics that were requested together */
+struct statistics_row { /* statistics that were requested together, or an evaluation */
     uint64_t number;    /* their order in lists; drawn by the insertion */
     struct survey_id id;
     const char *dataset;
     const char *state;     /* RUNNING SUCCEEDED FAILED */
     const char *reason;    /* why it FAILED; else "" */
-    uint64_t ledger_seq;   /* of its RESERVE entry */
+    uint64_t ledger_seq;   /* of its RESERVE entry; 0: it costs nothing */
     const char *spec;      /* the request, JSON */
-    const char *guarantee; /* its cost, JSON */
+    const char *guarantee; /* its cost, JSON; "": it costs nothing */
     const char *answers;   /* JSON; "" unless it SUCCEEDED, and in lists */
     int64_t create_ms, end_ms;
     const char *created_by; /* the owner's name */
@@ -35,7 +36,10 @@ enum status statistics_row_find(struct store_tx *tx, const char *id,
                                               const struct statistics_row *row),
                                 void *context, struct error *error);
 
-struct survey_range {       /* which rows are walked; {0}: all, oldest first */
+enum survey_kind { SURVEY_ANY, SURVEY_STATISTICS, SURVEY_EVALUATION };
+
+struct survey_range { /* which rows are walked; {0}: all, oldest first */
+    enum survey_kind kind;
     const char *dataset;    /* of this dataset only; NULL: of every dataset */
     uint64_t after, before; /* by number, as in struct ledger_range */
     bool newest_first;

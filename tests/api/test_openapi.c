@@ -24,7 +24,10 @@
 #include "api/views/predict_answer.h"
 #include "api/requests/predict_request.h"
 #include "api/views/problem.h"
+#include "api/requests/evaluation_request.h"
 #include "api/requests/statistics_request.h"
+#include "api/views/evaluation_view.h"
+#include "api/views/quality_view.h"
 #include "api/views/statistics_view.h"
 #include "api/requests/sweep_request.h"
 #include "api/views/system_view.h"
@@ -107,6 +110,60 @@ static void open_dataset(struct dataset_spec *spec, const char *text)
 {
     struct error error = {0};
     assert_taken(dataset_spec_parse(spec, text, strlen(text), &error), text, &error);
+}
+
+/* An evaluation on a public dataset and one on a holdout, in each state. */
+static void answer_evaluations(json_t *answers)
+{
+    const struct ledger_entry_name reserve = {.seq = 7};
+    const struct quality_plan quality = {
+        .classes = 2, .records = 100, .noise_multiplier = 3};
+    double released[4 + 2 * QUALITY_BINS] = {40, 3, 2, 55};
+    struct mechanism m = {0};
+    struct model_evaluation_kept kept = {
+        .model = {"mdl_01JJZ0000000000000000000AB"},
+        .evaluation = {.on_public = true, .public = {"open"}}};
+    mechanism_init_release(&m, RELATION_ZERO_OUT, 3);
+    char *canonical = mechanism_render(&m);
+    const struct evaluation_guarantee guarantee = {&m, &quality, .5, 1e-5, &reserve};
+    const struct quality_view view = {.plan = &quality,
+                                      .released = released,
+                                      .epsilon = .5,
+                                      .delta = 1e-5,
+                                      .mechanism = canonical,
+                                      .reserve = reserve,
+                                      .half_range = 1};
+    const struct evaluation seen = {.loss = .25, .accuracy = .9, .rmse = .5};
+    char *texts[] = {evaluation_scores_render(&seen, 0),
+                     evaluation_scores_render(&seen, 12), quality_render(&view)};
+    char *cost = evaluation_guarantee_render(&guarantee);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        bool on_holdout = i == 2;
+        if (on_holdout)
+            kept.evaluation = (struct evaluation_request){
+                .measurement = {.is_asked = true, .epsilon = .5, .error_clip = 3}};
+        char *spec = model_evaluation_kept_render(&kept);
+        struct statistics_row row = {.id = {"mev_01JJZ0000000000000000000AB"},
+                                     .dataset = "c",
+                                     .state = "SUCCEEDED",
+                                     .reason = "",
+                                     .spec = spec,
+                                     .guarantee = on_holdout ? cost : "",
+                                     .answers = texts[i],
+                                     .create_ms = 1700000000000,
+                                     .end_ms = 1700000001000,
+                                     .created_by = "ana"};
+        take_answer(answers, "Evaluation", evaluation_render(&row, "default"));
+        row.state = "FAILED";
+        row.reason = "model_corrupt";
+        row.answers = "";
+        take_answer(answers, "Evaluation", evaluation_render(&row, "default"));
+        free(spec);
+        free(texts[i]);
+    }
+    free(cost);
+    free(canonical);
+    mechanism_fini(&m);
 }
 
 /* One of each kind of statistic, as answered, stored and estimated. */
@@ -558,6 +615,7 @@ static json_t *answers(void)
     answer_uploads(all);
     answer_webhooks(all);
     answer_statistics(all);
+    answer_evaluations(all);
     answer_keys(all);
     const struct fetch_view fetches[] = {
         {.dataset = "a", .file = "data", .state = "WAITING", .create_ms = 1000},
@@ -740,6 +798,9 @@ static void parse_body(const char *operation, const char *body)
         status = statistics_request_parse(&request, body, strlen(body), &error);
         if (status == ST_OK)
             statistics_request_fini(&request);
+    } else if (strcmp(operation, "model_evaluate") == 0) {
+        struct model_evaluation_request request;
+        status = model_evaluation_request_parse(&request, body, strlen(body), &error);
     } else if (strcmp(operation, "key_create") == 0) {
         struct key_request request;
         status = key_request_parse(&request, body, strlen(body), &error);

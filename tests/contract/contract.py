@@ -57,6 +57,7 @@ def furnish(daemon):
     statistics = daemon.post("/v1/statistics", {
         "dataset": "digits", "statistics": [{"kind": "histogram", "column": "digit"}],
         "privacy": {"epsilon": 0.1}})["id"]
+    evaluation = daemon.post(f"/v1/models/{second['model']}:evaluate", {"evaluation": "points"})["id"]
     job = {**spec, "dataset": "points", "algorithm": {"name": "sgd"}}
     sweep = daemon.post("/v1/sweeps", {"job": job, "grid": {"/steps": [20, 40]}})["id"]
     doomed = daemon.post("/v1/sweeps", {"job": job, "grid": {"/steps": [1000000, 2000000]}})["id"]
@@ -64,6 +65,7 @@ def furnish(daemon):
     files = [daemon.call("POST", "/v1/files", WEIGHTS,
                          {"Content-Type": "application/octet-stream"})["id"] for _ in range(2)]
     return {"charges": charges[:1], "doomed_charges": charges[1:], "statistics": [statistics],
+            "evaluations": [evaluation],
             "sweeps": [sweep], "doomed_sweeps": [doomed],
             "files": files[:1], "doomed_files": files[1:],
             "columns": ["digit", "cell1", "x", "y"], "datasets": ["digits", "points", "empty"], "jobs": [job["id"] for job in jobs],
@@ -86,6 +88,9 @@ def configuration(ids):
                   f'parameters = {{"path.id" = {binding}}}', ""]
     binding = '{dictionary = "statistics", probability = 0.7}'
     lines += ["[[operations]]", 'include-operation-id = "statistics_get"',
+              f'parameters = {{"path.id" = {binding}}}', ""]
+    binding = '{dictionary = "evaluations", probability = 0.7}'
+    lines += ["[[operations]]", 'include-operation-id = "evaluation_get"',
               f'parameters = {{"path.id" = {binding}}}', ""]
     lines += ["[[operations]]", 'include-operation-id = ["webhook_create", "dataset_file_fetch"]',
               'parameters = {"body.url" = {dictionary = "urls", probability = 1.0}}', ""]

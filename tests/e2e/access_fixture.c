@@ -104,6 +104,21 @@ static void fill(struct project *project, unsigned salt)
     snprintf(project->charge, sizeof project->charge, "%s", reply_text(charge, "id"));
 }
 
+/* Evaluates the project's model on a public dataset of its own. */
+static void evaluate(struct project *project, unsigned salt)
+{
+    char path[96];
+    access_show(project->owner);
+    ready_points(access_client(), project->open, 300, salt, SAMPLE_PUBLIC);
+    access_show(project->analyst);
+    snprintf(path, sizeof path, "/v1/models/%s:evaluate", project->model);
+    const struct reply *asked =
+        client_create(access_client(), path, "{'evaluation':'%s'}", project->open);
+    assert_status(asked, 201);
+    snprintf(project->evaluation, sizeof project->evaluation, "%s",
+             reply_text(asked, "id"));
+}
+
 /* Makes a webhook of "somebody", who has each role in the own project, for the events
  * of the project. */
 static void add_webhook(struct project *project, const char *key)
@@ -129,10 +144,10 @@ static void begin(void **state)
     stage_begin_with(state, (const char *const[]){"--workers", "1", "--threads", "1",
                                                   "--approvals", "off", NULL});
     access_scene.stage = *state;
-    access_scene.own =
-        (struct project){.name = "fraud", .dataset = "calls", .spare = "calls-2"};
-    access_scene.foreign =
-        (struct project){.name = "ads", .dataset = "views", .spare = "views-2"};
+    access_scene.own = (struct project){
+        .name = "fraud", .dataset = "calls", .spare = "calls-2", .open = "calls-test"};
+    access_scene.foreign = (struct project){
+        .name = "ads", .dataset = "views", .spare = "views-2", .open = "views-test"};
 }
 
 /* One owner, "somebody", has a key of each role; the key of the role analyst is that of
@@ -158,6 +173,8 @@ int access_begin(void **state)
     begin(state);
     fill(&access_scene.own, 1);
     fill(&access_scene.foreign, 2);
+    evaluate(&access_scene.own, 11);
+    evaluate(&access_scene.foreign, 12);
     make_roles();
     access_make_key(elsewhere, "somebody", "data_owner", "ads");
     add_webhook(&access_scene.own, access_scene.keys[ROLE_DATA_OWNER]);

@@ -14,13 +14,13 @@
 
 enum { KEY_SIZE = 64, ID_SIZE = 64 };
 
-/* The resources of a project: a data owner's datasets, an analyst's job and model, and
- * a key that is never used. */
+/* The resources of a project: a data owner's datasets, of which open is public; an
+ * analyst's job and model; and a key that is never used. */
 struct project {
-    const char *name, *dataset, *spare;
+    const char *name, *dataset, *spare, *open;
     char owner[KEY_SIZE], analyst[KEY_SIZE], spare_key[KEY_SIZE];
     char job[ID_SIZE], model[ID_SIZE], webhook[ID_SIZE], statistics[ID_SIZE],
-        charge[ID_SIZE];
+        charge[ID_SIZE], evaluation[ID_SIZE];
     char sweep[ID_SIZE]; /* its only run is the job */
 };
 

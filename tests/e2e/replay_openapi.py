@@ -362,6 +362,26 @@ def files(replay):
         replay.call("delete", "/v1/files/{id}", id=file["id"])
 
 
+def evaluations(replay, model):
+    """Requests, awaits and reads every example, and some that are refused."""
+    evaluate, get = "/v1/models/{id}:evaluate", "/v1/evaluations/{id}"
+    for name, body in replay.examples("post", evaluate):
+        status, asked = replay.call("post", evaluate, body, id=model)
+        if status == 400 and name == "holdout":
+            continue  # the example of a dataset has no holdout
+        while status < 400 and asked["state"] == "RUNNING":
+            time.sleep(0.2)
+            status, asked = replay.call("get", get, id=asked["id"])
+        if status >= 400 or asked["state"] != "SUCCEEDED":
+            replay.failures.append(f"the example {name} of an evaluation has no result: {asked}")
+    for body in ({}, {"evaluation": "mnist"}, {"evaluation": "nowhere"}):
+        replay.call("post", evaluate, body, id=model)
+    replay.call("post", evaluate, body, id="mdl_" + UNKNOWN)
+    for query in ("", f"?model={model}&order=desc&page_size=1", "?model=x", "?order=sideways"):
+        replay.call("get", "/v1/evaluations", query=query)
+    replay.call("get", get, id="mev_" + UNKNOWN)
+
+
 def models(replay, published):
     replay.call("get", "/v1/models", query="?page_size=1")
     for model in published:
@@ -375,6 +395,7 @@ def models(replay, published):
     for _, body in replay.examples("post", "/v1/models/{id}/predict"):
         replay.call("post", "/v1/models/{id}/predict", body, id=model)
     replay.call("post", "/v1/models/{id}/predict", {"inputs": [[0] * 784]}, id=model)
+    evaluations(replay, model)
     replay.rename("/v1/models/{id}", model)
     replay.call("get", "/v1/models", query="?q=march&tag=team:north")
     replay.call("delete", "/v1/models/{id}", id=published[-1])

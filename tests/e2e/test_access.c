@@ -52,6 +52,8 @@ static const char *thing_of(const struct route *route, const struct project *pro
         return project->model;
     if (strncmp(route->path, "/v1/statistics/", 15) == 0)
         return project->statistics;
+    if (strncmp(route->path, "/v1/evaluations/", 16) == 0)
+        return project->evaluation;
     if (strncmp(route->path, "/v1/webhooks/", 13) == 0)
         return project->webhook;
     if (strncmp(route->path, "/v1/keys/", 9) == 0)
@@ -223,6 +225,9 @@ static void lists_and_counts_show_the_own_project_alone(void **state)
     const struct reply *statistics = client_get(client, "/v1/statistics");
     assert_non_null(strstr(statistics->body, access_scene.own.statistics));
     assert_null(strstr(statistics->body, access_scene.foreign.statistics));
+    const struct reply *evaluations = client_get(client, "/v1/evaluations");
+    assert_non_null(strstr(evaluations->body, access_scene.own.evaluation));
+    assert_null(strstr(evaluations->body, access_scene.foreign.evaluation));
     assert_int_equal(reply_number(client_get(client, "/v1/status"), "jobs.SUCCEEDED"),
                      1);
     assert_string_equal(client_get(client, "/v1/jobs?dataset=views")->body,

@@ -95,6 +95,7 @@ static const struct change changes[] = {
     {"PATCH", "/v1/models/%M", PATCH, NAME},
     {"DELETE", "/v1/models/%M", NULL, NULL},
     {"POST", "/v1/models/%M/predict", JSON, "{\"inputs\":[[0,0]]}"},
+    {"POST", "/v1/models/%M:evaluate", JSON, "{}"},
     {"POST", "/v1/statistics", JSON, "{}"},
     {"POST", "/v1/sweeps", JSON, "{}"},
     {"POST", "/v1/charges", JSON, "{}"},
@@ -141,7 +142,7 @@ static void look(struct client *client, char *seen, size_t size)
         "/v1/datasets",   "/v1/datasets/plain", "/v1/datasets/plain/files/data",
         "/v1/jobs",       "/v1/models",         "/v1/files",
         "/v1/statistics", "/v1/sweeps",         "/v1/charges",
-        "/v1/webhooks",   "/v1/ledger/head"};
+        "/v1/webhooks",   "/v1/ledger/head",    "/v1/evaluations"};
     size_t used = 0;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         const struct reply *reply = client_get(client, "%s", paths[i]);

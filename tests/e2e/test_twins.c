@@ -169,15 +169,23 @@ static void a_public_twin_of_an_earlier_version_serves_no_job(void **state)
     ready_points(client, "ward", ROWS, 13, SAMPLE_BUDGET(1));
     ready_points(client, "others", ROWS, 14, SAMPLE_BUDGET(1));
     ready_points(client, "ward-test", ROWS, 15, SAMPLE_PUBLIC);
-    await_success(client, submit(client, EVALUATED_JOB, "others", "ward-test"));
+    const struct reply *job =
+        await_success(client, submit(client, EVALUATED_JOB, "others", "ward-test"));
+    char evaluate[96];
+    snprintf(evaluate, sizeof evaluate, "/v1/models/%s:evaluate",
+             reply_text(job, "model"));
     await_success(client, submit(client, SGD_JOB, "ward-test"));
+    assert_status(client_create(client, evaluate, "{'evaluation':'ward-test'}"), 201);
     make_twin(stage, "ward-test", "ward");
-    /* Refused as evaluation data, even of a job on other records; as training data
+    /* Refused as evaluation data, even of a job on other records, or of a model that was
+     * trained on them; as training data
      * without privacy; and, as the duplicate of a private dataset, for a job on the
      * private one. */
     assert_duplicate_at(
         client_create(client, "/v1/jobs", EVALUATED_JOB, "others", "ward-test"),
         "/evaluation", "\"ward\"");
+    assert_duplicate_at(client_create(client, evaluate, "{'evaluation':'ward-test'}"),
+                        "/evaluation", "\"ward\"");
     assert_duplicate_at(client_create(client, "/v1/jobs", SGD_JOB, "ward-test"),
                         "/dataset", "\"ward\"");
     assert_duplicate_at(client_create(client, "/v1/jobs", SAMPLE_JOB, "ward", 2, 50.0),

@@ -1,6 +1,7 @@
 /* Goal: no record is measured before its charge is on disk; answers are written with
- * that charge, at a tick, or never; and whatever ends a statistics request, exactly
- * what was authorised is spent. Method: a service on its own directory whose threads do
+ * that charge, at a tick, or never; and whatever ends a statistics request or an
+ * evaluation of a model, exactly what was authorised is spent, by the parts that it
+ * reads. Method: a service on its own directory whose threads do
  * nothing; the linker's --wrap puts the test between the statistics runner and what it
  * calls. */
 #include "base/mechanism.h"
@@ -14,6 +15,7 @@
 #include "service/datasets/dataset_info.h"
 #include "service/datasets/datasets.h"
 #include "service/process/process_stats.h"
+#include "service/runs/evaluation_run.h"
 #include "service/runs/statistics_runner.h"
 
 #include <math.h>
@@ -34,7 +36,8 @@ static struct watched {
     struct survey_id id;
     struct curve charge; /* of the reservation */
     unsigned measured, waits;
-    bool refuses; /* the ledger refuses */
+    bool refuses;   /* the ledger refuses */
+    bool has_model; /* the model of an evaluation can be opened */
 } run;
 
 /* --- between the statistics runner and what it calls --- */
@@ -57,6 +60,42 @@ enum status __real_ledger_authorise(struct ledger *ledger, const struct job_id *
                                     uint64_t steps, struct error *error);
 enum status __wrap_ledger_authorise(struct ledger *ledger, const struct job_id *job,
                                     uint64_t steps, struct error *error);
+
+enum status __wrap_evaluation_run_open(struct evaluation_run *evaluation,
+                                       struct daemon_state *context,
+                                       const struct statistics_run *survey,
+                                       struct error *error);
+enum status __wrap_evaluation_run_read(struct evaluation_run *evaluation,
+                                       struct daemon_state *context,
+                                       const struct statistics_run *survey,
+                                       struct matrix *matrix, char **result,
+                                       struct error *error);
+
+enum status __wrap_evaluation_run_open(struct evaluation_run *evaluation,
+                                       struct daemon_state *context,
+                                       const struct statistics_run *survey,
+                                       struct error *error)
+{
+    (void)evaluation;
+    assert_ptr_equal(context, &run.scene.context);
+    assert_ptr_equal(survey, run.survey);
+    return run.has_model ? ST_OK : error_set(error, ST_MODEL_CORRUPT, "it was deleted");
+}
+
+enum status __wrap_evaluation_run_read(struct evaluation_run *evaluation,
+                                       struct daemon_state *context,
+                                       const struct statistics_run *survey,
+                                       struct matrix *matrix, char **result,
+                                       struct error *error)
+{
+    (void)evaluation, (void)context, (void)survey, (void)error;
+    if (!run.survey->is_free)
+        assert_int_equal(scene_authorised_on_disk(&run.scene, run.id.text), 1);
+    assert_true(matrix->records > 0);
+    run.measured++;
+    *result = strdup("{\"accuracy\":1}");
+    return ST_OK;
+}
 
 /* The process's figures are paused, and the end is not handed over yet. */
 void __wrap_reveal_delay_end(struct reveal_delay *delay, struct tick_clock *clock,
@@ -162,6 +201,76 @@ static void begin(void)
 static void end(void)
 {
     scene_close(&run.scene);
+}
+
+/* --- an evaluation of a model --- */
+
+/* Makes an evaluation on points: a look at its holdout, or a free one if it is
+ * public. */
+static struct statistics_run *make_evaluation(double noise_multiplier)
+{
+    const struct dataset *points = datasets_find(run.scene.context.datasets, "points");
+    struct statistics_run *survey = calloc(1, sizeof *survey);
+    assert_non_null(survey);
+    survey_id_make_evaluation(&survey->id);
+    survey->dataset = dataset_spec(points)->id;
+    survey->project = dataset_owner(points)->project;
+    survey->is_free = dataset_spec(points)->is_public;
+    strcpy(survey->owner, principal_local.name);
+    if (!survey->is_free)
+        mechanism_init_release(&survey->mechanism, RELATION_ZERO_OUT, noise_multiplier);
+    return survey;
+}
+
+static void begin_evaluation(const char *privacy)
+{
+    static const char spec[] = "{\"model\":\"mdl_01JJZ0000000000000000000AB\","
+                               "\"evaluation\":\"points\"}";
+    struct ledger_entry_name entry;
+    run = (struct watched){.has_model = true};
+    scene_open(&run.scene);
+    struct dataset *points = scene_declare(&run.scene, "points", privacy);
+    assert_int_equal(scene_import(&run.scene, points, "0").state, DATASET_READY);
+    struct statistics_run *survey = run.survey = make_evaluation(4.5);
+    run.id = survey->id;
+    const struct job_id holder = holder_of_survey(&survey->id);
+    const struct ledger_claim claim = {.dataset = &survey->dataset,
+                                       .job = &holder,
+                                       .mechanism = &survey->mechanism,
+                                       .principal = &principal_local,
+                                       .parts = statistics_run_parts(survey)};
+    struct store_tx *tx = scene_begin(&run.scene);
+    if (!survey->is_free) {
+        assert_int_equal(filter_charge(&run.charge, &survey->mechanism, 1, NULL),
+                         ST_OK);
+        assert_int_equal(
+            ledger_reserve(run.scene.context.ledger, tx, &claim, &entry, NULL), ST_OK);
+        survey->ledger_seq = entry.seq;
+    }
+    const struct statistics_run_addition addition = {survey, spec, "", 1000000};
+    scene_commit(tx, statistics_runs_add(run.scene.context.statistics_runs, tx,
+                                         &addition, NULL));
+}
+
+#define DIVIDED "{\"epsilon\":8,\"delta\":1e-5},\"holdout\":0.25"
+
+/* Expects this part of the charge, 0 or 1, as committed to the holdout, and nothing in
+ * the training part. */
+static void expect_looked(double committed)
+{
+    const struct dataset_id points = {"points"};
+    for (unsigned p = 0; p < PARTS_MAX; p++) {
+        struct balance balance;
+        const struct ledger_part of = {&points, (enum part)p};
+        assert_int_equal(
+            ledger_part_read(run.scene.context.ledger, &of, NULL, &balance, NULL),
+            ST_OK);
+        size_t at = balance.weighted[0];
+        assert_true(run.charge.at[at] > 0);
+        assert_close(balance.committed.at[at],
+                     p == PART_HOLDOUT ? committed * run.charge.at[at] : 0, 1e-12);
+        assert_close(balance.held.at[at], 0, 1e-12);
+    }
 }
 
 /* Runs the request as its worker would; however the run ends, it waits once. */
@@ -327,6 +436,90 @@ static void what_a_dead_process_had_not_begun_costs_nothing(void **state)
     end();
 }
 
+/* --- evaluations --- */
+
+static void a_look_at_a_holdout_is_charged_to_it_with_its_answer(void **state)
+{
+    (void)state;
+    begin_evaluation(DIVIDED);
+    run_survey();
+    assert_int_equal(run.measured, 1);
+    assert_string_equal(row_now().state, "RUNNING");
+    statistics_runner_tick(&run.scene.context, SECOND);
+    const struct seen seen = row_now();
+    assert_string_equal(seen.state, "SUCCEEDED");
+    assert_string_equal(seen.answers, "{\"accuracy\":1}");
+    expect_looked(1);
+    end();
+}
+
+static void a_look_that_the_ledger_refuses_is_not_taken(void **state)
+{
+    (void)state;
+    begin_evaluation(DIVIDED);
+    run.refuses = true;
+    run_survey();
+    statistics_runner_tick(&run.scene.context, SECOND);
+    assert_int_equal(run.measured, 0);
+    assert_string_equal(row_now().reason, "internal");
+    expect_looked(0);
+    end();
+}
+
+static void a_look_with_a_model_that_is_gone_costs_nothing(void **state)
+{
+    (void)state;
+    begin_evaluation(DIVIDED);
+    run.has_model = false;
+    run_survey();
+    statistics_runner_tick(&run.scene.context, SECOND);
+    assert_int_equal(run.measured, 0);
+    assert_string_equal(row_now().state, "FAILED");
+    assert_string_equal(row_now().reason, "model_corrupt");
+    expect_looked(0);
+    end();
+}
+
+/* Another pass over the holdout would be a second look for the same charge. */
+static void a_look_of_a_dead_process_is_charged_and_not_taken_again(void **state)
+{
+    (void)state;
+    for (unsigned begun = 0; begun < 2; begun++) {
+        begin_evaluation(DIVIDED);
+        if (begun > 0)
+            run_survey(); /* then the process ends */
+        assert_int_equal(statistics_runner_recover(&run.scene.context, NULL), ST_OK);
+        assert_int_equal(run.measured, begun);
+        assert_string_equal(row_now().state, "FAILED");
+        assert_string_equal(row_now().reason, "worker_lost");
+        assert_string_equal(row_now().answers, "");
+        assert_int_equal(statistics_runs_count(run.scene.context.statistics_runs), 0);
+        expect_looked(begun);
+        end();
+    }
+}
+
+static void an_evaluation_on_public_records_leaves_the_ledger_alone(void **state)
+{
+    (void)state;
+    for (unsigned lost = 0; lost < 2; lost++) {
+        begin_evaluation("\"public\"");
+        struct ledger_entry_name before, after;
+        ledger_head(run.scene.context.ledger, &before);
+        run_survey();
+        assert_int_equal(run.measured, 1);
+        if (lost > 0)
+            assert_int_equal(statistics_runner_recover(&run.scene.context, NULL),
+                             ST_OK);
+        else
+            statistics_runner_tick(&run.scene.context, SECOND);
+        assert_string_equal(row_now().state, lost > 0 ? "FAILED" : "SUCCEEDED");
+        ledger_head(run.scene.context.ledger, &after);
+        assert_int_equal(after.seq, before.seq);
+        end();
+    }
+}
+
 /* --- what webhooks receive about the budget --- */
 
 static char low_message[] = "{\"type\":\"budget.low\",\"timestamp\":"
@@ -435,6 +628,11 @@ int main(void)
         cmocka_unit_test(damaged_records_are_not_measured),
         cmocka_unit_test(what_a_dead_process_measured_is_charged_and_never_answered),
         cmocka_unit_test(what_a_dead_process_had_not_begun_costs_nothing),
+        cmocka_unit_test(a_look_at_a_holdout_is_charged_to_it_with_its_answer),
+        cmocka_unit_test(a_look_that_the_ledger_refuses_is_not_taken),
+        cmocka_unit_test(a_look_with_a_model_that_is_gone_costs_nothing),
+        cmocka_unit_test(a_look_of_a_dead_process_is_charged_and_not_taken_again),
+        cmocka_unit_test(an_evaluation_on_public_records_leaves_the_ledger_alone),
         cmocka_unit_test(a_budget_that_falls_nowhere_is_not_told),
         cmocka_unit_test(a_budget_that_falls_to_a_half_is_told_once),
         cmocka_unit_test(each_part_that_falls_is_told),

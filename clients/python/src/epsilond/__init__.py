@@ -36,6 +36,7 @@ from ._errors import (
     Unsupported,
 )
 from ._estimate import Estimate
+from ._evaluations import Evaluation, EvaluationFailed
 from ._holdout import holdout
 from ._jobs import Job
 from ._model_file import ModelFile, load
@@ -58,6 +59,8 @@ __all__ = [
     "Dataset",
     "EpsilondError",
     "Estimate",
+    "Evaluation",
+    "EvaluationFailed",
     "Forbidden",
     "ImportFailed",
     "InvalidArgument",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import _types
 from ._caption import KEEP, Name, TagChanges, rename
+from ._datasets import Dataset
 from ._errors import Forbidden, InvalidArgument, ModelFileError, NoAnswer, NotFound, Unsupported
+from ._evaluations import Evaluation
 from ._figures import plain, up
 from ._listing import Listing, qualities, tags_of, time_of
 from ._model_file import ModelFile
@@ -55,6 +58,36 @@ class Model:
     def delete(self) -> None:
         """Deletes the model and its file. What it cost stays spent, and its job stays."""
         self._transport.call("DELETE", f"/v1/models/{segment(self.id)}")
+
+    def evaluate(
+        self,
+        evaluation: str | Dataset | _types.HoldoutEvaluation,
+        *,
+        dataset: str | Dataset | None = None,
+        idempotency_key: str | None = None,
+    ) -> Evaluation:
+        """Evaluates the model now, after its training. ``.wait()`` waits for the result.
+
+        evaluation          a public dataset, which is free; or holdout(epsilon=0.1): one look at held-out
+                            records, which is charged to the holdout's own budget
+        dataset             whose holdout it is; by default that of the dataset the model was trained on
+        idempotency_key     your own name for this call: if the call is repeated with the same key, it
+                            returns the same look and spends nothing more. Use one in a notebook cell that
+                            may run again. By default every call is another look.
+        """
+        named = {"evaluation": evaluation, "dataset": dataset}
+        request = {name: value.id if isinstance(value, Dataset) else value
+                   for name, value in named.items() if value is not None}
+        answer = self._transport.post(f"/v1/models/{segment(self.id)}:evaluate", request,
+                                      idempotency_key=idempotency_key or uuid.uuid4().hex)
+        return Evaluation(self._client, answer.json())
+
+    def evaluations(self) -> Iterator[Evaluation]:
+        """Evaluations of this model that were requested after its training, newest first; ``refresh()``
+        fetches the result of one, which costs nothing."""
+        query = {"order": "desc", "model": self.id}
+        for data in self._transport.pages("/v1/evaluations", "evaluations", query):
+            yield Evaluation(self._client, data)
 
     def predict(self, X: Any) -> list[Any]:
         """Asks the service for the class of each row, or for the value if the model is a regression.

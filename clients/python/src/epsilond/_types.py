@@ -1349,6 +1349,59 @@ class HoldoutEvaluation(TypedDict):
     error_clip: NotRequired[float]
 
 
+class EvaluationRequest(TypedDict):
+    evaluation: DatasetId | HoldoutEvaluation
+    dataset: NotRequired[DatasetId]
+
+
+class EvaluationGuarantee(TypedDict):
+    """The charge for one look at a holdout, before and after the run."""
+
+    part: PartName
+    records: int
+    relation: Relation
+    unit: Unit
+    epsilon: float
+    delta: float
+    mechanism: Mechanism
+    noise_multiplier: float
+    deviation: float
+    reserve: LedgerHead
+    version: str
+
+
+class EvaluationScores(TypedDict):
+    """On a public dataset, exact."""
+
+    loss: float
+    accuracy: NotRequired[float]
+    rmse: NotRequired[float]
+
+
+class Evaluation(TypedDict):
+    id: EvaluationId
+    state: Literal["RUNNING", "SUCCEEDED", "FAILED"]
+    state_reason: Literal[
+        "worker_lost", "shutdown", "no_memory", "dataset_corrupt", "model_corrupt", "cache_full",
+        "not_float_safe", "internal", None
+    ]
+    model: ModelId
+    dataset: DatasetId
+    evaluation: DatasetId | HoldoutEvaluation
+    guarantee: EvaluationGuarantee | None
+    scores: EvaluationScores | None
+    quality: Quality | None
+    project: str
+    created_by: str
+    create_time: Time
+    end_time: TimeOrNull
+
+
+class EvaluationPage(TypedDict):
+    evaluations: list[Evaluation]
+    next_page_token: PageTokenOrNull
+
+
 class QualityFigure(TypedDict):
     """A figure and its 95 % interval, which covers noise and sampling."""
 
@@ -2159,6 +2212,7 @@ PageToken = str
 PageTokenOrNull = str | None
 JobId = str
 StatisticsId = str
+EvaluationId = str
 HolderIdOrNull = str | None
 FileId = str
 SweepId = str

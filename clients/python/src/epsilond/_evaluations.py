@@ -1,0 +1,84 @@
+"""Evaluations of published models after their training: how to wait for them and read the results."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from . import _types
+from ._errors import EpsilondError
+from ._figures import plain
+from ._transport import segment
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+POLL_SECONDS = 1.0  # results are shown at whole seconds
+
+
+class EvaluationFailed(EpsilondError):
+    """The evaluation FAILED: what was authorised is spent, and there is no result."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        super().__init__(f"{evaluation.id} FAILED: {evaluation.data['state_reason']}")
+        self.evaluation = evaluation
+
+
+class Evaluation:
+    """One evaluation of a model, as it was when last fetched; ``data`` is the service's answer."""
+
+    def __init__(self, client: Client, data: _types.Evaluation) -> None:
+        self._client = client
+        self.data = data
+
+    @property
+    def id(self) -> str:
+        return self.data["id"]
+
+    @property
+    def state(self) -> str:
+        return self.data["state"]
+
+    @property
+    def guarantee(self) -> _types.EvaluationGuarantee | None:
+        """What a look at a holdout costs; None on a public dataset, where it is free."""
+        return self.data["guarantee"]
+
+    @property
+    def scores(self) -> _types.EvaluationScores | None:
+        """On a public dataset: the loss, and the accuracy or the rmse, exactly."""
+        return self.data["scores"]
+
+    @property
+    def quality(self) -> _types.Quality | None:
+        """On a holdout: noisy figures with intervals of 95 %, as in a job's ``quality``."""
+        return self.data["quality"]
+
+    def refresh(self) -> Evaluation:
+        """Fetches the current state."""
+        self.data = self._client._transport.get(f"/v1/evaluations/{segment(self.id)}")
+        return self
+
+    def wait(self, timeout: float | None = None) -> Evaluation:
+        """Waits for the result; raises EvaluationFailed if it failed."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while self.state == "RUNNING":
+            if end is not None and time.monotonic() >= end:
+                raise TimeoutError(f"{self.id} has no result yet")
+            time.sleep(POLL_SECONDS)
+            self.refresh()
+        if self.state == "FAILED":
+            raise EvaluationFailed(self)
+        return self
+
+    def __repr__(self) -> str:
+        cost = self.guarantee
+        paid = "free" if cost is None else f"epsilon {cost['epsilon']:.3g} of its holdout"
+        lines = [f"{self.id}: {self.state}, {self.data['model']} on {self.data['dataset']}, {paid}"]
+        if self.scores is not None:
+            lines += [f"{name}: {value:.6g}" for name, value in self.scores.items()]
+        for name in ("accuracy", "auc", "rmse", "r_squared"):
+            figure = self.quality[name] if self.quality is not None else None
+            if figure is not None:
+                lines.append(f"{name}: {figure['value']:.4g} ({figure['low']:.4g} to {figure['high']:.4g})")
+        return plain("\n".join(lines))

@@ -1,0 +1,68 @@
+"""Evaluations of a published model after its training: free on public records, a charge for each look."""
+
+import unittest
+
+import epsilond
+
+import kit
+
+
+class Evaluated(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.client = kit.client()
+        kit.register_digits(cls.client, "digits-later", epsilon=8, delta=1e-5, holdout=0.25)
+        cls.model = cls.client.train("digits-later", epsilon=2, epochs=2).wait().model
+
+    def spent(self):
+        return self.client.datasets["digits-later"].budget.holdout.share_spent
+
+    def test_a_public_dataset_is_free_and_agrees_with_the_predictions(self):
+        before = self.spent()
+        evaluated = self.model.evaluate("digits-test").wait()
+        rows, classes = kit.digits_rows()
+        right = sum(a == b for a, b in zip(self.model.predict(rows), classes))
+        self.assertAlmostEqual(evaluated.scores["accuracy"], right / len(rows), places=9)
+        self.assertIsNone(evaluated.guarantee)
+        self.assertIsNone(evaluated.quality)
+        self.assertEqual(self.spent(), before)
+        self.assertIn("free", repr(evaluated))
+
+    def test_each_look_is_charged_and_shown_again_for_nothing(self):
+        before = self.spent()
+        look = self.model.evaluate(epsilond.holdout(epsilon=1), idempotency_key="cell 5").wait()
+        once = self.spent()
+        self.assertGreater(once, before)
+        self.assertIsNone(look.scores)
+        low, high = (look.quality["accuracy"][end] for end in ("low", "high"))
+        self.assertTrue(0 <= low < high <= 1)
+        again = self.model.evaluate(epsilond.holdout(epsilon=1), idempotency_key="cell 5")
+        self.assertEqual(again.id, look.id)
+        self.assertEqual(again.refresh().quality, look.quality)
+        self.assertEqual(self.spent(), once)
+        self.assertIn(look.id, [one.id for one in self.model.evaluations()])
+        self.assertIn("epsilon 1 of its holdout", repr(look))
+        self.assertIn("accuracy: ", repr(look))
+        self.model.evaluate(epsilond.holdout(epsilon=1)).wait()
+        self.assertGreater(self.spent(), once)
+
+    def test_what_cannot_be_evaluated_is_refused_at_its_place(self):
+        with self.assertRaises(epsilond.InvalidArgument) as refused:
+            self.model.evaluate(epsilond.holdout(epsilon=1), dataset="digits")
+        self.assertEqual(refused.exception.pointer, "/evaluation/holdout")
+        with self.assertRaises(epsilond.NotFound):
+            self.model.evaluate("nowhere")
+        with self.assertRaises(epsilond.BudgetExhausted):
+            self.model.evaluate(epsilond.holdout(epsilon=20), dataset=self.client.datasets["digits-later"])
+
+    def test_a_failure_is_raised_when_it_is_waited_for(self):
+        evaluated = self.model.evaluate("digits-test").wait()
+        failed = epsilond.Evaluation(self.client, {**evaluated.data, "state": "FAILED",
+                                                   "state_reason": "worker_lost", "scores": None})
+        with self.assertRaises(epsilond.EvaluationFailed) as raised:
+            failed.wait()
+        self.assertIs(raised.exception.evaluation, failed)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,111 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/http/query.h"
+#include "api/views/evaluation_view.h"
+#include "base/check.h"
+#include "service/datasets/datasets.h"
+#include "service/handlers/handlers.h"
+#include "service/handlers/survey_creation.h"
+#include "service/handlers/survey_reading.h"
+#include "service/planning/evaluation_plan.h"
+#include "service/planning/plan_refusal.h"
+#include "service/process/daemon_state.h"
+
+/* --- create --- */
+
+/* Makes the survey from its plan. */
+static struct statistics_run *statistics_run_of(const struct evaluation_plan *plan,
+                                                const struct request *request)
+{
+    struct statistics_run *survey = calloc(1, sizeof *survey);
+    CHECK(survey != NULL);
+    survey_id_make_evaluation(&survey->id);
+    survey->dataset = plan->id;
+    memcpy(survey->owner, request->principal.name, sizeof survey->owner);
+    survey->project = dataset_owner(plan->dataset)->project;
+    survey->is_free = dataset_spec(plan->dataset)->is_public;
+    survey->evaluation = plan->evaluation;
+    if (!survey->is_free)
+        mechanism_copy(&survey->mechanism, &plan->holdout.mechanism);
+    return survey;
+}
+
+static char *guarantee_of(const void *argument, const struct ledger_entry_name *entry)
+{
+    const struct evaluation_plan *plan = argument;
+    const struct evaluation_guarantee guarantee = {
+        .mechanism = &plan->holdout.mechanism,
+        .quality = &plan->holdout.quality,
+        .epsilon = plan->evaluation.epsilon,
+        .delta = plan->evaluation.delta,
+        .reserve = entry,
+    };
+    return evaluation_guarantee_render(&guarantee);
+}
+
+static enum status create(struct daemon_state *context, struct request *request,
+                          const struct evaluation_plan *plan, struct error *error)
+{
+    char *spec = model_evaluation_kept_render(&plan->kept);
+    struct survey_creation creation = {.context = context,
+                                       .request = request,
+                                       .survey_take = statistics_run_of(plan, request),
+                                       .spec = spec,
+                                       .folder = "/v1/evaluations/",
+                                       .algorithm = "evaluation",
+                                       .epsilon = plan->evaluation.epsilon,
+                                       .plan = plan,
+                                       .guarantee = guarantee_of,
+                                       .render = evaluation_render};
+    enum status status = survey_create(&creation, error);
+    free(spec);
+    return status;
+}
+
+enum status handle_model_evaluate(struct daemon_state *context, struct request *request,
+                                  struct error *error)
+{
+    struct evaluation_plan plan = {0};
+    enum status status = evaluation_plan_make(context, request, &plan, error);
+    if (status == ST_OK)
+        status = create(context, request, &plan, error);
+    if (status != ST_OK) {
+        const struct policy_asked asked = evaluation_plan_asked(&plan);
+        plan_refuse(context, request, &asked, 1, error);
+    }
+    evaluation_plan_fini(&plan);
+    return ST_OK;
+}
+
+/* --- get, list --- */
+
+/* Returns whether the row is of the model that the query names, if it names one. */
+static bool fits(const struct request *request, const struct statistics_row *row)
+{
+    struct model_evaluation_kept kept = {0};
+    const char *model = request_query(request, "model");
+    return model == NULL ||
+           (model_evaluation_kept_parse(&kept, row->spec, NULL) == ST_OK &&
+            strcmp(kept.model.text, model) == 0);
+}
+
+static const struct survey_form form = {SURVEY_EVALUATION, "evaluation", "evaluations",
+                                        evaluation_render, fits};
+
+enum status handle_evaluation_get(struct daemon_state *context, struct request *request,
+                                  struct error *error)
+{
+    return survey_get(context, request, &form, error);
+}
+
+enum status handle_evaluation_list(struct daemon_state *context,
+                                   struct request *request, struct error *error)
+{
+    struct model_id id;
+    const char *model = request_query(request, "model");
+    error->faults = NULL; /* errors of a parameter are reported as "invalid" */
+    if (model != NULL && !model_id_parse(&id, model))
+        return query_refuse("model", "must be the id of a model", error);
+    return survey_list(context, request, &form, error);
+}

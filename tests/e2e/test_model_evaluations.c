@@ -1,0 +1,368 @@
+/* Goal: a published model is evaluated after its training: on a public dataset for
+ * nothing, and equal to what the job itself saw; on a holdout for a charge of each look
+ * to that holdout alone, equal to a job's own charge. Invalid requests are refused with
+ * the member at fault and cost nothing; a kill charges, and nothing is measured twice.
+ * Method: a real daemon on made-up points. */
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/expect.h"
+#include "tests/e2e/sample_fixture.h"
+#include "tests/e2e/stage_fixture.h"
+
+#define DIVIDED "{'epsilon':8,'delta':1e-5},'holdout':0.2,'holdout_seed':5"
+#define LOOK    "{'evaluation':{'holdout':true,'epsilon':%g}}"
+#define TRAINED                                                                        \
+    "{'dataset':'%s',%s'model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"      \
+    "'batch_size':200,'steps':40,'privacy':{'noise_multiplier':2}}"
+
+static char model[64]; /* trained on the dataset "points", which has a holdout */
+
+static struct client *client_of(void **state)
+{
+    return &((struct stage *)*state)->client;
+}
+
+static const struct reply *ask(struct client *client, const char *id, const char *body)
+{
+    char path[160];
+    snprintf(path, sizeof path, "/v1/models/%s:evaluate", id);
+    return client_create(client, path, "%s", body);
+}
+
+static const struct reply *look(struct client *client, double epsilon)
+{
+    char body[128];
+    snprintf(body, sizeof body, LOOK, epsilon);
+    return ask(client, model, body);
+}
+
+static const struct reply *await_result(struct client *client, const struct reply *made)
+{
+    char path[64];
+    const struct reply *reply;
+    assert_status(made, 201);
+    snprintf(path, sizeof path, "/v1/evaluations/%s", reply_text(made, "id"));
+    while (reply = client_get(client, "%s", path), assert_status(reply, 200),
+           strcmp(reply_text(reply, "state"), "RUNNING") == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    return reply;
+}
+
+static double spent(struct client *client, const char *dataset, int part)
+{
+    char path[64];
+    snprintf(path, sizeof path, "parts.%d.epsilon_spent", part);
+    const struct reply *budget = client_get(client, "/v1/datasets/%s/budget", dataset);
+    assert_status(budget, 200);
+    return reply_number(budget, path);
+}
+
+static double ledger_length(struct client *client)
+{
+    return reply_number(client_get(client, "/v1/ledger/head"), "seq");
+}
+
+/* The datasets of all tests, and the model. */
+static int begin(void **state)
+{
+    int failed = stage_begin(state);
+    struct client *client = client_of(state);
+    ready_points(client, "points", 3001, 1, DIVIDED);
+    ready_points(client, "open", 700, 2, SAMPLE_PUBLIC);
+    const struct reply *job = train(client, TRAINED, "points", "'evaluation':'open',");
+    snprintf(model, sizeof model, "%s", reply_text(job, "model"));
+    return failed;
+}
+
+static void a_public_dataset_costs_nothing_and_shows_what_the_job_saw(void **state)
+{
+    struct client *client = client_of(state);
+    double before = ledger_length(client), train_spent = spent(client, "points", 0);
+    for (unsigned again = 0; again < 2; again++) {
+        const struct reply *made = ask(client, model, "{'evaluation':'open'}");
+        assert_status(made, 201);
+        assert_string_equal(reply_text(made, "state"), "RUNNING");
+        const struct reply *done = await_result(client, made);
+        assert_string_equal(reply_text(done, "state"), "SUCCEEDED");
+        assert_string_equal(reply_text(done, "dataset"), "open");
+        assert_string_equal(reply_text(done, "evaluation"), "open");
+        assert_string_equal(reply_text(done, "model"), model);
+        assert_true(json_is_null(reply_at(done, "guarantee")));
+        assert_true(json_is_null(reply_at(done, "quality")));
+        const struct reply *found = client_get(client, "/v1/models/%s", model);
+        const struct reply *job =
+            client_get(client, "/v1/jobs/%s", reply_text(found, "job"));
+        assert_true(reply_number(done, "scores.accuracy") ==
+                    reply_number(job, "metrics.evaluation.accuracy"));
+        assert_close(reply_number(done, "scores.loss"),
+                     reply_number(job, "metrics.evaluation.loss"), 1e-6);
+    }
+    assert_true(ledger_length(client) == before);
+    assert_true(spent(client, "points", 0) == train_spent);
+}
+
+static void each_look_at_a_holdout_is_charged_to_it_alone(void **state)
+{
+    struct client *client = client_of(state);
+    double training = spent(client, "points", 0), charge[2], before = 0;
+    json_t *seen[2];
+    assert_true(spent(client, "points", 1) == 0);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct reply *made = look(client, 1);
+        assert_status(made, 201);
+        assert_string_equal(reply_text(made, "guarantee.part"), "holdout");
+        assert_close(reply_number(made, "guarantee.epsilon"), 1, 1e-12);
+        const struct reply *done = await_result(client, made);
+        assert_string_equal(reply_text(done, "state"), "SUCCEEDED");
+        assert_true(json_is_null(reply_at(done, "scores")));
+        assert_true(reply_number(done, "quality.accuracy.value") > .8);
+        assert_true(reply_number(done, "quality.reserve.seq") ==
+                    reply_number(done, "guarantee.reserve.seq"));
+        seen[i] = json_deep_copy(reply_at(done, "quality.confusion"));
+        charge[i] = spent(client, "points", 1);
+        assert_true(charge[i] > before);
+        before = charge[i];
+        /* An answer that is shown again is free. */
+        const struct reply *again = await_result(client, made);
+        assert_true(json_equal(reply_at(again, "quality.confusion"), seen[i]));
+        assert_true(spent(client, "points", 1) == charge[i]);
+    }
+    assert_false(json_equal(seen[0], seen[1])); /* noise drawn again is a look */
+    assert_true(spent(client, "points", 0) == training);
+    json_decref(seen[0]);
+    json_decref(seen[1]);
+    assert_int_equal(daemon_verify(&((struct stage *)*state)->daemon), 0);
+}
+
+/* The same epsilon costs a job's holdout what it costs a later look. */
+static void a_look_costs_what_a_job_pays_for_its_own(void **state)
+{
+    struct client *client = client_of(state);
+    char path[96];
+    for (unsigned i = 0; i < 2; i++) {
+        ready_points(client, i == 0 ? "own" : "later", 3001, 10 + i, DIVIDED);
+        const struct reply *job =
+            train(client, TRAINED, i == 0 ? "own" : "later",
+                  i == 0 ? "'evaluation':{'holdout':true,'epsilon':0.7}," : "");
+        if (i == 0)
+            continue;
+        snprintf(path, sizeof path, "%s", reply_text(job, "model"));
+        await_result(
+            client, ask(client, path, "{'evaluation':{'holdout':true,'epsilon':0.7}}"));
+    }
+    assert_true(spent(client, "own", 1) > 0);
+    assert_close(spent(client, "later", 1), spent(client, "own", 1), 1e-9);
+}
+
+static void the_holdout_of_another_dataset_pays_for_a_look_at_it(void **state)
+{
+    struct client *client = client_of(state);
+    ready_points(client, "elsewhere", 1000, 20, DIVIDED);
+    double before = spent(client, "points", 1);
+    const struct reply *done =
+        await_result(client, ask(client, model,
+                                 "{'dataset':'elsewhere','evaluation':{'holdout':true,"
+                                 "'epsilon':1}}"));
+    assert_string_equal(reply_text(done, "state"), "SUCCEEDED");
+    assert_string_equal(reply_text(done, "dataset"), "elsewhere");
+    assert_true(spent(client, "points", 1) == before);
+    assert_true(spent(client, "elsewhere", 1) > 0);
+    assert_true(spent(client, "elsewhere", 0) == 0);
+}
+
+static void the_ledger_and_the_audit_trail_name_the_look(void **state)
+{
+    struct client *client = client_of(state);
+    const struct reply *done = await_result(client, look(client, .5));
+    const char *id = reply_text(done, "id");
+    const struct reply *page = client_get(
+        client, "/v1/datasets/points/ledger?view=summary&page_size=1000&order=desc");
+    assert_string_equal(reply_text(page, "entries.0.kind"), "COMMIT");
+    assert_string_equal(reply_text(page, "entries.0.job"), id);
+    assert_string_equal(reply_text(page, "entries.0.parts.0"), "holdout");
+    assert_int_equal(json_array_size(reply_at(page, "entries.0.parts")), 1);
+    const struct reply *trail =
+        client_get(client, "/v1/audit?order=desc&result=ok&action=model.evaluate");
+    assert_string_equal(reply_text(trail, "acts.0.object"), id);
+    assert_string_equal(reply_text(trail, "acts.0.detail.dataset"), "points");
+    assert_true(reply_number(trail, "acts.0.detail.epsilon") == .5);
+}
+
+static void the_same_key_is_the_same_look(void **state)
+{
+    struct client *client = client_of(state);
+    char path[96];
+    snprintf(path, sizeof path, "/v1/models/%s:evaluate", model);
+    const struct reply *made = client_post(client, path, "k", LOOK, .3);
+    await_result(client, made);
+    double before = spent(client, "points", 1);
+    const struct reply *again = client_post(client, path, "k", LOOK, .3);
+    assert_status(again, 201);
+    assert_string_equal(reply_text(again, "id"), reply_text(made, "id"));
+    assert_problem(client_post(client, path, "k", LOOK, .4), 422,
+                   "idempotency_key_reused");
+    assert_true(spent(client, "points", 1) == before);
+}
+
+static void lists_have_evaluations_and_no_statistics(void **state)
+{
+    struct client *client = client_of(state);
+    char query[160];
+    const struct reply *done =
+        await_result(client, ask(client, model, "{'evaluation':'open'}"));
+    const char *id = reply_text(done, "id");
+    const struct reply *asked = client_create(
+        client, "/v1/statistics",
+        "{'dataset':'points','statistics':[{'kind':'histogram','column':'above'}],"
+        "'privacy':{'noise_multiplier':40}}");
+    assert_status(asked, 201);
+    snprintf(query, sizeof query, "/v1/evaluations?model=%s&order=desc&page_size=1",
+             model);
+    const struct reply *list = client_get(client, "%s", query);
+    assert_status(list, 200);
+    assert_string_equal(reply_text(list, "evaluations.0.id"), id);
+    assert_true(json_is_null(reply_at(list, "evaluations.0.scores")));
+    list = client_get(client, "/v1/evaluations?dataset=open&order=desc");
+    assert_string_equal(reply_text(list, "evaluations.0.id"), id);
+    list = client_get(client, "/v1/evaluations?model=mdl_01JJZ0000000000000000000AB");
+    assert_int_equal(json_array_size(reply_at(list, "evaluations")), 0);
+    list = client_get(client, "/v1/statistics?page_size=1000");
+    for (size_t i = 0; i < json_array_size(reply_at(list, "statistics")); i++) {
+        snprintf(query, sizeof query, "statistics.%zu.id", i);
+        assert_memory_equal(reply_text(list, query), "sta_", 4);
+    }
+    /* Neither is found as the other. */
+    assert_problem(client_get(client, "/v1/statistics/%s", id), 404, "not_found");
+    assert_problem(client_get(client, "/v1/evaluations/%s", reply_text(asked, "id")),
+                   404, "not_found");
+    assert_problem(client_get(client, "/v1/evaluations?model=x"), 400,
+                   "invalid_argument");
+    assert_problem(client_get(client, "/v1/evaluations?dataset=NO"), 400,
+                   "invalid_argument");
+}
+
+static void what_is_bad_is_refused_at_its_place(void **state)
+{
+    struct client *client = client_of(state);
+    static const struct {
+        const char *body, *pointer;
+    } bad[] = {
+        {"{}", "/evaluation"},
+        {"{'evaluation':7}", "/evaluation"},
+        {"{'evaluation':'NO'}", "/evaluation"},
+        {"{'evaluation':'open','epsilon':1}", "/epsilon"},
+        {"{'evaluation':'open','dataset':'points'}", "/dataset"},
+        {"{'evaluation':{'holdout':false,'epsilon':1}}", "/evaluation/holdout"},
+        {"{'evaluation':{'holdout':true}}", "/evaluation/epsilon"},
+        {"{'evaluation':{'holdout':true,'epsilon':31}}", "/evaluation/epsilon"},
+        {"{'evaluation':{'holdout':true,'epsilon':1e-9}}", "/evaluation/epsilon"},
+        {"{'evaluation':{'holdout':true,'epsilon':1,'error_clip':1}}",
+         "/evaluation/error_clip"},
+        {"{'evaluation':{'holdout':true,'epsilon':1},'dataset':'whole'}",
+         "/evaluation/holdout"},
+        {"{'evaluation':{'holdout':true,'epsilon':1},'dataset':'wide'}", "/dataset"},
+        {"{'evaluation':'digits'}", "/evaluation"},
+    };
+    ready_points(client, "whole", 300, 30, SAMPLE_BUDGET(4));
+    ready_digits(client, "wide", SAMPLE_TRAIN, DIVIDED);
+    ready_digits(client, "digits", SAMPLE_TEST, SAMPLE_PUBLIC);
+    double before = ledger_length(client);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_invalid_at(ask(client, model, bad[i].body), bad[i].pointer);
+    static const struct {
+        const char *body;
+        int status;
+        const char *code;
+    } refused[] = {
+        {"{'evaluation':'points'}", 409, "dataset_private"},
+        {"{'evaluation':'nowhere'}", 404, "not_found"},
+        {"{'evaluation':{'holdout':true,'epsilon':1},'dataset':'nowhere'}", 404,
+         "not_found"},
+        {"{'evaluation':{'holdout':true,'epsilon':1},'dataset':'open'}", 409,
+         "dataset_public"},
+        {"{'evaluation':{'holdout':true,'epsilon':20}}", 409, "budget_exhausted"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_problem(ask(client, model, refused[i].body), refused[i].status,
+                       refused[i].code);
+    assert_problem(
+        ask(client, "mdl_01JJZ0000000000000000000AB", "{'evaluation':'open'}"), 404,
+        "not_found");
+    assert_true(ledger_length(client) == before);
+}
+
+static void a_deleted_model_is_not_evaluated(void **state)
+{
+    struct client *client = client_of(state);
+    char other[64], path[96];
+    const struct reply *job = train(client, TRAINED, "points", "");
+    snprintf(other, sizeof other, "%s", reply_text(job, "model"));
+    snprintf(path, sizeof path, "/v1/models/%s", other);
+    const struct reply *done =
+        await_result(client, ask(client, other, "{'evaluation':'open'}"));
+    assert_true(client_delete(client, path)->status == 204);
+    assert_problem(ask(client, other, "{'evaluation':'open'}"), 404, "not_found");
+    /* What was shown stays on record. */
+    const struct reply *kept =
+        client_get(client, "/v1/evaluations/%s", reply_text(done, "id"));
+    assert_status(kept, 200);
+    assert_string_equal(reply_text(kept, "model"), other);
+}
+
+/* At whatever moment the kill comes, a look is charged if it was authorised, the only
+ * answer is the one that was written together with its charge, and after the start
+ * nothing more is measured or charged. */
+static void a_kill_charges_and_measures_nothing_twice(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    double before = spent(client, "points", 1);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct reply *made = look(client, .2);
+        const struct reply *open = ask(client, model, "{'evaluation':'open'}");
+        assert_status(made, 201);
+        assert_status(open, 201);
+        daemon_stop(&stage->daemon, SIGKILL);
+        assert_int_equal(daemon_verify(&stage->daemon), 0);
+        daemon_start(&stage->daemon, NULL);
+        const struct reply *after =
+            client_get(client, "/v1/evaluations/%s", reply_text(made, "id"));
+        assert_status(after, 200);
+        bool answered = json_is_object(reply_at(after, "quality"));
+        assert_string_equal(reply_text(after, "state"),
+                            answered ? "SUCCEEDED" : "FAILED");
+        double now = spent(client, "points", 1);
+        assert_true(now >= before && (!answered || now > before));
+        before = now;
+        assert_true(reply_number(client_get(client, "/v1/datasets/points/budget"),
+                                 "parts.1.epsilon_held") == 0);
+        after = client_get(client, "/v1/evaluations/%s", reply_text(open, "id"));
+        assert_string_equal(reply_text(after, "state"),
+                            json_is_object(reply_at(after, "scores")) ? "SUCCEEDED"
+                                                                      : "FAILED");
+        const struct reply *next = await_result(client, look(client, .2));
+        assert_string_equal(reply_text(next, "state"), "SUCCEEDED");
+        before = spent(client, "points", 1);
+    }
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_public_dataset_costs_nothing_and_shows_what_the_job_saw),
+        cmocka_unit_test(each_look_at_a_holdout_is_charged_to_it_alone),
+        cmocka_unit_test(a_look_costs_what_a_job_pays_for_its_own),
+        cmocka_unit_test(the_holdout_of_another_dataset_pays_for_a_look_at_it),
+        cmocka_unit_test(the_ledger_and_the_audit_trail_name_the_look),
+        cmocka_unit_test(the_same_key_is_the_same_look),
+        cmocka_unit_test(lists_have_evaluations_and_no_statistics),
+        cmocka_unit_test(what_is_bad_is_refused_at_its_place),
+        cmocka_unit_test(a_deleted_model_is_not_evaluated),
+        cmocka_unit_test(a_kill_charges_and_measures_nothing_twice),
+    };
+    return cmocka_run_group_tests(tests, begin, stage_end);
+}
