@@ -209,7 +209,7 @@ static void write_select(char sql[SQL_SIZE], const struct table *table)
 }
 
 static void write_insert(char sql[SQL_SIZE], const struct table *table,
-                         const struct dialect *dialect)
+                         const struct sql_dialect *dialect)
 {
     sql[0] = '\0';
     add(sql, "INSERT INTO \"%s\"(", table->name);

@@ -46,7 +46,7 @@ static void add_list(struct sql *sql, const struct row_table *table, const char 
 }
 
 static void add_insert(struct sql *sql, const struct row_table *table,
-                       const struct dialect *dialect)
+                       const struct sql_dialect *dialect)
 {
     add(sql, "INSERT INTO ");
     add_name(sql, table);

@@ -47,7 +47,7 @@ struct prepared; /* a driver's own statement; each driver has its own struct */
 
 /* SQL about the tables themselves, which differs between the two databases, for
  * table_copy.h. */
-struct dialect {
+struct sql_dialect {
     /* Lists the columns of all tables but those of the database's own, in the order in
      * which they were made: table, column, type (TEXT, INTEGER or BLOB), place in the
      * primary key from 1 (0: none), and whether the database numbers the column by
@@ -58,7 +58,7 @@ struct dialect {
 };
 
 struct driver {
-    struct dialect dialect;
+    struct sql_dialect dialect;
 
     /* Closes the connection. clean: the database did not fail, and may be tidied. */
     void (*close)(struct database *database, bool clean);
