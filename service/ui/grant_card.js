@@ -27,7 +27,7 @@ export function grantCard({grant, privacy, id}, follows) {
   if (grant?.state !== 'PENDING') return nothing;
   const own = grant.proposed_by === principal()?.name;
   return html`<section class="card" id="grant"><h2>Waits for approval</h2><p>${promise({kind: 'declaration', privacy, replaces: null})}</p>${facts(grant)}
-    <p class="quiet">${follows ? 'Once it is approved, the import starts by itself as soon as you open this page; if the page stays open, at once.' : 'Once it is approved, its owner can import the records.'}
+    <p class="quiet">${follows ? 'Once it is approved, the import starts by itself: at once if this page is open, otherwise when you open it again.' : 'Once it is approved, its owner can import the records.'}
       The declaration, with its ranges and values, is kept. ${own ? nothing : html`<a href="/ui/approvals">Decide on the page of approvals</a>`}</p></section>`;
 }
 

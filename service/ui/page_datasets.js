@@ -6,6 +6,7 @@ import {tags} from './caption.js';
 import {bare, count, delta, epsilon, percent} from './format.js';
 import {gauge, scarcity} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
+import {rowTable} from './row_table.js';
 import {share} from './share.js';
 import {isAlive} from './stream.js';
 import {watch} from './watch.js';
@@ -34,32 +35,28 @@ function scarceOf({datasets: list, next_page_token: more}) {
   return more && scarce === list.length ? `${scarce} or more` : count(scarce);
 }
 
-function budgetCells({budget, grant}) {
-  if (barred(grant)) return html`<td data-name="Budget">${waits(grant)}</td><td class="number wide"></td><td class="number wide"></td><td class="number wide">–</td>`;
-  if (!budget) return html`<td data-name="Budget"><span><span class="tag">public</span> <span class="quiet">no budget, anybody may see it</span></span></td>
-    <td class="number wide"></td><td class="number wide"></td><td class="number wide">–</td>`;
+function budgetCell({budget, grant}) {
+  if (barred(grant)) return waits(grant);
+  if (!budget) return html`<span><span class="tag">public</span> <span class="quiet">no budget, anybody may see it</span></span>`;
   const part = share(budget);
   const [, word] = scarcity(part);
-  return html`<td data-name="Budget used"><div class="used">${gauge(part)}<span>${percent(part.spent + part.held)}</span></div>${word ? html`<small>${word}</small>` : nothing}</td>
-    <td class="number" data-name="Guarantee so far">${epsilon(budget.epsilon_spent)}</td>
-    <td class="number" data-name="Largest job left">${budget.frozen ? 'frozen' : epsilon(budget.epsilon_remaining)}</td>
-    <td class="number" data-name="Promised"><span>ε ${bare(budget.epsilon)} <small>δ ${delta(budget.delta)}</small></span></td>`;
+  return html`<div class="used">${gauge(part)}<span>${percent(part.spent + part.held)}</span></div>${word ? html`<small>${word}</small>` : nothing}`;
 }
 
-function row(one) {
-  return html`<tr><td><a class="name" href="/ui/datasets/${one.id}">${one.display_name ?? one.id}</a>
-      <small>${one.display_name ? html`<span class="id">${one.id}</span> · ` : nothing}${one.format} · ${one.task} ${tags(one)}</small></td>
-    ${budgetCells(one)}<td class="number" data-name="Records">${count(one.records)}</td>
-    <td data-name="State">${badge(one.state)}</td></tr>`;
-}
+// Returns a figure of the budget, or a dash if the dataset has none that is granted.
+const figure = (show) => ({budget, grant}) => (!budget || barred(grant) ? html`<span class="quiet">–</span>` : show(budget));
+const used = ({budget}) => budget && share(budget).spent + share(budget).held;
 
-function table(list) {
-  return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Dataset</th><th scope="col">Budget used</th>
-    <th scope="col" class="number">Guarantee so far</th><th scope="col" class="number">Largest job left</th>
-    <th scope="col" class="number">Promised</th><th scope="col" class="number">Records</th><th scope="col">State</th></tr></thead>
-    <tbody>${list.map(row)}</tbody></table></div>
-    <p class="quiet">Guarantees do not add up: two jobs of ε 1 cost less than 2 together. The bar shows what does add up.</p>`;
-}
+const columns = [
+  {name: 'Dataset', of: (one) => one.display_name ?? one.id, cell: (one) => html`<a class="name" href="/ui/datasets/${one.id}">${one.display_name ?? one.id}</a>
+      <small>${one.display_name ? html`<span class="id">${one.id}</span> · ` : nothing}${one.format} · ${one.task} ${tags(one)}</small>`},
+  {name: 'Budget used', of: used, cell: budgetCell},
+  {name: 'Guarantee so far', number: true, of: ({budget}) => budget?.epsilon_spent, cell: figure((budget) => epsilon(budget.epsilon_spent))},
+  {name: 'Largest job left', number: true, of: ({budget}) => budget?.epsilon_remaining, cell: figure((budget) => (budget.frozen ? 'frozen' : epsilon(budget.epsilon_remaining)))},
+  {name: 'Promised', number: true, of: ({budget}) => budget?.epsilon, cell: figure((budget) => html`<span>ε ${bare(budget.epsilon)} <small>δ ${delta(budget.delta)}</small></span>`)},
+  {name: 'Records', number: true, of: ({records}) => records, cell: ({records}) => count(records)},
+  {name: 'State', of: ({state}) => state, cell: ({state}) => badge(state)},
+];
 
 export function open(view) {
   const tokens = [null]; // page tokens, up to that of the page shown
@@ -69,6 +66,8 @@ export function open(view) {
   let wanted = '';
   let problem = null;
   let turned = null; // AbortController of the requests for the page shown
+
+  const rows = rowTable(columns, {draw: () => draw()});
 
   const find = (event) => {
     wanted = event.target.value.trim();
@@ -84,7 +83,8 @@ export function open(view) {
     <div class="actions"><input type="search" aria-label="Find a dataset" placeholder="Find by name or tag" maxlength="100" @input=${find}>
     ${may('datasets:admin') ? html`<a class="button" href="/ui/register">Register a dataset</a>` : nothing}</div></div>
     ${trouble(problem)}${page ? (status ? tiles(status, scarce) : nothing) : loading}
-    ${!page ? nothing : page.datasets.length ? table(page.datasets)
+    ${!page ? nothing : page.datasets.length ? html`${rows.table(page.datasets)}
+      <p class="quiet">Guarantees do not add up: two jobs of ε 1 cost less than 2 together. The bar shows what does add up.</p>`
       : empty(wanted ? 'No dataset is called so' : 'No datasets yet', wanted || !may('datasets:admin') ? '' : 'Register one to begin.')}
     ${tokens.length > 1 || page?.next_page_token ? html`<div class="pages">
       <button class="button" ?disabled=${tokens.length === 1} @click=${turn(() => tokens.splice(1))}>Least left</button>

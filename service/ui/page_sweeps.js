@@ -5,6 +5,7 @@ import {badge} from './badge.js';
 import {age, bare, epsilon, plain, quality, shortId} from './format.js';
 import {deadEnd, empty, loading, question, trouble} from './notice.js';
 import {axisOf, parallelChart} from './parallel.js';
+import {rowTable} from './row_table.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
 import './chart.js';
@@ -71,15 +72,18 @@ function table(sweep) {
     <tbody>${sweep.runs.map(row)}</tbody></table></div>`;
 }
 
-function list(sweeps) {
+const columns = [
+  {name: 'Sweep', of: ({run_count: runs}) => runs, cell: (sweep) => html`<a class="name" href="/ui/sweeps/${sweep.id}">${sweep.run_count} runs</a> <small class="id">${shortId(sweep.id)}</small>`},
+  {name: 'Dataset', of: ({dataset}) => dataset, cell: ({dataset}) => html`<a href="/ui/datasets/${dataset}">${dataset}</a>`},
+  {name: 'Runs', of: ({state}) => state, cell: (sweep) => html`<small>${words(sweep)}</small>`},
+  {name: 'ε together', number: true, of: (sweep) => sweep.epsilon, cell: (sweep) => bare(sweep.epsilon)},
+  {name: 'Best', cell: ({winner}) => (winner ? html`<a href="/ui/jobs/${winner}">${shortId(winner)}</a>` : '–')},
+  {name: 'Submitted', number: true, of: ({create_time: time}) => Date.parse(time), cell: ({create_time: time}) => age(time)},
+];
+
+function list(sweeps, rows) {
   if (!sweeps.length) return empty('No sweeps yet', html`Many runs of one job, paid for together: <a href="/ui/train">describe a job</a> and the values to try.`);
-  const row = (sweep) => html`<tr><td><a class="name" href="/ui/sweeps/${sweep.id}">${sweep.run_count} runs</a> <small class="id">${shortId(sweep.id)}</small></td>
-    <td data-name="Dataset"><a href="/ui/datasets/${sweep.dataset}">${sweep.dataset}</a></td><td data-name="Runs"><small>${words(sweep)}</small></td>
-    <td class="number" data-name="ε together">${bare(sweep.epsilon)}</td>
-    <td data-name="Best">${sweep.winner ? html`<a href="/ui/jobs/${sweep.winner}">${shortId(sweep.winner)}</a>` : '–'}</td>
-    <td class="number quiet" data-name="Submitted">${age(sweep.create_time)}</td></tr>`;
-  return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Sweep</th><th scope="col">Dataset</th><th scope="col">Runs</th>
-    <th scope="col" class="number">ε together</th><th scope="col">Best</th><th scope="col" class="number">Submitted</th></tr></thead><tbody>${sweeps.map(row)}</tbody></table></div>`;
+  return rows.table(sweeps);
 }
 
 export function open(view) {
@@ -88,6 +92,7 @@ export function open(view) {
   let problem = null;
   let asking = null; // the act to confirm: cancel, delete
   const chart = parallelChart(() => draw());
+  const rows = rowTable(columns, {draw: () => draw()});
   const ask = (now) => () => {
     asking = now;
     draw();
@@ -111,13 +116,15 @@ export function open(view) {
   });
   const asked = () => (asking === 'cancel' ? question('Cancel what has not ended?', 'What its steps have taken stays spent; what was never begun is given back.', ['Cancel it', cancel], ['Let it run', ask(null)])
     : asking ? question('Delete this sweep?', 'Its runs go with it; their entries stay in the ledger, and what was spent stays spent.', ['Delete it', drop], ['Keep it', ask(null)]) : nothing);
+  // The best runs, at most five, whose curves fit into one chart.
+  const best = () => shown.runs.filter((run) => figure(run) != null).sort((a, b) => (shown.metric === 'rmse' ? 1 : -1) * (figure(a) - figure(b))).slice(0, 5).map(({job}) => job);
   const actions = () => (shown.state === 'ACTIVE' ? may('jobs:cancel') ? html`<button class="button danger" @click=${ask('cancel')}>Cancel what has not ended</button>` : nothing
     : may('jobs:edit') ? html`<button class="button danger" @click=${ask('delete')}>Delete</button>` : nothing);
   const one = () => html`<p class="crumb"><a href="/ui/sweeps">Sweeps</a> / <span class="id">${id}</span></p>
     <div class="head"><div><h1>Sweep of ${shown.run_count} runs</h1><p class="quiet">On <a href="/ui/datasets/${shown.dataset}">${shown.dataset}</a>: ${words(shown)}.</p></div>
-    <div class="actions">${actions()}</div></div>
+    <div class="actions">${best().length > 1 ? html`<a class="button" href="/ui/compare?jobs=${best().join()}">Curves of the best runs</a>` : nothing}${actions()}</div></div>
     ${asked()}${tiles(shown)}<div class="two">${parallel(shown, chart)}${scatter(shown)}</div>${table(shown)}`;
-  const many = () => html`<div class="head"><div><h1>Sweeps</h1><p class="quiet">Many runs of one job, paid for together, and the best of them.</p></div></div>${list(shown)}`;
+  const many = () => html`<div class="head"><div><h1>Sweeps</h1><p class="quiet">Many runs of one job, paid for together, and the best of them.</p></div></div>${list(shown, rows)}`;
   const draw = () => view.draw(problem && !shown && id ? deadEnd(problem, 'sweep', id, ['/ui/sweeps', 'all sweeps']) : html`${problem ? trouble(problem) : nothing}${!shown ? loading : id ? one() : many()}`);
 
   view.title(id ? 'Sweep · epsilond' : 'Sweeps · epsilond');

@@ -246,6 +246,8 @@ def tiles(daemon, browser):
     browser.await_that("document.querySelectorAll('.tile').length == 4", "the tiles")
     said = browser.run("[...document.querySelectorAll('.tile')].map((e) => e.innerText.split(/\\s+/).join(' '))")
     check(said == ["62 protected datasets", "1 with less than a tenth left", "0 jobs queued or running", "1 public, for measuring quality"], f"the tiles: {said}")
+    browser.run("[...document.querySelectorAll('th button')].find((e) => e.innerText.startsWith('Dataset')).click()")
+    check(names_of(browser) == sorted(names_of(browser)) and len(names_of(browser)) == 50, f"datasets are sorted by name: {names_of(browser)[:3]}")
     counts = daemon.get("/v1/status")["datasets"]
     check(counts == {"private": 62, "public": 1, "waiting": 0}, f"the counts of the daemon: {counts}")
 
