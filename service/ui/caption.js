@@ -35,7 +35,7 @@ function patchOf(before, name, text) {
 async function rename(path, before, change) {
   for (let tries = 1; ; tries++) {
     const {tag, value} = await wait(path, null);
-    if (!same(words(value), before)) throw new Problem(0, {detail: 'It was renamed by somebody else meanwhile.', advice: 'Look again.'});
+    if (!same(words(value), before)) throw new Problem(0, {detail: 'Another user has renamed it in the meantime.', advice: 'Look again.'});
     try {
       return await patch(path, change, tag);
     } catch (error) {
@@ -68,10 +68,10 @@ export function captionEditor({path, read, changed, draw}) {
   };
   return {
     button: () => (before ? nothing : html`<button class="button" @click=${turn(true)}>Rename</button>`),
-    form: () => (!before ? nothing : html`<form class="card" aria-label="What it is called" @submit=${save}>${trouble(problem)}<div class="fields">
+    form: () => (!before ? nothing : html`<form class="card" aria-label="Name and tags" @submit=${save}>${trouble(problem)}<div class="fields">
       <div class="field"><label for="caption-name">Name</label><input type="text" id="caption-name" maxlength="100" .value=${before.name}></div>
       <div class="field"><label for="caption-tags">Tags, one a line, key:value</label><textarea id="caption-tags" rows="3" .value=${before.tags}></textarea></div></div>
-      <p class="quiet">Whoever may see this sees its name and its tags. Nothing private belongs there.</p>
+      <p class="quiet">Everyone who may see this sees its name and its tags, so write nothing private there.</p>
       <button class="button accent">Save</button> <button class="button" type="button" @click=${turn(false)}>Leave it</button></form>`),
   };
 }

@@ -28,7 +28,7 @@ export function logCard(path, draw) {
     }
     draw();
   };
-  return () => html`<section class="card"><h2>Log</h2><details @toggle=${open}><summary>What was seen of it, and when</summary>
+  return () => html`<section class="card"><h2>Log</h2><details @toggle=${open}><summary>Events of this job</summary>
     ${trouble(problem)}${lines ? html`<ol class="log">${lines.map((line) => html`<li><small>${line.time ? line.time.slice(11, 19) : none}</small> ${words(line)}</li>`)}</ol>
     <p class="quiet">Times are UTC. ${lines.length === LINES ? html`The newest ${LINES}; <a href="${path}/logs?page_size=1000">all of it</a>.` : nothing}</p>` : nothing}</details></section>`;
 }

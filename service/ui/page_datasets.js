@@ -79,13 +79,13 @@ export function open(view) {
     follow();
   };
   const draw = () => view.draw(html`<div class="head"><div><h1>Datasets</h1>
-    <p class="quiet">What is protected, what was promised about it, and how much of the promise is used.</p></div>
+    <p class="quiet">Each dataset, its promised budget, and how much of it is used.</p></div>
     <div class="actions"><input type="search" aria-label="Find a dataset" placeholder="Find by name or tag" maxlength="100" @input=${find}>
     ${may('datasets:admin') ? html`<a class="button" href="/ui/register">Register a dataset</a>` : nothing}</div></div>
     ${trouble(problem)}${page ? (status ? tiles(status, scarce) : nothing) : loading}
     ${!page ? nothing : page.datasets.length ? html`${rows.table(page.datasets)}
       <p class="quiet">Guarantees do not add up: two jobs of ε 1 cost less than 2 together. The bar shows what does add up.</p>`
-      : empty(wanted ? 'No dataset is called so' : 'No datasets yet', wanted || !may('datasets:admin') ? '' : 'Register one to begin.')}
+      : empty(wanted ? 'No dataset has this name or tag' : 'No datasets yet', wanted || !may('datasets:admin') ? '' : 'Register one to begin.')}
     ${tokens.length > 1 || page?.next_page_token ? html`<div class="pages">
       <button class="button" ?disabled=${tokens.length === 1} @click=${turn(() => tokens.splice(1))}>Least left</button>
       <button class="button" ?disabled=${!page?.next_page_token} @click=${turn(() => tokens.push(page.next_page_token))}>More</button></div>` : nothing}`);

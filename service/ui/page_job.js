@@ -57,7 +57,7 @@ function qualityChart(job) {
   const show = byShare ? (value) => percent(value, 1) : (value) => plain(value);
   const chart = {
     title: byShare ? 'Accuracy on public data' : 'Error on public data',
-    sentence: `${history.length} measurement${history.length > 1 ? 's' : ''}, best ${show(best)}. Measured on ${job.evaluation}, which costs nothing.`,
+    sentence: `${history.length} measurement${history.length > 1 ? 's' : ''}, best ${show(best)}. Measuring on ${job.evaluation} is free.`,
     x: {label: 'step', show: count, max: job.progress.steps},
     y: {label: byShare ? 'accuracy' : 'rmse', show},
     points: history.map(({step}) => step),
@@ -140,8 +140,8 @@ function certificateCard(model, ask) {
 }
 
 function line(job) {
-  if (job.state === 'QUEUED') return job.privacy ? 'waits for a worker; its whole price is held' : 'waits for a worker';
-  if (job.state === 'CANCELLING') return 'stops at the next whole second';
+  if (job.state === 'QUEUED') return job.privacy ? 'waits for a worker; its full price is reserved' : 'waits for a worker';
+  if (job.state === 'CANCELLING') return 'stops within a second';
   if (job.state === 'SUCCEEDED' && !job.model) return 'its model was deleted';
   return reason(job.state_reason);
 }
@@ -207,10 +207,10 @@ export function open(view) {
 
   function asked() {
     const keep = ['Keep it', ask(null)];
-    if (asking === 'job') return question('Delete this job?', `${job.model ? 'Its model and its course go' : 'Its course goes'} for good. ${stays(job)}`, ['Delete it', drop(true)], keep);
+    if (asking === 'job') return question('Delete this job?', `${job.model ? 'Its model and its history are deleted' : 'Its history is deleted'} for good. ${stays(job)}`, ['Delete it', drop(true)], keep);
     if (asking === 'model') return question('Delete the model?', `Its file goes for good; the job stays. ${stays(job)}`, ['Delete it', drop(false)], keep);
     if (!asking || !isOpen(job)) return nothing;
-    const spent = job.state === 'QUEUED' ? 'Nothing was spent yet, and all that is held is given back.'
+    const spent = job.state === 'QUEUED' ? 'Nothing was spent yet; the whole reservation is given back.'
       : job.privacy ? `${epsilon(job.privacy.epsilon_spent)} stays spent, and there will be no model.` : 'There will be no model.';
     return question('Cancel this job?', spent, ['Cancel it', cancel], ['Let it run', ask(null)]);
   }
@@ -227,7 +227,7 @@ export function open(view) {
       ${trouble(problem)}${asked()}${editor.form()}${tiles(job, speed(readings))}
       <div class="main-aside"><div>${qualityCard(job)}${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
         ${job.metrics.history.length || job.evaluation?.holdout ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
-          ? 'The first measurement comes with the progress that is shown next.' : 'Nothing public was named to measure quality on.'}</p></section>`}</div>
+          ? 'The first measurement is shown with the next progress.' : 'No public dataset was chosen to measure quality on.'}</p></section>`}</div>
       <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model, ask('model'))}${job.model && may('models:read') ? predictions(job) : nothing}${log()}
         <section class="card"><h2>From a shell</h2><pre tabindex="0">curl -s ${location.origin}${path}</pre></section></div></div>`);
   }

@@ -134,7 +134,7 @@ class Page {
     const text = (name, label, hint, placeholder = '', kind = 'text') => field({id: `/${name}`, label, hint, errors,
       control: input({id: `/${name}`, kind, value: this.form[name], placeholder, errors, changed: this.set(name)})});
     const first = principal()?.via === 'local';
-    return html`<section class="card"><h2>Make a key</h2>${first ? html`<div class="notice warn"><b>This daemon asks nobody for a key yet.</b>
+    return html`<section class="card"><h2>Make a key</h2>${first ? html`<div class="notice warn"><b>This daemon does not require keys yet.</b>
       With the first one it begins to ask everybody, for ever. Begin with an operator's, which can make the others.</div>` : nothing}<form @submit=${(event) => this.create(event)}><div class="fields">
       ${text('owner', 'Owner', 'Who it is for: their jobs carry this name.', 'ana')}
       ${text('project', 'Project', 'What it reaches lies in this project.')}
@@ -207,8 +207,8 @@ class Page {
   }
 
   draw() {
-    this.view.draw(html`<div class="head"><div><h1>Keys</h1><p class="quiet">Who may come in. A key that is revoked lets nobody in from then on,
-      and ends the browsers that were logged in by it; a rotated one lasts another day beside its successor.</p></div></div>
+    this.view.draw(html`<div class="head"><div><h1>Keys</h1><p class="quiet">Keys give access. A revoked key gives none from then on,
+      and its browsers are logged out; a rotated key stays valid for a day next to its successor.</p></div></div>
       ${trouble(this.problem)}${this.madeCard()}${this.policyCard()}${this.table()}${this.formCard()}`);
   }
 }

@@ -184,10 +184,10 @@ class Page {
       this.take(name, event.dataTransfer.files[0]);
     }}><input type="file" class="unseen" id="file-${name}" name=${name} @change=${(event) => this.take(name, event.target.files[0])}>
       <b>${files.length > 1 ? `${name}: ` : ''}${file ? file.name : 'Drop a file here, or choose one'}</b>
-      <small>${file ? bytes(file.size) : 'It stays in this page until you promise below.'}</small></label>${this.wrong(`file-${name}`)}
+      <small>${file ? bytes(file.size) : 'It is not sent before you register below.'}</small></label>${this.wrong(`file-${name}`)}
       <details><summary>Or have ${files.length > 1 ? name : 'it'} fetched</summary><div class="fields">
-      ${this.place(name, 'url', 'Address', 'The daemon gets the file from there by https. A file above then shows the columns alone.', 'https://example.com/adult.csv')}
-      ${this.place(name, 'sha256', 'SHA-256', 'What the file must have; may be left empty.')}</div></details>`;
+      ${this.place(name, 'url', 'Address', 'The daemon fetches the file from there by https. A file chosen above then only shows its columns.', 'https://example.com/adult.csv')}
+      ${this.place(name, 'sha256', 'SHA-256', 'The digest that the file must have; may stay empty.')}</div></details>`;
   }
 
   place(name, member, label, hint, placeholder = '') {
@@ -206,7 +206,7 @@ class Page {
       ${this.text('/id', 'id', 'Name', 'Small letters, digits, dots and dashes; it can never be used again.', 'adult-income', 'text')}</div>
       ${filesOf(form).map((name) => this.drop(name))}
       ${form.format === 'csv' ? nothing : html`<label class="check"><input type="checkbox" id="/privacy_id" .checked=${form.privacy_id} @change=${(event) => this.set('privacy_id', event.target.checked)}>
-        People have several records: a file says whose each is, a line for each record. The lines are compared while importing, then forgotten, and all records of one person are protected together.</label>`}
+        People have several records: another file names the person of each record, one a line. The import compares the names and does not store them, and all records of one person are protected together.</label>`}
       ${form.format === 'csv' && this.read ? this.dialect() : nothing}</section>`;
   }
 
@@ -236,7 +236,7 @@ class Page {
     const values = html`<textarea id="${at}/values" rows=${Math.min(6, column.values.split('\n').length)} aria-label="Values of ${column.name}" autocomplete="off" spellcheck="false"
       placeholder="all values, with commas between, or one a line" aria-invalid=${isWrong('values') ? 'true' : nothing} .value=${column.values} @input=${(event) => change('values')(event.target.value)}></textarea>`;
     const said = column.kind !== 'ignored' && column.kind !== 'privacy_id';
-    const state = column.kind === 'privacy_id' ? html`<small>Compared while importing, then forgotten. All rows of one person are protected together.</small>`
+    const state = column.kind === 'privacy_id' ? html`<small>The import compares these values and does not store them. All rows of one person are protected together.</small>`
       : !said ? nothing : numeric
       ? html`<div class="range">${cell('low', 'Smallest value', 'decimal', 'smallest')} to ${cell('high', 'Largest value', 'decimal', 'largest')}</div>` : values;
     return html`<tr><td data-name="Column">${this.form.header ? html`<b>${column.name}</b>` : cell('name', `Name`, 'text')}</td>
@@ -251,7 +251,7 @@ class Page {
     const {form} = this;
     if (form.format !== 'csv') return nothing;
     return html`<section class="card"><h2>Columns</h2><div class="notice"><b>Ranges and values become public, and are never taken from the file.</b>
-        State them from what a column means: an age is 0 to 120. <b>Where people have several rows</b>, mark the column that says whose each is.</div>
+        Enter them from what a column means: an age is 0 to 120. <b>If people have several rows</b>, mark the column that names the person.</div>
       ${this.taskFields()}<label class="check"><input type="checkbox" .checked=${form.header} @change=${(event) => this.set('header', event.target.checked)}>
         The first line names the columns</label>
       ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
@@ -268,7 +268,7 @@ class Page {
     const {form} = this;
     if (form.format === 'csv') return nothing;
     const cifar = form.format.startsWith('cifar');
-    return html`<section class="card"><h2>Form</h2><div class="notice"><b>What is stated here becomes public, and is never taken from the file.</b></div>
+    return html`<section class="card"><h2>Form</h2><div class="notice"><b>What you enter here becomes public, and is never taken from the file.</b></div>
       ${cifar ? nothing : this.taskFields()}<div class="fields">
       ${form.task === 'classification' && form.format !== 'cifar10' ? this.text('/classes', 'classes', 'Classes', cifar ? '100 fine or 20 coarse ones.' : '') : nothing}
       ${form.format === 'libsvm' ? html`${this.text('/features/count', 'count', 'Features', 'How many there are.')}
@@ -286,15 +286,15 @@ class Page {
     const value = read(form.epsilon);
     const wrong = this.errors.find(({pointer}) => pointer === '/privacy');
     return html`<section class="card"><h2>The promise</h2><fieldset><legend class="unseen">Who may see the records</legend>
-      ${radio('private', 'These records are about people: protect them', 'They get a budget. When it is spent, it is gone.')}
+      ${radio('private', 'These records are about people: protect them', 'They get a budget. It is spent once.')}
       ${radio('public', 'Everybody may see these records', 'No budget. Quality is measured on such data.')}</fieldset>
       ${wrong ? html`<small class="wrong">${inWords(wrong)}</small>` : nothing}${this.wrong('privacy-private')}
       ${form.privacy !== 'private' ? nothing : html`<div class="fields">${this.text('/privacy/epsilon', 'epsilon', 'Epsilon', typeof value === 'number' && value > 0
           ? `Any outcome is at most ${plain(Math.exp(value), 2)} times as likely with a person's record as without it, δ aside.` : '')}
-        ${this.text('/privacy/delta', 'delta', 'Delta', 'The probability left for bad luck: well below one over the number of records.')}
+        ${this.text('/privacy/delta', 'delta', 'Delta', 'The small chance that the bound fails: well below one over the number of records.')}
         ${this.select('/privacy/relation', 'relation', 'Neighbours', [['zero_out', 'with a record, or with nothing in its place'], ['replace_one', 'with a record, or with another one']])}
         ${isOfPersons(form) ? this.select('/rows_kept', 'rows_kept', 'Rows kept of each person', kept,
-          'At random, of whoever has more. Everybody takes the room of so many, so that nothing tells how many there are; no step reads more.') : nothing}</div>${this.holdoutChoice()}`}</section>`;
+          'If a person has more, these are drawn at random. Every person takes the space of this many rows, so that the size of the data does not show how many they have; no step reads more.') : nothing}</div>${this.holdoutChoice()}`}</section>`;
   }
 
   // The holdout cannot be chosen later, so that the form names both choices and what each means.
@@ -322,7 +322,7 @@ class Page {
     return html`<section class="card"><label class="check"><input type="checkbox" id="state" .checked=${this.stated} @change=${(event) => {
         this.stated = event.target.checked;
         this.draw();
-      }}> I state that the column names, ranges, values and the number of records, or of persons, may be known to everybody. The promise cannot be made again under another name.</label>
+      }}> I state that the column names, ranges, values and the number of records, or of persons, may be known to everybody. The same people must not get a second budget under another name.</label>
       ${this.wrong('state')}${this.problemNotice()}
       ${this.open.length ? html`<div class=${this.tried ? 'notice warn' : 'quiet'} id="open">${openWords(this.open)}</div>` : nothing}
       <button class="button accent" id="register" ?disabled=${step} @click=${() => this.attempt()}>${promise}</button>
@@ -341,7 +341,7 @@ class Page {
 
   draw() {
     this.view.draw(html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>Register a dataset</h1>
-      <p class="quiet">Say what may be known about the records, and what is promised to the people in them.</p></div></div>
+      <p class="quiet">Describe what may become public about the records, and what you promise to the people in them.</p></div></div>
       <div class="narrow">${this.fileCard()}${this.columnsCard()}${this.shapeCard()}${this.privacyCard()}${this.sendCard()}</div>`);
   }
 }

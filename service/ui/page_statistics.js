@@ -15,7 +15,7 @@ const kinds = {
   histogram: 'Histogram', mean: 'Mean', sum: 'Sum', variance: 'Variance', quantiles: 'Quantiles', table: 'Table with another column',
 };
 const QUARTERS = '0.25, 0.5, 0.75';
-const words = {RUNNING: 'on its way', SUCCEEDED: 'answered', FAILED: 'failed'};
+const words = {RUNNING: 'running', SUCCEEDED: 'answered', FAILED: 'failed'};
 
 // Returns the columns that are stored, each with its range or its values.
 function columnsOf(dataset) {
@@ -188,7 +188,7 @@ class Page {
     const other = form.kind === 'table' ? field({id: 'other', label: 'With', control: choice({id: 'other', value: form.other, options: names, changed: (value) => this.set('other', value)})}) : nothing;
     if (['mean', 'sum', 'variance'].includes(form.kind))
       return html`${this.text('low', 'low', 'Clipped from', 'The narrower the range, the finer the answer.', 'of its range')}${this.text('high', 'high', 'to', '', 'of its range')}`;
-    const shares = form.kind === 'quantiles' ? this.text('shares', 'shares', 'Shares', 'Of the records that lie below, rising.', QUARTERS) : nothing;
+    const shares = form.kind === 'quantiles' ? this.text('shares', 'shares', 'Shares', 'The shares of records below each quantile, rising.', QUARTERS) : nothing;
     return html`${other}${shares}${numeric ? this.text('bins', 'bins', 'Bins', 'Of equal width over the declared range.', form.kind === 'quantiles' ? '128' : '10') : nothing}`;
   }
 

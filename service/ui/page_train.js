@@ -265,9 +265,9 @@ class Page {
           .value=${String(toSlider(read(form.privacy.epsilon)))} aria-valuetext=${epsilon(read(form.privacy.epsilon))}
           @input=${(event) => changed(String(fromSlider(Number(event.target.value))))}>
           <small>${largest == null ? '' : `at most ${epsilon(below(largest))} fits with these settings`}${this.otherLargest(largest)}</small></div>`}</div>
-      <details ?open=${this.isOpen('exact', '/privacy/delta', '/privacy/accountant')}><summary>Delta, and how epsilon is figured</summary><div class="fields">
+      <details ?open=${this.isOpen('exact', '/privacy/delta', '/privacy/accountant')}><summary>Delta, and how epsilon is computed</summary><div class="fields">
       ${this.text('/privacy/delta', 'delta', 'Delta', 'At most the dataset’s, which is the default.', delta(this.budget?.delta))}
-      ${this.select('/privacy/accountant', 'accountant', 'Figured by', accountants, 'Of this job’s own epsilon: numerically takes less noise for the same one. The ledger charges the Rényi curve either way.')}
+      ${this.select('/privacy/accountant', 'accountant', 'Computed by', accountants, 'For the epsilon of this job: the numerical way needs less noise for the same epsilon. The ledger charges the Rényi curve in both cases.')}
       </div></details></section>`;
   }
 
@@ -304,15 +304,15 @@ class Page {
   viewFields() {
     if (!this.ofImages) return nothing;
     const first = this.select('/augmentation/views', 'views', 'Views of each record', [['', 'as it is (default)'], ...['1', '2', '4', '8', '16'].map((views) => [views, views])],
-      'Their mean counts once: no part of the price, and a step takes as many times as long.');
-    return this.form.views === '' ? first : html`${first}${this.select('/augmentation', 'flip', 'Mirrored', [['', 'never (default)'], ['true', 'as often as not']])}
+      'Their mean counts once, so the price stays the same; a step takes that many times as long.');
+    return this.form.views === '' ? first : html`${first}${this.select('/augmentation', 'flip', 'Mirrored', [['', 'never (default)'], ['true', 'half of the time']])}
       ${this.text('/augmentation/shift', 'shift', 'Moved by', 'Pixels at most, along each side.', '0')}`;
   }
 
   averageField() {
     const {averaging} = this.form;
     if (averaging === 'tail') return this.text('/averaging/share', 'share', 'Share of the steps', 'The last ones, whose mean is kept.', '0.5');
-    return averaging === 'ema' ? this.text('/averaging/decay', 'decay', 'Decay', 'What is kept of the mean in each step.', '0.999') : nothing;
+    return averaging === 'ema' ? this.text('/averaging/decay', 'decay', 'Decay', 'The share of the mean that each step keeps.', '0.999') : nothing;
   }
 
   modelCard() {
@@ -323,7 +323,7 @@ class Page {
       ${this.select('/model/preset', 'preset', 'Model', [...presets.map((name) => [name, name]), [WRITTEN, 'layers, as JSON']],
         estimate?.parameters == null ? '' : `${count(estimate.parameters)} parameters, ${bytes(estimate.memory)} of memory`)}
       ${this.text('/batch_size', 'batch_size', 'Batch size', `Expected: each ${persons ? 'person' : 'record'} is drawn by chance.`, estimate?.batch_size == null ? '' : count(estimate.batch_size))}${this.presetFields()}
-      ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'At most so many in a step: 1, 2, 4, 8 or 16. No part of the price.', '4') : nothing}${form.ranks === '' ? nothing : this.text('/ranks', 'ranks', 'Ranks', 'Processes that take the steps together.', '1')}${this.viewFields()}
+      ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'The largest number in a step: 1, 2, 4, 8 or 16. It does not change the price.', '4') : nothing}${form.ranks === '' ? nothing : this.text('/ranks', 'ranks', 'Ranks', 'Processes that take the steps together.', '1')}${this.viewFields()}
       ${this.text('/epochs', 'epochs', 'Epochs', estimate?.steps == null ? '' : `${count(estimate.steps)} steps`, form.steps ? 'steps are given' : 'default')}
       ${this.text(rate, 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
       ${this.select('/optimizer/name', 'optimizer', 'Optimizer', [['sgd', 'sgd'], ['adam', 'adam']])}
@@ -341,12 +341,12 @@ class Page {
       ${this.select('/optimizer/schedule', 'schedule', 'On its way', [['', 'in a straight line (default)'], ['cosine', 'along a cosine']], 'A cosine ends at 0 unless a last rate is given.')}
       ${this.text('/optimizer/warmup', 'warmup', 'Warm-up', 'The share of the steps over which the rate rises.', '0')}
       ${this.text('/optimizer/weight_decay', 'weight_decay', 'Weight decay', 'Times the rate: what each parameter loses in a step.', '0')}${ofOptimizer}
-      ${dataset?.task === 'regression' ? nothing : this.text('/class_weights', 'class_weights', 'Class weights', 'One for each class, in order, of public numbers: 1, 2.5.', 'all alike', {kind: 'text', within: true})}
+      ${dataset?.task === 'regression' ? nothing : this.text('/class_weights', 'class_weights', 'Class weights', 'One for each class, in order: 1, 2.5. Do not compute them from the records.', 'all alike', {kind: 'text', within: true})}
       ${this.text('/steps', 'steps', 'Steps', 'Instead of epochs.', form.epochs ? 'epochs are given' : 'of the epochs')}
       ${form.preset === WRITTEN ? nothing : html`${this.select('/model/loss', 'loss', 'Loss', [['', 'as it suits the task (default)'], ...losses.map((name) => [name, name.replaceAll('_', ' ')])])}
         ${form.loss === 'huber' ? this.text('/model/loss/huber/delta', 'huber', 'Huber’s delta', 'Errors beyond it count in a straight line.') : nothing}`}
       ${form.preset === 'mlp' ? this.select('/model/bias', 'bias', 'Biases', [['', 'with (default)'], ['false', 'without']]) : nothing}
-      ${this.text('/model/init_seed', 'init_seed', 'Seed of the first weights', 'Of these only: nothing seeds the noise.', '0')}`;
+      ${this.text('/model/init_seed', 'init_seed', 'Seed of the first weights', 'Only for these weights; the noise has no seed.', '0')}`;
   }
 
   algorithmCard() {

@@ -36,7 +36,7 @@ export function regrantCard({path, granted, draw}) {
     if (waits) return html`<section class="card"><h2>A further epoch waits</h2><p>${epsilon(waits.privacy.epsilon)} is asked for. Nothing is granted until
       <a href="/ui/approvals">somebody else approves it</a>.</p></section>`;
     return html`<section class="card"><h2>Grant a further epoch</h2><p class="quiet">A restored backup has forgotten what was spent since it was made. What was promised
-      before counts whole from now on, and what is granted here is promised beside it.</p><form @submit=${send}><div class="fields">
+      before counts whole from now on, and what is granted here is promised in addition.</p><form @submit=${send}><div class="fields">
       ${text('epsilon', 'Epsilon', 'Of the further epoch alone.')}${text('delta', 'Delta', 'Beside that of the epochs before.')}</div>${trouble(problem)}
       <button class="button accent" id="regrant" ?disabled=${!form.epsilon || !form.delta}>Promise a further ${form.epsilon ? epsilon(Number(read(form.epsilon)) || null) : 'epoch'}</button></form></section>`;
   };

@@ -103,7 +103,7 @@ export function startCard({form, set, draw}) {
     const {weights, trainable, fresh} = form();
     return html`${select('/model/trainable', 'trainable', 'Trained', trained, errors, 'The rest is frozen: it gets no noise, and its features can be computed once.')}
       ${['only', 'except'].includes(trainable) ? names(`/model/trainable/${trainable}`, 'trained', 'Tensors', errors) : nothing}
-      ${!weights ? nothing : select('/model/fresh', 'fresh', 'Begun anew', anew, errors, 'Such as a last layer for other classes.')}
+      ${!weights ? nothing : select('/model/fresh', 'fresh', 'Start from random', anew, errors, 'Such as a last layer for other classes.')}
       ${weights && fresh === 'only' ? names('/model/fresh', 'anew', 'Tensors of layers that begin anew', errors) : nothing}
       ${trainable === 'all' ? nothing : select('/features', 'features', 'Features of frozen layers', cached, errors, 'It changes no bit of the model.')}`;
   }

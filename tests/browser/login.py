@@ -46,7 +46,7 @@ def walk(walk, check, daemon, browser):
 def first_key(walk, check, browser):
     browser.go("/ui/")
     browser.click_text("Keys")
-    browser.await_text("asks nobody for a key yet")
+    browser.await_text("does not require keys yet")
     browser.type("[id='/owner']", "ops")
     browser.click("#create")
     browser.await_that("document.getElementById('key')", "the first key")
