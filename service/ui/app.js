@@ -167,8 +167,11 @@ main.addEventListener('click', ({target, defaultPrevented}) => {
   go(link.getAttribute('href'));
 });
 addEventListener('popstate', show);
-// An answer of 401: the key or the session has ended.
-document.addEventListener('nobody', () => {
+// An answer of 401: the key or the session has ended. Or the request was sent before the first key was made, which
+// brings a session: then the page stays, because it shows the key only once.
+document.addEventListener('nobody', async () => {
+  await learn().catch(forget);
+  if (isSomebody()) return;
   becomeNobody();
   if (location.pathname !== LOGIN) show();
 });
