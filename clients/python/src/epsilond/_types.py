@@ -2070,7 +2070,7 @@ class PredictRequest(TypedDict):
     x the floating-point operations of the model's products for one row: at most 2^40, but a single
     row is always accepted."""
 
-    inputs: list[list[float | str | None] | dict[str, Any]]
+    inputs: list[Any]
 
 
 PredictAnswerOutputsItemClass = TypedDict(
