@@ -34,7 +34,7 @@ def options():
     table = set(re.findall(r'^    \{"([a-z-]+)", set_', read("service/config/config_option.c"), re.MULTILINE))
     own = {option for path in pathlib.Path("service/commands").glob("*_command.c")
            for option in re.findall(r'"--([a-z-]+)"', read(path))}
-    return table | own | {"config", "help", "version"}
+    return table | own | {"config", "demo", "help", "version"}
 
 
 def routes():

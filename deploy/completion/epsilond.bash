@@ -34,7 +34,7 @@ _epsilond() {
         regrant) words="--epsilon --delta --order $words" ;;
         key) words="--owner --role --project --expires --scopes $words" ;;
     esac
-    [ "$COMP_CWORD" != 1 ] || words="verify seal backup restore migrate ping rank regrant key --help --version $words"
+    [ "$COMP_CWORD" != 1 ] || words="verify seal backup restore migrate ping rank regrant key --help --version --demo $words"
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 complete -F _epsilond epsilond

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "service/commands/admin_socket.h"
 #include "service/commands/backup_command.h"
+#include "service/commands/demo_command.h"
 #include "service/commands/key_command.h"
 #include "service/commands/migrate_command.h"
 #include "service/commands/ping_command.h"
@@ -146,6 +147,7 @@ static const struct command {
     {"migrate", migrate_command, migrate_usage},
     {"seal", seal_command, seal_usage},
     {"rank", rank_command, rank_usage},
+    {"--demo", demo_command, demo_usage},
 };
 
 /* Runs the command with the arguments from its name on, or prints its usage. */
