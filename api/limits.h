@@ -33,6 +33,7 @@ enum {
     LIMIT_CLASSES = 65536,
     LIMIT_FEATURES = 1 << 20,
     LIMIT_COLUMNS = 65536,
+    LIMIT_MISSING = 16,    /* texts of missing cells, of a table or a column */
     LIMIT_SHAPE = 4,       /* dimensions of a record of idx or npy */
     LIMIT_LAYERS = 1024,   /* including those in branches */
     LIMIT_NESTING = 8,     /* residuals within residuals */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/data/calendar.h"
 #include "engine/data/encode.h"
 
 static const char *apply(struct onnx_graph *graph, const char *op_type, const char *a,
@@ -75,129 +76,304 @@ static const char *shaped(struct onnx_graph *graph, const struct schema *schema)
 
 /* The inputs for the columns of a schema, and the order of their features. */
 struct columns {
-    size_t numeric, categorical;
-    struct ranges ranges; /* (numeric) */
-    double *fallbacks;    /* (numeric) NaN: none */
-    bool any_fallback;
-    const char **parts; /* the features of the numbers, then of each word */
+    const struct schema *schema;
+    size_t numbers, words, buckets; /* columns of each input */
+    const char *given;              /* the numbers; NaN: missing without default */
+    const char *missing;            /* (batch, numbers) which of them are missing */
+    const char **parts;             /* features: the numbers, then column by column */
     size_t part_count;
-    int64_t *order; /* (features) index of each feature in the parts */
+    /* (columns of the schema) where the features of a column are among all parts: its
+     * first feature if it has one part for itself, and of a number those after it */
+    int64_t *place;
+    int64_t width; /* features in the parts so far */
 };
 
-static void take_number(struct columns *columns, const struct column *column)
+static bool is_number(const struct column *column)
 {
-    size_t place = columns->numeric++;
-
-    columns->ranges.low[place] = column->low;
-    columns->ranges.high[place] = column->high;
-    columns->ranges.count = columns->numeric;
-    columns->fallbacks[place] = (double)NAN;
-    if (column->fallback == NULL)
-        return;
-    CHECK(encode_number(&columns->fallbacks[place], column->fallback,
-                        strlen(column->fallback)) == ST_OK);
-    columns->any_fallback = true;
+    return column_kind_form(column->kind) == COLUMN_FORM_NUMBER;
 }
 
-static const char *numbers(struct onnx_graph *graph, const struct columns *columns)
+/* Returns the value that stands for a missing number: its default, or the middle of its
+ * range if missing numbers have a feature. */
+static double stand_in(const struct column *column)
 {
-    size_t count = columns->numeric;
-    const char *given = onnx_graph_input(graph, "numbers", ONNX_DOUBLE, count);
+    if (column->fallback != NULL)
+        return encode_default(column);
+    return column->missing_feature ? column->low / 2 + column->high / 2 : (double)NAN;
+}
 
-    if (columns->any_fallback) {
-        const char *empty = onnx_node(graph, "IsNaN", (struct onnx_inputs){{given}});
-        const char *fallbacks = onnx_doubles(graph, columns->fallbacks, count);
-        given =
-            onnx_node(graph, "Where", (struct onnx_inputs){{empty, fallbacks, given}});
+/* Replaces numbers that stand for missing cells by NaN: number k of each column. NaN
+ * equals nothing. */
+static const char *drop_missing(struct onnx_graph *graph, const struct columns *columns,
+                                const char *given, size_t k, bool *any)
+{
+    static const double nan = (double)NAN;
+    double *numbers = array(columns->numbers, sizeof *numbers);
+    *any = false;
+    for (size_t i = 0, place = 0; i < columns->schema->column_count; i++) {
+        const struct column *column = &columns->schema->columns[i];
+        struct encoder encoder;
+        if (!is_number(column))
+            continue;
+        CHECK(encoder_init(&encoder, column, NULL) == ST_OK);
+        bool has = k < encoder.missing_number_count;
+        numbers[place++] = has ? encoder.missing_numbers[k] : nan;
+        *any = *any || has;
+        encoder_fini(&encoder);
     }
-    return map_ranges(graph, given, &columns->ranges);
+    if (*any) {
+        const char *found = apply(graph, "Equal", given,
+                                  onnx_doubles(graph, numbers, columns->numbers));
+        given = onnx_node(
+            graph, "Where",
+            (struct onnx_inputs){{found, onnx_doubles(graph, &nan, 0), given}});
+    }
+    free(numbers);
+    return given;
 }
 
-static size_t place_of(const struct column *column, const char *value)
+static void add_part(struct columns *columns, const char *part, size_t width)
 {
-    size_t place = 0;
-    while (place < column->value_count && strcmp(column->values[place], value) != 0)
-        place++;
-    return place;
+    columns->parts[columns->part_count++] = part;
+    columns->width += (int64_t)width;
 }
 
-/* The index of each word among the declared values; for the empty word, the index of
- * the default, if there is one. */
-static const char *places(struct onnx_graph *graph, const struct column *column,
-                          const char *cells)
+/* Adds the input of all numbers, fills in those that are missing, and maps them. */
+static void add_numbers(struct onnx_graph *graph, struct columns *columns)
+{
+    const size_t count = columns->numbers;
+    struct ranges ranges = {array(count, sizeof(double)), array(count, sizeof(double)),
+                            count};
+    double *fill = array(count, sizeof *fill);
+    const char *given = onnx_graph_input(graph, "numbers", ONNX_DOUBLE, count);
+    bool any = true;
+    for (size_t k = 0; any; k++)
+        given = drop_missing(graph, columns, given, k, &any);
+    any = false;
+    for (size_t i = 0, place = 0; i < columns->schema->column_count; i++) {
+        const struct column *column = &columns->schema->columns[i];
+        if (!is_number(column))
+            continue;
+        ranges.low[place] = column->low;
+        ranges.high[place] = column->high;
+        fill[place] = stand_in(column);
+        any = any || !isnan(fill[place]);
+        columns->place[i] = (int64_t)place++;
+    }
+    columns->given = given;
+    if (any) {
+        const char *fills = onnx_doubles(graph, fill, count);
+        columns->missing = onnx_node(graph, "IsNaN", (struct onnx_inputs){{given}});
+        columns->given = onnx_node(
+            graph, "Where", (struct onnx_inputs){{columns->missing, fills, given}});
+    }
+    add_part(columns, map_ranges(graph, columns->given, &ranges), count);
+    free(ranges.low);
+    free(ranges.high);
+    free(fill);
+}
+
+/* Column number place of a (batch, columns) input, as (batch, 1). */
+static const char *take(struct onnx_graph *graph, const char *input, size_t place)
+{
+    const int64_t at = (int64_t)place;
+    const char *taken = apply(graph, "Gather", input, onnx_int64s(graph, &at, 1));
+    onnx_attribute_int(graph, "axis", 1);
+    return taken;
+}
+
+/* Converts indices from 0 to count - 1, (batch, 1), to one feature each. If others are
+ * no error, their features are all 0. */
+static const char *one_hot(struct onnx_graph *graph, const char *indices, size_t count,
+                           bool others)
+{
+    static const int64_t flat[] = {0, -1};
+    int64_t *values = array(count, sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (int64_t)i;
+    const char *features =
+        onnx_ml_node(graph, "OneHotEncoder", (struct onnx_inputs){{indices}});
+    onnx_attribute_ints(graph, "cats_int64s", values, count);
+    onnx_attribute_int(graph, "zeros", others);
+    free(values);
+    return onnx_reshape(graph, features, flat, 2);
+}
+
+/* ---- words ---- */
+
+/* The index of the feature that a missing word has; -1: it is an error. */
+static int64_t missing_place(const struct column *column)
+{
+    if (column->missing_feature)
+        return (int64_t)schema_column_features(column) - 1;
+    for (size_t i = 0; column->fallback != NULL && i < column->value_count; i++)
+        if (strcmp(column->values[i], column->fallback) == 0)
+            return (int64_t)i;
+    return -1;
+}
+
+/* The index of each word among the features of its column. */
+static const char *word_places(struct onnx_graph *graph, const struct column *column,
+                               const char *cells)
 {
     size_t count = column->value_count;
-    const char **keys = array(count + 1, sizeof *keys);
-    int64_t *values = array(count + 1, sizeof *values);
+    const char **keys = array(count + column->missing_count + 1, sizeof *keys);
+    int64_t *values = array(count + column->missing_count + 1, sizeof *values);
 
     for (size_t i = 0; i < count; i++) {
         keys[i] = column->values[i];
         values[i] = (int64_t)i;
     }
-    if (column->fallback != NULL && place_of(column, "") == count) {
-        keys[count] = "";
-        values[count++] = (int64_t)place_of(column, column->fallback);
+    keys[count] = "";
+    values[count++] = missing_place(column);
+    for (size_t i = 0; i < column->missing_count; i++) {
+        if (column->missing[i][0] == '\0')
+            continue;
+        keys[count] = column->missing[i];
+        values[count++] = missing_place(column);
     }
     const char *found =
         onnx_ml_node(graph, "LabelEncoder", (struct onnx_inputs){{cells}});
     onnx_attribute_strings(graph, "keys_strings", keys, count);
     onnx_attribute_ints(graph, "values_int64s", values, count);
-    onnx_attribute_int(graph, "default_int64", -1);
+    onnx_attribute_int(graph, "default_int64",
+                       column->other ? (int64_t)column->value_count : -1);
     free(values);
     free(keys);
     return found;
 }
 
-/* Converts column number place of the words to one feature for each declared value. */
-static const char *one_hot(struct onnx_graph *graph, const struct column *column,
-                           const char *words, size_t place)
-{
-    static const int64_t flat[] = {0, -1};
-    const int64_t at = (int64_t)place;
-    int64_t *values = array(column->value_count, sizeof *values);
-    const char *cells = apply(graph, "Gather", words, onnx_int64s(graph, &at, 1));
-
-    onnx_attribute_int(graph, "axis", 1);
-    for (size_t i = 0; i < column->value_count; i++)
-        values[i] = (int64_t)i;
-    const char *found = places(graph, column, cells);
-    const char *features =
-        onnx_ml_node(graph, "OneHotEncoder", (struct onnx_inputs){{found}});
-    onnx_attribute_ints(graph, "cats_int64s", values, column->value_count);
-    onnx_attribute_int(graph, "zeros", 0); /* other words are errors */
-    free(values);
-    return onnx_reshape(graph, features, flat, 2);
-}
-
-static void add_words(struct onnx_graph *graph, struct columns *columns,
-                      const struct schema *schema)
+/* Adds the inputs of categorical columns, as texts, and of hashed ones, as indices. */
+static void add_words(struct onnx_graph *graph, struct columns *columns)
 {
     const char *words =
-        onnx_graph_input(graph, "words", ONNX_STRING, columns->categorical);
-    for (size_t i = 0, place = 0; i < schema->column_count; i++)
-        if (schema->columns[i].kind == COLUMN_CATEGORICAL)
-            columns->parts[columns->part_count++] =
-                one_hot(graph, &schema->columns[i], words, place++);
+        columns->words == 0
+            ? NULL
+            : onnx_graph_input(graph, "words", ONNX_STRING, columns->words);
+    const char *buckets =
+        columns->buckets == 0
+            ? NULL
+            : onnx_graph_input(graph, "buckets", ONNX_INT64, columns->buckets);
+    for (size_t i = 0, word = 0, bucket = 0; i < columns->schema->column_count; i++) {
+        const struct column *column = &columns->schema->columns[i];
+        if (column_kind_form(column->kind) != COLUMN_FORM_WORD)
+            continue;
+        const char *indices =
+            column->kind == COLUMN_HASHED
+                ? take(graph, buckets, bucket++)
+                : word_places(graph, column, take(graph, words, word++));
+        const size_t features = schema_column_features(column);
+        columns->place[i] = columns->width;
+        add_part(columns, one_hot(graph, indices, features, false), features);
+    }
 }
 
-/* Numbers come first among the parts. */
-static void find_order(struct columns *columns, const struct schema *schema)
-{
-    int64_t number = 0, word = (int64_t)columns->numeric;
-    size_t feature = 0;
+/* ---- dates ---- */
 
-    for (size_t i = 0; i < schema->column_count; i++) {
-        const struct column *column = &schema->columns[i];
-        if (column->kind == COLUMN_NUMERIC)
-            columns->order[feature++] = number++;
-        for (size_t v = 0;
-             column->kind == COLUMN_CATEGORICAL && v < column->value_count; v++)
-            columns->order[feature++] = word++;
+static const char *by_whole(struct onnx_graph *graph, const char *op_type,
+                            const char *name, int64_t number)
+{
+    return apply(graph, op_type, name, onnx_int64s(graph, &number, 0));
+}
+
+static const char *quotient(struct onnx_graph *graph, const char *name, int64_t by)
+{
+    return by_whole(graph, "Div", name, by);
+}
+
+/* The month of each day from 0, as calendar.c computes it. Divisions of int64 drop the
+ * remainder, and all numbers are positive. */
+static const char *month_of(struct onnx_graph *graph, const char *days)
+{
+    const char *day =
+        by_whole(graph, "Mod", by_whole(graph, "Add", days, 719468), 146097);
+    const char *year = apply(graph, "Sub", day, quotient(graph, day, 1460));
+    year = apply(graph, "Add", year, quotient(graph, day, 36524));
+    year =
+        quotient(graph, apply(graph, "Sub", year, quotient(graph, day, 146096)), 365);
+    const char *before = by_whole(graph, "Mul", year, 365);
+    before = apply(graph, "Add", before, quotient(graph, year, 4));
+    before = apply(graph, "Sub", before, quotient(graph, year, 100));
+    const char *of_year = apply(graph, "Sub", day, before);
+    const char *month = quotient(
+        graph, by_whole(graph, "Add", by_whole(graph, "Mul", of_year, 5), 2), 153);
+    return by_whole(graph, "Mod", by_whole(graph, "Add", month, 2), 12);
+}
+
+static const char *part_of(struct onnx_graph *graph, enum calendar_part part,
+                           const char *days)
+{
+    switch (part) {
+    case CALENDAR_QUARTER: return quotient(graph, month_of(graph, days), 3);
+    case CALENDAR_MONTH: return month_of(graph, days);
+    case CALENDAR_WEEKDAY:
+    case CALENDAR_PART_COUNT: break;
+    }
+    return by_whole(graph, "Mod", by_whole(graph, "Add", days, 719470), 7);
+}
+
+/* Adds the parts of a date whose number is `place` among the numbers. A missing date
+ * without default has no part: its index is -1. */
+static void add_parts(struct onnx_graph *graph, struct columns *columns,
+                      const struct column *column, size_t place)
+{
+    const bool none = column->missing_feature && column->fallback == NULL;
+    const char *days = take(graph, columns->given, place);
+    days = by_double(graph, "Max", days, column->low);
+    days = onnx_cast(graph, by_double(graph, "Min", days, column->high), ONNX_INT64);
+    for (int i = 0; i < CALENDAR_PART_COUNT; i++) {
+        static const int64_t minus_one = -1;
+        const enum calendar_part part = (enum calendar_part)i;
+        if ((column->parts >> i & 1) == 0)
+            continue;
+        const char *index = part_of(graph, part, days);
+        if (none)
+            index = onnx_node(
+                graph, "Where",
+                (struct onnx_inputs){{take(graph, columns->missing, place),
+                                      onnx_int64s(graph, &minus_one, 0), index}});
+        add_part(columns, one_hot(graph, index, calendar_part_size(part), none),
+                 calendar_part_size(part));
+    }
+}
+
+/* Adds the features of numbers other than the mapped number: parts of dates, and
+ * whether the cell is missing. */
+static void add_extras(struct onnx_graph *graph, struct columns *columns,
+                       int64_t *extras)
+{
+    for (size_t i = 0, place = 0; i < columns->schema->column_count; i++) {
+        const struct column *column = &columns->schema->columns[i];
+        if (!is_number(column))
+            continue;
+        extras[i] = columns->width;
+        if (column->parts != 0)
+            add_parts(graph, columns, column, place);
+        if (column->missing_feature)
+            add_part(columns,
+                     onnx_cast(graph, take(graph, columns->missing, place), ONNX_FLOAT),
+                     1);
+        place++;
+    }
+}
+
+static void find_order(const struct columns *columns, const int64_t *extras,
+                       int64_t *order)
+{
+    size_t feature = 0;
+    for (size_t i = 0; i < columns->schema->column_count; i++) {
+        const struct column *column = &columns->schema->columns[i];
+        if (!schema_is_feature(column))
+            continue;
+        const uint32_t features = schema_column_features(column);
+        for (uint32_t v = 0; v < features; v++)
+            order[feature++] =
+                is_number(column) && v > 0 ? extras[i] + v - 1 : columns->place[i] + v;
     }
 }
 
 static const char *joined(struct onnx_graph *graph, const struct columns *columns,
-                          size_t features)
+                          const int64_t *order, size_t features)
 {
     const char *all = columns->parts[0];
 
@@ -205,36 +381,36 @@ static const char *joined(struct onnx_graph *graph, const struct columns *column
         return all;
     all = onnx_node_of_many(graph, "Concat", columns->parts, columns->part_count);
     onnx_attribute_int(graph, "axis", 1);
-    all = apply(graph, "Gather", all, onnx_int64s(graph, columns->order, features));
+    all = apply(graph, "Gather", all, onnx_int64s(graph, order, features));
     onnx_attribute_int(graph, "axis", 1);
     return all;
 }
 
 static const char *in_columns(struct onnx_graph *graph, const struct schema *schema)
 {
-    size_t count = schema->column_count, features = schema_features(schema);
+    const size_t count = schema->column_count, features = schema_features(schema);
     struct columns columns = {
-        .ranges = {array(count, sizeof(double)), array(count, sizeof(double)), 0},
-        .fallbacks = array(count, sizeof(double)),
-        .parts = array(count, sizeof *columns.parts),
-        .order = array(features, sizeof *columns.order)};
+        .schema = schema,
+        .parts = array(count * (CALENDAR_PART_COUNT + 2), sizeof *columns.parts),
+        .place = array(count, sizeof *columns.place)};
+    int64_t *extras = array(count, sizeof *extras);
+    int64_t *order = array(features, sizeof *order);
 
     for (size_t i = 0; i < count; i++) {
-        if (schema->columns[i].kind == COLUMN_NUMERIC)
-            take_number(&columns, &schema->columns[i]);
-        columns.categorical += schema->columns[i].kind == COLUMN_CATEGORICAL;
+        columns.numbers += is_number(&schema->columns[i]);
+        columns.words += schema->columns[i].kind == COLUMN_CATEGORICAL;
+        columns.buckets += schema->columns[i].kind == COLUMN_HASHED;
     }
-    if (columns.numeric > 0)
-        columns.parts[columns.part_count++] = numbers(graph, &columns);
-    if (columns.categorical > 0)
-        add_words(graph, &columns, schema);
-    find_order(&columns, schema);
-    const char *all = joined(graph, &columns, features);
-    free(columns.ranges.low);
-    free(columns.ranges.high);
-    free(columns.fallbacks);
+    if (columns.numbers > 0)
+        add_numbers(graph, &columns);
+    add_words(graph, &columns);
+    add_extras(graph, &columns, extras);
+    find_order(&columns, extras, order);
+    const char *all = joined(graph, &columns, order, features);
     free(columns.parts);
-    free(columns.order);
+    free(columns.place);
+    free(extras);
+    free(order);
     return all;
 }
 

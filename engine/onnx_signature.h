@@ -7,8 +7,14 @@
  *   shaped    inputs   float   cells                 as stored, before the division
  *   indexed   inputs   float, or double if a      every number, absent ones as 0
  *                      range is declared
- *   columns   numbers  double  numeric columns       in order; NaN is an empty cell
- *             words    string  categorical columns   in order; "" is an empty cell
+ *   columns   numbers  double  columns of numbers    in order; NaN is a missing cell,
+ *                                                    booleans are 0 or 1, and dates are
+ *                                                    days since 1970-01-01
+ *             words    string  categorical columns   in order; "" is a missing cell
+ *             buckets  int64   hashed columns        in order: encode_bucket of a cell,
+ *                                                    of the default if it is missing, or
+ *                                                    the number of buckets if missing
+ *                                                    cells are a category
  *
  *   task            output, (batch, ...)
  *   classification  probabilities  float   classes
@@ -16,8 +22,8 @@
  *   regression      value          double            in the label's own unit
  *
  * Values with a range are mapped in double, as in encode.h: in float32, a range far
- * from zero would lose digits. A word that is not declared has no encoding: the graph
- * fails, just as predict refuses such a word.
+ * from zero would lose digits. A word that is not declared has no encoding unless the
+ * column has a category for it: the graph fails, just as predict refuses such a word.
  *
  * Threads: as the graph.
  */

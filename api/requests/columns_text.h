@@ -3,8 +3,10 @@
  * formats with columns have.
  *
  *   "header"?:flag, "delimiter"?:","|";"|TAB|"|", "decimal"?:"."|",",
- *   "columns":[{"name","kind":numeric|categorical|label|ignored,
- *               "range"|"values","default"}], "classes"?:count
+ *   "missing"?:[texts], "columns":[{"name","kind",...}], "classes"?:count
+ *
+ * The texts of missing cells of the table are those of each column that has no "missing"
+ * of its own (column_text.h), and are written there.
  *
  * The classes are counted from the label's values. If "classes" is given as well, the
  * two must agree.

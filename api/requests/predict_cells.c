@@ -52,11 +52,6 @@ bool predict_extent(struct predict_extent *extent, const char *text, const char 
     return depth == 0 && i > 0;
 }
 
-static bool takes_cell(const struct column *column)
-{
-    return column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
-}
-
 /* Refuses the row and lists the cells that are counted. */
 static enum status refuse_count(const struct predict_row *row, size_t cells,
                                 struct error *error)
@@ -65,7 +60,7 @@ static enum status refuse_count(const struct predict_row *row, size_t cells,
     const struct column *first = NULL, *last = NULL;
     struct fault fault = {.kind = FAULT_OUT_OF_RANGE};
     for (size_t i = 0; i < schema->column_count; i++) {
-        if (!takes_cell(&schema->columns[i]))
+        if (!schema_is_feature(&schema->columns[i]))
             continue;
         first = first == NULL ? &schema->columns[i] : first;
         last = &schema->columns[i];
@@ -76,25 +71,29 @@ static enum status refuse_count(const struct predict_row *row, size_t cells,
                  cells, row->cells);
     else
         snprintf(fault.text, sizeof fault.text,
-                 "has %zu cells, must have %zu: one for each numeric or categorical "
-                 "column in the order declared, \"%.40s\" to \"%.40s\", and none for "
+                 "has %zu cells, must have %zu: one for each column that makes "
+                 "features in the order declared, \"%.40s\" to \"%.40s\", and none for "
                  "the label or an ignored column",
                  cells, row->cells, first->name, last->name);
     return fault_add(error, &fault);
 }
 
-/* Reads a number for a numeric column, a string for a categorical one, and null as an
- * empty cell of either. */
+/* Reads a number for a numeric column, true or false for a boolean one, a string for
+ * any other, and null as an empty cell of each. */
 static void read_cell(const struct encoder *encoder, float *out, struct json_node node)
 {
     struct error local = {0};
     char number[40] = "";
     const char *text = number;
     size_t refusals = json_refusals(node);
-    if (!json_is_null(node.value) && encoder->column->kind == COLUMN_CATEGORICAL)
-        text = json_read_text(node);
-    else if (!json_is_null(node.value))
+    if (json_is_null(node.value))
+        text = "";
+    else if (encoder->column->kind == COLUMN_NUMERIC)
         snprintf(number, sizeof number, "%.17g", json_read_real(node, json_any_real));
+    else if (encoder->column->kind == COLUMN_BOOLEAN)
+        text = json_read_flag(node) ? "true" : "false";
+    else
+        text = json_read_text(node);
     if (json_refusals(node) > refusals)
         return;
     struct cell cell = {text, strlen(text)};
@@ -139,7 +138,7 @@ static void read_columns(const struct predict_row *row, float *out,
     size_t place = 0;
     for (size_t i = 0; i < row->schema->column_count; i++) {
         const struct column *column = &row->schema->columns[i];
-        if (!takes_cell(column))
+        if (!schema_is_feature(column))
             continue;
         read_cell(&row->encoders[i], out, take_cell(whole, column->name, place++));
         out += schema_column_features(column);

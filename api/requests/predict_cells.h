@@ -26,7 +26,7 @@ struct predict_extent {
 bool predict_extent(struct predict_extent *extent, const char *text, const char *end);
 
 /* Writes the features of a flat array or object to out (schema_features). An object has
- * a member for each numeric or categorical column, in any order. It may have members
+ * a member for each column that makes features, in any order. It may have members
  * for the other declared columns, which are not read.
  *   ST_INVALID  all its faults; error->pointer is that of a cell, "/17", or "" for the
  *               row. out may then be partly written. */

@@ -81,20 +81,41 @@ static const char *read_text(struct cell *cell, const char *text, const char *en
     return at + 1;
 }
 
+/* Returns the position after the word at text, or NULL. */
+static const char *pass_word(const char *text, const char *end, const char *word)
+{
+    const size_t size = strlen(word);
+    return (size_t)(end - text) >= size && memcmp(text, word, size) == 0 ? text + size
+                                                                         : NULL;
+}
+
+static const char *read_flag(struct cell *cell, const char *text, const char *end)
+{
+    static const char *const flags[] = {"true", "false"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *behind = pass_word(text, end, flags[i]);
+        *cell = (struct cell){flags[i], strlen(flags[i])};
+        if (behind != NULL)
+            return behind;
+    }
+    return NULL;
+}
+
 /* Reads a cell of a column in the form that the encoder takes. */
 static const char *read_cell(struct cell *cell, enum column_kind kind, const char *text,
                              const char *end)
 {
-    static const char null[] = "null";
     double value;
-    if ((size_t)(end - text) >= sizeof null - 1 &&
-        memcmp(text, null, sizeof null - 1) == 0) {
+    const char *behind = pass_word(text, end, "null");
+    if (behind != NULL) {
         *cell = (struct cell){"", 0};
-        return text + sizeof null - 1;
+        return behind;
     }
-    if (kind == COLUMN_CATEGORICAL)
+    if (kind == COLUMN_BOOLEAN)
+        return read_flag(cell, text, end);
+    if (kind != COLUMN_NUMERIC)
         return text < end && *text == '"' ? read_text(cell, text, end) : NULL;
-    const char *behind = read_number(&value, text, end);
+    behind = read_number(&value, text, end);
     if (behind != NULL)
         *cell = (struct cell){text, (size_t)(behind - text)};
     return behind;
@@ -114,7 +135,7 @@ static const char *read_columns(const struct predict_row *row, float *out,
     for (size_t i = 0; i < row->schema->column_count && at != NULL; i++) {
         const struct column *column = &row->schema->columns[i];
         struct cell cell;
-        if (column->kind != COLUMN_NUMERIC && column->kind != COLUMN_CATEGORICAL)
+        if (!schema_is_feature(column))
             continue;
         at = read_cell(&cell, column->kind, skip_blanks(at, end), end);
         if (at == NULL || encoder_features(&row->encoders[i], out, cell, NULL) != ST_OK)

@@ -18,10 +18,10 @@ _Static_assert((int)LIMIT_SHAPE == (int)READER_SHAPE_MAX,
 void schema_text_members(const char *members[SCHEMA_MEMBERS_MAX],
                          const char *const *head)
 {
-    static const char *const own[] = {"format", "task",      "classes",    "features",
-                                      "header", "delimiter", "decimal",    "columns",
-                                      "labels", "target",    "privacy_id", "rows_kept",
-                                      NULL};
+    static const char *const own[] = {"format",    "task",      "classes", "features",
+                                      "header",    "delimiter", "decimal", "missing",
+                                      "columns",   "labels",    "target",  "privacy_id",
+                                      "rows_kept", NULL};
     size_t count = 0;
     while (*head != NULL)
         members[count++] = *head++;
@@ -148,6 +148,7 @@ static void read_answer(struct schema *schema, const struct json_node *object)
     schema_value_refuse_unless(FORM_COLUMNS, object, "header", "has a header");
     schema_value_refuse_unless(FORM_COLUMNS, object, "delimiter", "has a delimiter");
     schema_value_refuse_unless(FORM_COLUMNS, object, "decimal", "has a decimal sign");
+    schema_value_refuse_unless(FORM_COLUMNS, object, "missing", "has missing cells");
     schema_value_refuse_unless(FORM_COLUMNS, object, "columns", "has columns");
     if (schema->task == TASK_REGRESSION) {
         schema_value_refuse(object, "labels", "a regression has a target");

@@ -82,8 +82,9 @@ static void write_bin(const struct answering *answering, const struct axis *axis
             column = &answering->schema->columns[i];
     if (column == NULL) /* the label of a format without columns */
         schema_class_name(answering->schema, (uint32_t)bin, name, sizeof name);
-    json_write_text(answering->writer, "value",
-                    column != NULL ? column->values[bin] : name);
+    else
+        schema_word_name(column, (uint32_t)bin, name, sizeof name);
+    json_write_text(answering->writer, "value", name);
 }
 
 static void write_histogram(const struct answering *answering)

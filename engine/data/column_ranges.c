@@ -133,7 +133,7 @@ void column_ranges_rescale(struct rescaling *rescaling,
                 (float)(half_width(column->low, column->high) / half);
             rescaling->offset[feature] = (float)(offset / half);
         }
-        if (column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL)
+        if (schema_is_feature(column))
             feature += schema_column_features(column);
     }
 }

@@ -17,12 +17,6 @@
  *   ST_INVALID  anything else */
 enum status encode_number(double *value, const char *text, size_t size);
 
-/* Writes schema_column_features(column) features from the cell text[0..size).
- *   ST_INVALID  not a number, not finite, a value not declared, or empty without
- *               default; error->text says which, without quoting the cell */
-enum status encode_cell(float *out, const struct column *column, const char *text,
-                        size_t size, struct error *error);
-
 /* Returns one feature of a record without columns, from its unscaled finite value. The
  * caller must refuse a result that is not finite: the value was too large for
  * float32. */
@@ -44,8 +38,11 @@ float encode_target(const struct schema *schema, double value);
 struct string_index;
 struct encoder {
     const struct column *column;
-    struct string_index *values; /* NULL: linear search */
-    bool decimal_comma;          /* numbers in cells have a comma (dialect.h) */
+    struct string_index *values; /* NULL: the column declares none */
+    double *missing_numbers;     /* texts of missing cells that are numbers */
+    size_t missing_number_count;
+    bool is_plain_number; /* a cell that is a number becomes its mapped value only */
+    bool decimal_comma;   /* numbers in cells have a comma (dialect.h) */
 };
 struct cell {
     const char *text;
@@ -57,14 +54,27 @@ enum status encoder_init(struct encoder *encoder, const struct column *column,
                          struct error *error);
 void encoder_fini(struct encoder *encoder); /* a zeroed one is allowed */
 
-/* Writes the features of a numeric or categorical column, as encode_cell does. */
+/* Writes schema_column_features(column) features of a column that makes features.
+ *   ST_INVALID  the cell is not of the column's kind, not one of the declared words, or
+ *               missing without default; error->text says which, without quoting it */
 enum status encoder_features(const struct encoder *encoder, float *out,
                              struct cell cell, struct error *error);
-/* Encodes a label of a classification; ST_INVALID as for encode_cell. */
+/* Encodes a label of a classification; ST_INVALID as for encoder_features. */
 enum status encoder_class(const struct encoder *encoder, uint32_t *class_index,
                           struct cell cell, struct error *error);
-/* Encodes a label of a regression; ST_INVALID as for encode_cell. */
+/* Encodes a label of a regression; ST_INVALID as for encoder_features. */
 enum status encoder_target(const struct encoder *encoder, float *target,
                            struct cell cell, struct error *error);
+
+/* Returns the bucket of a text in a hashed column: the first eight bytes, as a
+ * big-endian number, of SHA-256 of the decimal seed, a colon and the text, modulo the
+ * number of buckets. */
+uint32_t encode_bucket(const struct column *column, struct cell cell);
+
+/* Returns whether the text is a value of a boolean column. */
+bool encode_is_boolean(const char *text);
+
+/* Reads the number that a default stands for, in the column's own unit. */
+double encode_default(const struct column *column);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/data/calendar.h"
 #include "engine/data/matrix.h"
 
 static const char *const task_names[] = {
@@ -13,12 +14,43 @@ static const char *const task_names[] = {
     [TASK_REGRESSION] = "regression",
 };
 
+static const struct {
+    const char *name;
+    enum column_form form;
+} kinds[COLUMN_KIND_COUNT] = {
+    [COLUMN_NUMERIC] = {"numeric", COLUMN_FORM_NUMBER},
+    [COLUMN_CATEGORICAL] = {"categorical", COLUMN_FORM_WORD},
+    [COLUMN_LABEL] = {"label", COLUMN_FORM_NONE},
+    [COLUMN_IGNORED] = {"ignored", COLUMN_FORM_NONE},
+    [COLUMN_PRIVACY_ID] = {"privacy_id", COLUMN_FORM_NONE},
+    [COLUMN_BOOLEAN] = {"boolean", COLUMN_FORM_NUMBER},
+    [COLUMN_DATE] = {"date", COLUMN_FORM_NUMBER},
+    [COLUMN_HASHED] = {"hashed", COLUMN_FORM_WORD},
+};
+
+const char *column_kind_name(enum column_kind kind)
+{
+    return kinds[kind].name;
+}
+
+enum column_form column_kind_form(enum column_kind kind)
+{
+    return kinds[kind].form;
+}
+
+static void texts_free(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
 static void column_fini(struct column *column)
 {
-    for (size_t i = 0; i < column->value_count; i++)
-        free(column->values[i]);
-    free(column->values);
+    texts_free(column->values, column->value_count);
+    texts_free(column->missing, column->missing_count);
     free(column->fallback);
+    free(column->format);
     free(column->name);
 }
 
@@ -31,9 +63,9 @@ void schema_fini(struct schema *schema)
     *schema = (struct schema){0};
 }
 
-static bool is_feature(const struct column *column)
+bool schema_is_feature(const struct column *column)
 {
-    return column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
+    return column_kind_form(column->kind) != COLUMN_FORM_NONE;
 }
 
 static uint32_t shaped_features(const struct schema *schema)
@@ -49,7 +81,7 @@ static uint32_t features_of_columns(const struct schema *schema)
     uint32_t features = 0;
     for (size_t i = 0; i < schema->column_count; i++) {
         const struct column *column = &schema->columns[i];
-        if (is_feature(column))
+        if (schema_is_feature(column))
             CHECK(!__builtin_add_overflow(features, schema_column_features(column),
                                           &features));
     }
@@ -78,7 +110,7 @@ uint32_t schema_cells(const struct schema *schema)
         return schema_features(schema);
     uint32_t cells = 0;
     for (size_t i = 0; i < schema->column_count; i++)
-        cells += is_feature(&schema->columns[i]);
+        cells += schema_is_feature(&schema->columns[i]);
     return cells;
 }
 
@@ -107,9 +139,30 @@ bool schema_has_columns(const struct schema *schema)
     return schema->reader->form == FORM_COLUMNS;
 }
 
+uint32_t schema_column_own_features(const struct column *column)
+{
+    if (column_kind_form(column->kind) == COLUMN_FORM_NUMBER)
+        return 1 + calendar_parts_size(column->parts);
+    return column->kind == COLUMN_HASHED ? column->buckets
+                                         : (uint32_t)column->value_count;
+}
+
 uint32_t schema_column_features(const struct column *column)
 {
-    return column->kind == COLUMN_CATEGORICAL ? (uint32_t)column->value_count : 1;
+    return schema_column_own_features(column) + column->other + column->missing_feature;
+}
+
+void schema_word_name(const struct column *column, uint32_t word, char *text,
+                      size_t size)
+{
+    uint32_t own = schema_column_own_features(column);
+    if (word >= own)
+        snprintf(text, size, "%s",
+                 word == own && column->other ? COLUMN_OTHER : COLUMN_MISSING);
+    else if (column->value_count > 0)
+        snprintf(text, size, "%s", column->values[word]);
+    else
+        snprintf(text, size, "%" PRIu32, word);
 }
 
 static const struct column *first_of(const struct schema *schema, enum column_kind kind)
@@ -195,18 +248,22 @@ static bool ranges_agree(const struct column *a, const struct column *b)
     return a->low == b->low && a->high == b->high;
 }
 
+/* A date's format may differ, as the text of missing cells may: it says how cells are
+ * written, not what they mean. */
 static bool column_agrees(const struct column *a, const struct column *b)
 {
-    if (a->kind != b->kind || strcmp(a->name, b->name) != 0)
+    if (a->kind != b->kind || strcmp(a->name, b->name) != 0 || a->other != b->other ||
+        a->missing_feature != b->missing_feature)
         return false;
-    return a->kind == COLUMN_NUMERIC ? ranges_agree(a, b) : texts_agree(a, b);
+    return ranges_agree(a, b) && texts_agree(a, b) && a->parts == b->parts &&
+           a->buckets == b->buckets && a->seed == b->seed;
 }
 
 static const struct column *next_feature(const struct schema *schema, size_t *place)
 {
     while (*place < schema->column_count) {
         const struct column *column = &schema->columns[(*place)++];
-        if (is_feature(column))
+        if (schema_is_feature(column))
             return column;
     }
     return NULL;

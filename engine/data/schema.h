@@ -7,11 +7,20 @@
  *   shaped       feature = value / scale, with scale rounded to float32
  *   indexed      value, or clipped to [low, high] and mapped to [-1, 1] if a range is
  *                given; an absent index is 0 before mapping
- *   numeric      clipped to [low, high], mapped to [-1, 1]; its default if the cell is
- *                empty
- *   categorical  one feature per declared value, 1 for the cell's value, else 0
+ *   numeric      clipped to [low, high], mapped to [-1, 1]
+ *   boolean      -1 or 1
+ *   date         its days since 1970-01-01, as a number; then the declared parts of the
+ *                year, each one feature per value
+ *   categorical  one feature per declared value, 1 for the cell's value, else 0; one
+ *                more for all other words, if declared
+ *   hashed       one feature per bucket; a cell's bucket is a hash of its text under the
+ *                column's public seed
  *   label        the index of the value in the declared list, from 0; regression:
  *                clipped to [low, high] and mapped to [-1, 1], predictions mapped back
+ *   missing      an empty cell, or one with a declared text, takes the column's default.
+ *                If declared, it has one more feature, the last one of the column: then
+ *                the other features of a word are 0, and a number without default is 0,
+ *                the middle of its range
  *   privacy_id   no feature: rows with the same text are one person's (persons.h). In a
  *                format without columns the ids are in a separate file (id_file.h)
  *
@@ -30,22 +39,51 @@
 #include "engine/data/reader.h"
 
 enum task { TASK_CLASSIFICATION, TASK_REGRESSION };
+/* Rows of schema.c's table of kinds. */
 enum column_kind {
     COLUMN_NUMERIC,
     COLUMN_CATEGORICAL,
     COLUMN_LABEL,
     COLUMN_IGNORED,
-    COLUMN_PRIVACY_ID
+    COLUMN_PRIVACY_ID,
+    COLUMN_BOOLEAN,
+    COLUMN_DATE,
+    COLUMN_HASHED,
+    COLUMN_KIND_COUNT
+};
+
+/* What a column of a kind becomes. */
+enum column_form {
+    COLUMN_FORM_NONE,   /* no feature */
+    COLUMN_FORM_NUMBER, /* a number in a range, which is mapped to [-1, 1] */
+    COLUMN_FORM_WORD,   /* one of a fixed number of words, each with a feature */
 };
 
 struct column {
     char *name;
     enum column_kind kind;
-    double low, high;   /* numeric, and the label of a regression; low < high */
+    double low, high;   /* numbers, and the label of a regression; low < high */
     size_t value_count; /* categorical, and the label of a classification */
     char **values;
-    char *fallback; /* replaces an empty cell; NULL: an empty cell is an error */
+    char *fallback; /* replaces a missing cell; NULL: a missing cell is an error, unless
+                       it has a feature of its own */
+
+    /* The texts of missing cells. An empty cell is always missing. */
+    size_t missing_count; /* at most COLUMN_MISSING_MAX */
+    char **missing;
+    bool missing_feature; /* one more feature, 1 if the cell is missing, which exists
+                             whether or not a cell is missing */
+    bool other;           /* categorical: one more feature for all undeclared words */
+
+    uint32_t buckets; /* hashed: the number of words */
+    uint64_t seed;    /* hashed: public, drawn when the dataset was declared */
+    bool has_seed;    /* hashed: the seed is known */
+
+    char *format;   /* date: calendar.h */
+    unsigned parts; /* date: bits of enum calendar_part */
 };
+
+enum { COLUMN_MISSING_MAX = 16 };
 
 struct schema {
     const struct reader *reader; /* its format's row of the table, not owned */
@@ -90,7 +128,7 @@ struct data_shape {    /* the sizes that a model must fit */
 struct data_shape schema_shape(const struct schema *schema);
 
 /* Returns how many cells a record has in a predict request: its features, or for csv
- * the columns that are numeric or categorical. */
+ * the columns that make features. */
 uint32_t schema_cells(const struct schema *schema);
 
 /* Writes the declared text of a class: a csv or libsvm label, or its number. */
@@ -108,9 +146,24 @@ bool schema_has_file(const struct schema *schema, const char *name);
 /* Returns whether a record has a cell for each declared column. */
 bool schema_has_columns(const struct schema *schema);
 
-/* Returns the number of features of a numeric or categorical column: 1, or one for each
- * value. */
+/* The name of a kind, as in schemas, and its form. */
+const char *column_kind_name(enum column_kind kind);
+enum column_form column_kind_form(enum column_kind kind);
+
+/* Returns whether the column makes features, and has a cell in a predict request. */
+bool schema_is_feature(const struct column *column);
+
+/* Returns the number of features of a column that makes features, and of those before
+ * the ones for other words and for missing cells. */
 uint32_t schema_column_features(const struct column *column);
+uint32_t schema_column_own_features(const struct column *column);
+
+/* Writes the name of a feature of a column of words: a declared value, the number of a
+ * bucket, COLUMN_OTHER or COLUMN_MISSING. A classification's label has its values. */
+#define COLUMN_OTHER   "other"
+#define COLUMN_MISSING "missing"
+void schema_word_name(const struct column *column, uint32_t word, char *text,
+                      size_t size);
 
 /* Returns the privacy unit of a dataset of this schema: the person if a column or a
  * file says to whom each row belongs, else the record. This function is the only source
@@ -136,7 +189,7 @@ double schema_half_range(const struct schema *schema);
 
 /* Returns whether a and b have the same format, task, classes (texts or numbers), and
  * features in the same encoding, including names. Ignored columns, id columns, the
- * header and defaults may differ. */
+ * header, the dialect, defaults and texts of missing cells may differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 
 const char *task_name(enum task task); /* classification regression */

@@ -21,7 +21,8 @@ static void place_feature(struct stored_column *stored, const struct column *col
                           uint32_t first)
 {
     *stored = (struct stored_column){.first = first};
-    stored->kind = column->kind == COLUMN_NUMERIC ? STORED_NUMBER : STORED_ONE_OF;
+    stored->kind = column_kind_form(column->kind) == COLUMN_FORM_NUMBER ? STORED_NUMBER
+                                                                        : STORED_ONE_OF;
     if (stored->kind == STORED_ONE_OF) {
         stored->values = schema_column_features(column);
     } else {
@@ -35,20 +36,16 @@ static enum status place(struct stored_column *stored, const struct schema *sche
                          const struct column *column, uint32_t first,
                          struct error *error)
 {
-    switch (column->kind) {
-    case COLUMN_NUMERIC:
-    case COLUMN_CATEGORICAL: place_feature(stored, column, first); return ST_OK;
-    case COLUMN_LABEL: place_label(stored, schema); return ST_OK;
-    case COLUMN_IGNORED:
-    case COLUMN_PRIVACY_ID: break;
+    if (schema_is_feature(column)) {
+        place_feature(stored, column, first);
+        return ST_OK;
+    }
+    if (column->kind == COLUMN_LABEL) {
+        place_label(stored, schema);
+        return ST_OK;
     }
     return error_set(error, ST_INVALID, "column \"%.60s\": its values are not stored",
                      column->name);
-}
-
-static bool is_feature(const struct column *column)
-{
-    return column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL;
 }
 
 static enum status find_column(struct stored_column *stored,
@@ -60,7 +57,7 @@ static enum status find_column(struct stored_column *stored,
         const struct column *column = &schema->columns[i];
         if (strcmp(column->name, name) == 0)
             return place(stored, schema, column, first, error);
-        first += is_feature(column) ? schema_column_features(column) : 0;
+        first += schema_is_feature(column) ? schema_column_features(column) : 0;
     }
     return error_set(error, ST_INVALID, "the dataset has no column \"%.60s\"", name);
 }

@@ -4,15 +4,19 @@
  *
  *   csv numeric       one feature, clipped to the declared range and mapped to [-1, 1]
  *                     in float32: the value is known to 2^-24 of the range
- *   csv categorical   one feature for each declared value: exact
+ *   csv boolean       the same, from 0 to 1
+ *   csv date          the same, in days since 1970-01-01
+ *   csv categorical   one feature for each declared value, and those for other words and
+ *                     for missing cells, if declared: exact
+ *   csv hashed        one feature for each bucket, and that for missing cells: exact
  *   csv label         classification: the class, exact; regression: the mapped target,
  *                     like a numeric column
  *   "label"           the label of every other format, in the same way
  *   csv ignored, privacy_id   not stored: no statistics
  *
  * Features of formats without columns (pixels, indices) have no names, and are not
- * columns here. An empty cell was imported as the column's default, and cannot be
- * distinguished from it.
+ * columns here. A missing cell was imported as the column's default, or as the middle of
+ * its range, and is counted as that; only words have a bin of their own for it.
  *
  * Threads: pure.
  */

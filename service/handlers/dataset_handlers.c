@@ -107,8 +107,10 @@ static enum status read_declaration(struct daemon_state *context,
     declaration->known = datasets_find(context->datasets, spec->id.text);
     if (declaration->known != NULL) {
         dataset_read(context->datasets, declaration->known, &declaration->info);
-        status = check_anew(context, declaration, spec, error);
     }
+    status = dataset_declare_seeds(context, declaration->known, spec, error);
+    if (status == ST_OK && declaration->known != NULL)
+        status = check_anew(context, declaration, spec, error);
     if (status != ST_OK)
         dataset_spec_fini(spec);
     return status;
@@ -195,7 +197,9 @@ enum status handle_dataset_put(struct daemon_state *context, struct request *req
         return status;
     declaration.known = dataset;
     dataset_read(context->datasets, dataset, &declaration.info);
-    status = check_put(context, &declaration, &spec, error);
+    status = dataset_declare_seeds(context, dataset, &spec, error);
+    if (status == ST_OK)
+        status = check_put(context, &declaration, &spec, error);
     bool changes = declaration.info.state == DATASET_FAILED ||
                    declaration.promise != PROMISE_STANDS ||
                    !caption_is_empty(&spec.caption) ||

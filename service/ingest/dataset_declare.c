@@ -1,14 +1,18 @@
 #include "service/ingest/dataset_declare.h"
 
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accountant/ledger/ledger_view.h"
 #include "api/http/roles.h"
+#include "api/limits.h"
 #include "api/requests/dataset_request.h"
 #include "api/views/audit_view.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "service/access/four_eyes.h"
 #include "service/audit/audit_event.h"
@@ -34,6 +38,62 @@ bool dataset_declare_same(const struct dataset_spec *a, const struct dataset_spe
     free(one);
     free(other);
     return same;
+}
+
+/* --- seeds of hashed columns --- */
+
+static const struct column *find_hashed(const struct dataset *dataset, const char *name)
+{
+    const struct schema *schema = &dataset_spec(dataset)->schema;
+    for (size_t i = 0; i < schema->column_count; i++)
+        if (schema->columns[i].kind == COLUMN_HASHED &&
+            strcmp(schema->columns[i].name, name) == 0)
+            return &schema->columns[i];
+    return NULL;
+}
+
+/* Returns whether this service drew the seed for a column of this name. */
+static bool was_drawn(struct daemon_state *context, const struct column *column)
+{
+    const size_t count = datasets_count(context->datasets);
+    for (size_t i = 0; i < count; i++) {
+        const struct column *drawn =
+            find_hashed(datasets_at(context->datasets, i), column->name);
+        if (drawn != NULL && drawn->seed == column->seed)
+            return true;
+    }
+    return false;
+}
+
+/* Draws below 2^53, so that each program reads the number from JSON exactly. */
+static uint64_t draw_seed(void)
+{
+    uint64_t seed;
+    random_bytes(&seed, sizeof seed);
+    return seed % (uint64_t)LIMIT_COUNT;
+}
+
+enum status dataset_declare_seeds(struct daemon_state *context,
+                                  const struct dataset *known,
+                                  struct dataset_spec *spec, struct error *error)
+{
+    for (size_t i = 0; i < spec->schema.column_count; i++) {
+        char pointer[64];
+        struct column *column = &spec->schema.columns[i];
+        if (column->kind != COLUMN_HASHED)
+            continue;
+        const struct column *former =
+            known != NULL ? find_hashed(known, column->name) : NULL;
+        snprintf(pointer, sizeof pointer, "/columns/%zu/seed", i);
+        if (column->has_seed && !was_drawn(context, column))
+            return error_set_at(error, ST_INVALID, pointer,
+                                "must be the seed of this column in another dataset "
+                                "of this service: leave it out, and one is drawn");
+        if (!column->has_seed)
+            column->seed = former != NULL ? former->seed : draw_seed();
+        column->has_seed = true;
+    }
+    return ST_OK;
 }
 
 /* --- the promise --- */

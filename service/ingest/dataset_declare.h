@@ -30,6 +30,15 @@ struct dataset_declare {
     enum promise promise;          /* set by dataset_declare_weigh */
 };
 
+/* Gives each hashed column its seed, before any file is read under the declaration: the
+ * seed that the column of this name has in known (NULL: there is no former
+ * declaration), the stated one if this service drew it for another dataset, or a drawn
+ * one. So a seed never follows from a file, and another file does not change it.
+ *   ST_INVALID  a stated seed was not drawn here */
+enum status dataset_declare_seeds(struct daemon_state *context,
+                                  const struct dataset *known,
+                                  struct dataset_spec *spec, struct error *error);
+
 /* Sets the promise of a declaration as spec, which replaces one that may be declared
  * again.
  *   ST_FORBIDDEN          it makes a promise that the principal may not propose

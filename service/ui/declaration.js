@@ -23,7 +23,7 @@ export function isOfPersons({format, columns, privacy_id}) {
 
 // Every number and range that describes the records starts empty, because the owner has to state it.
 export function emptyDeclaration() {
-  return {id: '', format: 'csv', task: 'classification', classes: '', header: false, delimiter: ',', decimal: '.', columns: [], shape: '', scale: '', count: '',
+  return {id: '', format: 'csv', task: 'classification', classes: '', header: false, delimiter: ',', decimal: '.', missing: '', columns: [], shape: '', scale: '', count: '',
     low: '', high: '', target_low: '', target_high: '', privacy_id: false, rows_kept: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', held: 'share', holdout: '0.1'};
 }
 
@@ -49,7 +49,9 @@ function columnOf(column, task) {
   if (numeric) made.range = range(column.low, column.high);
   else made.values = words(column.values);
   const filler = numeric ? read(column.default) : column.default || undefined;
-  if (filler !== undefined) made.default = filler;
+  if (column.other && kind === 'categorical') made.other = true;
+  if (column.if_missing && kind !== 'label') made.if_missing = numeric ? 'indicator' : 'category';
+  if (filler !== undefined && made.if_missing !== 'category') made.default = filler;
   return made;
 }
 
@@ -75,6 +77,7 @@ export function declarationOf(form) {
     body.header = form.header;
     if (form.delimiter !== ',') body.delimiter = form.delimiter;
     if (form.decimal !== '.') body.decimal = form.decimal;
+    if (words(form.missing).length) body.missing = words(form.missing);
     body.columns = form.columns.map((column) => columnOf(column, form.task));
     return body;
   }

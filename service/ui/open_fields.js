@@ -29,7 +29,7 @@ function* columnFields(column, i, {task, header}) {
     const text = rangeFault(low, high);
     if (text) yield {id: endAt(at, low, high, ['low', 'high']), column: i, need: 'range', text};
   } else if (values.trim() === '') yield {id: `${at}/values`, column: i, need: 'values', text: 'Enter every value that can occur.'};
-  if (column.gaps && column.default === '') yield {id: `${at}/default`, column: i, need: 'default', text: ''};
+  if (column.gaps && column.default === '' && !column.if_missing) yield {id: `${at}/default`, column: i, need: 'default', text: ''};
 }
 
 // Makes a field that must have a number.

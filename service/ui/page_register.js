@@ -233,8 +233,10 @@ class Page {
     const numeric = column.kind === 'numeric' || (column.kind === 'label' && this.form.task === 'regression');
     const cell = (name, label, kind, placeholder = '') => html`<input type="text" id="${at}/${name}" aria-label="${label} of ${column.name}"
       inputmode=${kind} autocomplete="off" placeholder=${placeholder} aria-invalid=${isWrong(name) ? 'true' : nothing} .value=${column[name]} @input=${(event) => change(name)(event.target.value)}>`;
+    const check = (name, text) => html`<label class="check"><input type="checkbox" id="${at}/${name}" .checked=${column[name] ?? false} @change=${(event) => change(name)(event.target.checked)}>${text}</label>`;
     const values = html`<textarea id="${at}/values" rows=${Math.min(6, column.values.split('\n').length)} aria-label="Values of ${column.name}" autocomplete="off" spellcheck="false"
-      placeholder="all values, with commas between, or one a line" aria-invalid=${isWrong('values') ? 'true' : nothing} .value=${column.values} @input=${(event) => change('values')(event.target.value)}></textarea>`;
+      placeholder="all values, with commas between, or one a line" aria-invalid=${isWrong('values') ? 'true' : nothing} .value=${column.values} @input=${(event) => change('values')(event.target.value)}></textarea>
+      ${column.kind === 'categorical' ? check('other', 'and a category for all other words') : nothing}`;
     const said = column.kind !== 'ignored' && column.kind !== 'privacy_id';
     const state = column.kind === 'privacy_id' ? html`<small>The import compares these values and does not store them. All rows of one person are protected together.</small>`
       : !said ? nothing : numeric
@@ -244,7 +246,8 @@ class Page {
         ${kinds.map(([kind, word]) => html`<option value=${kind} ?selected=${kind === column.kind}>${word}</option>`)}</select></td>
       <td data-name="Range or values">${state}${wrong ? html`<small class="wrong">${inWords(wrong)}</small>` : nothing}</td>
       <td data-name="If empty">${!said ? nothing : html`${cell('default', 'Value for empty cells', numeric ? 'decimal' : 'text', column.gaps ? 'needed' : '')}
-        ${column.gaps && !column.default ? html`<small class="wrong">This column has empty cells: enter the value that they take.</small>` : nothing}`}</td></tr>`;
+        ${column.kind === 'label' ? nothing : check('if_missing', numeric ? 'and an indicator' : 'a category of its own')}
+        ${column.gaps && !column.default && !column.if_missing ? html`<small class="wrong">This column has empty cells: enter the value that they take.</small>` : nothing}`}</td></tr>`;
   }
 
   columnsCard() {
@@ -254,6 +257,7 @@ class Page {
         Enter them from what a column means: an age is 0 to 120. <b>If people have several rows</b>, mark the column that names the person.</div>
       ${this.taskFields()}<label class="check"><input type="checkbox" .checked=${form.header} @change=${(event) => this.set('header', event.target.checked)}>
         The first line names the columns</label>
+      <div class="fields">${this.text('/missing', 'missing', 'Texts of missing cells', 'With commas between. Empty cells are missing too.', 'NA, ?', 'text')}</div>
       ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
         : html`<div class="scroll"><table class="folds columns"><thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Range or values</th>
           <th scope="col">If empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => this.columnRow(column, i))}</tbody></table></div>`}

@@ -19,7 +19,7 @@ const words = {RUNNING: 'running', SUCCEEDED: 'answered', FAILED: 'failed'};
 
 // Returns the columns that are stored, each with its range or its values.
 function columnsOf(dataset) {
-  if (dataset.columns) return dataset.columns.filter(({kind}) => ['numeric', 'categorical', 'label'].includes(kind));
+  if (dataset.columns) return dataset.columns.filter(({kind}) => ['numeric', 'categorical', 'hashed', 'label'].includes(kind));
   return [{name: 'label', kind: 'label', range: dataset.target?.range, values: dataset.classes ? [] : undefined}];
 }
 

@@ -12,7 +12,9 @@ const ROWS = 50;
 function cellsOf(line, columns) {
   return cells(line, line.includes('\t') ? '\t' : ',').map((text, i) => {
     if (text === '') return null;
-    return columns?.[i]?.kind === 'categorical' || !Number.isFinite(Number(text)) ? text : Number(text);
+    const kind = columns?.[i]?.kind ?? 'numeric';
+    if (kind === 'boolean') return /^(true|yes|y|t|on|1)$/i.test(text) || (/^(false|no|n|f|off|0)$/i.test(text) ? false : text);
+    return kind !== 'numeric' || !Number.isFinite(Number(text)) ? text : Number(text);
   });
 }
 
@@ -38,7 +40,7 @@ export function predictCard(draw) {
     }
     draw();
   };
-  const read = () => dataset.columns?.filter(({kind}) => kind === 'numeric' || kind === 'categorical');
+  const read = () => dataset.columns?.filter(({kind}) => !['label', 'ignored', 'privacy_id'].includes(kind));
   const open = (job) => ({target}) => target.open && !dataset && attempt(async () => {
     dataset = await get(`/v1/datasets/${encodeURIComponent(job.dataset)}`);
   });

@@ -19,6 +19,17 @@ static const char *const declarations[] = {
     "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"n\",\"y\"]},"
     "{\"name\":\"z\",\"kind\":\"categorical\",\"values\":[\"u\",\"v\"]}],"
     "\"privacy\":\"public\"}",
+    "{\"id\":\"c\",\"format\":\"csv\",\"task\":\"classification\",\"missing\":[\"?\","
+    "\"-9\"],\"columns\":["
+    "{\"name\":\"n\",\"kind\":\"numeric\",\"range\":[0,1],\"if_missing\":\"indicator\"}"
+    ","
+    "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"n\",\"y\"]},"
+    "{\"name\":\"w\",\"kind\":\"categorical\",\"values\":[\"u\"],\"other\":true,"
+    "\"if_missing\":\"category\"},{\"name\":\"b\",\"kind\":\"boolean\"},"
+    "{\"name\":\"d\",\"kind\":\"date\",\"format\":\"%b %d %Y\","
+    "\"range\":[\"2000-01-01\",\"2020-01-01\"],\"parts\":[\"quarter\"]},"
+    "{\"name\":\"h\",\"kind\":\"hashed\",\"buckets\":2,\"seed\":1}],"
+    "\"privacy\":\"public\"}",
     "{\"id\":\"b\",\"format\":\"libsvm\",\"task\":\"regression\","
     "\"features\":{\"count\":2},\"target\":{\"range\":[0,5]},\"privacy\":\"public\"}",
 };

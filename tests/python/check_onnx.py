@@ -5,6 +5,7 @@ every preset that the daemon offers.
     check_onnx.py EPSILOND
 """
 
+import datetime
 import hashlib
 import io
 import json
@@ -27,7 +28,20 @@ COLUMNS = [{"name": "x", "kind": "numeric", "range": [-2, 6], "default": 1.5},
            {"name": "note", "kind": "ignored"},
            {"name": "when", "kind": "numeric", "range": [1600000000, 1600086400]},
            {"name": "wide", "kind": "numeric", "range": [-8e307, 8e307]},
-           {"name": "size", "kind": "categorical", "values": ["1", "10"]}]
+           {"name": "size", "kind": "categorical", "values": ["1", "10"]},
+           {"name": "lab", "kind": "numeric", "range": [0, 8], "missing": ["NA", "-9"], "if_missing": "indicator"},
+           {"name": "sick", "kind": "boolean", "default": False, "if_missing": "indicator"},
+           {"name": "born", "kind": "date", "format": "%d.%m.%Y", "range": ["1930-06-07", "2020-02-29"],
+            "parts": ["quarter", "month", "weekday"], "if_missing": "indicator"},
+           {"name": "seen", "kind": "date", "format": "%Y-%m-%d", "range": ["2000-01-01", "2024-12-31"],
+            "parts": ["month"], "default": "2012-02-29"},
+           {"name": "code", "kind": "hashed", "buckets": 7, "if_missing": "category"},
+           {"name": "post", "kind": "hashed", "buckets": 3, "default": "E1"},
+           {"name": "ward", "kind": "categorical", "values": ["a", "b"], "other": True, "missing": ["?"],
+            "if_missing": "category"},
+           {"name": "work", "kind": "categorical", "values": ["a", "b"], "other": True, "missing": ["?", "-"],
+            "default": "b"}]
+FEATURES = {"numeric", "categorical", "boolean", "date", "hashed"}
 
 
 def npy(array):
@@ -51,16 +65,26 @@ def cells(empty):
     colours, sizes = ["red", "green", "blue"], ["1", "10"]
     rows = [[round(float(RANDOM.uniform(-3, 7)), 3), colours[i % 3],
              int(RANDOM.integers(1599990000, 1600090000)), float(RANDOM.uniform(-1.7, 1.7)) * 1e308,
-             sizes[i % 2]] for i in range(120)]
+             sizes[i % 2], -9 if i % 5 == 0 else i % 9, i % 2 == 0, day(i * 700).strftime("%d.%m.%Y"),
+             day(i * 333).isoformat(), f"code {i % 11}", f"N{i % 5}", "abc?"[i % 4], "ab-x?"[i % 5]]
+            for i in range(120)]
     for row in rows[::3] if empty else []:
         row[0] = row[1] = None
+    for row in rows[1::3] if empty else []:
+        row[5:] = [None] * len(row[5:])
     return rows
 
 
+def day(count):
+    """Days from before the first declared date to after the last."""
+    return datetime.date(1920, 1, 30) + datetime.timedelta(days=count)
+
+
 def table(label, answers):
-    lines = ["x,colour,note,when,wide,size,y"]
-    for i, (x, colour, when, wide, size) in enumerate(cells(False)):
-        lines.append(f"{x},{colour},n{i},{when},{wide!r},{size},{answers[i % len(answers)]}")
+    lines = [",".join(column["name"] for column in COLUMNS) + ",y"]
+    for i, (x, colour, *more) in enumerate(cells(False)):
+        texts = [repr(cell) if isinstance(cell, float) else str(cell) for cell in more]
+        lines.append(f"{x},{colour},n{i},{','.join(texts)},{answers[i % len(answers)]}")
     task = {"task": "regression"} if "range" in label else \
         {"task": "classification", "classes": len(answers)}
     schema = {"format": "csv", "header": True, **task,
@@ -155,13 +179,31 @@ def feeds(session, rows, columns):
     wanted = {given.name: given.type for given in session.get_inputs()}
     if "inputs" in wanted:
         return {"inputs": numpy.array(rows, dtype=types[wanted["inputs"]])}
-    kinds = [column["kind"] for column in columns if column["kind"] in ("numeric", "categorical")]
-    numbers = [[numpy.nan if cell is None else cell for cell, kind in zip(row, kinds)
-                if kind == "numeric"] for row in rows]
-    words = [["" if cell is None else cell for cell, kind in zip(row, kinds)
-              if kind == "categorical"] for row in rows]
+    columns = [column for column in columns if column["kind"] in FEATURES]
+    numbers = [[number(cell, column) for cell, column in zip(row, columns)
+                if column["kind"] in ("numeric", "boolean", "date")] for row in rows]
+    words = [["" if cell is None else cell for cell, column in zip(row, columns)
+              if column["kind"] == "categorical"] for row in rows]
+    buckets = [[bucket(cell, column) for cell, column in zip(row, columns)
+                if column["kind"] == "hashed"] for row in rows]
     return {"numbers": numpy.array(numbers, dtype=numpy.float64),
-            "words": numpy.array(words, dtype=object)}
+            "words": numpy.array(words, dtype=object),
+            "buckets": numpy.array(buckets, dtype=numpy.int64)}
+
+
+def number(cell, column):
+    if cell is None:
+        return numpy.nan
+    if column["kind"] == "date":
+        return (datetime.datetime.strptime(cell, column["format"]) - datetime.datetime(1970, 1, 1)).days
+    return cell
+
+
+def bucket(cell, column):
+    if cell is None and "default" not in column:
+        return column["buckets"]
+    text = f"{column['seed']}:{column['default'] if cell is None else cell}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % column["buckets"]
 
 
 def differs(session, given, answer, classes):
@@ -186,8 +228,13 @@ def fetch(daemon, model):
     return content, {entry.key: entry.value for entry in graph.metadata_props}
 
 
+def columns_of(properties):
+    """The columns as the model declares them, with the seeds that the daemon drew."""
+    return json.loads(properties["inputs"]).get("columns")
+
+
 def check(daemon, name, model):
-    schema, _, rows = DATASETS[name]
+    _, _, rows = DATASETS[name]
     spec = {"dataset": name, "evaluation": name, "model": model, "algorithm": {"name": "sgd"},
             "optimizer": {"name": "sgd", "learning_rate": 0.001}, "batch_size": 32, "steps": 3}
     job, _ = daemon.run_job(spec)
@@ -195,7 +242,7 @@ def check(daemon, name, model):
     assert "epsilon" not in properties and properties["model"] == job["model"]
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     answer = daemon.post(f"/v1/models/{job['model']}/predict", {"inputs": rows})["outputs"]
-    worst = differs(session, feeds(session, rows, schema.get("columns")), answer,
+    worst = differs(session, feeds(session, rows, columns_of(properties)), answer,
                     json.loads(properties.get("classes", "[]")))
     shown = model.get("preset") or " ".join(types_of(model["layers"]))
     print(f"  {name}, {shown}: largest difference {worst:.1e}", flush=True)
@@ -227,9 +274,11 @@ def all_are_checked(daemon):
 
 
 def a_word_that_is_not_declared_fails(daemon, job):
-    content, _ = fetch(daemon, job["model"])
+    content, properties = fetch(daemon, job["model"])
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
-    given = feeds(session, [[1, "mauve", 1600000000, 0, "1"]], COLUMNS)
+    row = cells(False)[0]
+    row[1] = "mauve"
+    given = feeds(session, [row], columns_of(properties))
     try:
         session.run(None, given)
     except Exception as error:  # of a class that ONNX Runtime does not export
@@ -273,7 +322,7 @@ def ranges_that_were_released_are_in_the_graph(daemon):
     assert declared["x"] != [-2, 6] and declared["wide"] == [-8e307, 8e307]
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     answer = daemon.post(f"/v1/models/{job['model']}/predict", {"inputs": rows})["outputs"]
-    worst = differs(session, feeds(session, rows, schema["columns"]), answer, ["no", "yes"])
+    worst = differs(session, feeds(session, rows, columns_of(properties)), answer, ["no", "yes"])
     print(f"  released ranges: largest difference {worst:.1e}", flush=True)
     return worst <= TOLERANCE
 

@@ -24,7 +24,7 @@ enum status csv_plain_init(struct csv_plain *plain, const struct schema *schema,
     for (size_t i = 0; i < schema->column_count; i++) {
         const struct column *column = &schema->columns[i];
         plain->offsets[i] = features;
-        if (column->kind == COLUMN_NUMERIC || column->kind == COLUMN_CATEGORICAL)
+        if (schema_is_feature(column))
             features += schema_column_features(column);
     }
     return ST_OK;
@@ -88,7 +88,7 @@ static bool read_cell(const struct record *record, size_t column, const char **t
     const struct encoder *encoder = &record->plain->encoders[column];
     float *out = record->features + record->plain->offsets[column];
     double value;
-    if (declared->kind == COLUMN_NUMERIC) {
+    if (encoder->is_plain_number) {
         const char *behind = read_number(record, &value, *text);
         if (behind != NULL) {
             *out = encode_column_value(declared, value);
@@ -99,17 +99,13 @@ static bool read_cell(const struct record *record, size_t column, const char **t
     struct cell cell = {.text = *text};
     *text = cell_end(record, *text);
     cell.size = (size_t)(*text - cell.text);
-    switch (declared->kind) {
-    case COLUMN_NUMERIC:
-    case COLUMN_CATEGORICAL: return encoder_features(encoder, out, cell, NULL) == ST_OK;
-    case COLUMN_LABEL:
+    if (schema_is_feature(declared))
+        return encoder_features(encoder, out, cell, NULL) == ST_OK;
+    if (declared->kind == COLUMN_LABEL)
         return csv_target_encode(record->target, record->plain->schema->task, encoder,
                                  cell, NULL) == ST_OK;
-    case COLUMN_PRIVACY_ID:
-        return persons_read_id(&record->target->id, cell, NULL) == ST_OK;
-    case COLUMN_IGNORED: return true;
-    }
-    return false;
+    return declared->kind == COLUMN_IGNORED ||
+           persons_read_id(&record->target->id, cell, NULL) == ST_OK;
 }
 
 bool csv_plain_read(const struct csv_plain *plain, float *features,

@@ -126,21 +126,17 @@ static enum status add_cell(struct csv *csv, size_t column, float *features,
                             struct csv_target *target)
 {
     const struct column *declared = &csv->reading->schema->columns[column];
-    switch (declared->kind) {
-    case COLUMN_NUMERIC:
-    case COLUMN_CATEGORICAL:
+    const struct cell cell = csv->cells[column].cell;
+    if (schema_is_feature(declared))
         return encoder_features(&csv->encoders[column],
-                                features + csv->plain.offsets[column],
-                                csv->cells[column].cell, &csv->reason);
-    case COLUMN_LABEL:
+                                features + csv->plain.offsets[column], cell,
+                                &csv->reason);
+    if (declared->kind == COLUMN_LABEL)
         return csv_target_encode(target, csv->reading->schema->task,
-                                 &csv->encoders[column], csv->cells[column].cell,
-                                 &csv->reason);
-    case COLUMN_PRIVACY_ID:
-        return persons_read_id(&target->id, csv->cells[column].cell, &csv->reason);
-    case COLUMN_IGNORED: return ST_OK;
-    }
-    return ST_OK;
+                                 &csv->encoders[column], cell, &csv->reason);
+    return declared->kind == COLUMN_IGNORED
+               ? ST_OK
+               : persons_read_id(&target->id, cell, &csv->reason);
 }
 
 static enum status read_cells(struct csv *csv, const struct line *line, float *features,

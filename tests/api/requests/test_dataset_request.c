@@ -52,6 +52,23 @@
     "{\"name\":\"value\",\"kind\":\"label\",\"range\":[0,5e5]}],"                      \
     "\"privacy\":\"public\"}"
 
+#define STAYS                                                                          \
+    "{\"id\":\"stays\",\"format\":\"csv\",\"task\":\"classification\","                \
+    "\"header\":true,\"missing\":[\"NA\",\"?\",\"\"],\"columns\":["                    \
+    "{\"name\":\"age\",\"kind\":\"numeric\",\"range\":[0,99],"                         \
+    "\"if_missing\":\"indicator\"},"                                                   \
+    "{\"name\":\"ward\",\"kind\":\"categorical\",\"values\":[\"a\",\"b\"],"            \
+    "\"other\":true,\"if_missing\":\"category\"},"                                     \
+    "{\"name\":\"smoker\",\"kind\":\"boolean\",\"default\":false,\"missing\":[\"-\"]}" \
+    ","                                                                                \
+    "{\"name\":\"in\",\"kind\":\"date\",\"format\":\"%d.%m.%Y\","                      \
+    "\"range\":[\"2015-01-01\",\"2024-12-31\"],\"parts\":[\"weekday\",\"month\"],"     \
+    "\"default\":\"2020-02-29\"},"                                                     \
+    "{\"name\":\"code\",\"kind\":\"hashed\",\"buckets\":64,\"seed\":2385,"             \
+    "\"default\":\"E1\",\"missing\":[]},"                                              \
+    "{\"name\":\"died\",\"kind\":\"label\",\"values\":[\"no\",\"yes\"]}],"             \
+    "\"privacy\":\"public\"}"
+
 #define PEOPLE                                                                         \
     "{\"id\":\"people\",\"format\":\"csv\",\"task\":\"classification\",\"header\":"    \
     "true,"                                                                            \
@@ -61,7 +78,7 @@
     "\"privacy\":{\"epsilon\":1,\"delta\":1e-5}}"
 
 static const char *const good[] = {IDX, CSV,   HOUSING, LIBSVM, LIBSVM_REGRESSION,
-                                   NPY, CIFAR, GERMAN,  PEOPLE};
+                                   NPY, CIFAR, GERMAN,  STAYS,  PEOPLE};
 
 static enum status parse(struct dataset_spec *spec, const char *body,
                          struct error *error)
@@ -302,6 +319,69 @@ static void a_dialect_has_signs_of_its_own(void **state)
     dataset_spec_fini(&spec);
     free(text);
     free(body);
+}
+
+static void missing_cells_and_kinds_are_declared_per_column(void **state)
+{
+    (void)state;
+    struct dataset_spec spec;
+    must_parse(&spec, STAYS);
+    const struct column *columns = spec.schema.columns;
+    assert_int_equal(columns[0].missing_count, 3);
+    assert_string_equal(columns[0].missing[1], "?");
+    assert_true(columns[0].missing_feature);
+    assert_string_equal(columns[0].fallback, "49.5"); /* the middle of the range */
+    assert_true(columns[1].other && columns[1].missing_feature);
+    assert_int_equal(columns[2].missing_count, 1);
+    assert_string_equal(columns[2].fallback, "false");
+    assert_true(columns[3].low == 16436 && columns[3].high == 20088);
+    assert_int_equal(columns[4].missing_count, 0);
+    assert_true(columns[4].has_seed && columns[4].seed == 2385);
+    assert_int_equal(columns[5].missing_count, 3);
+    assert_int_equal(schema_features(&spec.schema), 2 + 4 + 1 + 1 + 12 + 7 + 64);
+    dataset_spec_fini(&spec);
+    static const struct broken cases[] = {
+        {"[\"NA\",\"?\",\"\"]", "\"NA\"", "/missing"},
+        {"[\"NA\",\"?\",\"\"]", "[\" NA\"]", "/missing/0"},
+        {"[\"NA\",\"?\",\"\"]", "[\"NA\",\"NA\"]", "/missing/1"},
+        {"[\"NA\",\"?\",\"\"]", "[\"NA\",7]", "/missing/1"},
+        {"[\"NA\",\"?\",\"\"]",
+         "[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\",\"12\","
+         "\"13\",\"14\",\"15\",\"16\",\"17\"]",
+         "/missing"},
+        {"[\"NA\",\"?\",\"\"]", "[\"a\"]", "/columns/1/values/0"},
+        {"[\"NA\",\"?\",\"\"]", "[\"yes\"]", "/columns/5/values/1"},
+        {"[\"a\",\"b\"]", "[\"a\",\"other\"]", "/columns/1/values/1"},
+        {"[\"a\",\"b\"]", "[\"missing\"]", "/columns/1/values/0"},
+        {"\"indicator\"", "\"category\"", "/columns/0/if_missing"},
+        {"\"indicator\"", "\"default\"", "/columns/0/if_missing"},
+        {"\"category\"", "\"indicator\"", "/columns/1/if_missing"},
+        {"\"category\"", "\"category\",\"default\":\"a\"", "/columns/1/default"},
+        {"\"range\":[0,99]", "\"range\":[0,99],\"other\":true", "/columns/0/other"},
+        {"\"default\":false", "\"default\":0", "/columns/2/default"},
+        {"\"default\":false", "\"range\":[0,1]", "/columns/2/range"},
+        {"[\"-\"]", "[\"No\"]", "/columns/2/missing/0"},
+        {"\"%d.%m.%Y\"", "\"%d.%m.%y\"", "/columns/3/format"},
+        {"\"format\":\"%d.%m.%Y\",", "", "/columns/3/format"},
+        {"2015-01-01", "2025-01-01", "/columns/3/range"},
+        {"2015-01-01", "01.01.2015", "/columns/3/range/0"},
+        {"2024-12-31", "2023-02-29", "/columns/3/range/1"},
+        {"2020-02-29", "2021-02-29", "/columns/3/default"},
+        {"\"weekday\"", "\"hour\"", "/columns/3/parts/0"},
+        {"\"weekday\"", "\"month\"", "/columns/3/parts/1"},
+        {"\"buckets\":64", "\"buckets\":0", "/columns/4/buckets"},
+        {"\"buckets\":64", "\"buckets\":1", "/columns/4/buckets"},
+        {"\"buckets\":64", "\"buckets\":1000000000", "/columns/4/buckets"},
+        {"\"buckets\":64", "\"buckets\":1048576", "/columns"},
+        {"\"buckets\":64,", "", "/columns/4/buckets"},
+        {"2385", "-1", "/columns/4/seed"},
+        {"2385", "9007199254740992", "/columns/4/seed"},
+        {"\"E1\"", "\"\"", "/columns/4/default"},
+        {"\"values\":[\"no\"", "\"seed\":1,\"values\":[\"no\"", "/columns/5/seed"},
+        {"\"values\":[\"no\"", "\"if_missing\":\"category\",\"values\":[\"no\"",
+         "/columns/5/if_missing"},
+    };
+    REFUSE_EACH(read_dataset, STAYS, cases);
 }
 
 static void npy_is_declared_as_idx_is(void **state)
@@ -723,6 +803,7 @@ int main(void)
         cmocka_unit_test(what_is_rendered_reads_back),
         cmocka_unit_test(idx_is_checked_member_by_member),
         cmocka_unit_test(a_dialect_has_signs_of_its_own),
+        cmocka_unit_test(missing_cells_and_kinds_are_declared_per_column),
         cmocka_unit_test(npy_is_declared_as_idx_is),
         cmocka_unit_test(cifar_is_checked_member_by_member),
         cmocka_unit_test(the_features_of_cifar_need_not_be_declared),

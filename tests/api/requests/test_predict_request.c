@@ -476,8 +476,8 @@ static void a_row_of_another_length_is_told_what_is_counted(void **state)
         body_of("{\"inputs\":[[7,30,\"no\",\"c\"]]}", &spec.schema);
     assert_int_equal(read_table(&table, &body, 1, &error), ST_INVALID);
     assert_string_equal(
-        error.text, "has 4 cells, must have 2: one for each numeric or categorical "
-                    "column in the order declared, \"age\" to \"job\", and none for "
+        error.text, "has 4 cells, must have 2: one for each column that makes features "
+                    "in the order declared, \"age\" to \"job\", and none for "
                     "the label or an ignored column");
     dataset_spec_fini(&spec);
     error = (struct error){0};

@@ -1,13 +1,17 @@
 """Converts records in the dataset's own units to the numbers that a model takes.
 
-The model's metadata declares this encoding (`inputs`): numeric columns are clipped to their range and
-mapped to [-1, 1], each word of a categorical column is one feature, arrays are divided by their scale.
+The model's metadata declares this encoding (`inputs`): numbers are clipped to their range and mapped to
+[-1, 1], each word of a categorical column and each bucket of a hashed one is one feature, arrays are divided
+by their scale. Every feature is a function of one cell and of the declaration.
 """
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,8 +53,7 @@ class Records:
         if not self._columns:
             return self._encode_array(X)
         cells = columns_of(X, self._columns)
-        parts = [_numeric(column, values) if column["kind"] == "numeric" else _one_hot(column, values)
-                 for column, values in zip(self._columns, cells)]
+        parts = [_encoders[column["kind"]](column, values) for column, values in zip(self._columns, cells)]
         features: Floats = np.column_stack(parts)
         return features
 
@@ -75,29 +78,136 @@ class Records:
         return values
 
 
-def _filled(column: dict[str, Any], values: list[Any]) -> list[Any]:
-    """Replaces empty cells by the column's default; raises ValueError if it has none."""
-    for place, value in enumerate(values):
-        if value is None and "default" not in column:
-            raise ValueError(f"fill row {place}: column {column['name']!r} is empty and has no default")
-    return [column["default"] if value is None else value for value in values]
+def _is_missing(column: dict[str, Any], value: Any) -> bool:
+    """Whether a cell is empty or one of the declared texts. A number counts by its value."""
+    if value is None or value == "":
+        return True
+    texts = column.get("missing", [])
+    if column["kind"] != "numeric" or isinstance(value, str):
+        return value in texts
+    return float(value) in {float(text.replace(",", ".")) for text in texts if _NUMBER.fullmatch(text)}
+
+
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
+
+
+def _check_missing(column: dict[str, Any], missing: list[bool]) -> None:
+    if any(missing) and "default" not in column and "if_missing" not in column:
+        raise ValueError(f"fill row {missing.index(True)}: column {column['name']!r} is empty and has no default")
+
+
+def _with_indicator(column: dict[str, Any], features: Floats, missing: list[bool]) -> Floats:
+    if "if_missing" not in column:
+        return features
+    joined: Floats = np.column_stack([features, np.array(missing, dtype=np.float64)])
+    return joined
+
+
+def _numbers(column: dict[str, Any], values: list[Any], bounds: Sequence[float],
+             number: Callable[[Any], float]) -> tuple[Floats, list[bool]]:
+    """The numbers that cells stand for, with defaults or the middle of the range filled in."""
+    missing = [_is_missing(column, value) for value in values]
+    _check_missing(column, missing)
+    default = column.get("default")
+    filler = (bounds[0] + bounds[1]) / 2 if default is None else number(default)
+    try:
+        numbers = np.array([filler if gone else number(value) for value, gone in zip(values, missing)], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"give {column['kind']} cells in the column {column['name']!r}: {error}") from None
+    return numbers, missing
 
 
 def _numeric(column: dict[str, Any], values: list[Any]) -> Floats:
-    try:
-        return _between(np.array(_filled(column, values), dtype=np.float64), column["range"])
-    except TypeError as error:
-        raise ValueError(f"give numbers in the column {column['name']!r}: {error}") from None
+    numbers, missing = _numbers(column, values, column["range"], float)
+    return _with_indicator(column, _between(numbers, column["range"])[:, None], missing)
+
+
+def _truth(value: Any) -> float:
+    if isinstance(value, str):
+        for truth, words in enumerate((("false", "0", "no", "n", "f", "off"), ("true", "1", "yes", "y", "t", "on"))):
+            if value.strip().lower() in words:
+                return float(truth)
+        raise ValueError(f"{value!r} is neither true nor false")
+    return float(bool(value))
+
+
+def _boolean(column: dict[str, Any], values: list[Any]) -> Floats:
+    numbers, missing = _numbers(column, values, [0, 1], _truth)
+    return _with_indicator(column, _between(numbers, [0, 1])[:, None], missing)
+
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_PARTS: dict[str, tuple[int, Callable[[datetime.date], int]]] = {
+    "quarter": (4, lambda day: (day.month - 1) // 3),
+    "month": (12, lambda day: day.month - 1),
+    "weekday": (7, lambda day: day.weekday()),
+}
+
+
+def _date(column: dict[str, Any], values: list[Any]) -> Floats:
+    """Days, then a feature for each value of each part. Texts are in the column's format."""
+    bounds = [_iso(day) for day in column["range"]]
+
+    def days(value: Any) -> float:
+        if isinstance(value, datetime.datetime):
+            value = value.date()
+        if not isinstance(value, datetime.date):
+            value = datetime.datetime.strptime(str(value), column["format"]).date()
+        return float(value.toordinal() - _EPOCH)
+
+    dated = {**column, "default": datetime.date.fromisoformat(column["default"])} if "default" in column else column
+    numbers, missing = _numbers(dated, values, bounds, days)
+    parts = [_between(numbers, bounds)]
+    known = [not gone or "default" in column for gone in missing]
+    for name, (size, of) in _PARTS.items():
+        if name in column.get("parts", []):
+            clipped = [datetime.date.fromordinal(int(day) + _EPOCH) for day in np.clip(numbers, *bounds)]
+            parts.append(np.array([[float(has and of(day) == k) for k in range(size)] for day, has in zip(clipped, known)]))
+    return _with_indicator(column, np.column_stack(parts), missing)
+
+
+def _iso(text: str) -> float:
+    return float(datetime.date.fromisoformat(text).toordinal() - _EPOCH)
+
+
+def _words(column: dict[str, Any], values: list[Any], count: int, place: Callable[[str], int | None]) -> Floats:
+    """One feature per word, then the one for other words and the one for missing cells, if declared."""
+    missing = [_is_missing(column, value) for value in values]
+    _check_missing(column, missing)
+    other, category = bool(column.get("other")), "if_missing" in column
+    found = np.zeros((len(values), count + other + category))
+    for row, (value, gone) in enumerate(zip(values, missing)):
+        if gone and category:
+            found[row, -1] = 1
+            continue
+        at = place(column["default"] if gone else value)
+        if at is None and not other:
+            raise ValueError(f"correct row {row}: column {column['name']!r} has no value {value!r}")
+        found[row, count if at is None else at] = 1
+    return found
 
 
 def _one_hot(column: dict[str, Any], values: list[Any]) -> Floats:
     places = {value: place for place, value in enumerate(column["values"])}
-    found = np.zeros((len(values), len(places)))
-    for row, value in enumerate(_filled(column, values)):
-        if value not in places:
-            raise ValueError(f"correct row {row}: column {column['name']!r} has no value {value!r}")
-        found[row, places[value]] = 1
-    return found
+    return _words(column, values, len(places), places.get)
+
+
+def _hashed(column: dict[str, Any], values: list[Any]) -> Floats:
+    def bucket(text: str) -> int:
+        digest = hashlib.sha256(f"{column['seed']}:{text}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") % int(column["buckets"])
+
+    return _words(column, values, column["buckets"], bucket)
+
+
+# How each kind of column is encoded. Other kinds make no features.
+_encoders: dict[str, Callable[[dict[str, Any], list[Any]], Floats]] = {
+    "numeric": _numeric,
+    "categorical": _one_hot,
+    "boolean": _boolean,
+    "date": _date,
+    "hashed": _hashed,
+}
 
 
 def _between(values: Floats, bounds: Sequence[float]) -> Floats:

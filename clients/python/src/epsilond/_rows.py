@@ -70,10 +70,16 @@ def _cells(row: Row, names: list[str], place: int) -> list[Any]:
 
 def _typed(columns: Sequence[Any], part: Columns) -> Columns:
     """The cells of a table as the kinds of their columns need them: a table may have whole numbers for
-    words, and truth values for numbers."""
-    return [[None if cell is None else text_of(cell) for cell in cells] if column["kind"] == "categorical"
-            else [int(cell) if isinstance(cell, bool) else cell for cell in cells]
-            for column, cells in zip(columns, part)]
+    words, truth values for numbers, and days for texts."""
+    return [[None if cell is None else _cell(column, cell) for cell in cells] for column, cells in zip(columns, part)]
+
+
+def _cell(column: Any, cell: Any) -> Any:
+    if column["kind"] == "date":
+        return cell.strftime(column["format"]) if hasattr(cell, "strftime") else str(cell)
+    if column["kind"] in ("categorical", "hashed"):
+        return text_of(cell)
+    return int(cell) if isinstance(cell, bool) and column["kind"] == "numeric" else cell
 
 
 def _rows(X: Any) -> list[Row]:

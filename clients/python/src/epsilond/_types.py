@@ -58,15 +58,63 @@ class ColumnNumeric(TypedDict):
     kind: Literal["numeric"]
     range: Range
     default: NotRequired[float]
+    missing: NotRequired[MissingTexts]
+    if_missing: NotRequired[IfMissingNumber]
+
+
+class ColumnBoolean(TypedDict):
+    """A column of true, yes, y, t, on, 1 and false, no, n, f, off, 0, in any case: the feature is 1
+    or -1. In rows of predict a cell is true, false or null."""
+
+    name: CellText
+    kind: Literal["boolean"]
+    default: NotRequired[bool]
+    missing: NotRequired[MissingTexts]
+    if_missing: NotRequired[IfMissingNumber]
+
+
+class ColumnDate(TypedDict):
+    """A column of dates in one format, without time zones. The feature is the day, clipped to the
+    range and mapped to [-1, 1]; a time of day is read and dropped. Each part of the year adds one
+    feature per value: 4 quarters, 12 months, 7 weekdays from Monday. In rows of predict a cell is a
+    text in the same format, or null."""
+
+    name: CellText
+    kind: Literal["date"]
+    format: str
+    range: list[Day]
+    parts: NotRequired[list[Literal["quarter", "month", "weekday"]]]
+    default: NotRequired[Day]
+    missing: NotRequired[MissingTexts]
+    if_missing: NotRequired[IfMissingNumber]
+
+
+class ColumnHashed(TypedDict):
+    """A column of many words, such as codes, in a declared number of buckets with one feature each.
+    The bucket of a text is the first eight bytes, big-endian, of SHA-256 of the decimal `seed`, a
+    colon and the text, modulo `buckets`."""
+
+    name: CellText
+    kind: Literal["hashed"]
+    buckets: int
+    seed: NotRequired[int]
+    default: NotRequired[CellText]
+    missing: NotRequired[MissingTexts]
+    if_missing: NotRequired[IfMissingWord]
 
 
 class ColumnCategorical(TypedDict):
-    """A categorical column with one feature per value; any other value is an error."""
+    """A categorical column with one feature per value. Any other value is an error, unless `other`
+    is true: then it has a category of its own, called other, which always exists. Neither `other`
+    nor, if missing cells are a category, `missing` can then be a value."""
 
     name: CellText
     kind: Literal["categorical"]
     values: Values
+    other: NotRequired[bool]
     default: NotRequired[CellText]
+    missing: NotRequired[MissingTexts]
+    if_missing: NotRequired[IfMissingWord]
 
 
 class ColumnLabel(TypedDict):
@@ -78,6 +126,7 @@ class ColumnLabel(TypedDict):
     values: NotRequired[Values]
     range: NotRequired[Range]
     default: NotRequired[CellText | float]
+    missing: NotRequired[MissingTexts]
 
 
 class ColumnIgnored(TypedDict):
@@ -176,6 +225,7 @@ class DatasetRequestCsv(TypedDict):
     header: NotRequired[bool]
     delimiter: NotRequired[Delimiter]
     decimal: NotRequired[DecimalSign]
+    missing: NotRequired[MissingTexts]
     columns: Columns
     rows_kept: NotRequired[RowsKept]
     privacy: DatasetPrivacy
@@ -2064,11 +2114,12 @@ class ModelPage(TypedDict):
 class PredictRequest(TypedDict):
     """Rows in the dataset's own units and column order. idx, npy, cifar: the values of one record,
     row-major, not scaled. libsvm: all features. csv: the numeric columns as numbers and the
-    categorical ones as strings; null is an empty cell. A row of csv may also be an object that has
-    these cells by the names of their columns, in any order; members for the label and for ignored
-    columns are allowed and not read. Rows x the larger of features and classes: at most 2^25. Rows
-    x the floating-point operations of the model's products for one row: at most 2^40, but a single
-    row is always accepted."""
+    categorical, date and hashed ones as strings, boolean ones as true or false; null is a missing
+    cell, as is a declared text. A row of csv may also be an object that has these cells by the
+    names of their columns, in any order; members for the label and for ignored columns are allowed
+    and not read. Rows x the larger of features and classes: at most 2^25. Rows x the floating-point
+    operations of the model's products for one row: at most 2^40, but a single row is always
+    accepted."""
 
     inputs: list[Any]
 
@@ -2228,7 +2279,14 @@ CellText = str
 Classes = int
 Task = Literal["classification", "regression"]
 Labels = list[float]
-Column = ColumnNumeric | ColumnCategorical | ColumnLabel | ColumnIgnored | ColumnPrivacyId
+Column = (
+    ColumnNumeric | ColumnCategorical | ColumnBoolean | ColumnDate | ColumnHashed | ColumnLabel |
+    ColumnIgnored | ColumnPrivacyId
+)
+MissingTexts = list[str]
+IfMissingNumber = Literal["default", "indicator"]
+IfMissingWord = Literal["default", "category"]
+Day = str
 Values = list[CellText]
 Delimiter = Literal[",", ";", "\t", "|"]
 DecimalSign = Literal[".", ","]
