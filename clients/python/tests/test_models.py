@@ -1,6 +1,7 @@
 """Models: compares the service's predictions with those computed here from the weights by numpy, by
 PyTorch and by scikit-learn; also tests the file and damaged files."""
 
+import datetime
 import io
 import json
 import os
@@ -36,6 +37,26 @@ def people():
     rows = [(draw.randint(10, 99), draw.randrange(3)) for _ in range(500)]
     lines = [f"{age},x,{WORK[work]},{age / 2 + 10 * work:.1f}" for age, work in rows]
     return ("age,note,work,pay\n" + "\n".join(lines) + "\n").encode()
+
+
+STAYS = {
+    "format": "csv", "header": False, "missing": ["?", "-9"],
+    "columns": [
+        {"name": "day", "kind": "date", "format": "%d.%m.%Y", "range": ["2000-01-01", "2023-12-31"],
+         "parts": ["month", "quarter", "weekday"], "if_missing": "indicator"},
+        {"name": "ill", "kind": "boolean", "default": False, "if_missing": "indicator"},
+        {"name": "code", "kind": "hashed", "buckets": 5, "default": "E1"},
+        {"name": "lab", "kind": "numeric", "range": [0, 8], "if_missing": "indicator"},
+        {"name": "ward", "kind": "categorical", "values": ["a", "b"], "other": True, "if_missing": "category"},
+        {"name": "cost", "kind": "label", "range": [0, 100]},
+    ],
+}
+
+
+def stays():
+    lines = [f"{1 + i % 28}.{1 + i % 12}.{2000 + i % 24},{'yn'[i % 2]},E{i % 4},{i % 9},{'abc?'[i % 4]},{i % 97}"
+             for i in range(300)]
+    return "\n".join(lines + ["?,?,?,-9.0,?,5", ""]).encode()
 
 
 def trained(dataset, model, **more):
@@ -118,6 +139,22 @@ class Predicting(unittest.TestCase):
                 local.predict(bad)
         with self.assertRaisesRegex(epsilond.Unsupported, "^use predict.*regression has no probabilities"):
             local.predict_proba(rows)
+
+    @kit.lacks("numpy")
+    def test_every_kind_of_column_is_encoded_as_by_the_service(self):
+        kit.client().datasets.register("stays", stays(), task="regression", public=True, **STAYS)
+        model = trained("stays", "linear", algorithm="sgd", epsilon=None, epochs=5)
+        local = model.as_sklearn()
+        for row in (["01.02.2021", True, "E1", 3, "a"], ["29.2.2024", False, "N7", -9, "zebra"],
+                    [None, None, None, None, None], ["31.12.1999", True, "E2", 99, "?"]):
+            with self.subTest(row):
+                self.assertAlmostEqual(model.predict([row])[0], local.predict([row])[0], delta=100 * TOLERANCE)
+        days = Frame(day=[datetime.date(2021, 2, 1)], ill=[True], code=["E1"], lab=[3], ward=["a"])
+        self.assertAlmostEqual(local.predict(days)[0], model.predict([["01.02.2021", True, "E1", 3, "a"]])[0],
+                               delta=100 * TOLERANCE)
+        for bad in (["2021-02-01", True, "E1", 3, "a"], ["01.02.2021", "perhaps", "E1", 3, "a"]):
+            with self.subTest(bad), self.assertRaisesRegex(ValueError, "^give (date|boolean) cells in the column"):
+                local.predict([bad])
 
     @kit.lacks("numpy")
     def test_local_predictions_are_those_of_the_service(self):

@@ -153,6 +153,7 @@ class Datasets(Listing):
         header: bool | None = None,
         delimiter: str | None = None,
         decimal: str | None = None,
+        missing: list[str] | None = None,
         columns: _types.Columns | None = None,
         privacy_id: bool | None = None,
         display_name: str | None = None,
@@ -199,6 +200,7 @@ class Datasets(Listing):
         declared: dict[str, Any] = {
             "id": id, "format": format, "task": task, "classes": classes, "features": features,
             "labels": labels, "target": target, "header": header, "delimiter": delimiter, "decimal": decimal,
+            "missing": missing,
             "columns": columns,
             "privacy_id": privacy_id,
             "display_name": display_name, "tags": tags,

@@ -213,5 +213,5 @@ _encoders: dict[str, Callable[[dict[str, Any], list[Any]], Floats]] = {
 def _between(values: Floats, bounds: Sequence[float]) -> Floats:
     """Clips values to [low, high] and maps them to [-1, 1]."""
     low, high = bounds
-    mapped: Floats = 2 * (np.clip(values, low, high) - low) / (high - low) - 1
+    mapped: Floats = 2 * ((np.clip(values, low, high) - low) / (high - low)) - 1
     return mapped
