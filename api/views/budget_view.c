@@ -5,6 +5,7 @@
 
 #include "accountant/ledger/entry.h"
 #include "api/json/json_writer.h"
+#include "api/views/job_warnings.h"
 #include "api/views/epochs_view.h"
 
 #define ELSEWHERE                                                                      \
@@ -436,6 +437,8 @@ char *estimate_render(const struct estimate_view *view)
     write_ranks(&writer, &view->ranks);
     if (view->measurement != NULL)
         write_measurement(&writer, view);
+    if (view->request != NULL)
+        job_warnings_write(&writer, view->request, view->is_private);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

@@ -74,10 +74,13 @@ struct ranks_view {    /* effect of running the job in several processes */
 /* Below this efficiency the estimate says that several processes are not worth it. */
 #define RANKS_EFFICIENCY_MIN 0.5
 
+struct job_request;
+
 struct estimate_view {
-    enum ledger_fits fits;         /* FITS_YES on public data */
-    bool is_private;               /* false: the privacy figures are null */
-    const struct outlook *outlook; /* effect on the budget; NULL: there is none */
+    const struct job_request *request; /* resolved; NULL: no warnings are shown */
+    enum ledger_fits fits;             /* FITS_YES on public data */
+    bool is_private;                   /* false: the privacy figures are null */
+    const struct outlook *outlook;     /* effect on the budget; NULL: there is none */
     double epsilon_planned, order, noise_multiplier, sampling_rate, delta;
     uint64_t steps, batch_size, parameters, memory;
     struct ranks_view ranks;

@@ -7,6 +7,7 @@
 
 #include "api/json/json_reader.h"
 #include "api/json/json_writer.h"
+#include "api/views/job_warnings.h"
 #include "base/check.h"
 
 static void write_progress(struct json_writer *writer, const struct job_view *view)
@@ -127,6 +128,7 @@ static char *render(const struct job_view *view, bool whole)
     write_privacy(&writer, view);
     write_metrics(&writer, view, whole);
     write_quality(&writer, view, whole);
+    job_warnings_write(&writer, request, view->is_private);
     bool has_model = view->model != NULL && !view->model_is_gone;
     json_write_text(&writer, "model", has_model ? view->model->text : NULL);
     write_trace(&writer, view);

@@ -101,6 +101,7 @@ static struct estimate_view view_of(const struct job_plan *plan,
 {
     const struct train_spec *train = &plan->request.train;
     return (struct estimate_view){
+        .request = &plan->request,
         .fits = FITS_YES,
         .is_private = plan->is_private,
         .epsilon_planned = plan->epsilon_planned,

@@ -373,7 +373,8 @@ class Page {
     const kind = {yes: 'good', held: 'warn', no: 'bad'}[estimate.fits];
     const offers = estimate.fits !== 'yes' && estimate.largest_epsilon >= 0.01;
     return html`<div class="notice ${kind}" id="verdict"><b>${estimate.fits === 'yes' ? '✓ ' : ''}</b>${this.verdict()}
-      ${offers ? html`<button type="button" class="button" @click=${use}>Use ε ${bare(below(estimate.largest_epsilon))}</button>` : nothing}</div>`;
+      ${offers ? html`<button type="button" class="button" @click=${use}>Use ε ${bare(below(estimate.largest_epsilon))}</button>` : nothing}</div>
+      ${(estimate.warnings ?? []).map((warning) => html`<p class="notice warn" data-warning=${warning.code}>${warning.text}</p>`)}`;
   }
 
   shares() {

@@ -350,6 +350,37 @@ static void a_kill_charges_and_measures_nothing_twice(void **state)
     assert_int_equal(daemon_verify(&stage->daemon), 0);
 }
 
+static void a_job_without_an_evaluation_warns_before_it_is_charged(void **state)
+{
+    struct client *client = client_of(state);
+    static const struct {
+        const char *evaluation;
+        bool warns;
+    } jobs[] = {{"", true},
+                {"'evaluation':'open',", false},
+                {"'evaluation':{'holdout':true,'epsilon':0.1},", false}};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        const struct reply *replies[] = {
+            client_post(client, "/v1/jobs:estimate", NULL, TRAINED, "points",
+                        jobs[i].evaluation),
+            client_create(client, "/v1/jobs", TRAINED, "points", jobs[i].evaluation)};
+        for (size_t k = 0; k < 2; k++) {
+            assert_int_equal(replies[k]->status, k == 0 ? 200 : 201);
+            const json_t *warnings = json_object_get(replies[k]->json, "warnings");
+            assert_int_equal(json_array_size(warnings), jobs[i].warns);
+            if (jobs[i].warns)
+                assert_string_equal(reply_text(replies[k], "warnings.0.code"),
+                                    "no_evaluation");
+        }
+    }
+    const struct reply *open =
+        client_post(client, "/v1/jobs:estimate", NULL,
+                    "{'dataset':'open','model':{'preset':'linear'},"
+                    "'algorithm':{'name':'sgd'},'steps':5}");
+    assert_status(open, 200);
+    assert_null(json_object_get(open->json, "warnings"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +392,7 @@ int main(void)
         cmocka_unit_test(the_same_key_is_the_same_look),
         cmocka_unit_test(lists_have_evaluations_and_no_statistics),
         cmocka_unit_test(what_is_bad_is_refused_at_its_place),
+        cmocka_unit_test(a_job_without_an_evaluation_warns_before_it_is_charged),
         cmocka_unit_test(a_deleted_model_is_not_evaluated),
         cmocka_unit_test(a_kill_charges_and_measures_nothing_twice),
     };

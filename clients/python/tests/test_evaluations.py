@@ -55,6 +55,13 @@ class Evaluated(unittest.TestCase):
         with self.assertRaises(epsilond.BudgetExhausted):
             self.model.evaluate(epsilond.holdout(epsilon=20), dataset=self.client.datasets["digits-later"])
 
+    def test_a_job_without_an_evaluation_warns(self):
+        with self.assertWarnsRegex(UserWarning, "names no evaluation"):
+            self.client.train("digits-later", epsilon=0.1, epochs=1).wait()
+        self.assertEqual(self.client.estimate("digits-later", epsilon=0.1).warnings[0]["code"], "no_evaluation")
+        told = self.client.estimate("digits-later", epsilon=0.1, evaluation="digits-test")
+        self.assertIsNone(told.warnings)
+
     def test_a_failure_is_raised_when_it_is_waited_for(self):
         evaluated = self.model.evaluate("digits-test").wait()
         failed = epsilond.Evaluation(self.client, {**evaluated.data, "state": "FAILED",

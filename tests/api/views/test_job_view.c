@@ -87,11 +87,12 @@ static void a_job_has_the_members_of_the_contract(void **state)
     has_members(
         root,
         (const char *const[]){
-            "id",         "display_name", "tags",        "state",      "state_reason",
-            "attempt",    "dataset",      "evaluation",  "model_spec", "algorithm",
-            "optimizer",  "batch_size",   "epochs",      "progress",   "privacy",
-            "metrics",    "model",        "traceparent", "sweep",      "project",
-            "created_by", "create_time",  "start_time",  "end_time",   NULL});
+            "id",        "display_name", "tags",        "state",       "state_reason",
+            "attempt",   "dataset",      "evaluation",  "model_spec",  "algorithm",
+            "optimizer", "batch_size",   "epochs",      "progress",    "privacy",
+            "metrics",   "warnings",     "model",       "traceparent", "sweep",
+            "project",   "created_by",   "create_time", "start_time",  "end_time",
+            NULL});
     has_members(json_object_get(root, "privacy"),
                 (const char *const[]){"relation", "unit", "epsilon", "delta",
                                       "accountant", "noise_multiplier", "sampling_rate",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Union
 
@@ -180,7 +181,10 @@ class Client:
             display_name=display_name, tags=tags)
         answer = self._transport.post("/v1/jobs", request,
                                       idempotency_key=idempotency_key or uuid.uuid4().hex)
-        return Job(self, answer.json())
+        data: _types.Job = answer.json()
+        for warning in data.get("warnings", []):
+            warnings.warn(warning["text"], stacklevel=2)
+        return Job(self, data)
 
     def sweep(
         self,

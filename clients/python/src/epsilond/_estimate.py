@@ -45,11 +45,15 @@ class Estimate:
     measurement: _types.EstimateMeasurement | None = None
     """For a job that is evaluated on a holdout: what the evaluation costs of the holdout's budget."""
 
+    warnings: list[_types.JobWarningsItem] | None = None
+    """What you should know before the job is charged; None if there is nothing."""
+
     @classmethod
     def of(cls, data: dict[str, Any]) -> Estimate:
         """Creates an estimate from the API's answer; ignores members that a later service adds."""
-        known = {field.name for field in dataclasses.fields(cls)} - {"measurement", "ranks"}
-        return cls(measurement=data.get("measurement"), ranks=data.get("ranks"), **{name: data[name] for name in known})
+        known = {field.name for field in dataclasses.fields(cls)} - {"measurement", "ranks", "warnings"}
+        return cls(measurement=data.get("measurement"), ranks=data.get("ranks"),
+                   warnings=data.get("warnings"), **{name: data[name] for name in known})
 
     def __repr__(self) -> str:
         run = f"{self.steps} steps of about {self.batch_size} records"

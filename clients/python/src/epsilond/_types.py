@@ -1518,6 +1518,11 @@ class Point(TypedDict):
     loss: float | None
 
 
+class JobWarningsItem(TypedDict):
+    code: Literal["no_evaluation"]
+    text: str
+
+
 class JobProgress(TypedDict):
     step: int
     steps: int
@@ -1542,6 +1547,7 @@ class JobMeasurement(TypedDict):
 
 
 class Job(TypedDict):
+    warnings: NotRequired[JobWarnings]
     id: JobId
     display_name: DisplayName
     tags: Tags
@@ -1853,6 +1859,7 @@ class EstimateTuning(TypedDict):
 class Estimate(TypedDict):
     """The privacy figures are null if the algorithm adds no noise."""
 
+    warnings: NotRequired[JobWarnings]
     fits: Fits
     steps: int
     batch_size: int
@@ -2386,6 +2393,7 @@ JobReason = Literal[
     "used_up"
 ]
 JobState = Literal["QUEUED", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"]
+JobWarnings = list[JobWarningsItem]
 Released = dict[str, Any]
 RoomsAsked = list[RoomAsked]
 SweepPointer = str
