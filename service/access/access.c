@@ -4,7 +4,6 @@
 #include "base/status.h"
 #include "service/datasets/dataset_info.h"
 #include "service/datasets/datasets.h"
-#include "service/http/request.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/jobs.h"
 #include "service/models/models.h"
@@ -41,22 +40,16 @@ static struct access_object of_model(struct daemon_state *context,
     return row != NULL ? object : (struct access_object){0};
 }
 
-struct access_question access_question_of(const struct request *request)
-{
-    return (struct access_question){&request->principal, request->match.route->scope,
-                                    ""};
-}
-
 static enum status forbid(enum scope scope, struct error *error)
 {
     return error_set(error, ST_FORBIDDEN, "this takes the scope %s", scope_name(scope));
 }
 
-enum status access_check_scope(const struct request *request, struct error *error)
+enum status access_check_scope(const struct access_question *question,
+                               struct error *error)
 {
-    enum scope scope = request->match.route->scope;
-    if (principal_reach(&request->principal, scope) == REACH_NONE)
-        return forbid(scope, error);
+    if (principal_reach(question->principal, question->scope) == REACH_NONE)
+        return forbid(question->scope, error);
     return ST_OK;
 }
 
@@ -102,21 +95,10 @@ enum status access_find_own_dataset(struct daemon_state *context,
         id);
 }
 
-bool access_owns_dataset(const struct request *request, const struct dataset *dataset)
+bool access_owns_dataset(const struct principal *principal,
+                         const struct dataset *dataset)
 {
-    return principal_equal(dataset_owner(dataset), &request->principal);
-}
-
-enum status access_read_dataset(struct daemon_state *context,
-                                const struct request *request, struct dataset **out,
-                                struct dataset_info *info, struct error *error)
-{
-    const struct access_question question = access_question_of(request);
-    enum status status =
-        access_find_dataset(context, &question, request->match.id, out, error);
-    if (status == ST_OK)
-        dataset_read(context->datasets, *out, info);
-    return status;
+    return principal_equal(dataset_owner(dataset), principal);
 }
 
 enum status access_find_job(struct daemon_state *context,
@@ -172,52 +154,57 @@ enum status access_find_webhook(struct daemon_state *context,
     return status;
 }
 
-bool access_sees(const struct request *request, const struct access_object *object)
+bool access_sees(const struct access_question *question,
+                 const struct access_object *object)
 {
-    return access_decide(&request->principal, request->match.route->scope, object) ==
+    return access_decide(question->principal, question->scope, object) ==
            ACCESS_ALLOWED;
 }
 
-bool access_sees_dataset(const struct request *request, const struct dataset *dataset)
+bool access_sees_dataset(const struct access_question *question,
+                         const struct dataset *dataset)
 {
     const struct access_object object = of_dataset(dataset);
-    return access_sees(request, &object);
+    return access_sees(question, &object);
 }
 
-bool access_sees_job(const struct request *request, const struct job *job)
+bool access_sees_job(const struct access_question *question, const struct job *job)
 {
     const struct access_object object = of_job(job);
-    return access_sees(request, &object);
+    return access_sees(question, &object);
 }
 
-bool access_sees_model(struct daemon_state *context, const struct request *request,
+bool access_sees_model(struct daemon_state *context,
+                       const struct access_question *question,
                        const struct model_row *row)
 {
     const struct access_object object = of_model(context, row);
-    return access_sees(request, &object);
+    return access_sees(question, &object);
 }
 
-bool access_sees_file(const struct request *request, const struct weights_row *row)
+bool access_sees_file(const struct access_question *question,
+                      const struct weights_row *row)
 {
     const struct access_object object = of_file(row);
-    return access_sees(request, &object);
+    return access_sees(question, &object);
 }
 
-bool access_sees_webhook(const struct request *request, const struct webhook *webhook)
+bool access_sees_webhook(const struct access_question *question,
+                         const struct webhook *webhook)
 {
     const struct access_object object = of_webhook(webhook);
-    return access_sees(request, &object);
+    return access_sees(question, &object);
 }
 
-bool access_is_everywhere(const struct request *request)
+bool access_is_everywhere(const struct access_question *question)
 {
-    return principal_reach(&request->principal, request->match.route->scope) ==
-           REACH_EVERYWHERE;
+    return principal_reach(question->principal, question->scope) == REACH_EVERYWHERE;
 }
 
-enum status access_check_everywhere(const struct request *request, struct error *error)
+enum status access_check_everywhere(const struct access_question *question,
+                                    struct error *error)
 {
-    if (access_is_everywhere(request))
+    if (access_is_everywhere(question))
         return ST_OK;
     return error_set(error, ST_FORBIDDEN,
                      "it is of all projects, and this key reaches its own");

@@ -1,6 +1,6 @@
 /*
- * access.h - decides what the principal that makes a request may do and see, by the
- * roles, scopes and projects of api/http/roles.h.
+ * access.h - decides what a principal may do and see, by the roles, scopes and projects
+ * of api/http/roles.h.
  *
  * session.c checks once, before the handler runs, whether the principal has the scope
  * of the route at all. The functions here look up the object that a request names, and
@@ -15,15 +15,13 @@
 
 #include <stdbool.h>
 
-#include "service/http/request.h"
+#include "api/http/roles.h"
 #include "service/webhooks/webhooks.h"
 
 struct daemon_state;
 struct dataset;
-struct dataset_info;
 struct job;
 struct model_row;
-struct request;
 struct webhook;
 struct weights_row;
 
@@ -34,13 +32,10 @@ struct access_question {
     const char *pointer; /* where the request names it; "" if in the path */
 };
 
-/* Returns the question for the object that the request's path names, with the scope of
- * its route. */
-struct access_question access_question_of(const struct request *request);
-
-/* Checks that the principal has the scope of the request's route.
+/* Checks that the principal has the scope at all.
  *   ST_FORBIDDEN  it does not */
-enum status access_check_scope(const struct request *request, struct error *error);
+enum status access_check_scope(const struct access_question *question,
+                               struct error *error);
 
 /* Finds an object by its id.
  *   ST_NOT_FOUND  there is none, or the principal may not see it
@@ -49,11 +44,6 @@ enum status access_check_scope(const struct request *request, struct error *erro
 enum status access_find_dataset(struct daemon_state *context,
                                 const struct access_question *question, const char *id,
                                 struct dataset **out, struct error *error);
-/* Like access_find_dataset, for the dataset that the request's path names; also copies
- * what may change of it to info. */
-enum status access_read_dataset(struct daemon_state *context,
-                                const struct request *request, struct dataset **out,
-                                struct dataset_info *info, struct error *error);
 /* Finds a dataset whose declaration or files the request changes or imports. Only the
  * dataset's owner may do this: until records are imported no one else may learn
  * anything of them, and a refusal would reveal something.
@@ -62,8 +52,9 @@ enum status access_find_own_dataset(struct daemon_state *context,
                                     const struct access_question *question,
                                     const char *id, struct dataset **out,
                                     struct error *error);
-/* Returns whether the principal that makes the request registered the dataset. */
-bool access_owns_dataset(const struct request *request, const struct dataset *dataset);
+/* Returns whether the principal registered the dataset. */
+bool access_owns_dataset(const struct principal *principal,
+                         const struct dataset *dataset);
 /* Like access_find_dataset, for a job, a model and a file. The body of the job can be
  * read.
  *   ST_INTERNAL  as job_check, for a job only */
@@ -87,23 +78,28 @@ enum status access_check_thing(const struct access_question *question, const cha
                                const char *id, const struct access_object *object,
                                struct error *error);
 
-/* Returns whether the principal that makes the request reaches an object with the scope
- * of its route. Lists use this. */
-bool access_sees(const struct request *request, const struct access_object *object);
-bool access_sees_dataset(const struct request *request, const struct dataset *dataset);
-bool access_sees_job(const struct request *request, const struct job *job);
-bool access_sees_model(struct daemon_state *context, const struct request *request,
+/* Return whether the principal reaches an object with the scope. Lists use this. */
+bool access_sees(const struct access_question *question,
+                 const struct access_object *object);
+bool access_sees_dataset(const struct access_question *question,
+                         const struct dataset *dataset);
+bool access_sees_job(const struct access_question *question, const struct job *job);
+bool access_sees_model(struct daemon_state *context,
+                       const struct access_question *question,
                        const struct model_row *row);
-bool access_sees_file(const struct request *request, const struct weights_row *row);
-bool access_sees_webhook(const struct request *request, const struct webhook *webhook);
+bool access_sees_file(const struct access_question *question,
+                      const struct weights_row *row);
+bool access_sees_webhook(const struct access_question *question,
+                         const struct webhook *webhook);
 
-/* Returns whether the principal reaches the objects of every project with the scope of
- * its route. */
-bool access_is_everywhere(const struct request *request);
+/* Returns whether the principal reaches the objects of every project with the
+ * scope. */
+bool access_is_everywhere(const struct access_question *question);
 
 /* Checks access_is_everywhere, for data that cannot be separated by project.
  *   ST_FORBIDDEN  the principal has the scope, but its role does not reach every
  *                 project */
-enum status access_check_everywhere(const struct request *request, struct error *error);
+enum status access_check_everywhere(const struct access_question *question,
+                                    struct error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * four_eyes.h - whether a second person must approve what a request promises.
+ * four_eyes.h - whether a second person must approve what a caller promises.
  *
  * Threads: any.
  */
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 
 struct daemon_state;
-struct request;
+struct caller;
 
 /* Without keys persons cannot be distinguished, so there is no second person. */
 bool four_eyes_is_asked(const struct daemon_state *context,
-                        const struct request *request);
+                        const struct caller *caller);
 
 #endif

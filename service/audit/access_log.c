@@ -44,12 +44,13 @@ static void log_access(const struct request *request, int64_t duration_ns)
     snprintf(status, sizeof status, "%u", request->reply.status);
     snprintf(bytes, sizeof bytes, "%" PRIu64, reply_size(&request->reply));
     snprintf(ms, sizeof ms, "%" PRId64, duration_ns / NS_PER_MS);
-    trace_context_parse(&trace, request_header(request, "traceparent"));
+    trace_context_parse(&trace, request->caller.traceparent);
     trace_context_id(&trace, trace_id);
-    log_event(level, "request", "id", request->id, "method", request->method, "route",
-              route != NULL ? route->path : "", "status", status, "bytes", bytes, "ms",
-              duration_ns >= 0 ? ms : "", "actor", request->principal.name, "key",
-              request->principal.key, "trace_id", trace_id, (char *)NULL);
+    log_event(level, "request", "id", request->caller.request_id, "method",
+              request->method, "route", route != NULL ? route->path : "", "status",
+              status, "bytes", bytes, "ms", duration_ns >= 0 ? ms : "", "actor",
+              request->caller.principal.name, "key", request->caller.principal.key,
+              "trace_id", trace_id, (char *)NULL);
 }
 
 void access_log_note(struct daemon_state *context, const struct request *request)

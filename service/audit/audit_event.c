@@ -81,16 +81,16 @@ void audit_event_begin(struct audit_event *act, const struct daemon_state *conte
         read_address(act->address, request);
     act->row = (struct audit_row){
         .second = clock_wall_s(),
-        .actor = request->principal.name,
-        .key = request->principal.key,
-        .project = request->principal.project,
-        .via = via_name(request->principal.via),
+        .actor = request->caller.principal.name,
+        .key = request->caller.principal.key,
+        .project = request->caller.principal.project,
+        .via = via_name(request->caller.principal.via),
         .address = act->address,
         .action = request->match.route->act,
         .object = object_of(request),
         .result = "ok",
         .code = "",
-        .request = request->id,
+        .request = request->caller.request_id,
         .detail = act->detail,
     };
 }
@@ -123,7 +123,8 @@ static bool is_wrong_key(enum status status)
 static bool is_denial(const struct request *request)
 {
     enum status status = request->refused;
-    bool hidden = status == ST_NOT_FOUND && request->principal.via != VIA_LOCAL &&
+    bool hidden = status == ST_NOT_FOUND &&
+                  request->caller.principal.via != VIA_LOCAL &&
                   request->match.route->scope != SCOPE_EVERYBODY;
     return hidden || is_wrong_key(status) || status == ST_FORBIDDEN_ORIGIN ||
            status == ST_UNTRUSTED_PROXY || status == ST_FORBIDDEN ||

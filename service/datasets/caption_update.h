@@ -10,28 +10,29 @@
 #define SERVICE_DATASETS_CAPTION_UPDATE_H
 
 #include "api/requests/caption.h"
-#include "service/http/request.h"
-
+struct audit_row;
 struct daemon_state;
 struct store_tx;
 
 struct caption_update {
-    const char *tag;            /* the current ETag of the thing */
-    struct caption before_take; /* its current caption */
+    const char *tag;      /* the current ETag of the thing */
+    const char *if_match; /* the request's header; NULL: none */
+    const char *body;     /* (body_size) a merge patch */
+    size_t body_size;
+    const struct audit_row *act; /* written with the change */
+    struct caption before_take;  /* its current caption */
     /* Writes the new caption in tx. */
     enum status (*put)(struct daemon_state *context, struct store_tx *tx, void *thing,
                        struct caption *caption_take, struct error *error);
     void *thing;
 };
 
-/* Does what the request's If-Match and body say. If nothing changes, nothing is
- * written.
+/* Does what If-Match and the body say. If nothing changes, nothing is written.
  *   ST_PRECONDITION_REQUIRED  there is no If-Match
  *   ST_PRECONDITION_FAILED    it does not name tag
  *   ST_INVALID                the body is no such patch
  *   ST_IO                     the store is poisoned */
 enum status caption_update_run(struct daemon_state *context,
-                               const struct request *request,
-                               struct caption_update *renaming, struct error *error);
+                               struct caption_update *update, struct error *error);
 
 #endif

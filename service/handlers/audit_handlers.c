@@ -60,8 +60,9 @@ enum status handle_audit_list(struct daemon_state *context, struct request *requ
     struct chain_pages_wanted wanted;
     struct audit_range range = {0};
     struct store_tx *tx = NULL;
+    const struct access_question question = handler_question(request);
     error->faults = NULL; /* report a wrong parameter as "invalid" */
-    enum status status = access_check_everywhere(request, error);
+    enum status status = access_check_everywhere(&question, error);
     if (status == ST_OK)
         status = chain_pages_parse(&wanted, request, error);
     if (status == ST_OK)

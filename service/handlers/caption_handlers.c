@@ -2,6 +2,7 @@
 #include <microhttpd.h>
 
 #include "service/access/access.h"
+#include "service/audit/audit_event.h"
 #include "service/datasets/caption_update.h"
 #include "service/datasets/dataset_json.h"
 #include "service/datasets/datasets.h"
@@ -14,6 +15,19 @@
 #include "service/models/models.h"
 #include "service/process/daemon_state.h"
 #include "store/rows/model_rows.h"
+
+/* Updates the caption as the request asks. */
+static enum status run(struct daemon_state *context, const struct request *request,
+                       struct caption_update *update, struct error *error)
+{
+    struct audit_event act;
+    audit_event_begin(&act, context, request);
+    update->if_match = request_header(request, "If-Match");
+    update->body = request->body != NULL ? request->body : "";
+    update->body_size = request->body_size;
+    update->act = &act.row;
+    return caption_update_run(context, update, error);
+}
 
 /* --- datasets --- */
 
@@ -29,22 +43,25 @@ enum status handle_dataset_patch(struct daemon_state *context, struct request *r
 {
     struct dataset *dataset;
     char tag[REQUEST_TAG_SIZE];
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_dataset(context, &question, request->match.id, &dataset, error);
     if (status != ST_OK)
         return status;
-    char *text =
-        dataset_json(context->datasets, dataset, context->ledger, &request->principal);
+    char *text = dataset_json(context->datasets, dataset, context->ledger,
+                              &request->caller.principal);
     request_tag(tag, text);
     free(text);
-    struct caption_update renaming = {tag, dataset_caption(context->datasets, dataset),
-                                      put_of_dataset, dataset};
-    status = caption_update_run(context, request, &renaming, error);
+    struct caption_update update = {.tag = tag,
+                                    .before_take =
+                                        dataset_caption(context->datasets, dataset),
+                                    .put = put_of_dataset,
+                                    .thing = dataset};
+    status = run(context, request, &update, error);
     if (status == ST_OK)
         request_answer_changed(request,
                                dataset_json(context->datasets, dataset, context->ledger,
-                                            &request->principal));
+                                            &request->caller.principal));
     return status;
 }
 
@@ -61,16 +78,18 @@ enum status handle_job_patch(struct daemon_state *context, struct request *reque
                              struct error *error)
 {
     struct job *job;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_job(context, &question, request->match.id, &job, error);
     if (status != ST_OK)
         return status;
     request->about = *job_dataset(job);
     struct cached_response *answer = cached_response(context->jobs, job);
-    struct caption_update renaming = {answer->tag, job_caption(context->jobs, job),
-                                      put_of_job, job};
-    status = caption_update_run(context, request, &renaming, error);
+    struct caption_update update = {.tag = answer->tag,
+                                    .before_take = job_caption(context->jobs, job),
+                                    .put = put_of_job,
+                                    .thing = job};
+    status = run(context, request, &update, error);
     cached_response_drop(answer);
     if (status == ST_OK)
         reply_job(&request->reply, MHD_HTTP_OK, cached_response(context->jobs, job));
@@ -97,7 +116,7 @@ enum status handle_model_patch(struct daemon_state *context, struct request *req
 {
     struct named named;
     char tag[REQUEST_TAG_SIZE];
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_model(context, &question, request->match.id, &named.row, error);
     if (status != ST_OK)
@@ -108,9 +127,12 @@ enum status handle_model_patch(struct daemon_state *context, struct request *req
     char *text = model_json(context, named.row);
     request_tag(tag, text);
     free(text);
-    struct caption_update renaming = {tag, model_caption(context->models, named.row),
-                                      put_of_model, &named};
-    status = caption_update_run(context, request, &renaming, error);
+    struct caption_update update = {.tag = tag,
+                                    .before_take =
+                                        model_caption(context->models, named.row),
+                                    .put = put_of_model,
+                                    .thing = &named};
+    status = run(context, request, &update, error);
     if (status == ST_OK)
         request_answer_changed(request, model_json(context, named.row));
     return status;

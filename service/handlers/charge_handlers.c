@@ -37,11 +37,21 @@ static const char *body_of(const struct request *request)
 
 /* --- estimate --- */
 
-static enum status refuse(struct charge_creation *charging, const struct error *error)
+/* Parses the request and plans the charge that it declares. */
+static enum status plan(struct charge_creation *charging, const struct request *request,
+                        struct error *error)
+{
+    enum status status = charge_request_parse(&charging->declared, body_of(request),
+                                              request->body_size, error);
+    return status == ST_OK ? charge_creation_plan(charging, error) : status;
+}
+
+static enum status refuse(struct charge_creation *charging, struct request *request,
+                          const struct error *error)
 {
     const struct policy_asked asked = charge_creation_asked(charging);
-    if (!charging->request->errand.is_due)
-        plan_refuse(charging->context, charging->request, &asked, 1, error);
+    if (!request->errand.is_due)
+        plan_refuse(charging->context, request, &asked, 1, error);
     charge_creation_fini(charging);
     return ST_OK;
 }
@@ -57,11 +67,12 @@ static enum status look_ahead(const struct charge_creation *charging,
     return ledger_outlook(charging->context->ledger, &question, outlook, error);
 }
 
-static enum status estimate(struct charge_creation *charging, struct error *error)
+static enum status estimate(struct charge_creation *charging, struct request *request,
+                            struct error *error)
 {
     struct outlook outlook;
     struct charge_estimate view = {.request = &charging->declared, .outlook = &outlook};
-    enum status status = charge_creation_plan(charging, error);
+    enum status status = plan(charging, request, error);
     if (status == ST_OK)
         status = look_ahead(charging, &outlook, error);
     if (status == ST_OK)
@@ -74,7 +85,7 @@ static enum status estimate(struct charge_creation *charging, struct error *erro
     char *priced_as = mechanism_render(&charging->mechanism);
     view.figures = charging->figures;
     view.priced_as = priced_as;
-    reply_json(&charging->request->reply, MHD_HTTP_OK, charge_estimate_render(&view));
+    reply_json(&request->reply, MHD_HTTP_OK, charge_estimate_render(&view));
     free(priced_as);
     return ST_OK;
 }
@@ -82,9 +93,10 @@ static enum status estimate(struct charge_creation *charging, struct error *erro
 enum status handle_charge_estimate(struct daemon_state *context,
                                    struct request *request, struct error *error)
 {
-    struct charge_creation charging = {.context = context, .request = request};
-    if (estimate(&charging, error) != ST_OK)
-        return refuse(&charging, error);
+    struct charge_creation charging = {
+        .context = context, .caller = &request->caller, .errand = &request->errand};
+    if (estimate(&charging, request, error) != ST_OK)
+        return refuse(&charging, request, error);
     charge_creation_fini(&charging);
     return ST_OK;
 }
@@ -149,16 +161,15 @@ static enum status tell_created(struct daemon_state *context, struct store_tx *t
 
 /* Adds the reservation, the charge's row, the act and the idempotency row, all in one
  * transaction. */
-static enum status create_in(struct charge_creation *charging, struct store_tx *tx,
-                             char **body, struct error *error)
+static enum status create_in(struct charge_creation *charging, struct request *request,
+                             struct store_tx *tx, char **body, struct error *error)
 {
     char location[64];
     struct daemon_state *context = charging->context;
-    struct request *request = charging->request;
     struct charge *charge = NULL;
     struct ledger_entry_name entry = {0};
     struct charge_addition addition = {.request_take = &charging->declared,
-                                       .owner = &request->principal,
+                                       .owner = &request->caller.principal,
                                        .create_s = clock_wall_s(),
                                        .info.figures = charging->figures};
     charge_id_make(&addition.id);
@@ -168,7 +179,7 @@ static enum status create_in(struct charge_creation *charging, struct store_tx *
         .dataset = &charging->declared.dataset,
         .job = &holder,
         .mechanism = &charging->mechanism,
-        .principal = &request->principal,
+        .principal = &request->caller.principal,
         .parts = charging->declared.parts,
         .engine = charging->declared.engine,
     };
@@ -191,29 +202,31 @@ static enum status create_in(struct charge_creation *charging, struct store_tx *
     return status;
 }
 
-static enum status create(struct charge_creation *charging, char **body,
-                          struct error *error)
+static enum status create(struct charge_creation *charging, struct request *request,
+                          char **body, struct error *error)
 {
     struct daemon_state *context = charging->context;
     struct store_tx *tx = NULL;
-    enum status status = charge_creation_plan(charging, error);
+    enum status status = plan(charging, request, error);
     if (status == ST_OK)
         status = check_room(context, error);
     if (status == ST_OK)
         status = store_begin(context->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
         return status;
-    return daemon_state_end(context, tx, create_in(charging, tx, body, error), error);
+    return daemon_state_end(context, tx, create_in(charging, request, tx, body, error),
+                            error);
 }
 
 enum status handle_charge_create(struct daemon_state *context, struct request *request,
                                  struct error *error)
 {
-    struct charge_creation charging = {.context = context, .request = request};
+    struct charge_creation charging = {
+        .context = context, .caller = &request->caller, .errand = &request->errand};
     char *body = NULL;
-    if (create(&charging, &body, error) != ST_OK) {
+    if (create(&charging, request, &body, error) != ST_OK) {
         free(body);
-        return refuse(&charging, error);
+        return refuse(&charging, request, error);
     }
     charge_creation_fini(&charging);
     reply_json(&request->reply, MHD_HTTP_CREATED, body);
@@ -222,8 +235,9 @@ enum status handle_charge_create(struct daemon_state *context, struct request *r
 
 void price_charge_create(struct daemon_state *context, struct request *request)
 {
-    struct charge_creation charging = {.context = context, .request = request};
-    charge_creation_plan(&charging, NULL);
+    struct charge_creation charging = {
+        .context = context, .caller = &request->caller, .errand = &request->errand};
+    plan(&charging, request, NULL);
     charge_creation_fini(&charging);
 }
 
@@ -240,7 +254,7 @@ static struct access_object object_of(const struct charge *charge)
 static enum status find(struct daemon_state *context, const struct request *request,
                         struct charge **charge, struct error *error)
 {
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     *charge = charges_find(context->charges, request->match.id);
     const struct access_object object = object_of(*charge);
     return access_check_thing(&question, "charge", request->match.id, &object, error);
@@ -259,7 +273,7 @@ enum status handle_charge_get(struct daemon_state *context, struct request *requ
 }
 
 struct charge_list {
-    const struct request *request; /* whose principal may see them */
+    struct access_question question; /* whether an item is listed */
     struct daemon_state *context;
     const char *dataset; /* NULL: any */
     unsigned states;     /* a bit for each */
@@ -274,7 +288,7 @@ static bool charge_seen(void *context, size_t place)
 {
     const struct charge_list *list = context;
     const struct access_object object = object_of(listed(list, place));
-    return access_sees(list->request, &object);
+    return access_sees(&list->question, &object);
 }
 
 static bool charge_wanted(void *context, size_t place)
@@ -302,7 +316,8 @@ enum status handle_charge_list(struct daemon_state *context, struct request *req
     char tag[64];
     unsigned direction = DESCENDING;
     struct dataset_id dataset;
-    struct charge_list list = {request, context, request_query(request, "dataset"),
+    struct charge_list list = {handler_question(request), context,
+                               request_query(request, "dataset"),
                                (1u << CHARGE_STATE_COUNT) - 1};
     uint64_t version = charges_version(context->charges);
     struct pagination_source source = {
@@ -337,7 +352,7 @@ enum status handle_charge_list(struct daemon_state *context, struct request *req
 static enum status find_own(struct daemon_state *context, const struct request *request,
                             struct charge **charge, struct error *error)
 {
-    const struct principal *principal = &request->principal;
+    const struct principal *principal = &request->caller.principal;
     *charge = charges_find(context->charges, request->match.id);
     const struct access_object object = object_of(*charge);
     if (*charge == NULL || !person_equal(object.owner, principal->name) ||

@@ -38,13 +38,15 @@ static enum status refuse_used(const struct dataset_spec *spec, struct error *er
  * had content: then nothing was ever reserved on it. After an import that failed, it
  * may also be declared unchanged, and becomes CREATED. */
 static enum status check_anew(struct daemon_state *context,
+                              const struct request *request,
                               struct dataset_declare *declaration,
                               const struct dataset_spec *spec, struct error *error)
 {
     const struct dataset *known = declaration->known;
     const enum dataset_state state = declaration->info.state;
-    if (!access_sees_dataset(declaration->request, known) ||
-        !access_owns_dataset(declaration->request, known))
+    const struct access_question question = handler_question(request);
+    if (!access_sees_dataset(&question, known) ||
+        !access_owns_dataset(question.principal, known))
         return refuse_used(spec, error);
     if (state == DATASET_IMPORTING)
         return error_set_at(error, ST_DATASET_BUSY, "/id", "\"%s\" is being imported",
@@ -81,8 +83,8 @@ static enum status remember(struct daemon_state *context, struct store_tx *tx,
                             struct error *error)
 {
     char location[128];
-    char *body =
-        dataset_json(context->datasets, dataset, context->ledger, &request->principal);
+    char *body = dataset_json(context->datasets, dataset, context->ledger,
+                              &request->caller.principal);
     snprintf(location, sizeof location, "/v1/datasets/%s",
              dataset_spec(dataset)->id.text);
     enum status status = idempotency_keep(context, request, tx, location, body, error);
@@ -103,14 +105,14 @@ static enum status read_declaration(struct daemon_state *context,
     if (status != ST_OK)
         return status;
     declaration->promise =
-        four_eyes_is_asked(context, request) ? PROMISE_PROPOSED : PROMISE_MADE;
+        four_eyes_is_asked(context, &request->caller) ? PROMISE_PROPOSED : PROMISE_MADE;
     declaration->known = datasets_find(context->datasets, spec->id.text);
     if (declaration->known != NULL) {
         dataset_read(context->datasets, declaration->known, &declaration->info);
     }
     status = dataset_declare_seeds(context, declaration->known, spec, error);
     if (status == ST_OK && declaration->known != NULL)
-        status = check_anew(context, declaration, spec, error);
+        status = check_anew(context, request, declaration, spec, error);
     if (status != ST_OK)
         dataset_spec_fini(spec);
     return status;
@@ -119,11 +121,13 @@ static enum status read_declaration(struct daemon_state *context,
 enum status handle_dataset_create(struct daemon_state *context, struct request *request,
                                   struct error *error)
 {
-    struct dataset_declare declaration = {.request = request};
+    struct audit_event act;
+    struct dataset_declare declaration = {.caller = &request->caller, .act = &act};
     struct dataset_spec spec;
     struct dataset *dataset;
     struct store_tx *tx = NULL;
-    enum status status = dataset_declare_may_promise(request, error);
+    audit_event_begin(&act, context, request);
+    enum status status = dataset_declare_may_promise(&request->caller.principal, error);
     if (status == ST_OK)
         status = read_declaration(context, request, &declaration, &spec, error);
     if (status != ST_OK)
@@ -162,14 +166,14 @@ static enum status check_put(struct daemon_state *context,
     return dataset_declare_weigh(context, declaration, spec, error);
 }
 
-static enum status put_anew(struct daemon_state *context,
+static enum status put_anew(struct daemon_state *context, const struct request *request,
                             const struct dataset_declare *declaration,
                             struct dataset_spec *spec_take, struct dataset **dataset,
                             struct error *error)
 {
     struct store_tx *tx = NULL;
     enum status status =
-        stale_read_retry_open(context, declaration->request, STORE_LEDGER, &tx, error);
+        stale_read_retry_open(context, request, STORE_LEDGER, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(spec_take);
         return status;
@@ -184,12 +188,14 @@ static enum status put_anew(struct daemon_state *context,
 enum status handle_dataset_put(struct daemon_state *context, struct request *request,
                                struct error *error)
 {
-    struct dataset_declare declaration = {.request = request};
+    struct audit_event act;
+    struct dataset_declare declaration = {.caller = &request->caller, .act = &act};
     struct dataset_spec spec;
     struct dataset *dataset;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_own_dataset(context, &question, request->match.id, &dataset, error);
+    audit_event_begin(&act, context, request);
     if (status == ST_OK)
         status = dataset_spec_parse(&spec, request->body != NULL ? request->body : "",
                                     request->body_size, error);
@@ -205,13 +211,13 @@ enum status handle_dataset_put(struct daemon_state *context, struct request *req
                    !caption_is_empty(&spec.caption) ||
                    !dataset_declare_same(dataset_spec(dataset), &spec);
     if (status == ST_OK && changes)
-        status = put_anew(context, &declaration, &spec, &dataset, error);
+        status = put_anew(context, request, &declaration, &spec, &dataset, error);
     else
         dataset_spec_fini(&spec);
     if (status == ST_OK)
         request_answer_changed(request,
                                dataset_json(context->datasets, dataset, context->ledger,
-                                            &request->principal));
+                                            &request->caller.principal));
     return status;
 }
 
@@ -220,7 +226,7 @@ enum status handle_dataset_put(struct daemon_state *context, struct request *req
 enum status handle_dataset_check(struct daemon_state *context, struct request *request,
                                  struct error *error)
 {
-    struct dataset_declare declaration = {.request = request};
+    struct dataset_declare declaration = {.caller = &request->caller};
     struct dataset_spec spec;
     enum status status = read_declaration(context, request, &declaration, &spec, error);
     if (status != ST_OK)
@@ -236,13 +242,15 @@ enum status handle_dataset_get(struct daemon_state *context, struct request *req
                                struct error *error)
 {
     struct dataset *dataset;
-    struct dataset_info info;
-    enum status status = access_read_dataset(context, request, &dataset, &info, error);
+    const struct access_question question = handler_question(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, &dataset, error);
     if (status == ST_OK && cold_account_awaits(context, request, dataset))
         status = cold_account_status(request, error);
     if (status == ST_OK)
-        request_answer(request, dataset_json(context->datasets, dataset,
-                                             context->ledger, &request->principal));
+        request_answer(request,
+                       dataset_json(context->datasets, dataset, context->ledger,
+                                    &request->caller.principal));
     return status;
 }
 
@@ -295,7 +303,7 @@ static enum status check_delete(struct daemon_state *context,
 {
     const struct dataset_id *id = &dataset_spec(dataset)->id;
     bool has_content = info->state == DATASET_READY || info->state == DATASET_DELETED;
-    if (!has_content && !access_owns_dataset(request, dataset) &&
+    if (!has_content && !access_owns_dataset(&request->caller.principal, dataset) &&
         !principal_equal(dataset_owner(dataset), &principal_local))
         return error_set(error, ST_FORBIDDEN,
                          "it is not imported: only its owner deletes it");
@@ -315,9 +323,13 @@ enum status handle_dataset_delete(struct daemon_state *context, struct request *
 {
     struct dataset *dataset;
     struct dataset_info info;
-    enum status status = access_read_dataset(context, request, &dataset, &info, error);
-    if (status == ST_OK)
-        status = check_delete(context, request, dataset, &info, error);
+    const struct access_question question = handler_question(request);
+    enum status status =
+        access_find_dataset(context, &question, request->match.id, &dataset, error);
+    if (status != ST_OK)
+        return status;
+    dataset_read(context->datasets, dataset, &info);
+    status = check_delete(context, request, dataset, &info, error);
     if (status != ST_OK)
         return status;
     const struct dataset_id *id = &dataset_spec(dataset)->id;

@@ -22,7 +22,7 @@ static struct statistics_run *statistics_run_of(const struct evaluation_plan *pl
     CHECK(survey != NULL);
     survey_id_make_evaluation(&survey->id);
     survey->dataset = plan->id;
-    memcpy(survey->owner, request->principal.name, sizeof survey->owner);
+    memcpy(survey->owner, request->caller.principal.name, sizeof survey->owner);
     survey->project = dataset_owner(plan->dataset)->project;
     survey->is_free = dataset_spec(plan->dataset)->is_public;
     survey->evaluation = plan->evaluation;

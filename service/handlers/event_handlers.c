@@ -30,7 +30,7 @@ static enum status follow(struct request *request, const struct event_feed *feed
     struct stream stream;
     const struct following following = {.feed = *feed,
                                         .from = from,
-                                        .principal = &request->principal,
+                                        .principal = &request->caller.principal,
                                         .waiting = request};
     enum status status =
         followers_follow(feed->context->followers, &following, &stream, error);
@@ -49,7 +49,7 @@ enum status handle_job_events(struct daemon_state *context, struct request *requ
     bool ended;
     uint64_t histograms = 0;
     struct job *job = NULL;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_job(context, &question, request->match.id, &job, error);
     if (status == ST_OK)
@@ -72,10 +72,10 @@ enum status handle_events(struct daemon_state *context, struct request *request,
 {
     struct dataset_id id;
     struct dataset *dataset = NULL;
-    struct access_question question = access_question_of(request);
+    struct access_question question = handler_question(request);
     const char *text = request_query(request, "dataset");
     const char *project =
-        access_is_everywhere(request) ? "" : request->principal.project;
+        access_is_everywhere(&question) ? "" : request->caller.principal.project;
     question.pointer = "?dataset";
     if (text != NULL && !dataset_id_parse(&id, text))
         return query_refuse("dataset", "must match [a-z0-9][a-z0-9._-]{0,62}", error);

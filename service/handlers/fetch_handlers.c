@@ -18,13 +18,13 @@ static enum status find(struct daemon_state *context, const struct request *requ
                         struct fetch_place *place, struct error *error)
 {
     struct dataset *dataset;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     if (status != ST_OK)
         return status;
     *place = (struct fetch_place){.dataset = dataset_spec(dataset)->id,
-                                  .principal = request->principal};
+                                  .principal = request->caller.principal};
     snprintf(place->file, sizeof place->file, "%.*s", FETCH_FILE_SIZE - 1,
              request->match.name);
     return ST_OK;

@@ -24,7 +24,7 @@
 static enum status find(struct daemon_state *context, const struct request *request,
                         const struct weights_row **row, struct error *error)
 {
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     return access_find_file(context, &question, request->match.id, row, error);
 }
 
@@ -95,8 +95,8 @@ static enum status publish(struct daemon_state *context, struct request *request
 enum status handle_file_create(struct daemon_state *context, struct request *request,
                                struct error *error)
 {
-    struct weights_row row = {.project = request->principal.project,
-                              .created_by = request->principal.name,
+    struct weights_row row = {.project = request->caller.principal.project,
+                              .created_by = request->caller.principal.name,
                               .create_ms = clock_wall_ms()};
     CHECK(file_id_parse(&row.id, request->upload->draft.name.id));
     enum status status = read_note(request, &row.note, error);
@@ -127,13 +127,13 @@ enum status handle_file_get(struct daemon_state *context, struct request *reques
 
 struct file_list {
     struct daemon_state *context;
-    const struct request *request; /* whose principal may see them */
+    struct access_question question; /* whether an item is listed */
 };
 
 static bool file_seen(void *argument, size_t place)
 {
     const struct file_list *list = argument;
-    return access_sees_file(list->request,
+    return access_sees_file(&list->question,
                             weight_files_at(list->context->weight_files, place));
 }
 
@@ -159,7 +159,7 @@ static uint64_t number_of_file(void *argument, size_t place)
 enum status handle_file_list(struct daemon_state *context, struct request *request,
                              struct error *error)
 {
-    struct file_list list = {context, request};
+    struct file_list list = {context, handler_question(request)};
     const struct pagination_source source = {
         .name = "files",
         .count = weight_files_count(context->weight_files),

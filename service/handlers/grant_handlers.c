@@ -48,11 +48,12 @@ static enum status find(struct daemon_state *context, const struct request *requ
                         struct found *found, struct error *error)
 {
     const char *id = request->match.id;
+    const struct access_question question = handler_question(request);
     for (size_t place = PLACES * datasets_count(context->datasets); place-- > 0;) {
         *found = grant_at(context->datasets, place);
         if (found->proposal.state != PROPOSAL_NONE &&
             strcmp(found->proposal.id.text, id) == 0 &&
-            access_sees_dataset(request, found->dataset))
+            access_sees_dataset(&question, found->dataset))
             return ST_OK;
     }
     return error_set(error, ST_NOT_FOUND, "no grant \"%s\"", id);
@@ -87,7 +88,7 @@ enum status handle_grant_get(struct daemon_state *context, struct request *reque
 /* --- the list --- */
 
 struct grant_list {
-    const struct request *request; /* whose principal may see them */
+    struct access_question question; /* whether an item is listed */
     struct daemon_state *context;
     struct datasets *datasets;
     unsigned states; /* a bit for each, from PENDING on */
@@ -97,7 +98,7 @@ struct grant_list {
 static bool grant_seen(void *context, size_t place)
 {
     const struct grant_list *list = context;
-    return access_sees_dataset(list->request,
+    return access_sees_dataset(&list->question,
                                datasets_at(list->datasets, place / PLACES));
 }
 
@@ -127,7 +128,7 @@ enum status handle_grant_list(struct daemon_state *context, struct request *requ
     static const char *const directions[] = {"desc", "asc", NULL};
     char tag[80];
     unsigned direction = DESCENDING;
-    struct grant_list list = {request, context, context->datasets,
+    struct grant_list list = {handler_question(request), context, context->datasets,
                               (1u << PROPOSAL_STATE_COUNT) - 1, clock_wall_ms()};
     uint64_t version = datasets_version(context->datasets);
     struct pagination_source source = {
@@ -263,15 +264,15 @@ static enum status decide(struct daemon_state *context, struct request *request,
         status = find(context, request, &decision.found, error);
     if (status != ST_OK)
         return status;
-    memcpy(how.approved_by, request->principal.name, sizeof how.approved_by);
+    memcpy(how.approved_by, request->caller.principal.name, sizeof how.approved_by);
     decision.decided = decision.found.proposal;
     decision.decided.state = state;
     decision.decided.decision = how;
     decision.decided.decide_ms = clock_wall_s() * 1000;
-    if (is_repeated(&decision, &request->principal)) {
+    if (is_repeated(&decision, &request->caller.principal)) {
         decision.decided = decision.found.proposal;
     } else {
-        status = check(&decision, &request->principal, error);
+        status = check(&decision, &request->caller.principal, error);
         if (status == ST_OK)
             status = commit(context, request, &decision, error);
     }

@@ -125,6 +125,12 @@ static enum status handle_keyed(struct daemon_state *context, struct request *re
     return handle(context, request, error);
 }
 
+struct access_question handler_question(const struct request *request)
+{
+    return (struct access_question){&request->caller.principal,
+                                    request->match.route->scope, ""};
+}
+
 void handler_handle(struct daemon_state *context, struct request *request)
 {
     handle_function *function = request->match.route->keyed ? handle_keyed : handle;

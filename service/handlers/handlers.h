@@ -32,6 +32,7 @@
 
 #include <stdbool.h>
 
+#include "service/access/access.h"
 #include "service/http/request.h"
 
 struct daemon_state;
@@ -63,6 +64,10 @@ typedef void price_function(struct daemon_state *context, struct request *reques
     HANDLERS_##run(name, DECLARE_HANDLE, DECLARE_POLL, DECLARE_COST, DECLARE_PRICE)
 ROUTE_LIST(X)
 #undef X
+
+/* Returns the question that decides whether the caller reaches the object that the
+ * request's path names, with the scope of its route. */
+struct access_question handler_question(const struct request *request);
 
 /* Calls handle of the request's route, if its preconditions hold (precondition.h).
  * For a keyed route (api/http/routes.h), an earlier request's answer to the same key

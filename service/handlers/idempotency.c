@@ -24,8 +24,8 @@ static void route_name(const struct request *request, char name[ROUTE_SIZE])
 static struct idempotency_name name_of(const struct request *request, const char *route)
 {
     return (struct idempotency_name){
-        .project = request->principal.project,
-        .owner = request->principal.name,
+        .project = request->caller.principal.project,
+        .owner = request->caller.principal.name,
         .route = route,
         .key = request_header(request, "Idempotency-Key"),
     };

@@ -68,12 +68,12 @@ enum status handle_dataset_file_get(struct daemon_state *context,
 {
     struct upload_view view;
     struct dataset *dataset;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     if (status == ST_OK)
-        status =
-            upload_read(context, &request->match, &request->principal, &view, error);
+        status = upload_read(context, &request->match, &request->caller.principal,
+                             &view, error);
     if (status != ST_OK)
         return status;
     say_offset(request, view.is_whole, view.offset);
@@ -102,7 +102,7 @@ enum status handle_dataset_import(struct daemon_state *context, struct request *
     struct dataset *dataset;
     struct import_failure failure = {0};
     struct audit_event act;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     audit_event_begin(&act, context, request);
@@ -123,9 +123,9 @@ enum status poll_dataset_import(struct daemon_state *context, struct request *re
     struct dataset_info info;
     struct dataset *dataset = datasets_find(context->datasets, request->match.id);
     CHECK(dataset != NULL);
-    dataset_read_as(context->datasets, dataset, &request->principal, &info);
+    dataset_read_as(context->datasets, dataset, &request->caller.principal, &info);
     const struct import_failure failure = importer_told(
-        &info.detail.failure, dataset_owner(dataset), &request->principal);
+        &info.detail.failure, dataset_owner(dataset), &request->caller.principal);
     if (request->deadline_ns == 0)
         request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
     if (info.state == DATASET_IMPORTING &&
@@ -141,10 +141,10 @@ enum status poll_dataset_import(struct daemon_state *context, struct request *re
         return error_set(
             error, ST_DRAINING,
             "the import was ended by the service's stop, or the dataset declared anew");
-    reply_json(
-        &request->reply,
-        info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
-        dataset_json(context->datasets, dataset, context->ledger, &request->principal));
+    reply_json(&request->reply,
+               info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
+               dataset_json(context->datasets, dataset, context->ledger,
+                            &request->caller.principal));
     return ST_OK;
 }
 
@@ -153,14 +153,14 @@ enum status handle_dataset_import_get(struct daemon_state *context,
 {
     struct dataset *dataset;
     struct dataset_info info;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_dataset(context, &question, request->match.id, &dataset, error);
     if (status != ST_OK)
         return status;
-    dataset_read_as(context->datasets, dataset, &request->principal, &info);
+    dataset_read_as(context->datasets, dataset, &request->caller.principal, &info);
     const struct import_failure failure = importer_told(
-        &info.detail.failure, dataset_owner(dataset), &request->principal);
+        &info.detail.failure, dataset_owner(dataset), &request->caller.principal);
     reply_header_add(&request->reply, "Cache-Control", "no-store");
     request_answer(request, dataset_import_text(dataset, &info, &failure));
     return ST_OK;

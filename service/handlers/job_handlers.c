@@ -205,7 +205,7 @@ static enum status find_imported(struct daemon_state *context,
                                  struct dataset **dataset, struct error *error)
 {
     struct dataset_info info;
-    struct access_question question = access_question_of(request);
+    struct access_question question = handler_question(request);
     const char *id = request_query(request, "dataset");
     if (id == NULL)
         return query_refuse("dataset", "is required", error);
@@ -271,7 +271,7 @@ void price_job_create(struct daemon_state *context, struct request *request)
 static enum status find(struct daemon_state *context, struct request *request,
                         struct job **job, struct error *error)
 {
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_job(context, &question, request->match.id, job, error);
     if (status == ST_OK)

@@ -46,7 +46,7 @@ enum status handle_job_logs(struct daemon_state *context, struct request *reques
 {
     struct job *job;
     struct chain_pages_wanted wanted;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_job(context, &question, request->match.id, &job, error);
     if (status == ST_OK)

@@ -29,7 +29,7 @@ enum status job_submit_plan(struct daemon_state *context, struct request *reques
         &parsed, request->body != NULL ? request->body : "", request->body_size, error);
     if (status != ST_OK)
         return status;
-    const struct planner_inquiry inquiry = {&parsed, &request->principal,
+    const struct planner_inquiry inquiry = {&parsed, &request->caller.principal,
                                             &request->errand};
     return planner_plan(context, &inquiry, plan, cost, error);
 }
@@ -84,7 +84,7 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     char location[64];
     struct daemon_state *context = creation->context;
     struct job_addition addition;
-    enum status status = submission_reserve(context, tx, creation->request,
+    enum status status = submission_reserve(context, tx, &creation->request->caller,
                                             &creation->plan, &addition, error);
     addition.ahead = creation->ahead;
     if (status == ST_OK)
@@ -158,7 +158,7 @@ static enum status plan_together(struct creation *creations, size_t count)
     enum status status = ST_OK;
     for (size_t i = 0; i < count && status == ST_OK; i++) {
         struct creation *one = &creations[i];
-        status = policy_limits(one->context, &one->request->principal)
+        status = policy_limits(one->context, &one->request->caller.principal)
                      ? ST_POLICY_VIOLATION
                      : job_submit_plan(one->context, one->request, &one->plan, &cost,
                                        &error);

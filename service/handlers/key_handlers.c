@@ -22,7 +22,7 @@ static const int64_t rotation_ms = INT64_C(24) * 3600 * 1000;
 static enum status find(struct daemon_state *context, const struct request *request,
                         struct access_key *key, struct error *error)
 {
-    struct access_question question = access_question_of(request);
+    struct access_question question = handler_question(request);
     bool found = access_keys_find(context->keys, request->match.id, key);
     return access_check_thing(
         &question, "key", request->match.id,
@@ -84,9 +84,9 @@ enum status handle_key_create(struct daemon_state *context, struct request *requ
     enum status status = key_request_parse(
         &asked, request->body != NULL ? request->body : "", request->body_size, error);
     if (status == ST_OK)
-        status = key_request_check(&asked, &request->principal, error);
+        status = key_request_check(&asked, &request->caller.principal, error);
     if (status == ST_OK)
-        status = known_names_check_new(context, &request->principal,
+        status = known_names_check_new(context, &request->caller.principal,
                                        asked.principal.name, error);
     if (status == ST_OK)
         status = make(context, request, &asked, NULL, &made, error);
@@ -113,9 +113,10 @@ enum status handle_key_rotate(struct daemon_state *context, struct request *requ
         .days = (uint64_t)(key.expire_ms - key.create_ms + MS_PER_DAY - 1) / MS_PER_DAY,
         .policy = key.policy,
     };
-    status = key_request_check(&asked, &request->principal, error);
+    status = key_request_check(&asked, &request->caller.principal, error);
     if (status == ST_OK)
-        status = known_names_check_rotation(context, &request->principal, &key, error);
+        status = known_names_check_rotation(context, &request->caller.principal, &key,
+                                            error);
     if (status == ST_OK)
         status = make(context, request, &asked, key.id, &made, error);
     if (status == ST_OK)
@@ -143,9 +144,10 @@ enum status handle_key_revoke(struct daemon_state *context, struct request *requ
 {
     struct access_key key;
     struct store_tx *tx = NULL;
+    const struct access_question question = handler_question(request);
     enum status status = find(context, request, &key, error);
     if (status == ST_OK && principal_is_everywhere(&key.principal) &&
-        !access_is_everywhere(request))
+        !access_is_everywhere(&question))
         status = error_set(error, ST_FORBIDDEN, "its bearer reaches other projects");
     if (status == ST_OK)
         status = stale_read_retry_open(context, request, STORE_ROW, &tx, error);
@@ -161,7 +163,7 @@ enum status handle_key_revoke(struct daemon_state *context, struct request *requ
 }
 
 struct key_list {
-    const struct request *request; /* of the principal that asks */
+    struct access_question question; /* whether an item is listed */
     const struct daemon_state *context;
 };
 
@@ -170,8 +172,8 @@ static bool key_seen(void *context, size_t place)
     struct access_key key;
     const struct key_list *list = context;
     access_keys_at(list->context->keys, place, &key);
-    return access_sees(list->request, &(struct access_object){key.principal.project,
-                                                              key.principal.name});
+    return access_sees(&list->question, &(struct access_object){key.principal.project,
+                                                                key.principal.name});
 }
 
 static char *key_line(void *context, size_t place)
@@ -188,7 +190,7 @@ enum status handle_key_list(struct daemon_state *context, struct request *reques
 {
     static const char *const orders[] = {"desc", "asc", NULL};
     unsigned order = 0;
-    struct key_list list = {request, context};
+    struct key_list list = {handler_question(request), context};
     struct pagination_source source = {
         .name = "keys",
         .count = access_keys_count(context->keys),

@@ -21,7 +21,7 @@
 static enum status find(struct daemon_state *context, const struct request *request,
                         struct access_key *key, struct error *error)
 {
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     bool found = access_keys_find(context->keys, request->match.id, key);
     const struct access_object object = {found ? key->principal.project : NULL,
                                          key->principal.name};
@@ -104,7 +104,7 @@ static enum status read_asked(const struct request *request,
         request->body_size, error);
     asked.policy = proposal->policy;
     return status == ST_OK
-               ? key_request_check_policy(&asked, &request->principal, error)
+               ? key_request_check_policy(&asked, &request->caller.principal, error)
                : status;
 }
 
@@ -119,8 +119,9 @@ enum status handle_key_policy(struct daemon_state *context, struct request *requ
     if (status != ST_OK)
         return status;
     memcpy(proposal.key, key.id, sizeof proposal.key);
-    memcpy(proposal.proposed_by, request->principal.name, sizeof proposal.proposed_by);
-    bool waits = four_eyes_is_asked(context, request) &&
+    memcpy(proposal.proposed_by, request->caller.principal.name,
+           sizeof proposal.proposed_by);
+    bool waits = four_eyes_is_asked(context, &request->caller) &&
                  !key_policy_is_within(&proposal.policy, &key.policy);
     status = commit(context, request, &proposal, waits ? OUTCOME_WAITS : OUTCOME_HOLDS,
                     "", error);
@@ -160,7 +161,7 @@ static enum status decide(struct daemon_state *context, struct request *request,
                                                   clock_wall_ms(), &proposal))
         status = error_set(error, ST_GRANT_DECIDED, "no policy of it waits");
     if (status == ST_OK)
-        status = check_second(&key, &proposal, &request->principal, error);
+        status = check_second(&key, &proposal, &request->caller.principal, error);
     if (status == ST_OK && decision->named != NULL)
         status = policy_proposal_check_named(&proposal, decision->named, error);
     if (status == ST_OK)

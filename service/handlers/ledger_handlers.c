@@ -17,7 +17,7 @@ static enum status find_private(struct daemon_state *context,
 {
     struct dataset *dataset;
     struct dataset_info info;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_dataset(context, &question, request->match.id, &dataset, error);
     if (status != ST_OK)

@@ -99,7 +99,7 @@ static const unsigned active_job_states =
     1u << JOB_QUEUED | 1u << JOB_RUNNING | 1u << JOB_CANCELLING;
 
 struct job_list {
-    const struct request *request; /* of the principal that asks */
+    struct access_question question; /* whether an item is listed */
     struct jobs *jobs;
     unsigned view, states;
     struct caption_search search;
@@ -112,7 +112,7 @@ struct job_list {
 static bool job_seen(void *context, size_t place)
 {
     const struct job_list *list = context;
-    return access_sees_job(list->request, jobs_at(list->jobs, place));
+    return access_sees_job(&list->question, jobs_at(list->jobs, place));
 }
 
 static bool job_wanted(void *context, size_t place)
@@ -228,8 +228,9 @@ enum status handle_job_list(struct daemon_state *context, struct request *reques
 {
     char tag[TAG_SIZE];
     const struct jobs_tally tally = jobs_tally(context->jobs);
-    struct job_list list = {
-        .request = request, .jobs = context->jobs, .states = every_job_state};
+    struct job_list list = {.question = handler_question(request),
+                            .jobs = context->jobs,
+                            .states = every_job_state};
     struct pagination_source source = {
         .name = "jobs",
         .count = jobs_count(context->jobs),
@@ -279,8 +280,8 @@ struct dataset_list {
 static bool dataset_seen(void *context, size_t place)
 {
     const struct dataset_list *list = context;
-    return access_sees_dataset(list->request,
-                               datasets_at(list->context->datasets, place));
+    const struct access_question question = handler_question(list->request);
+    return access_sees_dataset(&question, datasets_at(list->context->datasets, place));
 }
 
 static bool dataset_wanted(void *context, size_t place)
@@ -385,7 +386,7 @@ enum status handle_dataset_list(struct daemon_state *context, struct request *re
 /* --- models --- */
 
 struct model_list {
-    const struct request *request; /* of the principal that asks */
+    struct access_question question; /* whether an item is listed */
     struct daemon_state *context;
     struct caption_search search;
     const char *dataset, *job; /* NULL: any */
@@ -394,7 +395,7 @@ struct model_list {
 static bool model_seen(void *context, size_t place)
 {
     const struct model_list *list = context;
-    return access_sees_model(list->context, list->request,
+    return access_sees_model(list->context, &list->question,
                              models_at(list->context->models, place));
 }
 
@@ -439,7 +440,8 @@ enum status handle_model_list(struct daemon_state *context, struct request *requ
                               struct error *error)
 {
     char tag[TAG_SIZE];
-    struct model_list list = {.request = request, .context = context};
+    struct model_list list = {.question = handler_question(request),
+                              .context = context};
     uint64_t version = models_version(context->models);
     const struct jobs_tally tally = jobs_tally(context->jobs);
     struct pagination_source source = {

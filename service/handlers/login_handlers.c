@@ -38,8 +38,8 @@ static enum status begin(struct daemon_state *context, const struct request *req
         status = store_begin(context->store, STORE_ROW, &tx, error);
     if (status != ST_OK)
         return status;
-    status = logins_begin(context->logins, tx, request->principal.key, clock_wall_ms(),
-                          cookie, error);
+    status = logins_begin(context->logins, tx, request->caller.principal.key,
+                          clock_wall_ms(), cookie, error);
     if (status == ST_OK)
         status = audit_trail_append(tx, &act.row, error);
     return store_end(tx, status, error);
@@ -54,11 +54,12 @@ static enum status log_in(struct daemon_state *context, struct request *request,
     enum status status = authentication_show(context, request, key, &principal, error);
     if (status != ST_OK)
         return status;
-    request->principal = principal;
-    request->principal.via = VIA_SESSION;
+    request->caller.principal = principal;
+    request->caller.principal.via = VIA_SESSION;
     status = begin(context, request, cookie, error);
     if (status == ST_OK) {
-        reply_login(request, MHD_HTTP_CREATED, &request->principal, LOGIN_LIFE_S);
+        reply_login(request, MHD_HTTP_CREATED, &request->caller.principal,
+                    LOGIN_LIFE_S);
         login_cookie_set(request, context->config, cookie, LOGIN_LIFE_S);
     }
     hash_zero(cookie, sizeof cookie);
@@ -85,9 +86,10 @@ enum status handle_login_get(struct daemon_state *context, struct request *reque
     struct login login = {0};
     const char *cookie = login_cookie_of(request, context->config);
     (void)error;
-    bool has_one = request->principal.via == VIA_SESSION && cookie != NULL &&
+    bool has_one = request->caller.principal.via == VIA_SESSION && cookie != NULL &&
                    logins_find(context->logins, cookie, clock_wall_ms(), &login);
-    reply_login(request, MHD_HTTP_OK, &request->principal, has_one ? login.left_s : 0);
+    reply_login(request, MHD_HTTP_OK, &request->caller.principal,
+                has_one ? login.left_s : 0);
     return ST_OK;
 }
 
@@ -98,7 +100,7 @@ static enum status end(struct daemon_state *context, const struct request *reque
 {
     struct audit_event act;
     struct store_tx *tx = NULL;
-    bool acts = request->principal.via == VIA_SESSION;
+    bool acts = request->caller.principal.via == VIA_SESSION;
     audit_event_begin(&act, context, request);
     enum status status = acts ? disk_room_check(context->disk_room, error) : ST_OK;
     if (status == ST_OK)

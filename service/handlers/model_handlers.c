@@ -29,7 +29,7 @@
 static enum status find(struct daemon_state *context, const struct request *request,
                         const struct model_row **row, struct error *error)
 {
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     return access_find_model(context, &question, request->match.id, row, error);
 }
 

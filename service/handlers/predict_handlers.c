@@ -41,7 +41,7 @@ static void prediction_fini(struct prediction *prediction)
 static enum status find(struct daemon_state *context, const struct request *request,
                         struct prediction *prediction, struct error *error)
 {
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status = access_find_model(context, &question, request->match.id,
                                            &prediction->row, error);
     if (status != ST_OK)

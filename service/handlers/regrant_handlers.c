@@ -28,10 +28,12 @@ static enum status find(struct daemon_state *context, const struct request *requ
                         struct asking *asking, struct error *error)
 {
     const char *id = request->match.id;
+    const struct access_question question = handler_question(request);
     enum status status =
-        access_read_dataset(context, request, &asking->dataset, &asking->info, error);
+        access_find_dataset(context, &question, id, &asking->dataset, error);
     if (status != ST_OK)
         return status;
+    dataset_read(context->datasets, asking->dataset, &asking->info);
     if (dataset_spec(asking->dataset)->is_public)
         return error_set(error, ST_DATASET_PUBLIC, "\"%s\" is public: it has no budget",
                          id);
@@ -90,7 +92,7 @@ static enum status grant(struct daemon_state *context, struct store_tx *tx,
 {
     const struct ledger_promise promise = {&dataset_spec(asking->dataset)->id,
                                            &asking->proposal.further,
-                                           &request->principal, NULL};
+                                           &request->caller.principal, NULL};
     return regrant_make(context, tx, &promise, error);
 }
 
@@ -143,9 +145,9 @@ enum status handle_dataset_regrant(struct daemon_state *context,
                                &proposal->further, error);
     if (status != ST_OK)
         return status;
-    memcpy(proposal->proposed_by, request->principal.name,
+    memcpy(proposal->proposed_by, request->caller.principal.name,
            sizeof proposal->proposed_by);
-    if (four_eyes_is_asked(context, request)) {
+    if (four_eyes_is_asked(context, &request->caller)) {
         proposal->state = PROPOSAL_PENDING;
         grant_id_make(&proposal->id);
     }

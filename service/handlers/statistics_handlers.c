@@ -59,7 +59,7 @@ static enum status find_dataset(struct daemon_state *context,
                                 const struct request *request, struct survey_plan *plan,
                                 struct error *error)
 {
-    struct access_question question = access_question_of(request);
+    struct access_question question = handler_question(request);
     question.pointer = "/dataset";
     enum status status = usable_dataset_find(context, &question, &plan->request.dataset,
                                              &plan->dataset, error);
@@ -138,7 +138,7 @@ static enum status make_plan(struct daemon_state *context,
         status = price(context, plan, error);
     const struct policy_asked asked = asked_of(plan);
     if (status == ST_OK)
-        status = policy_check(context, &request->principal, &asked, error);
+        status = policy_check(context, &request->caller.principal, &asked, error);
     return status;
 }
 
@@ -203,7 +203,7 @@ static struct statistics_run *statistics_run_of(struct survey_plan *plan,
     CHECK(survey != NULL);
     survey_id_make(&survey->id);
     survey->dataset = plan->request.dataset;
-    memcpy(survey->owner, request->principal.name, sizeof survey->owner);
+    memcpy(survey->owner, request->caller.principal.name, sizeof survey->owner);
     survey->project = dataset_owner(plan->dataset)->project;
     survey->measurement = plan->measurement;
     mechanism_copy(&survey->mechanism, &plan->mechanism);

@@ -3,6 +3,7 @@
 #include "api/http/query.h"
 #include "service/access/access.h"
 #include "service/datasets/datasets.h"
+#include "service/handlers/handlers.h"
 #include "service/http/chain_pages.h"
 #include "service/process/daemon_state.h"
 
@@ -47,7 +48,7 @@ enum status survey_get(struct daemon_state *context, struct request *request,
 {
     struct store_tx *tx = NULL;
     const char *id = request->match.id;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     const struct access_object nothing = {0};
     struct finding finding = {context, form, &question, false, ST_OK, error, NULL};
     enum status status;
@@ -78,7 +79,8 @@ static bool visit_listed(void *context, const struct statistics_row *row)
     struct listing *listing = context;
     const struct survey_form *form = listing->form;
     const struct access_object object = object_of(listing->context, row);
-    if (!access_sees(listing->request, &object) ||
+    const struct access_question question = handler_question(listing->request);
+    if (!access_sees(&question, &object) ||
         (form->fits != NULL && !form->fits(listing->request, row)))
         return true;
     if (!chain_pages_have_room(listing->entries))

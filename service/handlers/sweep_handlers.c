@@ -5,6 +5,7 @@
 
 #include "api/http/query.h"
 #include "api/limits.h"
+#include "api/requests/sweep_request.h"
 #include "api/views/sweep_view.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -66,12 +67,32 @@ static char *estimate_text(const struct sweep_plan *sweep, const char *fits)
     return text;
 }
 
+static struct sweep_plan plan_of(struct daemon_state *context, struct request *request)
+{
+    return (struct sweep_plan){
+        .context = context, .caller = &request->caller, .errand = &request->errand};
+}
+
+/* Parses the request and plans the sweep that it asks for. */
+static enum status make_plan(struct sweep_plan *sweep, const struct request *request,
+                             struct error *error)
+{
+    struct sweep_request asked;
+    enum status status = sweep_request_parse(
+        &asked, request->body != NULL ? request->body : "", request->body_size, error);
+    if (status != ST_OK)
+        return status;
+    status = sweep_plan_make(sweep, &asked, error);
+    sweep_request_fini(&asked);
+    return status;
+}
+
 enum status handle_sweep_estimate(struct daemon_state *context, struct request *request,
                                   struct error *error)
 {
-    struct sweep_plan sweep = {.context = context, .request = request};
+    struct sweep_plan sweep = plan_of(context, request);
     struct error found = {0};
-    enum status status = sweep_plan_make(&sweep, error);
+    enum status status = make_plan(&sweep, request, error);
     enum status fits = status == ST_OK ? try_all(&sweep, &found) : ST_OK;
     if (status == ST_OK &&
         (fits == ST_OK || fits == ST_BUDGET_HELD || fits == ST_BUDGET_EXHAUSTED))
@@ -80,7 +101,7 @@ enum status handle_sweep_estimate(struct daemon_state *context, struct request *
                                          : fits == ST_BUDGET_HELD ? "held"
                                                                   : "no"));
     else if (!request->errand.is_due)
-        sweep_plan_refuse(&sweep, status == ST_OK ? &found : error);
+        sweep_plan_refuse(&sweep, request, status == ST_OK ? &found : error);
     sweep_plan_fini(&sweep);
     return ST_OK;
 }
@@ -88,6 +109,7 @@ enum status handle_sweep_estimate(struct daemon_state *context, struct request *
 /* --- create --- */
 
 struct creation { /* a sweep that is being added to the store */
+    struct request *request;
     struct sweep_plan plan;
     struct job_addition *additions; /* (plan.count), owned */
     struct job **jobs;              /* (plan.count), owned */
@@ -109,7 +131,7 @@ static enum status tell_created(const struct creation *creation, struct store_tx
     const struct sweep_plan *plan = &creation->plan;
     const char *dataset = job_plan(creation->jobs[0])->request.dataset.text;
     char *detail = sweep_act_render(dataset, plan->count, plan->epsilon);
-    audit_event_begin(&act, plan->context, plan->request);
+    audit_event_begin(&act, plan->context, creation->request);
     act.row.object = plan->id.text;
     act.row.detail = detail;
     enum status status = audit_trail_append(tx, &act.row, error);
@@ -151,10 +173,10 @@ static enum status create_in(struct creation *creation, struct store_tx *tx,
     snprintf(location, sizeof location, "/v1/sweeps/%s", plan->id.text);
     creation->body =
         sweep_new_text(plan->context, &plan->id, creation->jobs, plan->count);
-    status = idempotency_keep(plan->context, plan->request, tx, location,
+    status = idempotency_keep(plan->context, creation->request, tx, location,
                               creation->body, error);
     if (status == ST_OK)
-        reply_header_add(&plan->request->reply, "Location", "%s", location);
+        reply_header_add(&creation->request->reply, "Location", "%s", location);
     return status;
 }
 
@@ -176,8 +198,8 @@ static enum status create(struct creation *creation, struct error *error)
 enum status handle_sweep_create(struct daemon_state *context, struct request *request,
                                 struct error *error)
 {
-    struct creation creation = {.plan = {.context = context, .request = request}};
-    enum status status = sweep_plan_make(&creation.plan, error);
+    struct creation creation = {.request = request, .plan = plan_of(context, request)};
+    enum status status = make_plan(&creation.plan, request, error);
     if (status == ST_OK)
         status = create(&creation, error);
     if (status == ST_OK) {
@@ -185,7 +207,7 @@ enum status handle_sweep_create(struct daemon_state *context, struct request *re
         creation.body = NULL;
     } else if (!request->errand.is_due) {
         counters_refuse_job(context->counters, status);
-        sweep_plan_refuse(&creation.plan, error);
+        sweep_plan_refuse(&creation.plan, request, error);
     }
     creation_fini(&creation);
     return ST_OK;
@@ -193,8 +215,8 @@ enum status handle_sweep_create(struct daemon_state *context, struct request *re
 
 void price_sweep_create(struct daemon_state *context, struct request *request)
 {
-    struct sweep_plan sweep = {.context = context, .request = request};
-    sweep_plan_make(&sweep, NULL);
+    struct sweep_plan sweep = plan_of(context, request);
+    make_plan(&sweep, request, NULL);
     sweep_plan_fini(&sweep);
 }
 
@@ -209,7 +231,7 @@ static struct access_object object_of(const struct sweep *sweep)
 static enum status find(struct daemon_state *context, struct request *request,
                         const struct sweep **out, struct error *error)
 {
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     struct access_object object = {0};
     *out = sweeps_find(context->sweeps, request->match.id);
     if (*out != NULL)
@@ -233,8 +255,8 @@ enum status handle_sweep_get(struct daemon_state *context, struct request *reque
 
 struct sweep_list {
     const struct daemon_state *context;
-    const struct request *request;
-    const char *dataset; /* NULL: any */
+    struct access_question question; /* whether an item is listed */
+    const char *dataset;             /* NULL: any */
     bool ascending;
 };
 
@@ -243,7 +265,7 @@ static bool sweep_seen(void *context, size_t place)
     const struct sweep_list *list = context;
     const struct access_object object =
         object_of(sweeps_at(list->context->sweeps, place));
-    return access_sees(list->request, &object);
+    return access_sees(&list->question, &object);
 }
 
 static bool sweep_wanted(void *context, size_t place)
@@ -280,8 +302,8 @@ enum status handle_sweep_list(struct daemon_state *context, struct request *requ
     struct dataset_id id;
     char tag[80];
     unsigned direction = 0;
-    struct sweep_list list = {context, request, request_query(request, "dataset"),
-                              false};
+    struct sweep_list list = {context, handler_question(request),
+                              request_query(request, "dataset"), false};
     snprintf(tag, sizeof tag, "\"%s-s%llu\"", context->nonce,
              (unsigned long long)jobs_tally(context->jobs).version);
     struct pagination_source source = {

@@ -55,9 +55,10 @@ static struct dataset_counts count_datasets(struct daemon_state *context,
 {
     struct dataset_info info;
     struct dataset_counts counts = {0};
+    const struct access_question question = handler_question(request);
     for (size_t i = datasets_count(context->datasets); i-- > 0;) {
         const struct dataset *dataset = datasets_at(context->datasets, i);
-        if (!access_sees_dataset(request, dataset))
+        if (!access_sees_dataset(&question, dataset))
             continue;
         dataset_read_as(context->datasets, dataset, NULL, &info);
         if (info.state == DATASET_DELETED)
@@ -82,12 +83,14 @@ enum status handle_status(struct daemon_state *context, struct request *request,
     enum { MS_PER_HOUR = 3600000 };
     char tag[128];
     struct ledger_entry_name head;
+    const struct access_question question = handler_question(request);
     (void)error;
     const int64_t now_ms = clock_wall_ms();
     const uint64_t version = datasets_version(context->datasets);
     struct jobs_tally tally = jobs_tally(context->jobs);
-    if (!access_is_everywhere(request))
-        jobs_tally_project(context->jobs, request->principal.project, tally.by_state);
+    if (!access_is_everywhere(&question))
+        jobs_tally_project(context->jobs, request->caller.principal.project,
+                           tally.by_state);
     ledger_head(context->ledger, &head);
     bool draining = atomic_load(&context->draining);
     bool ready = !draining && !store_poisoned(context->store);
@@ -149,7 +152,8 @@ static void reply_readiness(struct daemon_state *context, struct request *reques
 enum status handle_metrics(struct daemon_state *context, struct request *request,
                            struct error *error)
 {
-    enum status status = access_check_everywhere(request, error);
+    const struct access_question question = handler_question(request);
+    enum status status = access_check_everywhere(&question, error);
     if (status != ST_OK)
         return status;
     char *text = metrics_render(context, request->ask == ASK_DONE);

@@ -23,7 +23,7 @@ static const int64_t rotation_ms = INT64_C(24) * 3600 * 1000;
 static enum status find(struct daemon_state *context, const struct request *request,
                         struct webhook *webhook, struct error *error)
 {
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     return access_find_webhook(context, &question, request->match.id, webhook, error);
 }
 
@@ -99,10 +99,10 @@ static enum status put(struct daemon_state *context, const struct request *reque
 enum status handle_webhook_create(struct daemon_state *context, struct request *request,
                                   struct error *error)
 {
-    struct webhook webhook = {.owner = request->principal,
-                              .everywhere =
-                                  webhook_owner_sees_everything(&request->principal),
-                              .create_ms = clock_wall_s() * 1000};
+    struct webhook webhook = {
+        .owner = request->caller.principal,
+        .everywhere = webhook_owner_sees_everything(&request->caller.principal),
+        .create_ms = clock_wall_s() * 1000};
     enum status status = check_owner(context, &webhook, error);
     if (status == ST_OK)
         status = webhook_request_parse(&webhook.request,
@@ -173,6 +173,7 @@ enum status handle_webhook_list(struct daemon_state *context, struct request *re
 {
     size_t count;
     struct json_writer writer;
+    const struct access_question question = handler_question(request);
     struct webhook *webhooks = webhooks_copy(context->webhooks, &count);
     (void)error;
     json_writer_open(&writer, JSON_SHOWN);
@@ -181,7 +182,7 @@ enum status handle_webhook_list(struct daemon_state *context, struct request *re
     for (size_t i = 0; i < count; i++) {
         char events[WEBHOOK_EVENTS_SIZE];
         const struct webhook_row row = shown_row(context, &webhooks[i], events);
-        if (access_sees_webhook(request, &webhooks[i]))
+        if (access_sees_webhook(&question, &webhooks[i]))
             webhook_write(&writer, NULL, &row, NULL);
     }
     json_write_array_end(&writer);

@@ -167,10 +167,10 @@ void request_refuse(struct request *request, const struct error *error,
     bool close = reply->close;
     if (more != NULL)
         problem = *more;
-    problem.instance = request->id;
+    problem.instance = request->caller.request_id;
     request->refused = error->status;
     if (problem_http_status(error->status) >= 500)
-        log_event(LOG_ERROR, "request_failed", "id", request->id, "code",
+        log_event(LOG_ERROR, "request_failed", "id", request->caller.request_id, "code",
                   status_wire(error->status), "detail", error->text, (char *)NULL);
     reply_fini(reply);
     reply->close = close;

@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #include "api/http/routes.h"
-#include "base/principal.h"
 #include "service/http/blob_prefetch.h"
+#include "service/http/caller.h"
 #include "service/http/reply.h"
 
 struct problem;
@@ -29,13 +29,12 @@ struct problem;
 enum request_ask { ASK_NONE, ASK_DUE, ASK_DONE };     /* cold_account.h */
 enum request_look { LOOK_NONE, LOOK_DUE, LOOK_DONE }; /* stale_read_retry.h */
 
-enum { REQUEST_ID_SIZE = 65, REQUEST_TAG_SIZE = 35, REQUEST_LISTS = 6 };
+enum { REQUEST_TAG_SIZE = 35, REQUEST_LISTS = 6 };
 
 struct request {
     struct MHD_Connection *connection;
-    char id[REQUEST_ID_SIZE];   /* X-Request-Id, echoed */
-    bool named;                 /* its sender set the id */
-    struct principal principal; /* who asks */
+    struct caller caller;
+    bool named; /* its sender set caller.request_id */
     const char *method, *path;
     char *joined[REQUEST_LISTS]; /* list fields that came in several lines; owned */
     struct route_match match;

@@ -22,12 +22,14 @@ void request_name_take(struct request *request, const char *nonce,
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "0123456789-_.";
     const char *given = request_header(request, "X-Request-Id");
+    request->caller.traceparent = request_header(request, "traceparent");
     if (given != NULL && given[0] != '\0' && strlen(given) < REQUEST_ID_SIZE &&
         strspn(given, allowed) == strlen(given)) {
-        snprintf(request->id, sizeof request->id, "%s", given);
+        snprintf(request->caller.request_id, sizeof request->caller.request_id, "%s",
+                 given);
         request->named = true;
         return;
     }
-    memcpy(request->id, nonce, NAME_DIGITS);
-    render_hex(request->id + NAME_DIGITS, atomic_fetch_add(numbers, 1));
+    memcpy(request->caller.request_id, nonce, NAME_DIGITS);
+    render_hex(request->caller.request_id + NAME_DIGITS, atomic_fetch_add(numbers, 1));
 }

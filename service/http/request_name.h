@@ -1,6 +1,6 @@
 /*
- * request_name.h - the name of a request, which identifies it in its answer and in the
- * log.
+ * request_name.h - the names of a request: its id, which identifies it in its answer and
+ * in the log, and its trace.
  *
  * Threads: any.
  */
@@ -11,8 +11,9 @@
 
 struct request;
 
-/* Sets request->id to the sender's X-Request-Id, if that consists of letters, digits
- * and -_. and fits; otherwise to the nonce of this start and the next number. */
+/* Sets the names under which the request is traced (caller.h). request_id is the
+ * sender's X-Request-Id, if that consists of letters, digits and -_. and fits;
+ * otherwise it is made of the nonce of this start and the next number. */
 void request_name_take(struct request *request, const char *nonce,
                        atomic_uint_fast64_t *numbers);
 

@@ -76,7 +76,7 @@ static struct MHD_Response *response_own(struct request *request)
     struct MHD_Response *response = response_of_body(reply);
     if (reply->type != NULL)
         MHD_add_response_header(response, "Content-Type", reply->type);
-    MHD_add_response_header(response, "X-Request-Id", request->id);
+    MHD_add_response_header(response, "X-Request-Id", request->caller.request_id);
     for (size_t i = 0; i < reply->header_count; i++)
         MHD_add_response_header(response, reply->headers[i].name,
                                 reply->headers[i].value);

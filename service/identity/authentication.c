@@ -85,8 +85,8 @@ static enum status find_login(struct daemon_state *context, struct request *requ
         logins_forget(context->logins, cookie);
         return status;
     }
-    request->principal = key.principal;
-    request->principal.via = VIA_SESSION;
+    request->caller.principal = key.principal;
+    request->caller.principal.via = VIA_SESSION;
     return ST_OK;
 }
 
@@ -97,8 +97,8 @@ static enum status find_login(struct daemon_state *context, struct request *requ
 static enum status check_site(const struct request *request, struct error *error)
 {
     const char *site = request_header(request, "Sec-Fetch-Site");
-    bool by_cookie = request->principal.via == VIA_SESSION;
-    bool by_proxy = request->principal.via == VIA_PROXY;
+    bool by_cookie = request->caller.principal.via == VIA_SESSION;
+    bool by_proxy = request->caller.principal.via == VIA_PROXY;
     bool reads =
         strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
     if (reads || (!by_cookie && !by_proxy))
@@ -139,9 +139,9 @@ static enum status identify(struct daemon_state *context, struct request *reques
     const char *header = request_header(request, "Authorization");
     if (header != NULL)
         return authentication_show(context, request, bearer_of(header),
-                                   &request->principal, error);
+                                   &request->caller.principal, error);
     if (sso_claimed(said))
-        return sso_read(context->sso, said, &request->principal, error);
+        return sso_read(context->sso, said, &request->caller.principal, error);
     struct error ended = {0};
     const char *cookie = login_cookie_of(request, context->config);
     if (cookie != NULL && request->look == LOOK_NONE && store_shared(context->store))
@@ -167,9 +167,10 @@ static enum status find_local(const struct daemon_state *context,
                               struct request *request, bool *is_local,
                               struct error *error)
 {
-    *is_local = request->principal.role == ROLE_LOCAL && !authentication_asks(context);
+    *is_local =
+        request->caller.principal.role == ROLE_LOCAL && !authentication_asks(context);
     if (!*is_local)
-        request->principal = (struct principal){.role = ROLE_NOBODY};
+        request->caller.principal = (struct principal){.role = ROLE_NOBODY};
     else if (request->look == LOOK_NONE && store_shared(context->store) &&
              request_header(request, "Authorization") != NULL)
         return error_set(error, ST_KEY_UNKNOWN, "the store was not asked");
@@ -201,8 +202,8 @@ static enum status renew_sign_on(struct daemon_state *context,
     int64_t open_ns = reply_is_streamed(&request->reply)
                           ? clock_monotonic_ns() - request->start_ns
                           : 0;
-    return sso_renew(context->sso, &said, &request->principal, open_ns / NS_PER_S,
-                     error);
+    return sso_renew(context->sso, &said, &request->caller.principal,
+                     open_ns / NS_PER_S, error);
 }
 
 enum status authentication_renew(struct daemon_state *context,
@@ -210,11 +211,11 @@ enum status authentication_renew(struct daemon_state *context,
 {
     if (request->match.route->scope == SCOPE_EVERYBODY)
         return ST_OK;
-    if (request->principal.via == VIA_PROXY)
+    if (request->caller.principal.via == VIA_PROXY)
         return renew_sign_on(context, request, error);
     const char *cookie = login_cookie_of(request, context->config);
-    if (request->principal.via == VIA_SESSION &&
+    if (request->caller.principal.via == VIA_SESSION &&
         (cookie == NULL || !logins_hold(context->logins, cookie, clock_wall_ms())))
         return error_set(error, ST_SESSION_ENDED, "this browser is not logged in");
-    return access_keys_hold(context->keys, &request->principal, error);
+    return access_keys_hold(context->keys, &request->caller.principal, error);
 }

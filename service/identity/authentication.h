@@ -17,7 +17,7 @@ struct daemon_state;
 /* Returns whether requests must identify their principal. */
 bool authentication_asks(const struct daemon_state *context);
 
-/* Fills in request->principal. On entry it is the local principal if requests did not
+/* Fills in request->caller.principal. On entry it is the local principal if requests did not
  * have to identify themselves when this one began, and otherwise ROLE_NOBODY. A route
  * without a scope is served without a key, but a key that is shown must be valid.
  *   ST_KEY_MISSING    there are keys, and none was shown

@@ -18,14 +18,14 @@
 #include "service/audit/audit_event.h"
 #include "service/datasets/dataset_info.h"
 #include "service/datasets/datasets.h"
-#include "service/http/request.h"
+#include "service/http/caller.h"
 #include "service/process/daemon_state.h"
 #include "service/webhooks/webhook_events.h"
 
-enum status dataset_declare_may_promise(const struct request *request,
+enum status dataset_declare_may_promise(const struct principal *principal,
                                         struct error *error)
 {
-    if (principal_reach(&request->principal, SCOPE_GRANTS_PROPOSE) != REACH_NONE)
+    if (principal_reach(principal, SCOPE_GRANTS_PROPOSE) != REACH_NONE)
         return ST_OK;
     return error_set(error, ST_FORBIDDEN, "this takes the scope %s too",
                      scope_name(SCOPE_GRANTS_PROPOSE));
@@ -151,9 +151,10 @@ enum status dataset_declare_weigh(struct daemon_state *context,
     declaration->promise = PROMISE_STANDS;
     if (stands(declaration, spec))
         return ST_OK;
-    enum status status = dataset_declare_may_promise(declaration->request, error);
+    enum status status =
+        dataset_declare_may_promise(&declaration->caller->principal, error);
     bool has_budget = dataset_declare_granted(context, &spec->id, &granted);
-    declaration->promise = four_eyes_is_asked(context, declaration->request)
+    declaration->promise = four_eyes_is_asked(context, declaration->caller)
                                ? PROMISE_PROPOSED
                                : PROMISE_MADE;
     if (has_budget && !spec->is_public && grant_same(&granted, &spec->grant))
@@ -183,7 +184,7 @@ static enum status add(struct daemon_state *context, struct store_tx *tx,
                        struct error *error)
 {
     const struct dataset_addition addition = {spec_take,
-                                              &declaration->request->principal,
+                                              &declaration->caller->principal,
                                               declaration->promise == PROMISE_PROPOSED};
     return datasets_add(context->datasets, tx, &addition, out, error);
 }
@@ -198,7 +199,7 @@ static enum status declare_anew(struct daemon_state *context, struct store_tx *t
     const struct dataset_renewal renewal = {spec_take, stays ? NULL : &proposal};
     if (declaration->promise == PROMISE_PROPOSED)
         proposal =
-            proposal_make(declaration->request->principal.name, clock_wall_s() * 1000);
+            proposal_make(declaration->caller->principal.name, clock_wall_s() * 1000);
     return datasets_declare_anew(context->datasets, tx, &renewal, out, error);
 }
 
@@ -212,7 +213,7 @@ static enum status promise(struct daemon_state *context, struct store_tx *tx,
     struct filter unused;
     const struct dataset_spec *spec = dataset_spec(dataset);
     const struct ledger_promise made = {&spec->id, &spec->grant,
-                                        &declaration->request->principal, NULL};
+                                        &declaration->caller->principal, NULL};
     enum status status = ST_OK;
     switch (declaration->promise) {
     case PROMISE_STANDS:
@@ -233,16 +234,14 @@ static enum status promise(struct daemon_state *context, struct store_tx *tx,
 
 /* Appends the act of the declaration: the promise, which is public, and whether the
  * dataset was declared before. */
-static enum status tell(struct daemon_state *context, struct store_tx *tx,
-                        const struct dataset_declare *declaration,
+static enum status tell(struct store_tx *tx, const struct dataset_declare *declaration,
                         const struct dataset_spec *spec, struct error *error)
 {
-    struct audit_event act;
+    struct audit_row *row = &declaration->act->row;
     char *detail = dataset_act_render(spec, declaration->known != NULL);
-    audit_event_begin(&act, context, declaration->request);
-    act.row.object = spec->id.text;
-    act.row.detail = detail;
-    enum status status = audit_trail_append(tx, &act.row, error);
+    row->object = spec->id.text;
+    row->detail = detail;
+    enum status status = audit_trail_append(tx, row, error);
     free(detail);
     return status;
 }
@@ -259,6 +258,6 @@ enum status dataset_declare_make(struct daemon_state *context, struct store_tx *
     if (status == ST_OK)
         status = promise(context, tx, declaration, *out, error);
     if (status == ST_OK)
-        status = tell(context, tx, declaration, dataset_spec(*out), error);
+        status = tell(tx, declaration, dataset_spec(*out), error);
     return status;
 }

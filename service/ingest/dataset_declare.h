@@ -19,15 +19,19 @@
 
 #include "service/datasets/dataset_info.h"
 
+struct audit_event;
+struct caller;
 struct daemon_state;
 
 enum promise { PROMISE_STANDS, PROMISE_GRANTED, PROMISE_PROPOSED, PROMISE_MADE };
 
 struct dataset_declare {
-    const struct request *request; /* of the principal that declares */
-    struct dataset *known;         /* to be replaced; NULL: the id was never used */
-    struct dataset_info info;      /* of known */
-    enum promise promise;          /* set by dataset_declare_weigh */
+    const struct caller *caller;
+    struct audit_event
+        *act;              /* begun for the request; dataset_declare_make adds to it */
+    struct dataset *known; /* to be replaced; NULL: the id was never used */
+    struct dataset_info info; /* of known */
+    enum promise promise;     /* set by dataset_declare_weigh */
 };
 
 /* Gives each hashed column its seed, before any file is read under the declaration: the
@@ -81,7 +85,7 @@ enum status dataset_declare_grant(struct daemon_state *context, struct store_tx 
  * nor one with the name of another project's owner, with whose datasets its own would
  * be compared.
  *   ST_FORBIDDEN  the principal may not */
-enum status dataset_declare_may_promise(const struct request *request,
+enum status dataset_declare_may_promise(const struct principal *principal,
                                         struct error *error);
 
 #endif

@@ -9,7 +9,7 @@
 #include "service/access/policy.h"
 #include "service/datasets/duplicate_datasets.h"
 #include "service/http/blob_prefetch.h"
-#include "service/http/request.h"
+#include "service/http/caller.h"
 #include "service/jobs/charges.h"
 #include "service/process/daemon_state.h"
 
@@ -61,13 +61,13 @@ static enum status check_dataset(const struct charge_creation *charging,
 {
     struct daemon_state *context = charging->context;
     const char *id = charging->declared.dataset.text;
-    const struct principal *principal = &charging->request->principal;
+    const struct principal *principal = &charging->caller->principal;
     struct dataset *dataset;
     struct dataset_info info;
-    struct access_question question = access_question_of(charging->request);
+    const struct access_question question = {principal, SCOPE_CHARGES_SUBMIT,
+                                             "/dataset"};
     const struct duplicate_datasets_search search = {context->datasets, context->ledger,
                                                      principal, "/dataset"};
-    question.pointer = "/dataset";
     enum status status = access_find_dataset(context, &question, id, &dataset, error);
     if (status != ST_OK)
         return status;
@@ -110,10 +110,10 @@ static enum status find_figures(const struct charge_creation *charging, double d
                                 struct figure *figure, struct error *error)
 {
     struct curve charge;
-    const struct price_terms terms = {
-        .book = ledger_prices(charging->context->ledger),
-        .known_only = blob_prefetch_knows_only(&charging->request->errand),
-        .delta = delta};
+    const struct price_terms terms = {.book = ledger_prices(charging->context->ledger),
+                                      .known_only =
+                                          blob_prefetch_knows_only(charging->errand),
+                                      .delta = delta};
     enum status status = price_figure(figure, &charging->mechanism, &terms, error);
     return status == ST_OK ? price_charge(&charge, &charging->mechanism, &terms, error)
                            : status;
@@ -133,15 +133,14 @@ static enum status price(struct charge_creation *charging, struct error *error)
     if (status != ST_OK)
         return status;
     status = find_figures(charging, balance.delta, &figure, &inner);
-    status = blob_prefetch_check_price(&charging->request->errand, status, &inner);
+    status = blob_prefetch_check_price(charging->errand, status, &inner);
     if (status != ST_OK)
         return error_set_at(error, status, "/mechanism", "%s", inner.text);
     charging->figures = (struct charge_figures){.epsilon_planned = figure.epsilon,
                                                 .order = figure.order,
                                                 .delta = balance.delta};
     const struct policy_asked asked = charge_creation_asked(charging);
-    return policy_check(charging->context, &charging->request->principal, &asked,
-                        error);
+    return policy_check(charging->context, &charging->caller->principal, &asked, error);
 }
 
 static enum status check_parts(const struct charge_creation *charging,
@@ -159,12 +158,7 @@ static enum status check_parts(const struct charge_creation *charging,
 
 enum status charge_creation_plan(struct charge_creation *charging, struct error *error)
 {
-    const struct request *request = charging->request;
-    enum status status = charge_request_parse(
-        &charging->declared, request->body != NULL ? request->body : "",
-        request->body_size, error);
-    if (status == ST_OK)
-        status = check_dataset(charging, error);
+    enum status status = check_dataset(charging, error);
     if (status == ST_OK)
         status = check_parts(charging, error);
     return status == ST_OK ? price(charging, error) : status;

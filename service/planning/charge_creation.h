@@ -1,7 +1,7 @@
 /*
- * charge_creation.h - plans a charge: reads what a request declares about work that
- * runs elsewhere, checks it against its dataset, and prices it. Used both to make a
- * charge and to estimate one.
+ * charge_creation.h - plans a charge: checks what a caller declares about work that runs
+ * elsewhere against its dataset, and prices it. Used both to make a charge and to
+ * estimate one.
  *
  * Threads: the write queue's.
  */
@@ -10,18 +10,20 @@
 
 #include "api/views/charge_view.h"
 
+struct blob_prefetch;
+struct caller;
 struct daemon_state;
 
 struct charge_creation {
     struct daemon_state *context;
-    struct request *request;
+    const struct caller *caller;
+    struct blob_prefetch *errand;   /* the request's, for prices */
     struct charge_request declared; /* owned */
     struct mechanism mechanism;     /* owned */
     struct charge_figures figures;
 };
 
-/* Reads the request's body, checks it against the dataset and the key's policy, and
- * prices it. Call charge_creation_fini afterwards, on failure too.
+/* Checks what is declared against the dataset and the key's policy, and prices it. Call charge_creation_fini afterwards, on failure too.
  *   ST_INVALID, ST_NOT_FOUND, ST_DATASET_PUBLIC, ST_GRANT_PENDING, ST_POLICY_VIOLATION,
  *   and the statuses of duplicate_datasets_check  the error names the member */
 enum status charge_creation_plan(struct charge_creation *charging, struct error *error);

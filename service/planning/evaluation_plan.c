@@ -137,7 +137,7 @@ enum status evaluation_plan_make(struct daemon_state *context,
                                  struct evaluation_plan *plan, struct error *error)
 {
     struct model_evaluation_request asked = {0};
-    struct planning planning = {context, &request->principal, plan, NULL};
+    struct planning planning = {context, &request->caller.principal, plan, NULL};
     enum status status = find_model(&planning, request->match.id, error);
     if (status == ST_OK)
         status = model_evaluation_request_parse(
@@ -154,7 +154,7 @@ enum status evaluation_plan_make(struct daemon_state *context,
                                 error);
     const struct policy_asked policy = evaluation_plan_asked(plan);
     if (status == ST_OK)
-        status = policy_check(context, &request->principal, &policy, error);
+        status = policy_check(context, &request->caller.principal, &policy, error);
     return status;
 }
 

@@ -55,7 +55,7 @@ void plan_refuse(struct daemon_state *context, struct request *request,
                  const struct error *error)
 {
     struct denied_event refusal = {0};
-    const struct policy_inquiry inquiry = {&request->principal, asked, count};
+    const struct policy_inquiry inquiry = {&request->caller.principal, asked, count};
     bool is_budget =
         error->status == ST_BUDGET_EXHAUSTED || error->status == ST_BUDGET_HELD;
     struct policy_breach breach;

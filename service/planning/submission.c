@@ -6,6 +6,7 @@
 #include "accountant/ledger/ledger.h"
 #include "base/part.h"
 #include "service/config/config.h"
+#include "service/http/caller.h"
 #include "service/jobs/job_plan.h"
 #include "service/planning/planner.h"
 #include "service/process/daemon_state.h"
@@ -46,17 +47,17 @@ static enum status reserve_measurement(struct daemon_state *context,
 }
 
 enum status submission_reserve(struct daemon_state *context, struct store_tx *tx,
-                               const struct request *request, struct job_plan *plan,
+                               const struct caller *caller, struct job_plan *plan,
                                struct job_addition *addition, struct error *error)
 {
     struct ledger_entry_name entry = {0};
     enum status status = ST_OK;
-    *addition = (struct job_addition){.plan_take = plan, .owner = &request->principal};
+    *addition = (struct job_addition){.plan_take = plan, .owner = &caller->principal};
     job_id_make(&addition->id);
     const struct ledger_claim claim = {.dataset = &plan->request.dataset,
                                        .job = &addition->id,
                                        .mechanism = &plan->mechanism,
-                                       .principal = &request->principal,
+                                       .principal = &caller->principal,
                                        .parts = job_plan_parts(plan)};
     if (plan->is_private)
         status = ledger_reserve(context->ledger, tx, &claim, &entry, error);
@@ -65,6 +66,6 @@ enum status submission_reserve(struct daemon_state *context, struct store_tx *tx
         status = reserve_measurement(context, tx, addition, error);
     if (status == ST_OK)
         status = planner_check_promise(plan, error);
-    trace_context_parse(&addition->trace, request_header(request, "traceparent"));
+    trace_context_parse(&addition->trace, caller->traceparent);
     return status;
 }

@@ -7,8 +7,11 @@
 #ifndef SERVICE_PLANNING_SUBMISSION_H
 #define SERVICE_PLANNING_SUBMISSION_H
 
-#include "service/http/request.h"
+#include <stddef.h>
 
+#include "base/status.h"
+
+struct caller;
 struct daemon_state;
 struct job_addition;
 struct job_plan;
@@ -25,7 +28,7 @@ enum status submission_check_room(struct daemon_state *context, size_t count,
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN  as ledger_reserve
  *   ST_INVALID  it promises more than is proved (planner_check_promise) */
 enum status submission_reserve(struct daemon_state *context, struct store_tx *tx,
-                               const struct request *request, struct job_plan *plan,
+                               const struct caller *caller, struct job_plan *plan,
                                struct job_addition *addition, struct error *error);
 
 #endif

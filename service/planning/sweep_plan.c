@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "engine/trainer.h"
 #include "service/access/policy.h"
+#include "service/http/caller.h"
 #include "service/planning/plan_refusal.h"
 #include "service/planning/planner.h"
 #include "service/planning/submission.h"
@@ -59,8 +60,8 @@ static enum status plan_run(struct sweep_plan *sweep, const struct sweep_request
     free(body);
     if (status != ST_OK)
         return status;
-    const struct planner_inquiry inquiry = {&parsed, &sweep->request->principal,
-                                            &sweep->request->errand};
+    const struct planner_inquiry inquiry = {&parsed, &sweep->caller->principal,
+                                            sweep->errand};
     status = planner_plan(sweep->context, &inquiry, plan, &cost, error);
     plan->sweep = (struct sweep_run){
         .run = sweep->count, .settings = sweep_request_settings(asked, sweep->count)};
@@ -164,7 +165,7 @@ static struct policy_asked *asked_of_runs(const struct sweep_plan *sweep)
 static enum status check_policy(const struct sweep_plan *sweep, struct error *error)
 {
     struct policy_asked *asked = asked_of_runs(sweep);
-    enum status status = policy_check_all(sweep->context, &sweep->request->principal,
+    enum status status = policy_check_all(sweep->context, &sweep->caller->principal,
                                           asked, sweep->count, error);
     free(asked);
     return status;
@@ -190,16 +191,10 @@ static enum status plan_runs(struct sweep_plan *sweep,
     return status == ST_OK && sweep->is_private ? price(sweep, error) : status;
 }
 
-enum status sweep_plan_make(struct sweep_plan *sweep, struct error *error)
+enum status sweep_plan_make(struct sweep_plan *sweep, const struct sweep_request *asked,
+                            struct error *error)
 {
-    struct sweep_request asked;
-    const struct request *request = sweep->request;
-    enum status status = sweep_request_parse(
-        &asked, request->body != NULL ? request->body : "", request->body_size, error);
-    if (status != ST_OK)
-        return status;
-    status = plan_runs(sweep, &asked, error);
-    sweep_request_fini(&asked);
+    enum status status = plan_runs(sweep, asked, error);
     sweep_id_make(&sweep->id);
     for (size_t i = 0; i < sweep->count; i++) {
         sweep->plans[i].sweep.id = sweep->id;
@@ -216,7 +211,7 @@ enum status sweep_plan_reserve(struct sweep_plan *sweep, struct store_tx *tx,
                                struct error *error)
 {
     struct error found = {0};
-    if (submission_reserve(sweep->context, tx, sweep->request, &sweep->plans[run],
+    if (submission_reserve(sweep->context, tx, sweep->caller, &sweep->plans[run],
                            addition, &found) == ST_OK)
         return ST_OK;
     return run_refused(sweep, run, &found, error);
@@ -250,33 +245,35 @@ static bool put_together(struct mechanism *all, const struct sweep_plan *sweep)
     return true;
 }
 
-static void refuse_budget(const struct sweep_plan *sweep, const struct error *error)
+static void refuse_budget(const struct sweep_plan *sweep, struct request *request,
+                          const struct error *error)
 {
     struct mechanism all = {0};
     struct policy_asked asked = policy_asked_of_job(&sweep->plans[0]);
     bool known = put_together(&all, sweep);
     asked.mechanism = &all;
     asked.delta = sweep->delta;
-    plan_refuse(sweep->context, sweep->request, &asked, 1, error);
+    plan_refuse(sweep->context, request, &asked, 1, error);
     if (known)
         mechanism_fini(&all);
 }
 
-void sweep_plan_refuse(const struct sweep_plan *sweep, const struct error *error)
+void sweep_plan_refuse(const struct sweep_plan *sweep, struct request *request,
+                       const struct error *error)
 {
     bool is_policy = error->status == ST_POLICY_VIOLATION;
     if (sweep->count == 0 || (sweep->at_fault && sweep->fault >= sweep->count)) {
-        request_refuse(sweep->request, error, NULL);
+        request_refuse(request, error, NULL);
         return;
     }
     if (!sweep->at_fault && !is_policy) {
-        refuse_budget(sweep, error);
+        refuse_budget(sweep, request, error);
         return;
     }
     struct policy_asked *asked = asked_of_runs(sweep);
     if (sweep->at_fault)
-        plan_refuse(sweep->context, sweep->request, &asked[sweep->fault], 1, error);
+        plan_refuse(sweep->context, request, &asked[sweep->fault], 1, error);
     else
-        plan_refuse(sweep->context, sweep->request, asked, sweep->count, error);
+        plan_refuse(sweep->context, request, asked, sweep->count, error);
     free(asked);
 }

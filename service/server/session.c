@@ -140,7 +140,8 @@ static enum status submit(struct daemon_state *context, struct request *request,
                           struct error *error)
 {
     if (is_priced_alone(request))
-        return pricers_submit(context->pricers, request, &request->principal, error);
+        return pricers_submit(context->pricers, request, &request->caller.principal,
+                              error);
     return pool_submit(pool_of(context, request), request, error);
 }
 
@@ -150,11 +151,11 @@ static void hand_on(struct daemon_state *context, struct request *request)
 {
     struct error error = {0};
     const struct blob_prefetch *errand = &request->errand;
-    enum status status =
-        !errand->is_due ? submit(context, request, &error)
-        : errand->kind == BLOB_PREFETCH_PRICES
-            ? pricers_submit(context->pricers, request, &request->principal, &error)
-            : pool_submit(context->blob_fetchers, request, &error);
+    enum status status = !errand->is_due ? submit(context, request, &error)
+                         : errand->kind == BLOB_PREFETCH_PRICES
+                             ? pricers_submit(context->pricers, request,
+                                              &request->caller.principal, &error)
+                             : pool_submit(context->blob_fetchers, request, &error);
     if (status == ST_OK)
         return;
     request_refuse(request, &error, NULL);
@@ -267,7 +268,7 @@ struct session *session_create(struct sessions *sessions,
     session->request.connection = connection;
     session->request.start_ns = clock_monotonic_ns();
     if (!authentication_asks(sessions->context))
-        session->request.principal = principal_local;
+        session->request.caller.principal = principal_local;
     session->path = request_target_path(uri);
     session->request.path = session->path;
     sessions_enter(sessions);
@@ -319,7 +320,7 @@ static enum status begin_upload(struct daemon_state *context, struct request *re
 {
     const struct upload_start start = {
         .place = &request->match,
-        .principal = &request->principal,
+        .principal = &request->caller.principal,
         .content_length = request_header(request, "Content-Length"),
         .offset = request_header(request, "Upload-Offset"),
         .length = request_header(request, "Upload-Length"),
@@ -332,7 +333,7 @@ static enum status begin_upload(struct daemon_state *context, struct request *re
         return upload_begin_new(context, request->upload, &start, &name, error);
     }
     struct dataset *dataset;
-    const struct access_question question = access_question_of(request);
+    const struct access_question question = handler_question(request);
     enum status status =
         access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     return status == ST_OK ? upload_begin(context, request->upload, &start, error)
@@ -348,6 +349,12 @@ static enum status begin_digest(struct session *session, struct error *error)
                              request_header(request, "Repr-Digest"), error);
 }
 
+static enum status check_scope(const struct request *request, struct error *error)
+{
+    const struct access_question question = handler_question(request);
+    return access_check_scope(&question, error);
+}
+
 /* Checks everything that the headers say, before the request is read further. */
 static enum status check_headers(struct session *session, struct error *error)
 {
@@ -361,7 +368,7 @@ static enum status check_headers(struct session *session, struct error *error)
     if (status == ST_OK)
         status = authentication_run(context, request, error);
     if (status == ST_OK)
-        status = access_check_scope(request, error);
+        status = check_scope(request, error);
     if (status == ST_OK)
         status = admission_check(request, context->config, error);
     if (status == ST_OK)

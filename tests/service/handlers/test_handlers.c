@@ -30,7 +30,7 @@ static enum status refused(const struct route *route)
 {
     struct request request = {.method = route->method,
                               .path = route->path,
-                              .principal = principal_local,
+                              .caller.principal = principal_local,
                               .match = {.route = route}};
     handler_handle(&scene.context, &request);
     enum status status = request.refused;
@@ -61,7 +61,7 @@ static void an_act_by_itself_is_not_kept(void **state)
     (void)state;
     struct audit_event act;
     const struct request request = {
-        .principal = principal_local,
+        .caller.principal = principal_local,
         .match = {.route = route_at(0)}}; /* any that has an audit event */
     audit_event_begin(&act, &scene.context, &request);
     assert_int_equal(audit_event_keep(&scene.context, &act, NULL), ST_DISK_FULL);

@@ -107,7 +107,7 @@ static void ask(struct asked *asked, const struct principal *principal,
              noise_multiplier);
     *asked = (struct asked){.request = {.method = "POST",
                                         .path = "/v1/jobs",
-                                        .principal = *principal,
+                                        .caller.principal = *principal,
                                         .match = {.route = job_create()}}};
     asked->request.body = strdup(body);
     asked->request.body_size = strlen(body);

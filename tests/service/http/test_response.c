@@ -41,7 +41,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     (void)path, (void)method, (void)version, (void)data, (void)size, (void)held;
     struct request *request = calloc(1, sizeof *request);
     request->connection = connection;
-    snprintf(request->id, sizeof request->id, "test");
+    snprintf(request->caller.request_id, sizeof request->caller.request_id, "test");
     if (route_find(&request->match, "GET", "/v1/datasets/a/ledger", NULL) != ST_OK)
         return MHD_NO;
     scene->reply(request, scene->argument);
