@@ -37,6 +37,8 @@ struct faults;
     X(KEY_IN_QUERY, "key_in_query",                                                    \
       "send the key as Authorization: Bearer; revoke this one, others may have seen "  \
       "it")                                                                            \
+    X(NEEDS_REFRESH, "needs_refresh",                                                  \
+      "send the request again: the service had not read its store yet")                \
     X(KEY_MISSING, "key_missing", "send Authorization: Bearer KEY")                    \
     X(KEY_MALFORMED, "key_malformed", "send the whole key, as it was shown once")      \
     X(KEY_UNKNOWN, "key_unknown", "ask for another key: this one is unknown")          \

@@ -52,7 +52,7 @@ unsigned problem_http_status(enum status status)
     case ST_INTERNAL: case ST_MODEL_CORRUPT: case ST_DATASET_CORRUPT:
         return 500;
     case ST_QUEUE_FULL: case ST_DISK_FULL: case ST_DRAINING: case ST_NO_MEMORY:
-    case ST_CORRUPT: case ST_IO:
+    case ST_NEEDS_REFRESH: case ST_CORRUPT: case ST_IO:
         return 503;
     }
     return 500;
@@ -65,7 +65,7 @@ unsigned problem_retry_after(enum status status)
     if (status == ST_BUDGET_HELD || status == ST_DATASET_IN_USE)
         return 10;
     if (status == ST_DATASET_BUSY || status == ST_UPLOAD_BUSY ||
-        status == ST_QUEUE_FULL || status == ST_NO_MEMORY)
+        status == ST_QUEUE_FULL || status == ST_NO_MEMORY || status == ST_NEEDS_REFRESH)
         return 5;
     if (status == ST_WRONG_KEYS)
         return 60;

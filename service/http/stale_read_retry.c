@@ -18,7 +18,7 @@ bool stale_read_retry_due(const struct daemon_state *context, struct request *re
 bool stale_read_retry_due_first(const struct daemon_state *context,
                                 struct request *request, enum status status)
 {
-    bool unseen = status == ST_KEY_UNKNOWN || status == ST_SESSION_ENDED ||
+    bool unseen = status == ST_NEEDS_REFRESH ||
                   (status == ST_NOT_FOUND && request->match.route != NULL &&
                    request->match.route->body == BODY_FILE);
     if (!unseen || request->look != LOOK_NONE || !store_shared(context->store))

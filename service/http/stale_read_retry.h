@@ -25,8 +25,8 @@ struct store_tx;
  * if so, its look is due. */
 bool stale_read_retry_due(const struct daemon_state *context, struct request *request);
 
-/* The same for a request that is refused with status because of its headers: an unknown
- * key or login, or an unknown target of a file. */
+/* The same for a request whose headers were checked with this status: ST_NEEDS_REFRESH,
+ * or ST_NOT_FOUND for the target of a file. */
 bool stale_read_retry_due_first(const struct daemon_state *context,
                                 struct request *request, enum status status);
 

@@ -140,9 +140,13 @@ bool access_keys_any(const struct access_keys *keys)
     return atomic_load(&keys->any);
 }
 
-static enum status check_end(const struct access_key *known, int64_t now_ms,
-                             struct error *error)
+/* Checks whether a key may be used. Every request that shows a key, and every one that
+ * is renewed, passes this check; known is NULL if there is no such key. */
+static enum status check(const struct access_key *known, int64_t now_ms,
+                         struct error *error)
 {
+    if (known == NULL)
+        return error_set(error, ST_KEY_UNKNOWN, "there is no such key");
     if (known->revoke_ms != 0)
         return error_set(error, ST_KEY_REVOKED, "the key was revoked");
     if (now_ms >= known->expire_ms)
@@ -165,7 +169,6 @@ enum status access_keys_verify(struct access_keys *keys, const char *text,
     static const uint8_t nobodys[SHA256_SIZE];
     char id[ACCESS_KEY_ID_SIZE];
     uint8_t digest[SHA256_SIZE];
-    enum status status = ST_KEY_UNKNOWN;
     int64_t now_ms = clock_wall_ms();
     if (!access_key_parse(id, text))
         return error_set(error, ST_KEY_MALFORMED,
@@ -175,10 +178,7 @@ enum status access_keys_verify(struct access_keys *keys, const char *text,
     struct key *key = registry_find(&keys->registry, id);
     const uint8_t *kept = key != NULL ? key->sha256 : nobodys;
     bool same = hash_equal(digest, kept, SHA256_SIZE);
-    if (same && key != NULL)
-        status = check_end(&key->known, now_ms, error);
-    else
-        error_set(error, ST_KEY_UNKNOWN, "there is no such key");
+    enum status status = check(same && key != NULL ? &key->known : NULL, now_ms, error);
     if (status == ST_OK) {
         *out = key->known.principal;
         touch(keys, key, now_ms);
@@ -187,19 +187,28 @@ enum status access_keys_verify(struct access_keys *keys, const char *text,
     return status;
 }
 
+enum status access_keys_accept(struct access_keys *keys, const char *id,
+                               struct principal *out, struct error *error)
+{
+    pthread_rwlock_rdlock(&keys->lock);
+    const struct key *key = registry_find(&keys->registry, id);
+    enum status status =
+        check(key != NULL ? &key->known : NULL, clock_wall_ms(), error);
+    if (status == ST_OK)
+        *out = key->known.principal;
+    pthread_rwlock_unlock(&keys->lock);
+    return status;
+}
+
 enum status access_keys_hold(struct access_keys *keys,
                              const struct principal *principal, struct error *error)
 {
+    struct principal unused;
     if (principal->role == ROLE_LOCAL && access_keys_any(keys))
         return error_set(error, ST_KEY_MISSING, "there are keys now: show one");
-    if (principal->key[0] == '\0')
-        return ST_OK;
-    pthread_rwlock_rdlock(&keys->lock);
-    const struct key *key = registry_find(&keys->registry, principal->key);
-    CHECK(key != NULL);
-    enum status status = check_end(&key->known, clock_wall_ms(), error);
-    pthread_rwlock_unlock(&keys->lock);
-    return status;
+    return principal->key[0] != '\0'
+               ? access_keys_accept(keys, principal->key, &unused, error)
+               : ST_OK;
 }
 
 /* --- reading --- */
@@ -241,7 +250,7 @@ void access_keys_at(struct access_keys *keys, size_t place, struct access_key *o
 
 bool access_key_is_good(const struct access_key *key, int64_t now_ms)
 {
-    return check_end(key, now_ms, NULL) == ST_OK;
+    return check(key, now_ms, NULL) == ST_OK;
 }
 
 /* --- changing --- */

@@ -52,6 +52,11 @@ bool access_keys_any(const struct access_keys *keys);
 enum status access_keys_verify(struct access_keys *keys, const char *text,
                                struct principal *out, struct error *error);
 
+/* Finds the principal of the key of that id, which was shown before: a login has only
+ * the id. The statuses are those of access_keys_verify, but ST_KEY_MALFORMED. */
+enum status access_keys_accept(struct access_keys *keys, const char *id,
+                               struct principal *out, struct error *error);
+
 /* Checks that a principal which was accepted may go on: its key has been neither
  * revoked nor has it expired since. The local principal may go on as long as there are
  * no keys. Call this before answering a request that was accepted long ago. The

@@ -36,15 +36,17 @@ static const char *bearer_of(const char *header)
     return header + length + strspn(header + length, " ");
 }
 
-/* Returns whether a wrong key is a guess, not a key that another daemon made a
- * moment ago. With a shared store this is known only once the store was asked
- * (stale_read_retry.h). */
-static bool is_guess(const struct daemon_state *context, const struct request *request,
-                     enum status found)
+/* Returns whether keys and logins that are not known here may exist: other daemons share
+ * the store, and the store was not read since the request began (stale_read_retry.h). */
+static bool may_be_stale(const struct daemon_state *context,
+                         const struct request *request)
 {
-    return found == ST_KEY_MALFORMED ||
-           (found == ST_KEY_UNKNOWN &&
-            (request->look == LOOK_DONE || !store_shared(context->store)));
+    return request->look != LOOK_DONE && store_shared(context->store);
+}
+
+static enum status need_refresh(struct error *error)
+{
+    return error_set(error, ST_NEEDS_REFRESH, "the store was not read yet");
 }
 
 /* Counts a wrong key. An expired or revoked key gets its own status no matter how many
@@ -53,7 +55,9 @@ static enum status count_wrong(struct daemon_state *context,
                                const struct request *request, const struct error *found,
                                struct error *error)
 {
-    if (is_guess(context, request, found->status) &&
+    bool is_guess =
+        found->status == ST_KEY_MALFORMED || found->status == ST_KEY_UNKNOWN;
+    if (is_guess &&
         auth_throttle_add(context->auth_throttle, peer_of(request), request->start_ns))
         return error_set(error, ST_WRONG_KEYS, "too many wrong keys from this address");
     return error_set(error, found->status, "%s", found->text);
@@ -68,6 +72,8 @@ enum status authentication_show(struct daemon_state *context,
         error_set(&found, ST_KEY_MALFORMED, "Authorization must be Bearer KEY");
     else if (access_keys_verify(context->keys, key, principal, &found) == ST_OK)
         return ST_OK;
+    if (found.status == ST_KEY_UNKNOWN && may_be_stale(context, request))
+        return need_refresh(error);
     return count_wrong(context, request, &found, error);
 }
 
@@ -76,16 +82,17 @@ static enum status find_login(struct daemon_state *context, struct request *requ
                               const char *cookie, struct error *error)
 {
     struct login login;
-    struct access_key key;
-    if (!logins_find(context->logins, cookie, clock_wall_ms(), &login) ||
-        !access_keys_find(context->keys, login.key, &key))
+    struct error found = {0};
+    if (!logins_find(context->logins, cookie, clock_wall_ms(), &login))
         return error_set(error, ST_SESSION_ENDED, "this browser is not logged in");
-    enum status status = access_keys_hold(context->keys, &key.principal, error);
+    enum status status = access_keys_accept(context->keys, login.key,
+                                            &request->caller.principal, &found);
+    if (status == ST_KEY_UNKNOWN)
+        return error_set(error, ST_SESSION_ENDED, "this browser is not logged in");
     if (status != ST_OK) {
         logins_forget(context->logins, cookie);
-        return status;
+        return error_set(error, status, "%s", found.text);
     }
-    request->caller.principal = key.principal;
     request->caller.principal.via = VIA_SESSION;
     return ST_OK;
 }
@@ -144,8 +151,8 @@ static enum status identify(struct daemon_state *context, struct request *reques
         return sso_read(context->sso, said, &request->caller.principal, error);
     struct error ended = {0};
     const char *cookie = login_cookie_of(request, context->config);
-    if (cookie != NULL && request->look == LOOK_NONE && store_shared(context->store))
-        return error_set(error, ST_SESSION_ENDED, "the store was not asked");
+    if (cookie != NULL && may_be_stale(context, request))
+        return need_refresh(error);
     if (cookie != NULL &&
         find_login(context, request, cookie, everybody ? &ended : error) == ST_OK)
         return ST_OK;
@@ -171,9 +178,9 @@ static enum status find_local(const struct daemon_state *context,
         request->caller.principal.role == ROLE_LOCAL && !authentication_asks(context);
     if (!*is_local)
         request->caller.principal = (struct principal){.role = ROLE_NOBODY};
-    else if (request->look == LOOK_NONE && store_shared(context->store) &&
+    else if (may_be_stale(context, request) &&
              request_header(request, "Authorization") != NULL)
-        return error_set(error, ST_KEY_UNKNOWN, "the store was not asked");
+        return need_refresh(error);
     return ST_OK;
 }
 

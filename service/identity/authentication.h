@@ -20,6 +20,9 @@ bool authentication_asks(const struct daemon_state *context);
 /* Fills in request->caller.principal. On entry it is the local principal if requests did not
  * have to identify themselves when this one began, and otherwise ROLE_NOBODY. A route
  * without a scope is served without a key, but a key that is shown must be valid.
+ *   ST_NEEDS_REFRESH  the store is shared, and must be read before the request can be
+ *                     accepted or refused (stale_read_retry.h): it shows a cookie, or a
+ *                     key that is not known here
  *   ST_KEY_MISSING    there are keys, and none was shown
  *   ST_KEY_MALFORMED, ST_KEY_UNKNOWN, ST_KEY_EXPIRED, ST_KEY_REVOKED
  *   ST_WRONG_KEYS     the key is wrong, and this address has shown too many wrong keys

@@ -82,6 +82,7 @@ static const struct {
     {"draining", 503},
     {"ledger_unavailable", 503},
     {"ok", 200},
+    {"needs_refresh", 503},
     {"cancelled", 409},
     {"no_memory", 503},
 };
@@ -145,7 +146,7 @@ static void only_what_passes_is_retryable(void **state)
     static const enum status passing[] = {
         ST_BUDGET_HELD, ST_DATASET_BUSY, ST_DATASET_IN_USE, ST_QUEUE_FULL,
         ST_DISK_FULL,   ST_DRAINING,     ST_NO_MEMORY,      ST_IO,
-        ST_UPLOAD_BUSY, ST_WRONG_KEYS};
+        ST_UPLOAD_BUSY, ST_WRONG_KEYS,   ST_NEEDS_REFRESH};
     for (size_t i = 0; i < STATUS_COUNT; i++) {
         bool passes = false;
         for (size_t j = 0; j < sizeof passing / sizeof *passing; j++)

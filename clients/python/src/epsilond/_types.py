@@ -2410,9 +2410,9 @@ Role = Literal["analyst", "data_owner", "privacy_officer", "operator", "auditor"
 ProblemCode = Literal[
     "invalid_argument", "idempotency_key_missing", "not_float_safe", "unit_unsupported",
     "one_rank_only", "job_too_large", "forbidden_origin", "untrusted_proxy", "key_in_query",
-    "key_missing", "key_malformed", "key_unknown", "key_expired", "session_ended", "key_revoked",
-    "too_many_wrong_keys", "key_ended", "policy_violation", "second_person", "forbidden",
-    "not_found", "method_not_allowed", "not_acceptable", "gone", "precondition_failed",
+    "needs_refresh", "key_missing", "key_malformed", "key_unknown", "key_expired", "session_ended",
+    "key_revoked", "too_many_wrong_keys", "key_ended", "policy_violation", "second_person",
+    "forbidden", "not_found", "method_not_allowed", "not_acceptable", "gone", "precondition_failed",
     "precondition_required", "body_too_large", "uri_too_long", "head_too_large",
     "unsupported_media_type", "expectation_failed", "range_not_satisfiable", "budget_exhausted",
     "budget_held", "grant_pending", "grant_decided", "already_exists", "conflict",
