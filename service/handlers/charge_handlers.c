@@ -50,7 +50,7 @@ static enum status refuse(struct charge_creation *charging, struct request *requ
                           const struct error *error)
 {
     const struct policy_asked asked = charge_creation_asked(charging);
-    if (!request->errand.is_due)
+    if (!request->prefetch.is_due)
         plan_refuse(charging->context, request, &asked, 1, error);
     charge_creation_fini(charging);
     return ST_OK;
@@ -94,7 +94,7 @@ enum status handle_charge_estimate(struct daemon_state *context,
                                    struct request *request, struct error *error)
 {
     struct charge_creation charging = {
-        .context = context, .caller = &request->caller, .errand = &request->errand};
+        .context = context, .caller = &request->caller, .prefetch = &request->prefetch};
     if (estimate(&charging, request, error) != ST_OK)
         return refuse(&charging, request, error);
     charge_creation_fini(&charging);
@@ -222,7 +222,7 @@ enum status handle_charge_create(struct daemon_state *context, struct request *r
                                  struct error *error)
 {
     struct charge_creation charging = {
-        .context = context, .caller = &request->caller, .errand = &request->errand};
+        .context = context, .caller = &request->caller, .prefetch = &request->prefetch};
     char *body = NULL;
     if (create(&charging, request, &body, error) != ST_OK) {
         free(body);
@@ -236,7 +236,7 @@ enum status handle_charge_create(struct daemon_state *context, struct request *r
 void price_charge_create(struct daemon_state *context, struct request *request)
 {
     struct charge_creation charging = {
-        .context = context, .caller = &request->caller, .errand = &request->errand};
+        .context = context, .caller = &request->caller, .prefetch = &request->prefetch};
     plan(&charging, request, NULL);
     charge_creation_fini(&charging);
 }

@@ -134,14 +134,14 @@ struct access_question handler_question(const struct request *request)
 void handler_handle(struct daemon_state *context, struct request *request)
 {
     handle_function *function = request->match.route->keyed ? handle_keyed : handle;
-    request->errand.is_due = false;
+    request->prefetch.is_due = false;
     for (int i = 0; i < SECOND_LOOKS_MAX; i++) {
         stale_read_retry_begin(context, request);
         call(function, context, request);
         if (!stale_read_retry_failed(context, request))
             break;
     }
-    if (!request->errand.is_due && request->ask != ASK_DUE &&
+    if (!request->prefetch.is_due && request->ask != ASK_DUE &&
         !stale_read_retry_due(context, request))
         audit_event_refused(context, request);
 }
@@ -156,11 +156,11 @@ bool handler_poll(struct daemon_state *context, struct request *request)
 void handler_price(struct daemon_state *context, struct request *request)
 {
     struct reclaim_reader visit;
-    blob_prefetch_price_begin(&request->errand);
+    blob_prefetch_price_begin(&request->prefetch);
     datasets_enter(context->datasets, &visit);
     handler_of(request)->price(context, request);
     datasets_leave(context->datasets, &visit);
-    blob_prefetch_price_end(&request->errand);
+    blob_prefetch_price_end(&request->prefetch);
 }
 
 uint64_t handler_cost(struct daemon_state *context, const struct request *request)

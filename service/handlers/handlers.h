@@ -2,14 +2,15 @@
  * handlers.h - the functions of the routes, declared from their rows
  * (api/http/routes.h). The row says where they run:
  *
- *   AT_ONCE                 handle           on the HTTP server's thread
- *   AS_LONG_POLL            poll             on the HTTP server's thread, repeatedly
- *   ON_DESK                 handle           in the write queue
- *   ON_DESK_PRICED          handle, price    in the write queue; on a pricer
- *   ON_DESK_THEN_LONG_POLL  handle, poll     in the write queue; then as a long poll
- *   ON_READERS              handle           on a reader
- *   ON_PRICERS              handle           on a pricer
- *   ON_PREDICTORS           cost, handle     on the HTTP server's thread; a predictor
+ *   AT_ONCE                        handle         on the HTTP server's thread
+ *   AS_LONG_POLL                   poll           on the HTTP server's thread, repeatedly
+ *   ON_WRITE_QUEUE                 handle         in the write queue
+ *   ON_WRITE_QUEUE_PRICED          handle, price  in the write queue; on a pricer
+ *   ON_WRITE_QUEUE_THEN_LONG_POLL  handle, poll   in the write queue; as a long poll
+ *   ON_COLD_READ_POOL              handle         in the cold read pool
+ *   ON_PRICERS                     handle         on a pricer
+ *   ON_COST_QUEUE                  handle, cost   in the cost queue; on the HTTP
+ *                                                 server's thread
  *
  *   handle_NAME  makes the reply, or fails: then a problem is made of the error, with
  *                all that error->faults lists. If a problem has to say more than that,
@@ -23,9 +24,9 @@
  *   cost_NAME    returns about how many nanoseconds of a core handle_NAME will take
  *                (cost_queue.h).
  *
- * A function on the HTTP server's thread works from memory and never waits. On the
- * write queue, the readers, the pricers and the predictors a function may wait for the
- * store, the disk and the processor.
+ * A function on the HTTP server's thread works from memory and never waits. In the
+ * write queue, the cold read pool, the pricers and the cost queue a function may wait
+ * for the store, the disk and the processor.
  */
 #ifndef SERVICE_HANDLERS_HANDLERS_H
 #define SERVICE_HANDLERS_HANDLERS_H
@@ -42,12 +43,12 @@ struct daemon_state;
 /* clang-format off */
 #define HANDLERS_AT_ONCE(name, H, P, C, W)                H(name)
 #define HANDLERS_AS_LONG_POLL(name, H, P, C, W)           P(name)
-#define HANDLERS_ON_DESK(name, H, P, C, W)                H(name)
-#define HANDLERS_ON_DESK_PRICED(name, H, P, C, W)         H(name) W(name)
-#define HANDLERS_ON_DESK_THEN_LONG_POLL(name, H, P, C, W) H(name) P(name)
-#define HANDLERS_ON_READERS(name, H, P, C, W)             H(name)
+#define HANDLERS_ON_WRITE_QUEUE(name, H, P, C, W)                H(name)
+#define HANDLERS_ON_WRITE_QUEUE_PRICED(name, H, P, C, W)         H(name) W(name)
+#define HANDLERS_ON_WRITE_QUEUE_THEN_LONG_POLL(name, H, P, C, W) H(name) P(name)
+#define HANDLERS_ON_COLD_READ_POOL(name, H, P, C, W)             H(name)
 #define HANDLERS_ON_PRICERS(name, H, P, C, W)             H(name)
-#define HANDLERS_ON_PREDICTORS(name, H, P, C, W)          H(name) C(name)
+#define HANDLERS_ON_COST_QUEUE(name, H, P, C, W)          H(name) C(name)
 /* clang-format on */
 
 typedef enum status handle_function(struct daemon_state *context,
@@ -71,7 +72,7 @@ struct access_question handler_question(const struct request *request);
 
 /* Calls handle of the request's route, if its preconditions hold (precondition.h).
  * For a keyed route (api/http/routes.h), an earlier request's answer to the same key
- * is repeated instead, if there is one. If the request's errand is due afterwards,
+ * is repeated instead, if there is one. If the request's prefetch is due afterwards,
  * there is no reply; if its second look is due, the reply is not final. In both
  * cases the request has to be handled again. */
 void handler_handle(struct daemon_state *context, struct request *request);
@@ -81,7 +82,7 @@ void handler_handle(struct daemon_state *context, struct request *request);
 bool handler_poll(struct daemon_state *context, struct request *request);
 
 /* Calls price of the request's route, on a pricer. Afterwards the request goes back to
- * the write queue, unless its errand is due for a file. */
+ * the write queue, unless its prefetch is due for a file. */
 void handler_price(struct daemon_state *context, struct request *request);
 
 /* Calls cost of the request's route. */

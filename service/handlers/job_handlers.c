@@ -192,7 +192,7 @@ enum status handle_job_estimate(struct daemon_state *context, struct request *re
         status = price_tuning(request, &plan, &view, error);
     if (status == ST_OK)
         reply_json(&request->reply, MHD_HTTP_OK, estimate_render(&view));
-    else if (!request->errand.is_due)
+    else if (!request->prefetch.is_due)
         refuse(context, request, &plan, error);
     job_plan_fini(&plan);
     return ST_OK;

@@ -30,7 +30,7 @@ enum status job_submit_plan(struct daemon_state *context, struct request *reques
     if (status != ST_OK)
         return status;
     const struct planner_inquiry inquiry = {&parsed, &request->caller.principal,
-                                            &request->errand};
+                                            &request->prefetch};
     return planner_plan(context, &inquiry, plan, cost, error);
 }
 
@@ -143,7 +143,7 @@ void job_submit_alone(struct daemon_state *context, struct request *request,
         return;
     }
     free(creation.body);
-    if (!request->errand.is_due)
+    if (!request->prefetch.is_due)
         refuse(&creation, error);
     job_plan_fini(&creation.plan);
 }

@@ -28,7 +28,7 @@ void job_submit_price(struct daemon_state *context, struct request *request);
 
 /* Creates the job of the request in a transaction of its own, and makes the reply, also
  * if the job is refused; error collects the faults that the reply lists. If the
- * request's errand is due, no reply is made. */
+ * request's prefetch is due, no reply is made. */
 void job_submit_alone(struct daemon_state *context, struct request *request,
                       struct error *error);
 

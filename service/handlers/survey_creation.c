@@ -35,7 +35,8 @@ static enum status reserve(const struct survey_creation *creation, struct store_
     const struct ledger_claim claim = {.dataset = &survey->dataset,
                                        .job = &holder,
                                        .mechanism = &survey->mechanism,
-                                       .principal = &creation->request->caller.principal,
+                                       .principal =
+                                           &creation->request->caller.principal,
                                        .parts = statistics_run_parts(survey)};
     if (survey->is_free)
         return ST_OK;

@@ -70,7 +70,7 @@ static char *estimate_text(const struct sweep_plan *sweep, const char *fits)
 static struct sweep_plan plan_of(struct daemon_state *context, struct request *request)
 {
     return (struct sweep_plan){
-        .context = context, .caller = &request->caller, .errand = &request->errand};
+        .context = context, .caller = &request->caller, .prefetch = &request->prefetch};
 }
 
 /* Parses the request and plans the sweep that it asks for. */
@@ -100,7 +100,7 @@ enum status handle_sweep_estimate(struct daemon_state *context, struct request *
                    estimate_text(&sweep, fits == ST_OK            ? "yes"
                                          : fits == ST_BUDGET_HELD ? "held"
                                                                   : "no"));
-    else if (!request->errand.is_due)
+    else if (!request->prefetch.is_due)
         sweep_plan_refuse(&sweep, request, status == ST_OK ? &found : error);
     sweep_plan_fini(&sweep);
     return ST_OK;
@@ -205,7 +205,7 @@ enum status handle_sweep_create(struct daemon_state *context, struct request *re
     if (status == ST_OK) {
         reply_json(&request->reply, MHD_HTTP_CREATED, creation.body);
         creation.body = NULL;
-    } else if (!request->errand.is_due) {
+    } else if (!request->prefetch.is_due) {
         counters_refuse_job(context->counters, status);
         sweep_plan_refuse(&creation.plan, request, error);
     }

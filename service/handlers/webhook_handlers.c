@@ -125,7 +125,7 @@ enum status handle_webhook_create(struct daemon_state *context, struct request *
     return status;
 }
 
-/* Gives the webhook of that id a new secret, in tx: so what the courier writes to its
+/* Gives the webhook of that id a new secret, in tx: so what the webhook sender writes to its
  * row meanwhile is not lost. */
 static enum status rotate(struct daemon_state *context, struct store_tx *tx,
                           const struct request *request, struct webhook *webhook,

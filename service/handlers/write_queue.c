@@ -42,7 +42,7 @@ static void handle(struct daemon_state *context, struct request *const *requests
  * something, it gets a second look afterwards. */
 static bool is_visit(const struct request *request)
 {
-    return request->match.route->run != RUN_ON_PREDICTORS;
+    return request->match.route->run != RUN_ON_COST_QUEUE;
 }
 
 /* Requests that are handled after this need no second look. */

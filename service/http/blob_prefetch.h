@@ -7,12 +7,12 @@
  *
  *   blob_prefetch_borrow, in the write queue --local, or not available--> handled --> blob_prefetch_end
  *      ^   |
- *      |   +--not local--> is_due for a file --blob_prefetch_run, by a porter-----+
+ *      |   +--not local--> is_due for a file --blob_prefetch_run, fetch pool-------+
  *      |   +--no price---> is_due for prices --handler_price, by a pricer--+
  *      +-------------------------------------------------------------------+
  *
  * Invariants
- *   (1) If a request's errand is due, its handling has had no effect: it is handled
+ *   (1) If a request's prefetch is due, its handling has had no effect: it is handled
  *       again.
  *   (2) A file that was fetched stays local until blob_prefetch_end, so a request
  *       leaves the write queue at most once for each file that it names.
@@ -45,34 +45,34 @@ struct blob_prefetch { /* zeroed: none yet */
     size_t count;
 };
 
-/* Like blob_fetch, but never blocks: if the file is not local, the errand becomes due.
+/* Like blob_fetch, but never blocks: if the file is not local, the prefetch becomes due.
  * If blob_prefetch_run could not fetch the file before, fails as it did.
  *   ST_QUEUE_FULL  it is due
  *   others as blob_fetch */
-enum status blob_prefetch_borrow(struct blob_prefetch *errand,
+enum status blob_prefetch_borrow(struct blob_prefetch *prefetch,
                                  const struct blobs *blobs, struct blob_loan *loan,
                                  const struct blob_name *name, struct error *error);
 
 /* Processes the status of a lookup of a price: if it says that the price is not
- * known, the errand is due for prices.
+ * known, the prefetch is due for prices.
  *   ST_QUEUE_FULL  it is due; or the request was priced too often, and is_due is
  *                  false */
-enum status blob_prefetch_check_price(struct blob_prefetch *errand, enum status status,
-                                      struct error *error);
+enum status blob_prefetch_check_price(struct blob_prefetch *prefetch,
+                                      enum status status, struct error *error);
 /* Returns whether prices are only looked up, because the write queue has the
- * request. errand may be NULL: no request waits, and prices are computed. */
-bool blob_prefetch_knows_only(const struct blob_prefetch *errand);
+ * request. prefetch may be NULL: no request waits, and prices are computed. */
+bool blob_prefetch_knows_only(const struct blob_prefetch *prefetch);
 
 /* A pricer has the request between these two calls. */
-void blob_prefetch_price_begin(struct blob_prefetch *errand);
-void blob_prefetch_price_end(struct blob_prefetch *errand);
+void blob_prefetch_price_begin(struct blob_prefetch *prefetch);
+void blob_prefetch_price_end(struct blob_prefetch *prefetch);
 
-/* Fetches the file that the errand is due for, or records why it cannot: ST_DRAINING if
+/* Fetches the file that the prefetch is due for, or records why it cannot: ST_DRAINING if
  * *draining was set in the meantime. Waits for the network. */
-void blob_prefetch_run(struct blob_prefetch *errand, const struct blobs *blobs,
+void blob_prefetch_run(struct blob_prefetch *prefetch, const struct blobs *blobs,
                        const atomic_bool *draining);
 
-/* Gives back the fetched files, and zeroes the errand. A zeroed errand is allowed. */
-void blob_prefetch_end(struct blob_prefetch *errand, const struct blobs *blobs);
+/* Gives back the fetched files, and zeroes the prefetch. A zeroed prefetch is allowed. */
+void blob_prefetch_end(struct blob_prefetch *prefetch, const struct blobs *blobs);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * request.h - one HTTP request on its way through the process, and its reply.
  *
- *   admitted --> body read --> [write queue or predictors] --> answer --> sent
+ *   admitted --> body read --> [another thread] --> answer --> sent
  *                                |  ^                   |  ^
  *                                |  |                   +--+ waits (long poll)
  *                                +--+ waits for a file (blob_prefetch.h)
@@ -44,7 +44,7 @@ struct request {
     struct upload *upload;       /* if the body is BODY_FILE */
     const uint64_t *upload_size; /* its size: of a refused one, where it continues */
     struct blob_prefetch
-        errand; /* for files that the write queue needs, without waiting */
+        prefetch; /* for files that the write queue needs, without waiting */
     struct reply reply;
     enum request_look look;
     enum request_ask ask;

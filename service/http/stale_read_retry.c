@@ -83,9 +83,10 @@ bool stale_read_retry_failed(const struct daemon_state *context,
                              const struct request *request)
 {
     const struct route *route = request->match.route;
-    return request->refused != ST_OK && !request->errand.is_due &&
-           (route->run == RUN_ON_DESK || route->run == RUN_ON_DESK_PRICED ||
-            route->run == RUN_ON_READERS || route->run == RUN_ON_PRICERS) &&
+    return request->refused != ST_OK && !request->prefetch.is_due &&
+           (route->run == RUN_ON_WRITE_QUEUE ||
+            route->run == RUN_ON_WRITE_QUEUE_PRICED ||
+            route->run == RUN_ON_COLD_READ_POOL || route->run == RUN_ON_PRICERS) &&
            route->body != BODY_FILE &&
            (request->refused == ST_CONFLICT ||
             stale_read_retry_check(context, request, NULL) != ST_OK);

@@ -70,8 +70,9 @@ struct job {
     char owner[PRINCIPAL_NAME_SIZE]; /* who submitted it */
     const char *project;             /* its dataset's project */
     atomic_bool stop, removed;
-    atomic_bool here;     /* a thread of this process runs it */
-    struct job_told told; /* what the lookout last wrote about it (progress_sync.h) */
+    atomic_bool here; /* a thread of this process runs it */
+    struct job_told
+        told; /* what the store poller last wrote about it (progress_sync.h) */
     struct caption caption;
     struct job_now now;
     struct job_made recorded;

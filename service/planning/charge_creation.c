@@ -112,7 +112,7 @@ static enum status find_figures(const struct charge_creation *charging, double d
     struct curve charge;
     const struct price_terms terms = {.book = ledger_prices(charging->context->ledger),
                                       .known_only =
-                                          blob_prefetch_knows_only(charging->errand),
+                                          blob_prefetch_knows_only(charging->prefetch),
                                       .delta = delta};
     enum status status = price_figure(figure, &charging->mechanism, &terms, error);
     return status == ST_OK ? price_charge(&charge, &charging->mechanism, &terms, error)
@@ -133,7 +133,7 @@ static enum status price(struct charge_creation *charging, struct error *error)
     if (status != ST_OK)
         return status;
     status = find_figures(charging, balance.delta, &figure, &inner);
-    status = blob_prefetch_check_price(charging->errand, status, &inner);
+    status = blob_prefetch_check_price(charging->prefetch, status, &inner);
     if (status != ST_OK)
         return error_set_at(error, status, "/mechanism", "%s", inner.text);
     charging->figures = (struct charge_figures){.epsilon_planned = figure.epsilon,

@@ -17,7 +17,7 @@ struct daemon_state;
 struct charge_creation {
     struct daemon_state *context;
     const struct caller *caller;
-    struct blob_prefetch *errand;   /* the request's, for prices */
+    struct blob_prefetch *prefetch; /* the request's, for prices */
     struct charge_request declared; /* owned */
     struct mechanism mechanism;     /* owned */
     struct charge_figures figures;

@@ -21,8 +21,8 @@ static enum status borrow(struct initial_weights *weights,
                           const struct blob_name *name, struct error *error)
 {
     struct error local = {0};
-    enum status status = weights->errand != NULL
-                             ? blob_prefetch_borrow(weights->errand, context->blobs,
+    enum status status = weights->prefetch != NULL
+                             ? blob_prefetch_borrow(weights->prefetch, context->blobs,
                                                     &weights->loan, name, &local)
                              : blob_fetch(context->blobs, &weights->loan, name, &local);
     if (status == ST_OK)
@@ -104,10 +104,10 @@ static enum status check_access(struct daemon_state *context,
 enum status initial_weights_check(struct daemon_state *context,
                                   const struct principal *principal,
                                   const struct train_spec *train,
-                                  struct blob_prefetch *errand, struct error *error)
+                                  struct blob_prefetch *prefetch, struct error *error)
 {
     const char *id = train->model.start.weights;
-    struct initial_weights weights = {.errand = errand};
+    struct initial_weights weights = {.prefetch = prefetch};
     struct error local = {0};
     if (id[0] == '\0')
         return ST_OK;

@@ -16,8 +16,8 @@ struct train_spec;
 
 struct initial_weights {
     struct blob_loan loan; /* of the weights' file */
-    /* The errand of a request in the write queue; NULL: waits for the file. */
-    struct blob_prefetch *errand;
+    /* The prefetch of a request in the write queue; NULL: waits for the file. */
+    struct blob_prefetch *prefetch;
     struct file_checksum seal;
     struct ancestry ancestry; /* the ancestors of a model that begins with them */
 };
@@ -28,8 +28,8 @@ struct initial_weights {
  *   ST_INVALID        they have too many ancestors ("/model/weights")
  *   ST_DISK_FULL      the cache has no room for them
  *   ST_INTERNAL       they cannot be fetched
- *   ST_QUEUE_FULL     the errand for their file is due
- *   ST_DRAINING       the errand ended because the service stops
+ *   ST_QUEUE_FULL     the prefetch for their file is due
+ *   ST_DRAINING       the prefetch ended because the service stops
  *   ST_CANCELLED      as blob_fetch */
 enum status initial_weights_find(struct initial_weights *weights,
                                  struct daemon_state *context, const char *id,
@@ -39,17 +39,17 @@ void initial_weights_release(struct initial_weights *weights,
                              const struct daemon_state *context);
 
 /* Checks whether a job of the principal may begin with the weights that its model
- * names, if it names any, and whether they fit the model, which is compiled. errand may
+ * names, if it names any, and whether they fit the model, which is compiled. prefetch may
  * be NULL.
  *   ST_NOT_FOUND      there are none of that id, they are not published, or the
  *                     principal may not see them ("/model/weights")
  *   ST_FORBIDDEN      the principal may read no models
  *   ST_INVALID        they do not fit such a model ("/model/weights")
  *   ST_MODEL_CORRUPT  their file cannot be read
- *   ST_QUEUE_FULL     the errand for their file is due */
+ *   ST_QUEUE_FULL     the prefetch for their file is due */
 enum status initial_weights_check(struct daemon_state *context,
                                   const struct principal *principal,
                                   const struct train_spec *train,
-                                  struct blob_prefetch *errand, struct error *error);
+                                  struct blob_prefetch *prefetch, struct error *error);
 
 #endif

@@ -31,7 +31,7 @@ static const double noise_multiplier_start = 1.0;
 struct planning {
     struct daemon_state *context;
     const struct principal *principal; /* of the request */
-    struct blob_prefetch *errand;      /* for files that are not local, or NULL */
+    struct blob_prefetch *prefetch;    /* for files that are not local, or NULL */
     struct job_plan *plan;
 };
 
@@ -117,7 +117,7 @@ static struct price_terms terms_of(const struct planning *planning)
     const struct job_request *request = &planning->plan->request;
     return (struct price_terms){.book = ledger_prices(planning->context->ledger),
                                 .known_only =
-                                    blob_prefetch_knows_only(planning->errand),
+                                    blob_prefetch_knows_only(planning->prefetch),
                                 .by_losses = request->accountant == ACCOUNTANT_PLD,
                                 .delta = request->delta};
 }
@@ -196,7 +196,7 @@ static enum status price(const struct planning *planning, struct error *error)
     enum status status = calibrate(planning, &inner);
     if (status == ST_OK)
         status = find_figures(planning, &figure, &inner);
-    status = blob_prefetch_check_price(planning->errand, status, &inner);
+    status = blob_prefetch_check_price(planning->prefetch, status, &inner);
     if (status == ST_OK)
         status = check_first_step(&plan->mechanism, &inner);
     if (status != ST_OK)
@@ -263,7 +263,7 @@ static enum status complete(const struct planning *planning, struct trainer_cost
                                 error);
     if (status == ST_OK)
         status = initial_weights_check(context, planning->principal, &request->train,
-                                       planning->errand, error);
+                                       planning->prefetch, error);
     if (status == ST_OK)
         status = price_measurement(plan, &facts, error);
     if (status == ST_OK)
@@ -283,7 +283,7 @@ enum status planner_plan(struct daemon_state *context,
                          const struct planner_inquiry *inquiry, struct job_plan *plan,
                          struct trainer_cost *cost, struct error *error)
 {
-    const struct planning planning = {context, inquiry->principal, inquiry->errand,
+    const struct planning planning = {context, inquiry->principal, inquiry->prefetch,
                                       plan};
     *plan = (struct job_plan){.request = *inquiry->request_take};
     *inquiry->request_take = (struct job_request){0};

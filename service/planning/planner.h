@@ -18,7 +18,7 @@ struct planner_inquiry { /* a request and its principal */
     struct job_request *request_take;
     const struct principal *principal;
     /* the request's, for files that are not local; NULL: the planner waits for them */
-    struct blob_prefetch *errand;
+    struct blob_prefetch *prefetch;
 };
 
 /* Completes plan from the inquiry's request, which it takes (on failure too), and says
@@ -41,7 +41,7 @@ struct planner_inquiry { /* a request and its principal */
  *                         than cells or no launcher to start them
  *   ST_ONE_RANK_ONLY      more ranks than one, with an algorithm that runs in one
  *                         process
- *   ST_QUEUE_FULL         the errand is due for a file
+ *   ST_QUEUE_FULL         the prefetch is due for a file
  *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD, ST_DATASET_FROZEN
  *                         the requested share of the budget is not available
  * error->pointer names the member. plan must be released with job_plan_fini, whatever

@@ -61,7 +61,7 @@ static enum status plan_run(struct sweep_plan *sweep, const struct sweep_request
     if (status != ST_OK)
         return status;
     const struct planner_inquiry inquiry = {&parsed, &sweep->caller->principal,
-                                            sweep->errand};
+                                            sweep->prefetch};
     status = planner_plan(sweep->context, &inquiry, plan, &cost, error);
     plan->sweep = (struct sweep_run){
         .run = sweep->count, .settings = sweep_request_settings(asked, sweep->count)};

@@ -30,8 +30,8 @@ struct sweep_request;
 struct sweep_plan {
     struct daemon_state *context;
     const struct caller *caller;
-    struct blob_prefetch *errand; /* the request's, for files and prices */
-    struct job_plan *plans;       /* (count), owned */
+    struct blob_prefetch *prefetch; /* the request's, for files and prices */
+    struct job_plan *plans;         /* (count), owned */
     size_t count;
     bool is_private;
     bool fits_alone; /* all runs would fit if nothing were held */

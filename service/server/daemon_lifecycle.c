@@ -67,7 +67,7 @@
 
 enum {
     /* Requests that wait for the write queue: there are fewer connections. */
-    DESK_QUEUE = 4096,
+    WRITE_QUEUE_MAX = 4096,
     PREDICTOR_THREADS_MAX = 4,
     PREDICTION_WAIT_MS = 30000,     /* the client may give up after that */
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle models */
@@ -75,9 +75,9 @@ enum {
                                        (server.c) */
     STOP_TIMEOUT_MS = 60000,
     /* The write queue never waits for the network. These pools do: */
-    READER_THREADS = 2, /* requests that only read the store */
-    SENDER_THREADS = 4, /* uploads to a bucket */
-    PORTER_THREADS =
+    COLD_READ_THREADS = 2,   /* requests that only read the store */
+    BLOB_UPLOAD_THREADS = 4, /* uploads to a bucket */
+    BLOB_FETCH_THREADS =
         4, /* files from the bucket that a request needs in the write queue */
     FETCHER_THREADS = 2, /* a dataset has two files at most */
 };
@@ -172,8 +172,8 @@ static void follow(struct daemon_state *context)
         store_follow(context->store, &hook);
 }
 
-static void open_lookout(struct daemon_state *context,
-                         const struct daemon_lifecycle_hooks *hooks)
+static void open_store_poller(struct daemon_state *context,
+                              const struct daemon_lifecycle_hooks *hooks)
 {
     const struct store_poller_hooks looking = {look, context, hooks->resume};
     if (store_shared(context->store))
@@ -322,15 +322,15 @@ enum status daemon_lifecycle_open(struct daemon_state *context,
         daemon_lifecycle_close(context);
         return status;
     }
-    context->write_queue = pool_create(1, DESK_QUEUE, hooks->run, context);
+    context->write_queue = pool_create(1, WRITE_QUEUE_MAX, hooks->run, context);
     context->cold_readers =
-        pool_create(READER_THREADS, DESK_QUEUE, hooks->run, context);
+        pool_create(COLD_READ_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
     context->pricers = pricers_create(hooks->run, context);
     if (config->blobs[0] != '\0') {
         context->blob_uploaders =
-            pool_create(SENDER_THREADS, DESK_QUEUE, hooks->run, context);
+            pool_create(BLOB_UPLOAD_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
         context->blob_fetchers =
-            pool_create(PORTER_THREADS, DESK_QUEUE, hooks->run, context);
+            pool_create(BLOB_FETCH_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
     }
     open_predictors(context, hooks);
     context->importer = pool_create(1, IMPORTS_MAX, importer_run, context);
@@ -345,7 +345,7 @@ enum status daemon_lifecycle_open(struct daemon_state *context,
                                              context->outbound, context->counters,
                                              context->lease_monitor};
     context->webhook_sender = webhook_sender_create(&base);
-    open_lookout(context, hooks);
+    open_store_poller(context, hooks);
     context->fetch_status = fetch_status_create();
     context->fetchers =
         pool_create(FETCHER_THREADS, LIMIT_FETCHES, fetcher_run, context);

@@ -106,7 +106,7 @@ static void resume(struct session *session)
 /* The request has its reply, and needs nothing more from this thread. */
 static void finish(struct daemon_state *context, struct session *session)
 {
-    blob_prefetch_end(&session->request.errand, context->blobs);
+    blob_prefetch_end(&session->request.prefetch, context->blobs);
     exchange_body(session);
     resume(session);
 }
@@ -118,7 +118,7 @@ static struct pool *pool_of(const struct daemon_state *context,
 {
     bool sends =
         context->blob_uploaders != NULL && request->match.route->body == BODY_FILE;
-    if (request->ask == ASK_DUE || request->match.route->run == RUN_ON_READERS)
+    if (request->ask == ASK_DUE || request->match.route->run == RUN_ON_COLD_READ_POOL)
         return context->cold_readers;
     return sends ? context->blob_uploaders : context->write_queue;
 }
@@ -145,14 +145,14 @@ static enum status submit(struct daemon_state *context, struct request *request,
     return pool_submit(pool_of(context, request), request, error);
 }
 
-/* Gives the request to the pool that runs its due errand, or back to its own pool;
+/* Gives the request to the pool that runs its due prefetch, or back to its own pool;
  * refuses it if that is full. */
 static void hand_on(struct daemon_state *context, struct request *request)
 {
     struct error error = {0};
-    const struct blob_prefetch *errand = &request->errand;
-    enum status status = !errand->is_due ? submit(context, request, &error)
-                         : errand->kind == BLOB_PREFETCH_PRICES
+    const struct blob_prefetch *prefetch = &request->prefetch;
+    enum status status = !prefetch->is_due ? submit(context, request, &error)
+                         : prefetch->kind == BLOB_PREFETCH_PRICES
                              ? pricers_submit(context->pricers, request,
                                               &request->caller.principal, &error)
                              : pool_submit(context->blob_fetchers, request, &error);
@@ -162,7 +162,7 @@ static void hand_on(struct daemon_state *context, struct request *request)
     finish(context, session_of(request));
 }
 
-static void run_on_desk(struct daemon_state *context, struct request *first)
+static void handle_queued(struct daemon_state *context, struct request *first)
 {
     struct request *all[WRITE_QUEUE_TOGETHER_MAX] = {first},
                    *stay[WRITE_QUEUE_TOGETHER_MAX];
@@ -176,7 +176,7 @@ static void run_on_desk(struct daemon_state *context, struct request *first)
     for (size_t i = 0; i < stay_count; i++)
         renew_priced(stay[i]);
     for (size_t i = 0; i < count; i++) {
-        if (all[i]->errand.is_due)
+        if (all[i]->prefetch.is_due)
             hand_on(context, all[i]);
         else
             finish(context, session_of(all[i]));
@@ -190,14 +190,14 @@ void session_run(void *argument, void *item)
     struct request *request = item;
     if (request->ask == ASK_DUE)
         request->ask = ASK_DONE;
-    if (!request->errand.is_due) {
-        run_on_desk(context, request);
+    if (!request->prefetch.is_due) {
+        handle_queued(context, request);
         return;
     }
-    if (request->errand.kind == BLOB_PREFETCH_PRICES)
+    if (request->prefetch.kind == BLOB_PREFETCH_PRICES)
         handler_price(context, request);
     else
-        blob_prefetch_run(&request->errand, context->blobs, &context->draining);
+        blob_prefetch_run(&request->prefetch, context->blobs, &context->draining);
     hand_on(context, request);
 }
 
@@ -482,8 +482,8 @@ static enum MHD_Result hand_over(struct session *session)
         error_set(&error, ST_DRAINING, "the service is stopping");
         return session_refuse(session, &error);
     }
-    request->errand.may_price = is_priced_alone(request);
-    enum status status = request->match.route->run == RUN_ON_PREDICTORS
+    request->prefetch.may_price = is_priced_alone(request);
+    enum status status = request->match.route->run == RUN_ON_COST_QUEUE
                              ? cost_queue_submit(context->cost_queue, request,
                                                  handler_cost(context, request), &error)
                              : submit(context, request, &error);
@@ -543,12 +543,12 @@ static enum MHD_Result answer(struct session *session)
         handler_handle(session->sessions->context, request);
         return request->ask == ASK_DUE ? hand_over(session) : reply_or_look(session);
     case RUN_AS_LONG_POLL: return poll(session) ? reply_or_look(session) : MHD_YES;
-    case RUN_ON_DESK:
-    case RUN_ON_DESK_PRICED:
-    case RUN_ON_DESK_THEN_LONG_POLL:
-    case RUN_ON_READERS:
+    case RUN_ON_WRITE_QUEUE:
+    case RUN_ON_WRITE_QUEUE_PRICED:
+    case RUN_ON_WRITE_QUEUE_THEN_LONG_POLL:
+    case RUN_ON_COLD_READ_POOL:
     case RUN_ON_PRICERS:
-    case RUN_ON_PREDICTORS: return hand_over(session);
+    case RUN_ON_COST_QUEUE: return hand_over(session);
     }
     return MHD_NO;
 }

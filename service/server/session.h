@@ -50,10 +50,10 @@ void session_destroy(struct session *session); /* NULL is allowed */
 enum MHD_Result session_step(struct session *session, const char *method,
                              const char *data, size_t *size);
 
-/* The run function of the write queue and the predictors: argument is the context,
- * item the request. */
+/* The run function of all pools and queues that handle requests: argument is the
+ * context, item the request. */
 void session_run(void *argument, void *item);
-/* The late function of the predictors: it refuses the request. */
+/* The late function of the cost queue: it refuses the request. */
 void session_late(void *context, void *item);
 /* The resume function of long polls and streams, and the suspend function of streams.
  * session_suspend returns false if the server is closing, or the client is gone. */

@@ -30,9 +30,9 @@ struct store_poller_hooks {
 
 struct store_poller *store_poller_create(const struct store_poller_hooks *hooks);
 /* Ends the thread, and resumes the requests that still wait. NULL is allowed. */
-void store_poller_destroy(struct store_poller *lookout);
+void store_poller_destroy(struct store_poller *poller);
 
 /* Resumes waiting after the next look. */
-void store_poller_ask(struct store_poller *lookout, void *waiting);
+void store_poller_ask(struct store_poller *poller, void *waiting);
 
 #endif

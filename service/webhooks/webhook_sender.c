@@ -84,7 +84,7 @@ static void sign(char *text, size_t room, const struct webhook *webhook,
     snprintf(text + used, room - (size_t)used, " v1,%s", base64);
 }
 
-static void begin(struct webhook_sender *courier, struct parcel *parcel,
+static void begin(struct webhook_sender *sender, struct parcel *parcel,
                   const struct webhook *webhook)
 {
     enum { ID_SIZE = 64, SIGNATURE_SIZE = 160 };
@@ -109,20 +109,20 @@ static void begin(struct webhook_sender *courier, struct parcel *parcel,
         .answer_max = ANSWER_SIZE_MAX,
         .connect_ms = CONNECT_MS,
         .whole_ms = WHOLE_MS,
-        .cancel = &courier->stop,
+        .cancel = &sender->stop,
     };
-    parcel->transfer = transfer_create(courier->base.rules, &request);
-    transfers_add(courier->transfers, parcel->transfer);
-    courier->parcels[courier->count++] = parcel;
+    parcel->transfer = transfer_create(sender->base.rules, &request);
+    transfers_add(sender->transfers, parcel->transfer);
+    sender->parcels[sender->count++] = parcel;
 }
 
 /* --- what is due --- */
 
-static bool is_under_way(const struct webhook_sender *courier,
+static bool is_under_way(const struct webhook_sender *sender,
                          const struct webhook_id *id)
 {
-    for (size_t i = 0; i < courier->count; i++)
-        if (strcmp(courier->parcels[i]->webhook.text, id->text) == 0)
+    for (size_t i = 0; i < sender->count; i++)
+        if (strcmp(sender->parcels[i]->webhook.text, id->text) == 0)
             return true;
     return false;
 }
@@ -153,10 +153,10 @@ static void destroy(struct parcel *parcel)
 
 /* Takes the delivery of the webhook that is due, unless one is under way. Returns NULL
  * if none is due, and lowers next_ms to the time when one will be. */
-static struct parcel *take_due(struct webhook_sender *courier, struct store_tx *tx,
+static struct parcel *take_due(struct webhook_sender *sender, struct store_tx *tx,
                                const struct webhook_id *id)
 {
-    if (is_under_way(courier, id))
+    if (is_under_way(sender, id))
         return NULL;
     struct parcel *parcel = calloc(1, sizeof *parcel);
     CHECK(parcel != NULL);
@@ -164,35 +164,35 @@ static struct parcel *take_due(struct webhook_sender *courier, struct store_tx *
     bool waits = status == ST_OK && parcel->body != NULL;
     if (waits && parcel->due_ms <= clock_wall_ms())
         return parcel;
-    if (waits && parcel->due_ms < courier->next_ms)
-        courier->next_ms = parcel->due_ms;
+    if (waits && parcel->due_ms < sender->next_ms)
+        sender->next_ms = parcel->due_ms;
     destroy(parcel);
     return NULL;
 }
 
 /* Takes the due delivery of each webhook. */
-static void take_all_due(struct webhook_sender *courier, const struct webhook *webhooks,
+static void take_all_due(struct webhook_sender *sender, const struct webhook *webhooks,
                          size_t count, struct parcel **due)
 {
     struct store_tx *tx = NULL;
     enum status status;
     do {
-        status = store_begin(courier->base.store, STORE_READ, &tx, NULL);
+        status = store_begin(sender->base.store, STORE_READ, &tx, NULL);
         for (size_t i = 0; i < count; i++) {
             destroy(due[i]);
-            due[i] = status == ST_OK ? take_due(courier, tx, &webhooks[i].id) : NULL;
+            due[i] = status == ST_OK ? take_due(sender, tx, &webhooks[i].id) : NULL;
         }
     } while (status == ST_OK && store_again(tx, &status, NULL));
 }
 
 /* Fails the waiting deliveries of a webhook whose owner has no key any more. Nothing is
  * sent. */
-static void give_up(struct webhook_sender *courier, struct parcel *parcel)
+static void give_up(struct webhook_sender *sender, struct parcel *parcel)
 {
     struct store_tx *tx = NULL;
     log_event(LOG_WARNING, "webhook_not_told", "webhook", parcel->webhook.text,
               "reason", "no_key", (char *)NULL);
-    if (store_begin(courier->base.store, STORE_ROW, &tx, NULL) == ST_OK)
+    if (store_begin(sender->base.store, STORE_ROW, &tx, NULL) == ST_OK)
         store_end(tx,
                   delivery_rows_end(tx, &parcel->webhook,
                                     state_name(DELIVERY_RETRY_FAILED), NULL),
@@ -212,40 +212,40 @@ static bool has_webhook(const struct webhook *webhooks, size_t count,
 /* Cancels the deliveries of webhooks that were deleted. Every parcel that stays belongs
  * to one of the webhooks, and no two to the same, so there are at most `count` of them:
  * a client cannot exceed that by deleting webhooks and creating others. */
-static void drop_deleted(struct webhook_sender *courier, const struct webhook *webhooks,
+static void drop_deleted(struct webhook_sender *sender, const struct webhook *webhooks,
                          size_t count)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < courier->count; i++) {
-        struct parcel *parcel = courier->parcels[i];
+    for (size_t i = 0; i < sender->count; i++) {
+        struct parcel *parcel = sender->parcels[i];
         if (has_webhook(webhooks, count, &parcel->webhook)) {
-            courier->parcels[kept++] = parcel;
+            sender->parcels[kept++] = parcel;
             continue;
         }
-        transfers_drop(courier->transfers, parcel->transfer);
+        transfers_drop(sender->transfers, parcel->transfer);
         destroy(parcel);
     }
-    courier->count = kept;
+    sender->count = kept;
 }
 
 /* Begins what is due, after the transaction has ended. */
-static void look(struct webhook_sender *courier)
+static void look(struct webhook_sender *sender)
 {
     size_t count;
     struct parcel *due[WEBHOOKS_HELD_MAX] = {NULL};
-    struct webhook *webhooks = webhooks_copy(courier->base.webhooks, &count);
+    struct webhook *webhooks = webhooks_copy(sender->base.webhooks, &count);
     CHECK(count <= WEBHOOKS_HELD_MAX);
-    drop_deleted(courier, webhooks, count);
-    courier->next_ms = INT64_MAX;
+    drop_deleted(sender, webhooks, count);
+    sender->next_ms = INT64_MAX;
     if (count > 0)
-        take_all_due(courier, webhooks, count, due);
+        take_all_due(sender, webhooks, count, due);
     for (size_t i = 0; i < count; i++) {
         if (due[i] == NULL)
             continue;
-        if (webhooks_owner_has_key(courier->base.webhooks, &webhooks[i]))
-            begin(courier, due[i], &webhooks[i]);
+        if (webhooks_owner_has_key(sender->base.webhooks, &webhooks[i]))
+            begin(sender, due[i], &webhooks[i]);
         else
-            give_up(courier, due[i]);
+            give_up(sender, due[i]);
     }
     hash_zero(webhooks, count * sizeof *webhooks);
     free(webhooks);
@@ -280,13 +280,13 @@ static bool change_webhook(struct webhook *webhook, const struct parcel *parcel,
     return true;
 }
 
-static enum status write_webhook(struct webhook_sender *courier, struct store_tx *tx,
+static enum status write_webhook(struct webhook_sender *sender, struct store_tx *tx,
                                  struct webhook *webhook, const struct parcel *parcel,
                                  const struct delivery_retry *next)
 {
     if (!change_webhook(webhook, parcel, next))
         return ST_OK;
-    enum status status = webhooks_put(courier->base.webhooks, tx, webhook, NULL);
+    enum status status = webhooks_put(sender->base.webhooks, tx, webhook, NULL);
     if (status != ST_OK || next->disable == NULL)
         return status;
     log_event(LOG_WARNING, "webhook_disabled", "webhook", webhook->id.text, "reason",
@@ -296,12 +296,12 @@ static enum status write_webhook(struct webhook_sender *courier, struct store_tx
 
 /* Writes the result of the attempt. If the webhook was deleted in the meantime, there
  * is no row to write to. */
-static enum status write_down(struct webhook_sender *courier, struct store_tx *tx,
+static enum status write_down(struct webhook_sender *sender, struct store_tx *tx,
                               const struct parcel *parcel,
                               const struct transfer_result *result)
 {
     struct webhook webhook;
-    if (!webhooks_find(courier->base.webhooks, parcel->webhook.text, &webhook))
+    if (!webhooks_find(sender->base.webhooks, parcel->webhook.text, &webhook))
         return ST_NOT_FOUND;
     const struct attempt attempt = {.number = parcel->attempts + 1,
                                     .status = result->status,
@@ -319,40 +319,40 @@ static enum status write_down(struct webhook_sender *courier, struct store_tx *t
                                      .update_ms = attempt.now_ms};
     enum status status = delivery_row_update(tx, &row, NULL);
     if (status == ST_OK)
-        status = write_webhook(courier, tx, &webhook, parcel, &next);
+        status = write_webhook(sender, tx, &webhook, parcel, &next);
     if (status == ST_OK)
         status = delivery_rows_trim(tx, &webhook.id, LIMIT_DELIVERIES, NULL);
     hash_zero(&webhook, sizeof webhook);
-    counters_attempt(courier->base.counters, next.state);
+    counters_attempt(sender->base.counters, next.state);
     log_event(LOG_INFO, "webhook_attempted", "webhook", parcel->webhook.text,
               "delivery", parcel->id.text, "result", row.result, "state", row.state,
               (char *)NULL);
     return status;
 }
 
-static void settle(struct webhook_sender *courier, struct transfer *transfer,
+static void settle(struct webhook_sender *sender, struct transfer *transfer,
                    const struct transfer_result *result)
 {
     size_t place = 0;
     struct store_tx *tx = NULL;
-    while (courier->parcels[place]->transfer != transfer)
+    while (sender->parcels[place]->transfer != transfer)
         place++;
-    struct parcel *parcel = courier->parcels[place];
-    courier->parcels[place] = courier->parcels[--courier->count];
+    struct parcel *parcel = sender->parcels[place];
+    sender->parcels[place] = sender->parcels[--sender->count];
     if (result->end != TRANSFER_CANCELLED &&
-        store_begin(courier->base.store, STORE_ROW, &tx, NULL) == ST_OK)
-        store_end(tx, write_down(courier, tx, parcel, result), NULL);
+        store_begin(sender->base.store, STORE_ROW, &tx, NULL) == ST_OK)
+        store_end(tx, write_down(sender, tx, parcel, result), NULL);
     destroy(parcel);
-    atomic_store(&courier->look, true); /* the webhook's next delivery may be due */
+    atomic_store(&sender->look, true); /* the webhook's next delivery may be due */
 }
 
 /* --- the thread --- */
 
-static int wait_ms(const struct webhook_sender *courier)
+static int wait_ms(const struct webhook_sender *sender)
 {
-    int64_t wait = courier->next_ms == INT64_MAX ? WAIT_MAX_MS
-                                                 : courier->next_ms - clock_wall_ms();
-    if (courier->base.keeper != NULL && (wait > SHARED_WAIT_MS || wait <= 0))
+    int64_t wait =
+        sender->next_ms == INT64_MAX ? WAIT_MAX_MS : sender->next_ms - clock_wall_ms();
+    if (sender->base.keeper != NULL && (wait > SHARED_WAIT_MS || wait <= 0))
         return SHARED_WAIT_MS;
     return wait < 0 ? 0 : wait > WAIT_MAX_MS ? WAIT_MAX_MS : (int)wait;
 }
@@ -360,60 +360,60 @@ static int wait_ms(const struct webhook_sender *courier)
 /* Returns whether to look for due deliveries. If daemons share the store, the one
  * that delivers always looks, because it is not woken when another one adds to the
  * outbox. */
-static bool is_due(struct webhook_sender *courier)
+static bool is_due(struct webhook_sender *sender)
 {
-    bool shared = courier->base.keeper != NULL;
-    bool due = atomic_exchange(&courier->look, false) || wait_ms(courier) == 0;
-    return (due || shared) && lease_monitor_delivers(courier->base.keeper);
+    bool shared = sender->base.keeper != NULL;
+    bool due = atomic_exchange(&sender->look, false) || wait_ms(sender) == 0;
+    return (due || shared) && lease_monitor_delivers(sender->base.keeper);
 }
 
 static void *carry(void *argument)
 {
-    struct webhook_sender *courier = argument;
+    struct webhook_sender *sender = argument;
     struct transfer *transfer;
     struct transfer_result result;
-    while (!atomic_load(&courier->stop)) {
-        if (is_due(courier))
-            look(courier);
-        transfers_wait(courier->transfers, wait_ms(courier));
-        while ((transfer = transfers_ended(courier->transfers, &result)) != NULL)
-            settle(courier, transfer, &result);
+    while (!atomic_load(&sender->stop)) {
+        if (is_due(sender))
+            look(sender);
+        transfers_wait(sender->transfers, wait_ms(sender));
+        while ((transfer = transfers_ended(sender->transfers, &result)) != NULL)
+            settle(sender, transfer, &result);
     }
     return NULL;
 }
 
 static void wake(void *context)
 {
-    struct webhook_sender *courier = context;
-    atomic_store(&courier->look, true);
-    transfers_wake(courier->transfers);
+    struct webhook_sender *sender = context;
+    atomic_store(&sender->look, true);
+    transfers_wake(sender->transfers);
 }
 
 struct webhook_sender *webhook_sender_create(const struct webhook_sender_base *base)
 {
-    struct webhook_sender *courier = calloc(1, sizeof *courier);
-    CHECK(courier != NULL);
-    courier->base = *base;
-    courier->transfers = transfers_create();
-    courier->look = true;
-    courier->next_ms = INT64_MAX;
-    webhooks_watch(base->webhooks, wake, courier);
-    CHECK(pthread_create(&courier->thread, NULL, carry, courier) == 0);
-    return courier;
+    struct webhook_sender *sender = calloc(1, sizeof *sender);
+    CHECK(sender != NULL);
+    sender->base = *base;
+    sender->transfers = transfers_create();
+    sender->look = true;
+    sender->next_ms = INT64_MAX;
+    webhooks_watch(base->webhooks, wake, sender);
+    CHECK(pthread_create(&sender->thread, NULL, carry, sender) == 0);
+    return sender;
 }
 
-void webhook_sender_destroy(struct webhook_sender *courier)
+void webhook_sender_destroy(struct webhook_sender *sender)
 {
-    if (courier == NULL)
+    if (sender == NULL)
         return;
-    atomic_store(&courier->stop, true);
-    transfers_wake(courier->transfers);
-    pthread_join(courier->thread, NULL);
-    webhooks_watch(courier->base.webhooks, NULL, NULL);
-    for (size_t i = 0; i < courier->count; i++) {
-        transfers_drop(courier->transfers, courier->parcels[i]->transfer);
-        destroy(courier->parcels[i]);
+    atomic_store(&sender->stop, true);
+    transfers_wake(sender->transfers);
+    pthread_join(sender->thread, NULL);
+    webhooks_watch(sender->base.webhooks, NULL, NULL);
+    for (size_t i = 0; i < sender->count; i++) {
+        transfers_drop(sender->transfers, sender->parcels[i]->transfer);
+        destroy(sender->parcels[i]);
     }
-    transfers_destroy(courier->transfers);
-    free(courier);
+    transfers_destroy(sender->transfers);
+    free(sender);
 }

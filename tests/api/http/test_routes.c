@@ -48,12 +48,14 @@ static void no_read_runs_on_the_thread_that_writes(void **state)
         bool writes_nothing = strcmp(route->method, "GET") == 0 ||
                               strstr(route->path, ":estimate") != NULL ||
                               strstr(route->path, ":check") != NULL;
-        bool on_desk = route->run == RUN_ON_DESK || route->run == RUN_ON_DESK_PRICED ||
-                       route->run == RUN_ON_DESK_THEN_LONG_POLL;
+        bool on_write_queue = route->run == RUN_ON_WRITE_QUEUE ||
+                              route->run == RUN_ON_WRITE_QUEUE_PRICED ||
+                              route->run == RUN_ON_WRITE_QUEUE_THEN_LONG_POLL;
         if (writes_nothing)
-            assert_false(on_desk);
+            assert_false(on_write_queue);
         else
-            assert_true(route->run != RUN_ON_READERS && route->run != RUN_ON_PRICERS);
+            assert_true(route->run != RUN_ON_COLD_READ_POOL &&
+                        route->run != RUN_ON_PRICERS);
     }
 }
 

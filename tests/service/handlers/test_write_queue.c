@@ -296,7 +296,7 @@ static uint64_t computed(void)
 
 /* The write queue looks prices up. It sends away a request whose price is not computed
  * yet, and nothing of the request is done then. */
-static void the_desk_computes_no_price(void **state)
+static void the_write_queue_computes_no_price(void **state)
 {
     (void)state;
     struct asked asked;
@@ -305,8 +305,8 @@ static void the_desk_computes_no_price(void **state)
     uint64_t before = entries(), none = computed();
     write_queue_look(&scene.context, &request, 1);
     write_queue_handle(&scene.context, &request, 1);
-    assert_true(request->errand.is_due);
-    assert_int_equal(request->errand.kind, BLOB_PREFETCH_PRICES);
+    assert_true(request->prefetch.is_due);
+    assert_int_equal(request->prefetch.kind, BLOB_PREFETCH_PRICES);
     assert_int_equal(request->reply.status, 0);
     assert_int_equal(entries(), before);
     assert_int_equal(computed(), none);
@@ -328,10 +328,10 @@ static void a_request_is_not_priced_for_ever(void **state)
     struct asked asked;
     struct request *request = &asked.request;
     ask(&asked, &principal_local, 3.5);
-    request->errand.pricings = BLOB_PREFETCH_PRICINGS_MAX;
+    request->prefetch.pricings = BLOB_PREFETCH_PRICINGS_MAX;
     write_queue_look(&scene.context, &request, 1);
     write_queue_handle(&scene.context, &request, 1);
-    assert_false(request->errand.is_due);
+    assert_false(request->prefetch.is_due);
     assert_int_equal(request->reply.status, 503);
     forget(&asked, 1);
 }
@@ -346,7 +346,7 @@ int main(void)
         cmocka_unit_test(what_others_changed_meanwhile_is_decided_anew),
         cmocka_unit_test(a_policy_counts_those_before),
         cmocka_unit_test(no_more_are_queued_than_there_is_room_for),
-        cmocka_unit_test(the_desk_computes_no_price),
+        cmocka_unit_test(the_write_queue_computes_no_price),
         cmocka_unit_test(a_request_is_not_priced_for_ever),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -18,7 +18,7 @@ struct scene {
     struct store *store;
     struct blobs *blobs;
     struct blob_name first, second;
-    struct blob_prefetch errand;
+    struct blob_prefetch prefetch;
 };
 
 static void open_blobs(struct scene *scene)
@@ -69,7 +69,7 @@ static void begin(struct scene *scene)
 
 static void end(struct scene *scene)
 {
-    blob_prefetch_end(&scene->errand, scene->blobs);
+    blob_prefetch_end(&scene->prefetch, scene->blobs);
     close_blobs(scene);
     store_close(scene->store);
     memory_bucket_fini(&scene->memory);
@@ -80,7 +80,7 @@ static enum status borrow(struct scene *scene, const struct blob_name *name)
 {
     struct blob_loan loan = {.is_lent = false};
     enum status status =
-        blob_prefetch_borrow(&scene->errand, scene->blobs, &loan, name, NULL);
+        blob_prefetch_borrow(&scene->prefetch, scene->blobs, &loan, name, NULL);
     assert_true(loan.is_lent == (status == ST_OK));
     if (status == ST_OK)
         assert_int_equal(access(loan.path, R_OK), 0);
@@ -88,36 +88,36 @@ static enum status borrow(struct scene *scene, const struct blob_name *name)
     return status;
 }
 
-static void a_file_is_sought_by_the_errand_alone(void **state)
+static void only_the_prefetch_fetches_a_file(void **state)
 {
     (void)state;
     struct scene scene;
     begin(&scene);
     assert_int_equal(borrow(&scene, &scene.first), ST_QUEUE_FULL);
-    assert_true(scene.errand.is_due);
+    assert_true(scene.prefetch.is_due);
     assert_int_equal(scene.memory.gets, 0);
-    blob_prefetch_run(&scene.errand, scene.blobs, NULL);
-    assert_false(scene.errand.is_due);
+    blob_prefetch_run(&scene.prefetch, scene.blobs, NULL);
+    assert_false(scene.prefetch.is_due);
     size_t gets = scene.memory.gets;
     assert_true(gets > 0);
     assert_int_equal(borrow(&scene, &scene.first), ST_OK);
-    assert_false(scene.errand.is_due);
+    assert_false(scene.prefetch.is_due);
     assert_int_equal(scene.memory.gets, gets);
     end(&scene);
 }
 
-static void what_was_brought_stays_until_the_errand_ends(void **state)
+static void a_fetched_file_stays_until_the_prefetch_ends(void **state)
 {
     (void)state;
     struct scene scene;
     struct blob_loan loan = {.is_lent = false};
     begin(&scene);
     assert_int_equal(borrow(&scene, &scene.first), ST_QUEUE_FULL);
-    blob_prefetch_run(&scene.errand, scene.blobs, NULL);
+    blob_prefetch_run(&scene.prefetch, scene.blobs, NULL);
     /* The cache has room for one of the two. */
     assert_int_equal(blob_fetch(scene.blobs, &loan, &scene.second, NULL), ST_DISK_FULL);
     assert_int_equal(borrow(&scene, &scene.first), ST_OK);
-    blob_prefetch_end(&scene.errand, scene.blobs);
+    blob_prefetch_end(&scene.prefetch, scene.blobs);
     assert_int_equal(blob_fetch(scene.blobs, &loan, &scene.second, NULL), ST_OK);
     blob_give_back(scene.blobs, &loan);
     end(&scene);
@@ -130,11 +130,11 @@ static void what_cannot_be_brought_is_told_and_not_sought_again(void **state)
     begin(&scene);
     scene.memory.failures = 1;
     assert_int_equal(borrow(&scene, &scene.first), ST_QUEUE_FULL);
-    blob_prefetch_run(&scene.errand, scene.blobs, NULL);
+    blob_prefetch_run(&scene.prefetch, scene.blobs, NULL);
     assert_int_equal(borrow(&scene, &scene.first), ST_IO);
-    assert_false(scene.errand.is_due);
+    assert_false(scene.prefetch.is_due);
     assert_int_equal(borrow(&scene, &scene.second), ST_QUEUE_FULL); /* another is due */
-    blob_prefetch_run(&scene.errand, scene.blobs, NULL);
+    blob_prefetch_run(&scene.prefetch, scene.blobs, NULL);
     assert_int_equal(borrow(&scene, &scene.second), ST_OK);
     end(&scene);
 }
@@ -142,8 +142,8 @@ static void what_cannot_be_brought_is_told_and_not_sought_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_sought_by_the_errand_alone),
-        cmocka_unit_test(what_was_brought_stays_until_the_errand_ends),
+        cmocka_unit_test(only_the_prefetch_fetches_a_file),
+        cmocka_unit_test(a_fetched_file_stays_until_the_prefetch_ends),
         cmocka_unit_test(what_cannot_be_brought_is_told_and_not_sought_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,15 +52,15 @@ static void wait_for(const atomic_int *counter, int least)
 static int64_t asked_ns(void)
 {
     struct asked asked[2] = {{0}};
-    struct store_poller *lookout = make();
+    struct store_poller *poller = make();
     wait_for(&ended, 1);
     int64_t from_ns = clock_monotonic_ns();
-    store_poller_ask(lookout, &asked[0]);
-    store_poller_ask(lookout, &asked[1]);
+    store_poller_ask(poller, &asked[0]);
+    store_poller_ask(poller, &asked[1]);
     wait_for(&asked[0].resumed, 1);
     wait_for(&asked[1].resumed, 1);
     int64_t took_ns = clock_monotonic_ns() - from_ns;
-    store_poller_destroy(lookout);
+    store_poller_destroy(poller);
     assert_int_equal(asked[0].resumed, 1);
     assert_int_equal(asked[1].resumed, 1);
     return took_ns;
@@ -83,30 +83,30 @@ static void a_look_that_has_begun_is_not_enough(void **state)
     (void)state;
     struct asked asked = {0};
     pthread_mutex_lock(&gate);
-    struct store_poller *lookout = make();
+    struct store_poller *poller = make();
     wait_for(&begun, 1);
-    store_poller_ask(lookout, &asked);
+    store_poller_ask(poller, &asked);
     pthread_mutex_unlock(&gate);
     wait_for(&asked.resumed, 1);
     assert_int_equal(asked.after, 2);
-    store_poller_destroy(lookout);
+    store_poller_destroy(poller);
 }
 
 static void it_looks_though_nobody_asks(void **state)
 {
     (void)state;
-    struct store_poller *lookout = make();
+    struct store_poller *poller = make();
     wait_for(&ended, 2);
-    store_poller_destroy(lookout);
+    store_poller_destroy(poller);
 }
 
 static void who_still_asks_at_the_end_is_resumed(void **state)
 {
     (void)state;
     struct asked asked = {0};
-    struct store_poller *lookout = make();
-    store_poller_ask(lookout, &asked);
-    store_poller_destroy(lookout);
+    struct store_poller *poller = make();
+    store_poller_ask(poller, &asked);
+    store_poller_destroy(poller);
     assert_int_equal(asked.resumed, 1);
     store_poller_destroy(NULL);
 }

@@ -25,7 +25,7 @@ struct silence { /* a server that never answers */
     struct scene scene;
     struct transfer_rules rules;
     struct counters counters;
-    struct webhook_sender *courier;
+    struct webhook_sender *sender;
     char url[64];
     int listener, lines[LINES_MAX];
     size_t line_count;
@@ -62,7 +62,7 @@ static int begin(void **state)
                                                  silence->scene.context.webhooks,
                                              .rules = &silence->rules,
                                              .counters = &silence->counters};
-    silence->courier = webhook_sender_create(&base);
+    silence->sender = webhook_sender_create(&base);
     *state = silence;
     return 0;
 }
@@ -70,7 +70,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     struct silence *silence = *state;
-    webhook_sender_destroy(silence->courier);
+    webhook_sender_destroy(silence->sender);
     scene_close(&silence->scene);
     for (size_t i = 0; i < silence->line_count; i++)
         close(silence->lines[i]);
