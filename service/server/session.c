@@ -41,12 +41,10 @@
 #include "service/http/stale_read_retry.h"
 #include "service/identity/authentication.h"
 #include "service/ingest/upload.h"
-#include "service/planning/pricers.h"
 #include "service/process/daemon_state.h"
-#include "service/threads/cost_queue.h"
+#include "service/server/dispatch.h"
 #include "service/threads/epoch_reclaim.h"
 #include "service/threads/long_polls.h"
-#include "service/threads/pool.h"
 
 /* A waiting connection is checked this often, since only then is a dead peer
  * noticed. */
@@ -111,52 +109,19 @@ static void finish(struct daemon_state *context, struct session *session)
     resume(session);
 }
 
-/* The pool that does the request's writes or reads. A file that goes to a bucket has
- * threads of its own. So has a read of the store, so that no write waits for it. */
-static struct pool *pool_of(const struct daemon_state *context,
-                            const struct request *request)
-{
-    bool sends =
-        context->blob_uploaders != NULL && request->match.route->body == BODY_FILE;
-    if (request->ask == ASK_DUE || request->match.route->run == RUN_ON_COLD_READ_POOL)
-        return context->cold_readers;
-    return sends ? context->blob_uploaders : context->write_queue;
-}
-
-static bool is_priced_alone(const struct request *request)
-{
-    return request->match.route->run == RUN_ON_PRICERS;
-}
-
 /* Computing prices may take seconds, and a key may be revoked meanwhile. */
 static void renew_priced(struct request *request)
 {
-    if (is_priced_alone(request))
+    if (request->prefetch.may_price)
         may_stay(session_of(request));
 }
 
-/* Gives the request to the pool that handles it. */
-static enum status submit(struct daemon_state *context, struct request *request,
-                          struct error *error)
-{
-    if (is_priced_alone(request))
-        return pricers_submit(context->pricers, request, &request->caller.principal,
-                              error);
-    return pool_submit(pool_of(context, request), request, error);
-}
-
-/* Gives the request to the pool that runs its due prefetch, or back to its own pool;
- * refuses it if that is full. */
+/* Gives the request to the thread that does what it needs next; refuses it if too many
+ * requests wait there. */
 static void hand_on(struct daemon_state *context, struct request *request)
 {
     struct error error = {0};
-    const struct blob_prefetch *prefetch = &request->prefetch;
-    enum status status = !prefetch->is_due ? submit(context, request, &error)
-                         : prefetch->kind == BLOB_PREFETCH_PRICES
-                             ? pricers_submit(context->pricers, request,
-                                              &request->caller.principal, &error)
-                             : pool_submit(context->blob_fetchers, request, &error);
-    if (status == ST_OK)
+    if (dispatch_submit(context, request, &error) == ST_OK)
         return;
     request_refuse(request, &error, NULL);
     finish(context, session_of(request));
@@ -482,11 +447,7 @@ static enum MHD_Result hand_over(struct session *session)
         error_set(&error, ST_DRAINING, "the service is stopping");
         return session_refuse(session, &error);
     }
-    request->prefetch.may_price = is_priced_alone(request);
-    enum status status = request->match.route->run == RUN_ON_COST_QUEUE
-                             ? cost_queue_submit(context->cost_queue, request,
-                                                 handler_cost(context, request), &error)
-                             : submit(context, request, &error);
+    enum status status = dispatch_submit(context, request, &error);
     if (status != ST_OK) {
         request_refuse(request, &error, NULL);
         resume(session);
@@ -538,19 +499,13 @@ static enum MHD_Result answer(struct session *session)
 {
     struct request *request = &session->request;
     session->stage = STAGE_ANSWER;
-    switch (request->match.route->run) {
-    case RUN_AT_ONCE:
+    enum route_run run = request->match.route->run;
+    if (run == RUN_AS_LONG_POLL)
+        return poll(session) ? reply_or_look(session) : MHD_YES;
+    if (run == RUN_AT_ONCE)
         handler_handle(session->sessions->context, request);
-        return request->ask == ASK_DUE ? hand_over(session) : reply_or_look(session);
-    case RUN_AS_LONG_POLL: return poll(session) ? reply_or_look(session) : MHD_YES;
-    case RUN_ON_WRITE_QUEUE:
-    case RUN_ON_WRITE_QUEUE_PRICED:
-    case RUN_ON_WRITE_QUEUE_THEN_LONG_POLL:
-    case RUN_ON_COLD_READ_POOL:
-    case RUN_ON_PRICERS:
-    case RUN_ON_COST_QUEUE: return hand_over(session);
-    }
-    return MHD_NO;
+    return run == RUN_AT_ONCE && request->ask != ASK_DUE ? reply_or_look(session)
+                                                         : hand_over(session);
 }
 
 static enum MHD_Result complete(struct session *session)
