@@ -1,6 +1,7 @@
 #include "engine/train_spec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -10,6 +11,20 @@ void train_spec_fini(struct train_spec *spec)
     model_spec_fini(&spec->model);
     free(spec->class_weights.values);
     *spec = (struct train_spec){0};
+}
+
+void train_spec_copy(struct train_spec *to, const struct train_spec *from)
+{
+    size_t count = from->class_weights.count;
+    CHECK(from->network == NULL);
+    *to = *from;
+    model_spec_copy(&to->model, &from->model);
+    if (count == 0)
+        return;
+    to->class_weights.values = calloc(count, sizeof *to->class_weights.values);
+    CHECK(to->class_weights.values != NULL);
+    memcpy(to->class_weights.values, from->class_weights.values,
+           count * sizeof *to->class_weights.values);
 }
 
 size_t train_spec_unit_rows(const struct train_spec *spec)

@@ -60,6 +60,9 @@ struct train_spec {
 
 void train_spec_fini(struct train_spec *spec); /* a zeroed one is allowed */
 
+/* *to = a copy of a spec without a network. To be released with train_spec_fini. */
+void train_spec_copy(struct train_spec *to, const struct train_spec *from);
+
 /* The number of rows of a micro-batch that a unit takes: its rows times their views, at
  * most UNIT_ROWS_MAX and a power of two. */
 size_t train_spec_unit_rows(const struct train_spec *spec);

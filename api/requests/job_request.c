@@ -19,6 +19,7 @@
 #include "api/requests/averaging_request.h"
 #include "api/requests/class_weights_request.h"
 #include "api/requests/optimizer_request.h"
+#include "base/check.h"
 
 static const char *const target_names[] = {
     [TARGET_EPSILON] = "epsilon",
@@ -250,6 +251,14 @@ enum status job_request_restore(struct job_request *request, const char *text,
                                 struct error *error)
 {
     return parse(request, &(struct text){text, strlen(text), true}, error);
+}
+
+void job_request_copy(struct job_request *to, const struct job_request *from)
+{
+    CHECK(from->train.network == NULL && from->scaling.ranges.count == 0);
+    *to = *from;
+    to->caption = caption_copy(&from->caption);
+    train_spec_copy(&to->train, &from->train);
 }
 
 void job_request_fini(struct job_request *request)

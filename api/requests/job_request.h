@@ -74,6 +74,10 @@ enum status job_request_parse(struct job_request *request, const char *body,
  * because earlier versions allowed that, and its scaling is resolved. */
 enum status job_request_restore(struct job_request *request, const char *text,
                                 struct error *error);
+/* *to = a copy of a request that was parsed and not resolved: its model is not compiled.
+ * To be released with job_request_fini. */
+void job_request_copy(struct job_request *to, const struct job_request *from);
+
 void job_request_fini(struct job_request *request); /* a zeroed one is allowed */
 
 /* Renders the canonical text of a resolved request, to be freed. If the text is

@@ -188,11 +188,28 @@ void request_refuse(struct request *request, const struct error *error,
         reply_header_add(reply, "Upload-Offset", "%" PRIu64, *request->upload_size);
 }
 
+void request_keep_parsed(struct request *request, void *parsed_take,
+                         void (*destroy)(void *parsed))
+{
+    CHECK(request->parsed == NULL);
+    request->parsed = parsed_take;
+    request->parsed_destroy = destroy;
+}
+
+void request_forget_body(struct request *request)
+{
+    if (request->parsed != NULL)
+        request->parsed_destroy(request->parsed);
+    request->parsed = NULL;
+    free(request->body);
+    request->body = NULL;
+    request->body_size = request->body_capacity = 0;
+}
+
 void request_fini(struct request *request)
 {
     reply_fini(&request->reply);
-    free(request->body);
-    request->body = NULL;
+    request_forget_body(request);
     for (size_t i = 0; i < REQUEST_LISTS; i++)
         free(request->joined[i]);
 }

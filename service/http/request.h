@@ -41,6 +41,8 @@ struct request {
     int type;   /* index of the answer's type in the route's row */
     char *body; /* JSON bodies, owned; body_size bytes and a NUL */
     size_t body_size, body_capacity;
+    void *parsed; /* request_keep_parsed; NULL: the body is not parsed yet */
+    void (*parsed_destroy)(void *parsed);
     struct upload *upload;       /* if the body is BODY_FILE */
     const uint64_t *upload_size; /* its size: of a refused one, where it continues */
     struct blob_prefetch
@@ -96,6 +98,14 @@ void request_answer(struct request *request, char *text_take);
 /* Replaces any reply by a problem body; more may be NULL. */
 void request_refuse(struct request *request, const struct error *error,
                     struct problem *more);
+
+/* Keeps what the body was parsed into, so that a request which is handled again is not
+ * parsed again. destroy frees it, at the latest in request_fini. */
+void request_keep_parsed(struct request *request, void *parsed_take,
+                         void (*destroy)(void *parsed));
+
+/* Frees the body and what it was parsed into. */
+void request_forget_body(struct request *request);
 
 /* Frees what the request owns. Its upload must have been abandoned or published. */
 void request_fini(struct request *request);

@@ -61,8 +61,6 @@ void request_body_exchange(struct request *request, struct sessions *sessions,
                            uint64_t reply_bytes)
 {
     uint64_t body_bytes = request->body_capacity;
-    free(request->body);
-    request->body = NULL;
-    request->body_size = request->body_capacity = 0;
+    request_forget_body(request);
     sessions_exchange(sessions, reply_bytes, body_bytes);
 }

@@ -3,6 +3,10 @@
  * imported. Work on damaged records would be charged, and its certificate would
  * describe records that were never imported.
  *
+ * The whole matrix is read and hashed at each opening. Its inode, size and time are not
+ * trusted instead: damage on the disk changes none of them, and the read hides how many
+ * rows each person has (docs/privacy.md, P6).
+ *
  * Threads: any.
  */
 #ifndef SERVICE_RUNS_VERIFIED_MATRIX_H

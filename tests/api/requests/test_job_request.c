@@ -56,6 +56,29 @@ static void a_whole_real_is_the_count_it_equals(void **state)
     free(body);
 }
 
+/* A request is planned from a copy, which may outlive it. */
+static void a_copy_is_equal_and_independent(void **state)
+{
+    (void)state;
+    struct job_request request, copy;
+    char *body = edit(JOB, "\"batch_size\"",
+                      "\"class_weights\":[1,3],\"tags\":{\"a\":\"b\"},\"batch_size\"");
+    must_parse(&request, body);
+    char *before = job_request_render(&request);
+    job_request_copy(&copy, &request);
+    assert_true(caption_equal(&request.caption, &copy.caption));
+    assert_ptr_not_equal(copy.train.class_weights.values,
+                         request.train.class_weights.values);
+    job_request_fini(&request);
+    char *after = job_request_render(&copy);
+    assert_string_equal(after, before);
+    assert_true(copy.train.class_weights.values[1] == 3);
+    job_request_fini(&copy);
+    free(after);
+    free(before);
+    free(body);
+}
+
 static void every_member_is_checked(void **state)
 {
     (void)state;
@@ -496,6 +519,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_arrive_in_the_struct),
         cmocka_unit_test(a_whole_real_is_the_count_it_equals),
+        cmocka_unit_test(a_copy_is_equal_and_independent),
         cmocka_unit_test(every_member_is_checked),
         cmocka_unit_test(all_faults_of_a_job_are_listed_in_its_order),
         cmocka_unit_test(one_fault_is_told_once),

@@ -307,6 +307,8 @@ static void the_write_queue_computes_no_price(void **state)
     write_queue_handle(&scene.context, &request, 1);
     assert_true(request->prefetch.is_due);
     assert_int_equal(request->prefetch.kind, BLOB_PREFETCH_PRICES);
+    const void *parsed = request->parsed;
+    assert_non_null(parsed);
     assert_int_equal(request->reply.status, 0);
     assert_int_equal(entries(), before);
     assert_int_equal(computed(), none);
@@ -316,6 +318,7 @@ static void the_write_queue_computes_no_price(void **state)
     write_queue_look(&scene.context, &request, 1);
     write_queue_handle(&scene.context, &request, 1);
     assert_int_equal(request->reply.status, 201);
+    assert_ptr_equal(request->parsed, parsed); /* its body was not parsed again */
     assert_int_equal(entries(), before + 1);
     assert_int_equal(computed(), priced);
     forget(&asked, 1);
