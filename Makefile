@@ -242,7 +242,7 @@ $(BUILD)/tests/service/runs/test_rank_memory: wrapped := -Wl,--wrap=rank_memory_
 $(BUILD)/tests/service/handlers/test_write_queue: wrapped := -Wl,--wrap=request_header,--wrap=idempotency_find
 $(BUILD)/tests/service/http/test_pagination: wrapped := -Wl,--wrap=request_query
 $(BUILD)/tests/service/ingest/test_upload: wrapped := -Wl,--wrap=dataset_read,--wrap=store_shared
-$(BUILD)/tests/service/runs/test_statistics_runner: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise,--wrap=reveal_delay_end
+$(BUILD)/tests/service/runs/test_statistics_runner: wrapped := -Wl,--wrap=measurement_run,--wrap=ledger_authorise,--wrap=reveal_delay_end,--wrap=evaluation_run_open,--wrap=evaluation_run_read
 $(BUILD)/tests/service/ingest/test_importer: wrapped := -Wl,--wrap=import_run,--wrap=blob_publish,--wrap=clock_wall_s,--wrap=tick_clock_wait,--wrap=reveal_delay_wait
 $(BUILD)/tests/engine/data/readers/test_secret_order: wrapped := -Wl,--wrap=random_bytes
 $(BUILD)/tests/service/process/test_held_figure: wrapped := -Wl,--wrap=random_bytes
