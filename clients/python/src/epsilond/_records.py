@@ -111,7 +111,8 @@ def _numbers(column: dict[str, Any], values: list[Any], bounds: Sequence[float],
     default = column.get("default")
     filler = (bounds[0] + bounds[1]) / 2 if default is None else number(default)
     try:
-        numbers = np.array([filler if gone else number(value) for value, gone in zip(values, missing)], dtype=np.float64)
+        cells = [filler if gone else number(value) for value, gone in zip(values, missing)]
+        numbers = np.array(cells, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"give {column['kind']} cells in the column {column['name']!r}: {error}") from None
     return numbers, missing
@@ -161,8 +162,9 @@ def _date(column: dict[str, Any], values: list[Any]) -> Floats:
     known = [not gone or "default" in column for gone in missing]
     for name, (size, of) in _PARTS.items():
         if name in column.get("parts", []):
-            clipped = [datetime.date.fromordinal(int(day) + _EPOCH) for day in np.clip(numbers, *bounds)]
-            parts.append(np.array([[float(has and of(day) == k) for k in range(size)] for day, has in zip(clipped, known)]))
+            clipped = [datetime.date.fromordinal(int(day) + _EPOCH) for day in np.clip(numbers, bounds[0], bounds[1])]
+            shown = [of(day) if has else -1 for day, has in zip(clipped, known)]
+            parts.append(np.array([[float(k == one) for k in range(size)] for one in shown]))
     return _with_indicator(column, np.column_stack(parts), missing)
 
 
