@@ -139,8 +139,8 @@ static const char *append_many(struct decimal *decimal, const char *text,
 
 /* Reads an exponent and returns the place after it, or text itself if there is no
  * complete exponent. */
-static const char *read_exponent(struct decimal *decimal, const char *text,
-                                 const char *end)
+__attribute__((always_inline)) static inline const char *
+read_exponent(struct decimal *decimal, const char *text, const char *end)
 {
     const char *at = text;
     if (at == end || (*at | 0x20) != 'e')
@@ -229,8 +229,8 @@ static double read_slowly(const char *text, size_t size)
     return value;
 }
 
-static double scale_decimal(const struct decimal *decimal, const char *text,
-                            size_t size)
+__attribute__((always_inline)) static inline double
+scale_decimal(const struct decimal *decimal, const char *text, size_t size)
 {
     int64_t exponent = decimal->exponent;
     uint64_t digits = decimal->digits;
