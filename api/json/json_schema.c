@@ -32,6 +32,19 @@ void json_schema_word(struct json_writer *writer, const char *name, const char *
     json_write_object_end(writer);
 }
 
+void json_schema_words(struct json_writer *writer, const char *name,
+                       const char *const *words, const char *fallback)
+{
+    json_write_object(writer, name);
+    json_write_array(writer, "enum");
+    while (*words != NULL)
+        json_write_text(writer, NULL, *words++);
+    json_write_array_end(writer);
+    if (fallback != NULL)
+        json_write_text(writer, "default", fallback);
+    json_write_object_end(writer);
+}
+
 void json_schema_count(struct json_writer *writer, const char *name, uint64_t low,
                        uint64_t high, const uint64_t *fallback)
 {

@@ -18,6 +18,11 @@ void json_schema_object_end(struct json_writer *writer, const char *const *requi
 /* Writes a text with exactly one allowed value. */
 void json_schema_word(struct json_writer *writer, const char *name, const char *word);
 
+/* Writes a text that is one of the words (NULL-ended). fallback is the default; NULL:
+ * none. */
+void json_schema_words(struct json_writer *writer, const char *name,
+                       const char *const *words, const char *fallback);
+
 /* Write values in a range. fallback is the default; NULL: none. */
 void json_schema_count(struct json_writer *writer, const char *name, uint64_t low,
                        uint64_t high, const uint64_t *fallback);

@@ -3,19 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/json/json_reader.h"
+#include "api/json/json_word.h"
 #include "api/json/json_writer.h"
 #include "base/check.h"
 #include "engine/dp/algorithms/registry.h"
 
 static double read_choice(struct json_node node, const char *const *choices)
 {
-    const char *text = json_read_text(node);
-    for (size_t i = 0; choices[i] != NULL; i++)
-        if (strcmp(choices[i], text) == 0)
-            return (double)i;
-    json_refuse(node, "must be one of those that GET /v1/algorithms lists");
-    return 0;
+    size_t choice = 0;
+    json_read_word(&choice, node, choices);
+    return (double)choice;
 }
 
 static double read_value(struct json_node node,

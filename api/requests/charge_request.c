@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json/json_reader.h"
+#include "api/json/json_word.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
+#include "api/requests/dataset_request.h"
 #include "base/check.h"
 
 /* --- one mechanism of the work --- */
@@ -44,14 +45,9 @@ static const struct outside *read_kind(enum mechanism_kind *kind, struct json_no
 
 static enum neighbour read_neighbour(struct json_node node)
 {
-    const char *text = json_read_text(node);
-    for (unsigned i = 0; neighbour_names[i] != NULL; i++)
-        if (strcmp(text, neighbour_names[i]) == 0)
-            return (enum neighbour)i;
-    json_refuse(node,
-                "must be add_remove, zero_out or replace_one: whose neighbours the "
-                "sensitivity is about");
-    return NEIGHBOUR_ADD_REMOVE;
+    size_t neighbour = NEIGHBOUR_ADD_REMOVE;
+    json_read_word(&neighbour, node, neighbour_names);
+    return (enum neighbour)neighbour;
 }
 
 /* Reads the sampler, which must be named if the kind has batches. Otherwise the default
@@ -180,8 +176,7 @@ static void read_members(struct charge_request *request, struct json_node root)
     struct json_node records = json_member(&root, "records");
     struct json_node lease = json_member(&root, "lease_s");
     json_read_object(root, members);
-    if (!dataset_id_parse(&request->dataset, json_read_text(dataset)))
-        json_refuse(dataset, "must match [a-z0-9][a-z0-9._-]{0,62}");
+    dataset_request_read_id(&request->dataset, dataset);
     read_engine(request->engine, json_member(&root, "engine"));
     read_works(request, json_member(&root, "mechanism"));
     if (!privacy_unit_parse(&request->unit, json_read_text(unit)))

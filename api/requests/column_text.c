@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/json/json_word.h"
 #include "api/limits.h"
 #include "api/requests/schema_value.h"
 #include "base/check.h"
@@ -415,16 +416,14 @@ static bool has_member(const struct syntax *syntax, const char *name)
 /* Returns false if the node was refused. */
 static bool read_kind(enum column_kind *kind, struct json_node node)
 {
-    const char *text = json_read_text(node);
-    for (int i = 0; i < COLUMN_KIND_COUNT; i++) {
-        if (strcmp(column_kind_name((enum column_kind)i), text) == 0) {
-            *kind = (enum column_kind)i;
-            return true;
-        }
-    }
-    json_refuse(node, "must be numeric, categorical, label, boolean, date, hashed, "
-                      "ignored or privacy_id");
-    return false;
+    const char *names[COLUMN_KIND_COUNT + 1] = {NULL};
+    size_t index;
+    for (int i = 0; i < COLUMN_KIND_COUNT; i++)
+        names[i] = column_kind_name((enum column_kind)i);
+    if (!json_read_word(&index, node, names))
+        return false;
+    *kind = (enum column_kind)index;
+    return true;
 }
 
 void column_text_read(struct column *column, struct json_node node, enum task task,

@@ -8,7 +8,7 @@
 #include "api/limits.h"
 #include "api/requests/schema_text.h"
 
-static void read_id(struct dataset_id *id, struct json_node node)
+void dataset_request_read_id(struct dataset_id *id, struct json_node node)
 {
     if (!dataset_id_parse(id, json_read_text(node)))
         json_refuse(node, "must match [a-z0-9][a-z0-9._-]{0,62}");
@@ -108,7 +108,7 @@ static enum status parse(struct dataset_spec *spec, const struct text *text,
     schema_text_members(members, text->is_kept ? kept : asked);
     if (json_reader_open(&reader, &root, text->body, text->size, error) == ST_OK) {
         json_read_object(root, members);
-        read_id(&read.id, json_member(&root, "id"));
+        dataset_request_read_id(&read.id, json_member(&root, "id"));
         schema_text_read(&read.schema, &root);
         read_privacy(&read, json_member(&root, "privacy"), text->epsilon_max);
         read_division(&read, &root);

@@ -53,6 +53,9 @@ char *dataset_spec_render(const struct dataset_spec *spec);
 /* Renders the same with the caption: a body that parses to spec. */
 char *dataset_body_render(const struct dataset_spec *spec);
 
+/* Reads the id of a dataset, in a body that names one. */
+void dataset_request_read_id(struct dataset_id *id, struct json_node node);
+
 /* Reads the numbers of a grant from an object: epsilon, delta and, if present, order.
  * The rest of grant is untouched. */
 void dataset_grant_read(struct grant *grant, struct json_node *node,

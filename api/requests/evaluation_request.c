@@ -5,13 +5,8 @@
 
 #include "api/json/json_writer.h"
 #include "api/limits.h"
+#include "api/requests/dataset_request.h"
 #include "engine/quality/quality_plan.h"
-
-static void read_dataset(struct dataset_id *id, struct json_node node)
-{
-    if (!dataset_id_parse(id, json_read_text(node)))
-        json_refuse(node, "must match [a-z0-9][a-z0-9._-]{0,62}");
-}
 
 static void read_measurement(struct job_measurement *measurement, struct json_node node,
                              double epsilon_max)
@@ -39,7 +34,7 @@ void evaluation_request_read(struct evaluation_request *request, struct json_nod
         return;
     }
     request->on_public = true;
-    read_dataset(&request->public, node);
+    dataset_request_read_id(&request->public, node);
 }
 
 static void write_measurement(struct json_writer *writer,
@@ -107,7 +102,7 @@ static void read_body(struct model_evaluation_request *request,
                             LIMIT_EPSILON);
     request->has_dataset = json_present(dataset);
     if (request->has_dataset)
-        read_dataset(&request->dataset, dataset);
+        dataset_request_read_id(&request->dataset, dataset);
     if (request->has_dataset && request->evaluation.on_public)
         json_refuse(dataset, "names whose holdout is measured: leave it out for an "
                              "evaluation on a public dataset");

@@ -12,12 +12,14 @@
 
 #include "api/json/json_reader.h"
 #include "api/json/json_schema.h"
+#include "api/json/json_word.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
 #include "api/requests/algorithm_request.h"
 #include "api/requests/augmentation_request.h"
 #include "api/requests/averaging_request.h"
 #include "api/requests/class_weights_request.h"
+#include "api/requests/dataset_request.h"
 #include "api/requests/optimizer_request.h"
 #include "base/check.h"
 
@@ -35,30 +37,15 @@ static const struct json_range target_ranges[] = {
 
 static const struct json_range delta_range = {LIMIT_DELTA_MIN, 1, true, true};
 
-const char *job_accountant_name(enum job_accountant accountant)
-{
-    switch (accountant) {
-    case ACCOUNTANT_RDP: return "rdp";
-    case ACCOUNTANT_PLD: return "pld";
-    }
-    return "";
-}
+const char *const job_accountant_names[] = {
+    [ACCOUNTANT_RDP] = "rdp", [ACCOUNTANT_PLD] = "pld", NULL};
 
 static void read_accountant(enum job_accountant *accountant, struct json_node node)
 {
-    if (!json_present(node))
-        return;
-    const char *text = json_read_text(node);
-    if (strcmp(text, job_accountant_name(ACCOUNTANT_PLD)) == 0)
-        *accountant = ACCOUNTANT_PLD;
-    else if (strcmp(text, job_accountant_name(ACCOUNTANT_RDP)) != 0)
-        json_refuse(node, "must be rdp or pld");
-}
-
-static void read_dataset(struct dataset_id *id, struct json_node node)
-{
-    if (!dataset_id_parse(id, json_read_text(node)))
-        json_refuse(node, "must match [a-z0-9][a-z0-9._-]{0,62}");
+    size_t which = ACCOUNTANT_RDP;
+    if (json_present(node))
+        json_read_word(&which, node, job_accountant_names);
+    *accountant = (enum job_accountant)which;
 }
 
 static void read_names(struct job_request *request, const struct json_node *root,
@@ -66,7 +53,7 @@ static void read_names(struct job_request *request, const struct json_node *root
 {
     struct evaluation_request evaluation = {0};
     struct json_node node = json_member(root, "evaluation");
-    read_dataset(&request->dataset, json_member(root, "dataset"));
+    dataset_request_read_id(&request->dataset, json_member(root, "dataset"));
     if (json_present(node))
         evaluation_request_read(&evaluation, node, epsilon_max);
     request->has_evaluation = evaluation.on_public;
@@ -83,18 +70,14 @@ static void read_optimizer(struct job_request *request, struct json_node node)
         optimizer_spec_init(&request->train.optimizer, OPTIMIZER_SGD);
 }
 
-static const char *const feature_uses[] = {
-    [FEATURES_CACHED] = "cached", [FEATURES_STREAMED] = "streamed"};
+/* From FEATURES_CACHED on. */
+static const char *const feature_uses[] = {"cached", "streamed", NULL};
 
 static void read_features(enum feature_use *features, struct json_node node)
 {
-    const char *text = json_read_text(node);
-    for (int i = FEATURES_CACHED; i <= FEATURES_STREAMED; i++)
-        if (strcmp(text, feature_uses[i]) == 0) {
-            *features = (enum feature_use)i;
-            return;
-        }
-    json_refuse(node, "must be cached or streamed");
+    size_t use = 0;
+    if (json_read_word(&use, node, feature_uses))
+        *features = (enum feature_use)(use + FEATURES_CACHED);
 }
 
 static void read_learning(struct job_request *request, const struct json_node *root,
@@ -276,7 +259,7 @@ static void write_privacy(struct json_writer *writer, const struct job_request *
     json_write_object(writer, "privacy");
     json_write_real(writer, target_names[request->target], request->target_value);
     json_write_real(writer, "delta", request->delta);
-    json_write_text(writer, "accountant", job_accountant_name(request->accountant));
+    json_write_text(writer, "accountant", job_accountant_names[request->accountant]);
     json_write_object_end(writer);
 }
 
@@ -289,7 +272,8 @@ void job_request_write_run(struct json_writer *writer,
     averaging_request_write(writer, "averaging", &train->averaging);
     class_weights_request_write(writer, "class_weights", &train->class_weights);
     if (train->features != FEATURES_ANY)
-        json_write_text(writer, "features", feature_uses[train->features]);
+        json_write_text(writer, "features",
+                        feature_uses[train->features - FEATURES_CACHED]);
     scaling_request_write(writer, "scaling", &request->scaling);
     json_write_count(writer, "batch_size", train->batch_size);
     if (train_spec_ranks(train) > 1)
@@ -326,12 +310,7 @@ char *job_request_render(const struct job_request *request)
 
 void job_features_schema_write(struct json_writer *writer)
 {
-    json_write_object(writer, "features");
-    json_write_array(writer, "enum");
-    for (int i = FEATURES_CACHED; i <= FEATURES_STREAMED; i++)
-        json_write_text(writer, NULL, feature_uses[i]);
-    json_write_array_end(writer);
-    json_write_object_end(writer);
+    json_schema_words(writer, "features", feature_uses, NULL);
 }
 
 /* --- JSON Schema of a job's privacy --- */
@@ -389,12 +368,7 @@ void job_privacy_schema_write(struct json_writer *writer,
     json_schema_members(writer);
     write_targets(writer, bounds->is_public);
     json_schema_real(writer, "delta", delta, &bounds->delta);
-    json_write_object(writer, "accountant");
-    json_write_array(writer, "enum");
-    json_write_text(writer, NULL, job_accountant_name(ACCOUNTANT_RDP));
-    json_write_text(writer, NULL, job_accountant_name(ACCOUNTANT_PLD));
-    json_write_array_end(writer);
-    json_write_text(writer, "default", job_accountant_name(ACCOUNTANT_RDP));
-    json_write_object_end(writer);
+    json_schema_words(writer, "accountant", job_accountant_names,
+                      job_accountant_names[ACCOUNTANT_RDP]);
     json_schema_object_end(writer, (const char *const[]){NULL});
 }

@@ -47,7 +47,7 @@ enum privacy_target {
  * privacy losses numerically, if that is tighter. The ledger charges the Renyi curve
  * either way. */
 enum job_accountant { ACCOUNTANT_RDP, ACCOUNTANT_PLD };
-const char *job_accountant_name(enum job_accountant accountant); /* rdp pld */
+extern const char *const job_accountant_names[ACCOUNTANT_PLD + 2]; /* then NULL */
 
 struct job_request {
     struct dataset_id dataset;

@@ -70,7 +70,7 @@ static bool try_job(struct job_request *job, const struct job_schema_view *view,
 
 static void offer_algorithms(struct offers *offers, const struct job_schema_view *view)
 {
-    const char *preset = preset_name(PRESET_LINEAR);
+    const char *preset = preset_names[PRESET_LINEAR];
     offers->count = 0;
     for (size_t i = 0; algorithms[i] != NULL; i++) {
         CHECK(offers->count < OFFERS_MAX);
@@ -153,7 +153,7 @@ static void write_models(struct json_writer *writer, const struct job_schema_vie
     json_write_object(writer, "model");
     json_write_array(writer, "oneOf");
     for (int preset = PRESET_NONE + 1; preset < PRESETS; preset++) {
-        if (!try_job(&job, view, preset_name((enum preset)preset), algorithm_of(usual)))
+        if (!try_job(&job, view, preset_names[preset], algorithm_of(usual)))
             continue;
         model_schema_write(writer, &job.train.model);
         job_request_fini(&job);
@@ -161,7 +161,7 @@ static void write_models(struct json_writer *writer, const struct job_schema_vie
     model_schema_write(writer, &layers);
     json_write_array_end(writer);
     json_write_object(writer, "default");
-    json_write_text(writer, "preset", preset_name(PRESET_LINEAR));
+    json_write_text(writer, "preset", preset_names[PRESET_LINEAR]);
     json_write_object_end(writer);
     json_write_object_end(writer);
 }
@@ -209,7 +209,7 @@ static void write_averaging(struct json_writer *writer)
     averaging_schema_write(writer);
     json_write_array_end(writer);
     json_write_object(writer, "default");
-    json_write_text(writer, "kind", averaging_kind_name(AVERAGING_NONE));
+    json_write_text(writer, "kind", averaging_kind_names[AVERAGING_NONE]);
     json_write_object_end(writer);
     json_write_object_end(writer);
 }

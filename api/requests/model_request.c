@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json/json_reader.h"
+#include "api/json/json_word.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
 #include "api/requests/layer_request.h"
@@ -33,11 +33,11 @@ enum { MLP_HIDDEN = 128, RESNET_GROUPS = 32 }; /* network.md 7 */
 /* Returns false if the preset was refused. */
 static bool read_preset(enum preset *preset, struct json_node node)
 {
-    bool known = preset_parse(preset, json_read_text(node));
-    if (!known)
-        json_refuse(node, "must be linear, mlp, cnn_mnist, cnn_cifar, resnet18_gn or "
-                          "resnet34_gn");
-    return known;
+    size_t index;
+    if (!json_read_word(&index, node, preset_names + PRESET_LINEAR))
+        return false;
+    *preset = (enum preset)(index + PRESET_LINEAR);
+    return true;
 }
 
 static bool read_bias(const struct json_node *object)
@@ -227,7 +227,7 @@ static void write_input(struct json_writer *writer, const struct model_input *in
 
 static void write_preset(struct json_writer *writer, const struct model_spec *model)
 {
-    json_write_text(writer, "preset", preset_name(model->preset));
+    json_write_text(writer, "preset", preset_names[model->preset]);
     if (is_resnet(model->preset))
         json_write_count(writer, "groups", model->groups);
     if (model->preset != PRESET_MLP)

@@ -149,7 +149,7 @@ void model_schema_write_loss(struct json_writer *writer, const struct schema *sc
 
 static void write_preset(struct json_writer *writer, const struct model_spec *model)
 {
-    json_schema_word(writer, "preset", preset_name(model->preset));
+    json_schema_word(writer, "preset", preset_names[model->preset]);
 }
 
 static void write_hidden(struct json_writer *writer, const struct model_spec *model)

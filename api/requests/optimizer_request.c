@@ -4,6 +4,7 @@
 
 #include "api/json/json_reader.h"
 #include "api/json/json_schema.h"
+#include "api/json/json_word.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
 #include "base/check.h"
@@ -47,9 +48,10 @@ static void read_course(struct optimizer_spec *optimizer, const struct json_node
 {
     struct json_node schedule = json_member(node, "schedule");
     struct json_node decay = json_member(node, "weight_decay");
-    if (json_present(schedule) &&
-        !rate_schedule_parse(&optimizer->schedule, json_read_text(schedule)))
-        json_refuse(schedule, "must be linear or cosine");
+    size_t which = RATE_LINEAR;
+    if (json_present(schedule))
+        json_read_word(&which, schedule, rate_schedule_names);
+    optimizer->schedule = (enum rate_schedule)which;
     read_decay(&optimizer->warmup, json_member(node, "warmup"));
     if (json_present(decay))
         optimizer->weight_decay = json_read_real(decay, weight_decay_range);
@@ -142,7 +144,7 @@ void optimizer_request_write(struct json_writer *writer, const char *name,
          m->name != NULL; m++)
         json_write_real(writer, m->name, *optimizer_member_of(&spec, m));
     if (optimizer->schedule != RATE_LINEAR)
-        json_write_text(writer, "schedule", rate_schedule_name(optimizer->schedule));
+        json_write_text(writer, "schedule", rate_schedule_names[optimizer->schedule]);
     if (optimizer->warmup != 0)
         json_write_real(writer, "warmup", optimizer->warmup);
     if (optimizer->weight_decay != 0)
@@ -152,15 +154,9 @@ void optimizer_request_write(struct json_writer *writer, const char *name,
 
 static void write_course_schema(struct json_writer *writer)
 {
-    static const enum rate_schedule schedules[] = {RATE_LINEAR, RATE_COSINE};
     static const double none = 0;
-    json_write_object(writer, "schedule");
-    json_write_array(writer, "enum");
-    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
-        json_write_text(writer, NULL, rate_schedule_name(schedules[i]));
-    json_write_array_end(writer);
-    json_write_text(writer, "default", rate_schedule_name(RATE_LINEAR));
-    json_write_object_end(writer);
+    json_schema_words(writer, "schedule", rate_schedule_names,
+                      rate_schedule_names[RATE_LINEAR]);
     json_schema_real(writer, "warmup", decay_range, &none);
     json_schema_real(writer, "weight_decay", weight_decay_range, &none);
 }

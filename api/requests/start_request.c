@@ -129,16 +129,6 @@ void start_request_write(struct json_writer *writer, const struct model_start *s
         write_patterns(writer, "fresh", &start->fresh);
 }
 
-static void schema_words(struct json_writer *writer, const char *const *words)
-{
-    json_write_object(writer, NULL);
-    json_write_array(writer, "enum");
-    while (*words != NULL)
-        json_write_text(writer, NULL, *words++);
-    json_write_array_end(writer);
-    json_write_object_end(writer);
-}
-
 static void schema_patterns(struct json_writer *writer, const char *name)
 {
     json_schema_list(writer, name, 1, LIMIT_NAME_PATTERNS);
@@ -169,7 +159,7 @@ void start_schema_write_trainable(struct json_writer *writer)
 {
     json_write_object(writer, "trainable");
     json_write_array(writer, "oneOf");
-    schema_words(writer, (const char *const[]){"all", "head", NULL});
+    json_schema_words(writer, NULL, (const char *const[]){"all", "head", NULL}, NULL);
     schema_choice(writer, "only");
     schema_choice(writer, "except");
     json_write_array_end(writer);
@@ -181,7 +171,7 @@ void start_schema_write_fresh(struct json_writer *writer)
 {
     json_write_object(writer, "fresh");
     json_write_array(writer, "oneOf");
-    schema_words(writer, (const char *const[]){"head", NULL});
+    json_schema_words(writer, NULL, (const char *const[]){"head", NULL}, NULL);
     schema_patterns(writer, NULL);
     json_write_array_end(writer);
     json_write_object_end(writer);

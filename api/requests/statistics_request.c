@@ -8,6 +8,7 @@
 #include "api/json/json_reader.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
+#include "api/requests/dataset_request.h"
 #include "base/check.h"
 
 _Static_assert((int)LIMIT_STATISTIC_SLOTS == (int)STATISTIC_SLOTS_MAX,
@@ -178,8 +179,7 @@ static void read_request(struct statistics_request *request,
     struct json_node list = json_member(root, "statistics");
     json_read_object(*root,
                      (const char *const[]){"dataset", "statistics", "privacy", NULL});
-    if (!dataset_id_parse(&request->dataset, json_read_text(dataset)))
-        json_refuse(dataset, "must match [a-z0-9][a-z0-9._-]{0,62}");
+    dataset_request_read_id(&request->dataset, dataset);
     size_t count = json_read_array(list, 1, LIMIT_STATISTICS);
     request->statistics.items = allocate(count + 1, sizeof(struct statistic));
     request->statistics.count = count;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json/json_reader.h"
+#include "api/json/json_word.h"
 #include "api/limits.h"
 #include "base/check.h"
 #include "base/hash.h"
@@ -243,10 +243,9 @@ static bool read_log(struct json_node scale)
 {
     if (!json_present(scale))
         return false;
-    const char *name = json_read_text(scale);
-    if (strcmp(name, "linear") != 0 && strcmp(name, "log") != 0)
-        json_refuse(scale, "must be linear or log");
-    return strcmp(name, "log") == 0;
+    size_t is_log = false;
+    json_read_word(&is_log, scale, (const char *const[]){"linear", "log", NULL});
+    return is_log != 0;
 }
 
 static struct span read_span(struct json_node node)

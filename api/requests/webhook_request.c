@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/json/json_reader.h"
+#include "api/requests/dataset_request.h"
 
 static void read_url(char url[LIMIT_URL + 1], struct json_node node)
 {
@@ -51,8 +52,7 @@ enum status webhook_request_parse(struct webhook_request *request, const char *b
         struct json_node dataset = json_member(&root, "dataset");
         if (json_present(dataset) && !json_is_null(dataset.value)) {
             read.has_dataset = true;
-            if (!dataset_id_parse(&read.dataset, json_read_text(dataset)))
-                json_refuse(dataset, "must match [a-z0-9][a-z0-9._-]{0,62}");
+            dataset_request_read_id(&read.dataset, dataset);
         }
     }
     enum status status = json_reader_close(&reader);

@@ -39,7 +39,7 @@ static void write_privacy(struct json_writer *writer, const struct job_view *vie
         json_write_real(writer, "budget_fraction", request->target_value);
     json_write_real(writer, "delta", request->delta);
     writer->digits = JSON_SHOWN;
-    json_write_text(writer, "accountant", job_accountant_name(request->accountant));
+    json_write_text(writer, "accountant", job_accountant_names[request->accountant]);
     json_write_real(writer, "noise_multiplier", view->noise_multiplier);
     json_write_real(writer, "sampling_rate", view->sampling_rate);
     json_write_count(writer, "authorised_steps", view->authorised_steps);

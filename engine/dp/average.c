@@ -22,28 +22,10 @@ struct average {
     struct team *team;
 };
 
-const char *averaging_kind_name(enum averaging_kind kind)
-{
-    switch (kind) {
-    case AVERAGING_NONE: return "none";
-    case AVERAGING_TAIL: return "tail";
-    case AVERAGING_EMA: return "ema";
-    }
-    return "";
-}
-
-bool averaging_kind_parse(enum averaging_kind *kind, const char *text)
-{
-    static const enum averaging_kind all[] = {AVERAGING_NONE, AVERAGING_TAIL,
-                                              AVERAGING_EMA};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        if (strcmp(text, averaging_kind_name(all[k])) == 0) {
-            *kind = all[k];
-            return true;
-        }
-    }
-    return false;
-}
+const char *const averaging_kind_names[] = {[AVERAGING_NONE] = "none",
+                                            [AVERAGING_TAIL] = "tail",
+                                            [AVERAGING_EMA] = "ema",
+                                            NULL};
 
 size_t average_size(const struct averaging_spec *spec, size_t floats)
 {

@@ -34,8 +34,7 @@ struct averaging_spec {
     double decay; /* ema: in [0, 1) */
 };
 
-const char *averaging_kind_name(enum averaging_kind kind); /* none tail ema */
-bool averaging_kind_parse(enum averaging_kind *kind, const char *text);
+extern const char *const averaging_kind_names[AVERAGING_EMA + 2]; /* then NULL */
 
 struct average; /* opaque */
 

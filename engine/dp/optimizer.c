@@ -14,26 +14,8 @@ struct optimizer {
     float *first, *second; /* (dim) state; NULL: the kind has none, or one */
 };
 
-const char *rate_schedule_name(enum rate_schedule schedule)
-{
-    switch (schedule) {
-    case RATE_LINEAR: return "linear";
-    case RATE_COSINE: return "cosine";
-    }
-    return "";
-}
-
-bool rate_schedule_parse(enum rate_schedule *schedule, const char *text)
-{
-    static const enum rate_schedule all[] = {RATE_LINEAR, RATE_COSINE};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        if (strcmp(text, rate_schedule_name(all[k])) == 0) {
-            *schedule = all[k];
-            return true;
-        }
-    }
-    return false;
-}
+const char *const rate_schedule_names[] = {
+    [RATE_LINEAR] = "linear", [RATE_COSINE] = "cosine", NULL};
 
 void optimizer_spec_set_rate(struct optimizer_spec *spec, double learning_rate)
 {

@@ -34,8 +34,7 @@
 #include "engine/dp/optimizer_kind.h"
 #include "engine/parallel/span.h"
 
-const char *rate_schedule_name(enum rate_schedule schedule); /* linear cosine */
-bool rate_schedule_parse(enum rate_schedule *schedule, const char *text);
+extern const char *const rate_schedule_names[RATE_COSINE + 2]; /* then NULL */
 
 /* Sets the rate, and the last rate for a job that gives none: a linear schedule stays
  * constant, a cosine ends at 0. */

@@ -119,6 +119,16 @@ static const char *neighbour_name(unsigned i)
     return neighbour_names[i];
 }
 
+static const char *preset_name(unsigned i)
+{
+    return preset_names[i];
+}
+
+static const char *job_accountant_name(unsigned i)
+{
+    return job_accountant_names[i];
+}
+
 /* The words of the enum at path, which begins with the name of a schema: the names of
  * the members from first to before end, except those that are NULL. */
 static const struct {

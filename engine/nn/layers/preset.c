@@ -120,25 +120,11 @@ void preset_expand(struct model_spec *model, uint32_t outputs)
     }
 }
 
-static const char *const preset_names[PRESETS] = {[PRESET_NONE] = "",
-                                                  [PRESET_LINEAR] = "linear",
-                                                  [PRESET_MLP] = "mlp",
-                                                  [PRESET_CNN_MNIST] = "cnn_mnist",
-                                                  [PRESET_CNN_CIFAR] = "cnn_cifar",
-                                                  [PRESET_RESNET18_GN] = "resnet18_gn",
-                                                  [PRESET_RESNET34_GN] = "resnet34_gn"};
-
-const char *preset_name(enum preset preset)
-{
-    return preset_names[preset];
-}
-
-bool preset_parse(enum preset *preset, const char *text)
-{
-    for (size_t i = PRESET_NONE + 1; i < PRESETS; i++)
-        if (strcmp(preset_names[i], text) == 0) {
-            *preset = (enum preset)i;
-            return true;
-        }
-    return false;
-}
+const char *const preset_names[] = {[PRESET_NONE] = "",
+                                    [PRESET_LINEAR] = "linear",
+                                    [PRESET_MLP] = "mlp",
+                                    [PRESET_CNN_MNIST] = "cnn_mnist",
+                                    [PRESET_CNN_CIFAR] = "cnn_cifar",
+                                    [PRESET_RESNET18_GN] = "resnet18_gn",
+                                    [PRESET_RESNET34_GN] = "resnet34_gn",
+                                    NULL};

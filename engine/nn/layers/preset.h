@@ -11,10 +11,8 @@
 
 #include "engine/nn/model_spec.h"
 
-/* The names are: linear mlp cnn_mnist cnn_cifar resnet18_gn resnet34_gn; "" for
- * none. */
-const char *preset_name(enum preset preset);
-bool preset_parse(enum preset *preset, const char *text);
+/* "" for PRESET_NONE; NULL after the last. */
+extern const char *const preset_names[PRESETS + 1];
 
 /* The activation between an mlp's dense layers if the request names none. */
 extern const struct layer_kind *const preset_activation;
