@@ -12,7 +12,7 @@
  *       cancelled: a COMMIT that is cancelled answers as if it had succeeded, and is
  *       lost at a failover.
  *
- * libpq is called by name in the files that the Makefile lists, and in no other file of
+ * libpq is called by name in the files that make/layers.mk lists, and in no other file of
  * the program.
  *
  * Threads: one at a time.

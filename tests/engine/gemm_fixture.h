@@ -2,7 +2,7 @@
  * gemm_fixture.h - chooses the kernel that multiplies for dense layers in a test
  * program: the one with the same registers as the family of BLAS kernels
  * (kernels_fixture.h), or one that a test chooses. The linker replaces gemm_choice_best
- * by it in every program that includes this (Makefile), so that the engine's own
+ * by it in every program that includes this (--wrap), so that the engine's own
  * objects run.
  */
 #ifndef TESTS_ENGINE_GEMM_FIXTURE_H

@@ -241,7 +241,7 @@ def needs_daemon(test):
 
 
 def layers_below():
-    """Returns {layer: the layers that its tests link}, according to the Makefile."""
+    """Returns {layer: the layers that its tests link}, according to make/layers.mk."""
     show = "layers-below: ; @$(foreach layer,$(LAYERS),echo $(layer) $(call archived,$(layer));)"
     code, output = make(ROOT, ["-s", f"--eval={show}", "layers-below"])
     if code != 0:

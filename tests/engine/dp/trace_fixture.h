@@ -4,7 +4,7 @@
  * was in the batch, and each release's sum, divisor and outcome.
  *
  * The linker replaces functions of the engine by the wrappers below that are named after
- * them (`traced` in the Makefile, --wrap): the engine's own objects run, as in the
+ * them (--wrap, make/tests.mk): the engine's own objects run, as in the
  * daemon, and are not changed for it. Keys start from bytes that a salt chooses, instead
  * of the kernel's bytes.
  *

@@ -1,0 +1,59 @@
+# The test programs: what they are called, how they are linked and run, and the share of each sanitizer.
+
+tests    := $(call programs,$(LAYERS:%=tests/%/test_*.c))
+fuzzers  := $(call programs,tests/fuzz/fuzz_*.c)
+# The longest tests begin first, because otherwise the last one would run without others in parallel.
+# Tests wait for ticks and disks, so more of them run at once than there are processors.
+long     := lost_daemons random_kills time events flipped_bits recovery webhooks upgrades server_store tutorial \
+            restored_backup logins polls sweep_ends openapi_replay last_budget lost_ranks rank_faults
+long     := $(call programs,$(long:%=tests/e2e/test_%.c))
+e2e      := $(long) $(filter-out $(long),$(call programs,tests/e2e/test_*.c))
+# CI runs each of these programs under one sanitizer: under the thread sanitizer those in which many
+# clients, jobs or daemons act at the same time, under the address sanitizer all others.
+crowded  := charges closed_accounts connections daemon_logins daemon_pages daemons deleted_in_use deletes equal_times \
+            event_crowds events grants idempotency jobs last_budget lists logins lost_daemons main_job metrics models \
+            object_store pending_grants polls predictions random_kills ranks recovery regrants reserved server_store \
+            statistics sweep_ends sweeps time webhooks what_fits
+crowded  := $(call programs,$(crowded:%=tests/e2e/test_%.c))
+once.asan := $(filter-out $(crowded),$(e2e))
+once.tsan := $(filter $(crowded),$(e2e))
+e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
+
+# The thread sanitizer finds nothing in programs that cannot start a thread. Such programs (according
+# to the release build) are left out under tsan, unless ONLY names them.
+ifeq ($(MODE)$(ONLY),tsan)
+alone    := $(shell cd build/release 2>/dev/null && for test in $(tests:$(BUILD)/%=%); do \
+              [ ! -x $$test ] || nm -D --undefined-only $$test | grep -q pthread_create || echo $$test; done)
+tests    := $(filter-out $(alone:%=$(BUILD)/%),$(tests))
+endif
+
+# Programs whose length is set by a variable: HISTORIES, KILLS, ALLOCATIONS, FLIPS, FULL.
+slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
+
+# mold links the test programs if it is installed, in a third of the time. The shipped programs are
+# linked by the system's linker.
+link.tests := $(if $(shell command -v mold),-fuse-ld=mold)
+
+
+$(addsuffix .o,$(tests) $(e2e)): private lighter := $(flags.tests)
+
+# tests/<layer>/test_x links <layer> (or its top room) and the layers below it; tests/e2e/test_x
+# links the other files of tests/e2e and talks to the daemon from outside.
+# A test that defines __wrap_f intercepts the calls of f in the product's own objects.
+wraps     = $$(nm $@.o | sed -n 's/^.* T __wrap_/-Wl,--wrap=/p')
+link.test = $(LINK) $(link.tests) $(call libs,$(call linked,$(*D))) $(libs.tests)
+$(BUILD)/tests/%.link: FORCE
+	$(call keep,$(link.test))
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/%.link $$(call archives,$$(call linked,$$(*D)))
+	$(quiet)$(LINK) $(link.tests) $(wraps) -o $@ $(filter %.o %.a,$^) $(call libs,$(call linked,$(*D))) $(libs.tests)
+$(e2e) $(BUILD)/tests/faults/test_daemon_failover $(BUILD)/tests/slurm/test_slurm_ranks: $(e2e.fixtures)
+$(fuzzers): libs.tests := -fsanitize=fuzzer
+$(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service/http)
+$(BUILD)/tests/bench/followers: libs.tests :=
+$(BUILD)/tests/%.ok: $(BUILD)/tests/%
+	tests/run.py $< && touch $@
+$(e2e:=.ok): $(BUILD)/epsilond $(BUILD)/epsilond-rank
+
+$(BUILD)/tests/api/test_openapi.ok: openapi.yaml api/limits.h tests/api/test_openapi.py tests/api/write_openapi.py
+%.run: %
+	tests/run.py $<
