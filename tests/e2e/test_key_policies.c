@@ -232,6 +232,47 @@ static void a_policy_holds_of_the_evaluation_on_a_holdout(void **state)
     }
 }
 
+/* Asks to evaluate the model on the holdout of the dataset it was trained on. */
+static const struct reply *ask_look(const char *model)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/v1/models/%s:evaluate", model);
+    return client_create(access_client(), path,
+                         "{'evaluation':{'holdout':true,'epsilon':1.5}}");
+}
+
+/* A look that is still running counts in the share of the holdout, as one that has
+ * ended does. */
+static void a_share_is_of_looks_at_a_holdout_too(void **state)
+{
+    (void)state;
+    struct client *client = access_client();
+    char key[KEY_SIZE], model[64], path[96];
+    access_show(access_scene.own.owner);
+    ready_points(client, "looked-at", 3000, 10,
+                 "{'epsilon':8,'delta':1e-5},'holdout':0.2");
+    make_key_with(key, "looker", "{'max_share':{'share':0.1,'period':'P30D'}}");
+    const struct reply *job =
+        train(client,
+              "{'dataset':'looked-at','model':{'preset':'linear'},'algorithm':"
+              "{'name':'dpsgd'},'batch_size':200,'steps':3,'privacy':{%s}}",
+              "'noise_multiplier':20");
+    snprintf(model, sizeof model, "%s", reply_text(job, "model"));
+    const struct reply *made = ask_look(model);
+    assert_status(made, 201);
+    snprintf(path, sizeof path, "/v1/evaluations/%s", reply_text(made, "id"));
+    for (int ended = 0; ended < 2; ended++) {
+        const struct reply *refused = ask_look(model);
+        assert_problem(refused, 403, "policy_violation");
+        assert_string_equal(reply_text(refused, "policy"), "max_share");
+        assert_string_equal(reply_text(refused, "errors.0.pointer"),
+                            "/evaluation/epsilon");
+        while (strcmp(reply_text(client_get(client, "%s", path), "state"), "RUNNING") ==
+               0)
+            continue;
+    }
+}
+
 static const struct reply *ask_statistics(const char *path, const char *privacy)
 {
     return client_create(access_client(), path,
@@ -312,6 +353,7 @@ int main(void)
         cmocka_unit_test(a_policy_holds_of_every_run_of_a_sweep),
         cmocka_unit_test(a_share_is_of_all_that_its_owner_takes_of_a_dataset),
         cmocka_unit_test(a_policy_holds_of_the_evaluation_on_a_holdout),
+        cmocka_unit_test(a_share_is_of_looks_at_a_holdout_too),
         cmocka_unit_test(a_policy_holds_of_statistics_too),
         cmocka_unit_test(what_was_reserved_runs_under_the_policy_of_that_day),
     };
