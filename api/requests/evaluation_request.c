@@ -75,7 +75,7 @@ enum status job_measurement_resolve(struct job_measurement *measurement,
                             "the dataset was registered without a holdout");
     if (schema->task != TASK_REGRESSION && measurement->error_clip > 0)
         return error_set_at(error, ST_INVALID, "/evaluation/error_clip",
-                            "is of regressions alone");
+                            "only the evaluation of a regression has one");
     if (schema->classes > LIMIT_QUALITY_CLASSES)
         return error_set_at(error, ST_INVALID, "/evaluation/holdout",
                             "at most %d classes can be measured",
