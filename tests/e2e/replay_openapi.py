@@ -173,6 +173,9 @@ FILES = {"mnist": images(3000, 1), "mnist-test": images(200, 2),
          "visits": {"data": b"-1 3:1 11:1\n1 5:1\n1 7:1\n", "privacy_id": b"ana\nbo\nana\n"},
          "waves": {"features": npy(range(256), 2, 128), "labels": npy((2.5, 7), 2)},
          "cifar": {"data": bytes((19, 99)) + bytes(3072) + bytes((0, 3)) + bytes(3072)},
+         "stays": {"data": b"age,ward,smoker,admitted,postcode,died\n39,surgery,true,03.05.2019,10115,no\n"
+                           b"NA,maternity,,?,?,yes\n"},
+         "visits-2024": {"data": b"temperature;ward\n36,6;a\n38,1;b\n"},
          "housing": {"data": b"rooms,value\n6,250000\n,100000\n"}}
 
 
