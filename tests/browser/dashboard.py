@@ -130,7 +130,7 @@ class Walk:
         check(browser.run("document.getElementById('/id').value") == "shops", "the name is taken from the file's")
         check(browser.run("[...document.querySelectorAll('.columns select')].map((e) => e.value).join()")
               == "numeric,numeric,categorical,label", "the kinds are guessed")
-        check(browser.run("[...document.querySelectorAll('.columns input')].every((e) => e.value === '')"),
+        check(browser.run("[...document.querySelectorAll('.columns input:not([type=checkbox])')].every((e) => e.value === '')"),
               "ranges and values begin empty")
         check(browser.run("!document.querySelector('input[name=privacy]:checked')"), "privacy has no default")
         self.look_at("register")

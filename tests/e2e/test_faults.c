@@ -79,7 +79,7 @@ static void all_faults_of_rows_are_told_at_once(void **state)
                               "{'inputs':[[0,1],[0],['0',true],[0,[1]],{}],'rows':5}"),
                   "/inputs/1 out_of_range\n/inputs/2/0 wrong_type\n"
                   "/inputs/2/1 wrong_type\n/inputs/3 wrong_type\n"
-                  "/inputs/4 wrong_type\n/rows unknown\n");
+                  "/inputs/4/x missing\n/inputs/4/y missing\n/rows unknown\n");
 }
 
 static void all_faults_of_a_query_are_told_at_once(void **state)

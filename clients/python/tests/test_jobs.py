@@ -248,7 +248,8 @@ class Watching(unittest.TestCase):
         self.assertRegex(output["data"]["text/html"], r'<progress value="500" max="500">.*100 %, 500/500, accuracy 0')
 
     def test_a_pipe_gets_nothing(self):
-        program = "import epsilond; epsilond.Client().train('digits', epsilon=0.1, epochs=1).wait()"
+        program = "import epsilond; epsilond.Client().train('digits', epsilon=0.1, epochs=1, " \
+                  "evaluation='digits-test').wait()"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True,
                               env={**os.environ, "EPSILOND_URL": kit.daemon().base})
         self.assertEqual((done.stdout, done.stderr), (b"", b""))

@@ -81,6 +81,13 @@ void __real_job_hand_over(struct jobs *jobs, struct job *job,
 void __wrap_job_hand_over(struct jobs *jobs, struct job *job,
                           struct run_result *ending_take);
 
+void __real_job_record(struct jobs *jobs, struct job *job,
+                       const struct job_progress *progress,
+                       const struct evaluation_point *point);
+void __wrap_job_record(struct jobs *jobs, struct job *job,
+                       const struct job_progress *progress,
+                       const struct evaluation_point *point);
+
 static void note(char event)
 {
     size_t count = strlen(run.events);
@@ -101,6 +108,17 @@ void __wrap_reveal_delay_draw(struct reveal_delay *delay, unsigned width_ms,
     for (size_t i = 0; i < REVEAL_MARKS; i++)
         delay->wait_ns[i] = (i + 1) * 1000 * NS_PER_MS;
     note('d');
+}
+
+/* Between the steps of a private run and its progress there is a wait or a block. */
+void __wrap_job_record(struct jobs *jobs, struct job *job,
+                       const struct job_progress *progress,
+                       const struct evaluation_point *point)
+{
+    size_t count = strlen(run.events);
+    if (job_plan(job)->is_private)
+        assert_true(count > 0 && run.events[count - 1] != 's');
+    __real_job_record(jobs, job, progress, point);
 }
 
 enum status __wrap_verified_matrix_open(struct daemon_state *context,
