@@ -19,7 +19,7 @@ ANY = {"malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_rang
 REFUSALS = {  # name: status, problem code, operations, codes of faults[, their parameters]
     "members_that_forbid_each_other":
         (400, "invalid_argument",
-         "^(dataset_(create|check|put)|(job|sweep|statistics)_(create|estimate))$", {"invalid"}),
+         "^(dataset_(create|check|put)|(job|sweep|statistics)_(create|estimate)|model_evaluate)$", {"invalid"}),
     "a_job_beyond_the_machine":
         (400, "job_too_large", "^(job_create|job_estimate|sweep_create|sweep_estimate)$", ANY),
     "a_page_of_another_order":
@@ -30,10 +30,11 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
     "a_piece_that_does_not_fit":
         (400, "invalid_argument", "^dataset_file_put$", {"invalid"}),
     "rows_of_another_model":
-        (400, "invalid_argument", "^model_predict$", {"invalid", "wrong_type", "out_of_range"}),
+        (400, "invalid_argument", "^model_predict$",
+         {"invalid", "wrong_type", "out_of_range", "missing", "unknown"}),
     "another_body_under_the_key":
         (422, "idempotency_key_reused",
-         "^(dataset|job|charge|sweep|statistics)_create$|^charge_block$", ANY),
+         "^(dataset|job|charge|sweep|statistics)_create$|^charge_block$|^model_evaluate$", ANY),
     "files_that_are_no_such_data":
         (422, "import_failed", "^dataset_import$", ANY),
     "weights_that_are_none":
