@@ -48,17 +48,17 @@ static enum status reserve(const struct survey_creation *creation, struct store_
 
 /* Appends to the audit trail that the survey was requested: on which dataset, for which
  * epsilon, and its entry in the ledger. */
-static enum status tell_created(const struct survey_creation *creation,
-                                struct store_tx *tx, struct error *error)
+static enum status append_to_audit_trail(const struct survey_creation *creation,
+                                         struct store_tx *tx, struct error *error)
 {
     struct audit_event act;
     const struct statistics_run *survey = creation->survey_take;
-    const struct job_act told = {.dataset = survey->dataset.text,
-                                 .algorithm = creation->algorithm,
-                                 .is_private = !survey->is_free,
-                                 .epsilon = creation->epsilon,
-                                 .ledger_seq = survey->ledger_seq};
-    char *detail = job_act_render(&told);
+    const struct job_act act_of_job = {.dataset = survey->dataset.text,
+                                       .algorithm = creation->algorithm,
+                                       .is_private = !survey->is_free,
+                                       .epsilon = creation->epsilon,
+                                       .ledger_seq = survey->ledger_seq};
+    char *detail = job_act_render(&act_of_job);
     audit_event_begin(&act, creation->context, creation->request);
     act.row.object = survey->id.text;
     act.row.detail = detail;
@@ -107,7 +107,7 @@ static enum status create_in(struct survey_creation *creation, struct store_tx *
              creation->survey_take->id.text);
     enum status status = reserve(creation, tx, &entry, error);
     if (status == ST_OK)
-        status = tell_created(creation, tx, error);
+        status = append_to_audit_trail(creation, tx, error);
     if (status == ST_OK)
         status = insert(creation, tx, &entry, body, error);
     if (status == ST_OK)

@@ -93,7 +93,7 @@ class Suggestion:
         ranges      the range of each numeric column: what its numbers can mean, not what the file has
         defaults    for columns with empty cells: what such a cell means
         ignore      columns that are left out
-        label       the column to predict, if suggest() was not told
+        label       the column to predict, if suggest() got none
         """
         ranges, defaults = dict(ranges or {}), dict(defaults or {})
         label = label or self.label
