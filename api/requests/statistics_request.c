@@ -19,6 +19,7 @@ static const struct json_range noise_range = {LIMIT_NOISE_MULTIPLIER_MIN,
                                               LIMIT_NOISE_MULTIPLIER_MAX, false, false};
 static const struct json_range delta_range = {LIMIT_DELTA_MIN, 1, true, true};
 static const struct json_range probability_range = {0, 1, true, true};
+static const struct json_range clip_range = {0, MOMENTS_CLIP_MAX, true, false};
 
 static void *allocate(size_t count, size_t size)
 {
@@ -104,6 +105,7 @@ static const char *const *members_of(enum statistic_kind kind)
     static const char *const number[] = {"kind", "column", "range", NULL};
     static const char *const quantiles[] = {"kind", "column", "bins", "probabilities",
                                             NULL};
+    static const char *const moments[] = {"kind", "clip_norm", NULL};
     switch (kind) {
     case STATISTIC_HISTOGRAM: return histogram;
     case STATISTIC_TABLE: return table;
@@ -111,8 +113,15 @@ static const char *const *members_of(enum statistic_kind kind)
     case STATISTIC_MEAN:
     case STATISTIC_VARIANCE: return number;
     case STATISTIC_QUANTILES: return quantiles;
+    case STATISTIC_MOMENTS: return moments;
     }
     return number;
+}
+
+static void read_clip_norm(struct moments *moments, struct json_node node)
+{
+    if (json_present(node))
+        moments->clip_norm = json_read_real(node, clip_range);
 }
 
 static void read_members(struct statistic *statistic, struct json_node node)
@@ -121,6 +130,10 @@ static void read_members(struct statistic *statistic, struct json_node node)
     json_read_object(node, members_of(statistic->kind));
     if (statistic->kind == STATISTIC_TABLE) {
         read_pair(statistic, json_member(&node, "columns"));
+        return;
+    }
+    if (statistic->kind == STATISTIC_MOMENTS) {
+        read_clip_norm(&statistic->moments, json_member(&node, "clip_norm"));
         return;
     }
     statistic->axis_count = 1;
@@ -135,6 +148,7 @@ static void read_members(struct statistic *statistic, struct json_node node)
     case STATISTIC_SUM:
     case STATISTIC_MEAN:
     case STATISTIC_VARIANCE: read_range(axis, json_member(&node, "range")); break;
+    case STATISTIC_MOMENTS: break;
     }
 }
 
@@ -149,7 +163,8 @@ static void read_statistic(struct statistic *statistic, struct json_node node)
     if (statistic_kind_parse(&statistic->kind, text))
         read_members(statistic, node);
     else
-        json_refuse(kind, "must be histogram, table, sum, mean, variance or quantiles");
+        json_refuse(kind, "must be histogram, table, sum, mean, variance, "
+                          "quantiles or moments");
 }
 
 /* --- the request --- */
@@ -233,6 +248,12 @@ static void write_pair(struct json_writer *writer, const struct statistic *stati
     json_write_array_end(writer);
 }
 
+static void write_clip_norm(struct json_writer *writer, const struct moments *moments)
+{
+    if (moments->clip_norm > 0)
+        json_write_real(writer, "clip_norm", moments->clip_norm);
+}
+
 static void write_statistic(struct json_writer *writer,
                             const struct statistic *statistic)
 {
@@ -240,6 +261,8 @@ static void write_statistic(struct json_writer *writer,
     json_write_text(writer, "kind", statistic_kind_name(statistic->kind));
     if (statistic->kind == STATISTIC_TABLE)
         write_pair(writer, statistic);
+    else if (statistic->kind == STATISTIC_MOMENTS)
+        write_clip_norm(writer, &statistic->moments);
     else
         write_axis(writer, &statistic->axes[0], members_of(statistic->kind)[2]);
     if (statistic->kind == STATISTIC_QUANTILES)

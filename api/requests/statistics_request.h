@@ -5,7 +5,8 @@
  *      {"kind":"histogram","column","bins"?}
  *      {"kind":"table","columns":[{"column","bins"?},{"column","bins"?}]}
  *      {"kind":"sum"|"mean"|"variance","column","range"?:[a,b]}
- *      {"kind":"quantiles","column","probabilities":[p,...],"bins"?}],
+ *      {"kind":"quantiles","column","probabilities":[p,...],"bins"?}
+ *      {"kind":"moments","clip_norm"?}],
  *    "privacy":{"epsilon"|"noise_multiplier","delta"?}}
  *
  *   bins   their number, of equal width over the column's range, or their edges,

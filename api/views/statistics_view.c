@@ -176,6 +176,31 @@ static void write_quantiles(const struct answering *answering)
     free(intervals);
 }
 
+static void write_moments(const struct answering *answering)
+{
+    struct json_writer *writer = answering->writer;
+    const struct measurement *measurement = answering->measurement;
+    const struct moments *moments = &answering->statistic->moments;
+    json_write_real(writer, "clip_norm", moments->clip_norm);
+    json_write_array(writer, "features");
+    for (size_t j = 0; j < moments->count; j++) {
+        const char *column = moments->features[j].column;
+        const struct moment moment =
+            moments_value(moments, j, answering->released, (double)measurement->units,
+                          measurement->deviation);
+        json_write_object(writer, NULL);
+        if (column != NULL)
+            json_write_text(writer, "column", column);
+        json_write_real(writer, "mean", moment.mean);
+        json_write_reals(
+            writer, "interval",
+            (double[]){moment.mean - moment.margin, moment.mean + moment.margin}, 2);
+        json_write_real(writer, "deviation", moment.deviation);
+        json_write_object_end(writer);
+    }
+    json_write_array_end(writer);
+}
+
 static void write_answer(const struct answering *answering)
 {
     enum statistic_kind kind = answering->statistic->kind;
@@ -188,6 +213,7 @@ static void write_answer(const struct answering *answering)
     case STATISTIC_MEAN:
     case STATISTIC_VARIANCE: write_number(answering); break;
     case STATISTIC_QUANTILES: write_quantiles(answering); break;
+    case STATISTIC_MOMENTS: write_moments(answering); break;
     }
     json_write_object_end(answering->writer);
 }
@@ -236,7 +262,7 @@ char *survey_render(const struct statistics_row *row, const char *project)
 
 /* Returns half the width of the confidence interval of a statistic's answers, for a
  * count, a sum or a mean. For a variance and for quantiles it depends on the answer,
- * and is null. */
+ * and for moments on the feature: it is null. */
 static double margin_of(const struct survey_estimate *estimate,
                         const struct statistic *statistic)
 {
@@ -251,7 +277,8 @@ static double margin_of(const struct survey_estimate *estimate,
         return interval.high - interval.value;
     }
     case STATISTIC_VARIANCE:
-    case STATISTIC_QUANTILES: break;
+    case STATISTIC_QUANTILES:
+    case STATISTIC_MOMENTS: break;
     }
     return NAN;
 }

@@ -25,21 +25,45 @@ static double energy_of(const struct statistic *statistic, enum relation relatio
     case STATISTIC_SUM:
     case STATISTIC_MEAN: return exchanged ? 4 : 1;
     case STATISTIC_VARIANCE: return exchanged ? 8 : 2;
+    case STATISTIC_MOMENTS: break;
     }
     return INFINITY;
+}
+
+/* Moments are clipped to G steps as a whole, and each coordinate is then rounded: a unit
+ * adds at most G and the length of the rounding errors. */
+static double moments_scale(size_t slots, const struct measurement_terms *terms,
+                            double *distance)
+{
+    double times = terms->relation == RELATION_REPLACE_ONE ? 2 : 1;
+    double rounding = nextafter(sqrt((double)slots) / 2, INFINITY);
+    double steps = GRID_NOISE_STDDEV / terms->noise_multiplier * (1 - 0x1p-40);
+    double scale = floor((steps / times - rounding) * (1 - 0x1p-50));
+    *distance = nextafter(times * (1 + rounding / scale), INFINITY);
+    return scale;
+}
+
+static double sums_scale(const struct statistics *statistics,
+                         const struct measurement_terms *terms, double *distance)
+{
+    double energy = 0; /* exact: integers */
+    for (size_t i = 0; i < statistics->count; i++)
+        energy += energy_of(&statistics->items[i], terms->relation);
+    *distance = nextafter(sqrt(energy), INFINITY);
+    /* Rounded down with certainty: sigma G D <= s0. */
+    return floor(GRID_NOISE_STDDEV / (terms->noise_multiplier * *distance) *
+                 (1 - 0x1p-40));
 }
 
 enum status measurement_plan(struct measurement *measurement,
                              const struct statistics *statistics,
                              const struct measurement_terms *terms, struct error *error)
 {
-    double energy = 0; /* exact: integers */
-    for (size_t i = 0; i < statistics->count; i++)
-        energy += energy_of(&statistics->items[i], terms->relation);
-    double distance = nextafter(sqrt(energy), INFINITY);
-    /* Rounded down with certainty: sigma G D <= s0. */
-    double scale =
-        floor(GRID_NOISE_STDDEV / (terms->noise_multiplier * distance) * (1 - 0x1p-40));
+    size_t slots = statistics_slots(statistics);
+    double distance;
+    double scale = statistics_are_moments(statistics)
+                       ? moments_scale(slots, terms, &distance)
+                       : sums_scale(statistics, terms, &distance);
     if (!(scale >= 1))
         return error_set(error, ST_INVALID,
                          "so much noise has no grid of whole numbers");
@@ -48,7 +72,7 @@ enum status measurement_plan(struct measurement *measurement,
         return error_set(error, ST_INVALID, "the noise is too little for so many %ss",
                          privacy_unit_name(terms->unit));
     *measurement = (struct measurement){
-        .slots = statistics_slots(statistics),
+        .slots = slots,
         .units = terms->units,
         .distance = distance,
         .scale = scale,
@@ -140,6 +164,7 @@ static void add_unit(const struct statistic *statistic, const struct matrix *mat
         slots[0] += steps_of(means.t, scale);
         slots[1] += steps_of(means.square, scale);
         break;
+    case STATISTIC_MOMENTS: break; /* moments_sum */
     }
 }
 
@@ -199,7 +224,11 @@ enum status measurement_run(const struct measurement *measurement,
     if (sums == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for %zu sums",
                          measurement->slots);
-    enum status status = add_all(measurement, statistics, matrix, cancel, sums, error);
+    enum status status =
+        statistics_are_moments(statistics)
+            ? moments_sum(&statistics->items[0].moments, matrix, measurement->scale,
+                          cancel, sums, error)
+            : add_all(measurement, statistics, matrix, cancel, sums, error);
     if (status == ST_OK)
         release(measurement, sums, seed, released);
     hash_zero(sums, measurement->slots * sizeof *sums);

@@ -9,6 +9,8 @@
  *   sum, mean                     t = its number, clipped to [a, b], mapped to [-1, 1]
  *   variance                      t, and 2 t^2 - 1
  *
+ *   moments                       one vector, clipped as a whole (moments.h)
+ *
  * each rounded to an integer unit by unit, so that sums are exact. A person's rows
  * together count as one: each row adds its share of 1 to its bin, and a number is the
  * mean over the rows. The centre of the range is 0: a unit that contributes nothing
@@ -22,7 +24,7 @@
  *   a variance      sqrt 2     2 sqrt 2
  *
  * The distance of the whole vector is G D, where D is the root of the sum of the
- * squares. The mechanism is a MECHANISM_JOINT_RELEASE, whose noise multiplier sigma is
+ * squares; D of moments is in moments.h, and contains their rounding. The mechanism is a MECHANISM_JOINT_RELEASE, whose noise multiplier sigma is
  * the deviation of the noise over that distance. It is satisfied if sigma G D <= s0,
  * the deviation in grid steps:
  *
@@ -58,7 +60,7 @@ struct measurement_terms {
     enum relation relation;
     enum privacy_unit unit;
     double noise_multiplier; /* > 0 */
-    uint64_t units;          /* n */
+    uint64_t units;          /* n, of the parts that are read */
 };
 
 /*   ST_INVALID  too little noise for this number of units, or too much noise for a grid

@@ -13,6 +13,7 @@ static const char *const kind_names[STATISTIC_KINDS] = {
     [STATISTIC_MEAN] = "mean",
     [STATISTIC_VARIANCE] = "variance",
     [STATISTIC_QUANTILES] = "quantiles",
+    [STATISTIC_MOMENTS] = "moments",
 };
 
 const char *statistic_kind_name(enum statistic_kind kind)
@@ -44,6 +45,7 @@ void statistics_fini(struct statistics *statistics)
         for (size_t k = 0; k < STATISTIC_AXES_MAX; k++)
             axis_fini(&statistics->items[i].axes[k]);
         free(statistics->items[i].probabilities);
+        moments_fini(&statistics->items[i].moments);
     }
     free(statistics->items);
     *statistics = (struct statistics){0};
@@ -58,6 +60,7 @@ size_t statistic_slots(const struct statistic *statistic)
     case STATISTIC_SUM:
     case STATISTIC_MEAN: return 1;
     case STATISTIC_VARIANCE: return 2;
+    case STATISTIC_MOMENTS: return 2 * statistic->moments.count;
     }
     return 0;
 }
@@ -68,6 +71,11 @@ size_t statistics_slots(const struct statistics *statistics)
     for (size_t i = 0; i < statistics->count; i++)
         slots += statistic_slots(&statistics->items[i]);
     return slots;
+}
+
+bool statistics_are_moments(const struct statistics *statistics)
+{
+    return statistics->count == 1 && statistics->items[0].kind == STATISTIC_MOMENTS;
 }
 
 size_t axis_bin(const struct axis *axis, const struct matrix *matrix, uint64_t record)
@@ -197,12 +205,33 @@ static enum status resolve_axis(struct axis *axis, enum statistic_kind kind,
                : resolve_values(axis, kind, place, error);
 }
 
+/* The vector of moments is clipped as a whole, so nothing else is released with it. */
+static enum status resolve_moments(struct statistics *statistics, size_t index,
+                                   const struct schema *schema, struct error *error)
+{
+    const struct place place = {.statistic = index};
+    struct error inner = {0};
+    if (statistics->count > 1)
+        return refuse(&place, "kind", error,
+                      "moments are one vector that is clipped as a whole: ask for them "
+                      "in a request of their own");
+    if (moments_resolve(&statistics->items[index].moments, schema, STATISTIC_SLOTS_MAX,
+                        &inner) != ST_OK)
+        return refuse(&place, "kind", error, inner.text);
+    return ST_OK;
+}
+
 enum status statistics_resolve(struct statistics *statistics,
                                const struct schema *schema, struct error *error)
 {
     size_t slots = 0;
     for (size_t i = 0; i < statistics->count; i++) {
         struct statistic *statistic = &statistics->items[i];
+        enum status resolved = statistic->kind == STATISTIC_MOMENTS
+                                   ? resolve_moments(statistics, i, schema, error)
+                                   : ST_OK;
+        if (resolved != ST_OK)
+            return resolved;
         for (size_t k = 0; k < statistic->axis_count; k++) {
             const struct place place = {i, k, statistic->axis_count > 1};
             enum status status = resolve_axis(&statistic->axes[k], statistic->kind,

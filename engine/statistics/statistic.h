@@ -7,6 +7,9 @@
  *   sum, mean, variance   of a column's numbers, clipped to a range
  *   quantiles   of a column's numbers, from a histogram of them
  *
+ *   moments     means and deviations of all columns of numbers, clipped together; it is
+ *               the only statistic of its request (moments.h)
+ *
  * A bin is a declared value of the column, or [e_j, e_(j+1)) between two edges of its
  * numbers; the first and the last bin also take the numbers beyond them, so that every
  * record is in exactly one bin. The declared values and the edges are public, and all
@@ -26,6 +29,7 @@
 
 #include "base/status.h"
 #include "engine/data/schema.h"
+#include "engine/statistics/moments.h"
 #include "engine/statistics/stored_column.h"
 
 enum statistic_kind {
@@ -35,8 +39,9 @@ enum statistic_kind {
     STATISTIC_MEAN,
     STATISTIC_VARIANCE,
     STATISTIC_QUANTILES,
+    STATISTIC_MOMENTS,
 };
-enum { STATISTIC_KINDS = STATISTIC_QUANTILES + 1 };
+enum { STATISTIC_KINDS = STATISTIC_MOMENTS + 1 };
 
 /* "histogram", "table", ...; statistic_kind_parse returns false and leaves kind
  * unchanged if text is no name. */
@@ -62,10 +67,11 @@ struct axis {      /* a column, and how its values are cut into bins */
 
 struct statistic {
     enum statistic_kind kind;
-    size_t axis_count; /* 2 for a table, else 1 */
+    size_t axis_count; /* 2 for a table, 0 for moments, else 1 */
     struct axis axes[STATISTIC_AXES_MAX];
     size_t probability_count;
-    double *probabilities; /* of quantiles, each in (0, 1) */
+    double *probabilities;  /* of quantiles, each in (0, 1) */
+    struct moments moments; /* of moments */
 };
 
 struct statistics {
@@ -78,7 +84,7 @@ void statistics_fini(struct statistics *statistics); /* a zeroed one is allowed 
 /* Finds the columns in the schema and cuts them into bins: edges that were not given
  * divide the declared range evenly, and a range that was not given is the declared
  * range. On ST_OK a list may be resolved again, with the same result.
- *   ST_INVALID  no such column, or not one of numbers (or values) if the statistic
+ *   ST_INVALID  no such column, moments next to other statistics, or not one of numbers (or values) if the statistic
  *               needs these; edges beyond the declared range, or too close to
  *               distinguish; more
  *               than STATISTIC_SLOTS_MAX numbers in all. error->pointer says where,
@@ -87,9 +93,12 @@ enum status statistics_resolve(struct statistics *statistics,
                                const struct schema *schema, struct error *error);
 
 /* The number of numbers that a resolved statistic releases: bins, pairs of bins, 1 for
- * a sum or a mean, 2 for a variance. */
+ * a sum or a mean, 2 for a variance, 2 for each feature of moments. */
 size_t statistic_slots(const struct statistic *statistic);
 size_t statistics_slots(const struct statistics *statistics);
+
+/* Returns whether they are moments, which read only the part that is trained on. */
+bool statistics_are_moments(const struct statistics *statistics);
 
 /* The bin of a record on a resolved axis. */
 size_t axis_bin(const struct axis *axis, const struct matrix *matrix, uint64_t record);

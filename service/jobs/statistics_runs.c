@@ -51,8 +51,9 @@ void statistics_run_destroy(struct statistics_run *survey)
 
 enum parts statistics_run_parts(const struct statistics_run *survey)
 {
-    return survey_id_is_evaluation(&survey->id) && !survey->is_free ? PARTS_HOLDOUT
-                                                                    : PARTS_UNNAMED;
+    if (survey_id_is_evaluation(&survey->id))
+        return survey->is_free ? PARTS_UNNAMED : PARTS_HOLDOUT;
+    return survey->parts;
 }
 
 /* Returns items with room for one more of size bytes, if count are used. */

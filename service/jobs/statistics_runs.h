@@ -61,6 +61,7 @@ struct statistics_run { /* one that has not ended */
     struct mechanism mechanism;   /* owned; empty in a survey that a start found, and in
                                    * a free one */
     struct statistics statistics; /* resolved, owned; also empty then */
+    enum parts parts;             /* of its dataset, that statistics read */
     struct measurement measurement;
     struct model_evaluation evaluation;   /* instead, if it is an evaluation */
     atomic_bool stop;                     /* the run must end */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/limits.h"
+#include "api/requests/job_defaults.h"
 #include "api/views/statistics_view.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -41,15 +42,17 @@ static enum status authorise(struct daemon_state *context,
 
 /* Measures the records, and returns the text of the released answers. */
 static enum status measure(struct daemon_state *context, struct statistics_run *survey,
-                           const struct matrix *matrix, char **answers,
-                           struct error *error)
+                           struct matrix *matrix, char **answers, struct error *error)
 {
     double *released = calloc(survey->measurement.slots, sizeof *released);
     const struct dataset *dataset =
         datasets_find(context->datasets, survey->dataset.text);
+    const struct job_dataset facts = dataset_facts(context->datasets, dataset);
     if (released == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for %zu numbers",
                          survey->measurement.slots);
+    if (survey->parts == PARTS_TRAIN)
+        matrix_select(matrix, &facts.division, PART_TRAIN);
     enum status status = measurement_run(&survey->measurement, &survey->statistics,
                                          matrix, NULL, &survey->stop, released, error);
     if (status == ST_OK)

@@ -40,6 +40,7 @@ function asked({kind, column, other, bins, low, high, shares}, find) {
 }
 
 function title(one) {
+  if (one.kind === 'moments') return 'Means and deviations';
   return `${kinds[one.kind].replace(' with another column', '')} of ${one.column ?? one.columns.map(({column}) => column).join(' and ')}`;
 }
 
@@ -67,11 +68,14 @@ function pairs({columns, counts, margin}, name) {
 
 function values(rows, name) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr><th scope="col">What</th><th scope="col" class="number">Value</th><th scope="col" class="number">95 %</th></tr></thead>
-    <tbody>${rows.map(([name, {value, interval}]) => html`<tr><td>${name}</td><td class="number">${plain(value, 6)}</td><td class="number quiet">${span(interval)}</td></tr>`)}</tbody></table></div>`;
+    <tbody>${rows.map(([name, {value, interval}]) => html`<tr><td>${name}</td><td class="number">${plain(value, 6)}</td><td class="number quiet">${interval ? span(interval) : '–'}</td></tr>`)}</tbody></table></div>`;
 }
 
+const moments = (one) => one.features.flatMap(({column, mean, interval, deviation}, place) => [
+  [`mean of ${column ?? `feature ${place}`}`, {value: mean, interval}], [`deviation of ${column ?? `feature ${place}`}`, {value: deviation, interval: null}]]);
+
 function answer(one) {
-  const body = one.kind === 'histogram' ? histogram(one, title(one)) : one.kind === 'table' ? pairs(one, title(one))
+  const body = one.kind === 'histogram' ? histogram(one, title(one)) : one.kind === 'table' ? pairs(one, title(one)) : one.kind === 'moments' ? values(moments(one), title(one))
     : values(one.kind === 'quantiles' ? one.quantiles.map((each) => [`${plain(100 * each.probability)} % lie below`, each]) : [[one.kind, one]], title(one));
   return html`<section class="card"><h2>${title(one)}</h2>${body}</section>`;
 }

@@ -16,7 +16,8 @@ static const char whole[] =
     "{\"kind\":\"mean\",\"column\":\"age\",\"range\":[20.0,60.0]},"
     "{\"kind\":\"variance\",\"column\":\"age\"},"
     "{\"kind\":\"quantiles\",\"column\":\"age\",\"bins\":64,\"probabilities\":[0.25,0."
-    "5]}],"
+    "5]},"
+    "{\"kind\":\"moments\",\"clip_norm\":2.5}],"
     "\"privacy\":{\"epsilon\":0.385}}";
 
 static void what_is_asked_is_read_and_shown_again(void **state)
@@ -26,7 +27,7 @@ static void what_is_asked_is_read_and_shown_again(void **state)
     assert_int_equal(statistics_request_parse(&request, whole, strlen(whole), NULL),
                      ST_OK);
     assert_string_equal(request.dataset.text, "adult");
-    assert_int_equal(request.statistics.count, 6);
+    assert_int_equal(request.statistics.count, 7);
     assert_true(request.has_epsilon && request.target == 0.385 && request.delta == 0);
     const struct statistic *items = request.statistics.items;
     assert_int_equal(items[0].kind, STATISTIC_HISTOGRAM);
@@ -37,6 +38,8 @@ static void what_is_asked_is_read_and_shown_again(void **state)
     assert_int_equal(items[1].axes[1].bins, 7);
     assert_true(items[3].axes[0].edges[1] == 60);
     assert_int_equal(items[5].probability_count, 2);
+    assert_int_equal(items[6].kind, STATISTIC_MOMENTS);
+    assert_true(items[6].moments.clip_norm == 2.5);
     char *shown = statistics_render(&request.statistics);
     assert_non_null(strstr(whole, shown));
     free(shown);
@@ -97,6 +100,9 @@ static void every_mistake_is_refused_at_its_place(void **state)
     expect_refused("[0.25,0.5]", "[0]", "/statistics/5/probabilities/0");
     expect_refused("[0.25,0.5]", "[]", "/statistics/5/probabilities");
     expect_refused(",\"probabilities\":[0.25,0.5]", "", "/statistics/5/probabilities");
+    expect_refused(":2.5", ":0", "/statistics/6/clip_norm");
+    expect_refused(":2.5", ":1000001", "/statistics/6/clip_norm");
+    expect_refused("\"clip_norm\"", "\"column\"", "/statistics/6/column");
     expect_refused("\"epsilon\":0.385", "\"epsilon\":0", "/privacy/epsilon");
     expect_refused("\"epsilon\":0.385", "\"epsilon\":31", "/privacy/epsilon");
     expect_refused("\"epsilon\":0.385", "\"noise_multiplier\":0.01",

@@ -93,6 +93,8 @@ class Statistics:
 
 
 def _title(answer: Any) -> str:
+    if answer["kind"] == "moments":
+        return "moments"
     names = answer.get("column") or " x ".join(axis["column"] for axis in answer["columns"])
     return f"{answer['kind']} of {names}"
 
@@ -118,4 +120,8 @@ def _rows(answer: Any) -> list[tuple[str, str]]:
     if kind == "quantiles":
         return [(f"{answer['column']} {one['probability']:g}",
                  f"{one['value']:.6g} ({_span(one['interval'])})") for one in answer["quantiles"]]
+    if kind == "moments":
+        return [(one.get("column", f"feature {place}"),
+                 f"{one['mean']:.6g} ({_span(one['interval'])}), deviation {one['deviation']:.6g}")
+                for place, one in enumerate(answer["features"])]
     return [(f"{kind} of {answer['column']}", f"{answer['value']:.6g} ({_span(answer['interval'])})")]

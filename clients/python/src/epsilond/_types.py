@@ -1258,6 +1258,11 @@ class StatisticQuantiles(TypedDict):
     probabilities: list[float]
 
 
+class StatisticMoments(TypedDict):
+    kind: Literal["moments"]
+    clip_norm: NotRequired[float]
+
+
 class StatisticsPrivacy(TypedDict):
     """Exactly one of the first two members."""
 
@@ -1323,6 +1328,19 @@ class AnswerQuantiles(TypedDict):
     range: Interval
     bins: int
     quantiles: list[AnswerQuantilesQuantilesItem]
+
+
+class AnswerMomentsFeaturesItem(TypedDict):
+    column: NotRequired[str]
+    mean: float
+    interval: Interval
+    deviation: float
+
+
+class AnswerMoments(TypedDict):
+    kind: Literal["moments"]
+    clip_norm: float
+    features: list[AnswerMomentsFeaturesItem]
 
 
 class StatisticsGuaranteeReserve(TypedDict):
@@ -2381,11 +2399,13 @@ Epochs = int
 Ranks = int
 Bins = int | list[float]
 StatisticsColumn = str
-Statistic = StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles
-StatisticKind = Literal["histogram", "table", "sum", "mean", "variance", "quantiles"]
+Statistic = (
+    StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles | StatisticMoments
+)
+StatisticKind = Literal["histogram", "table", "sum", "mean", "variance", "quantiles", "moments"]
 Interval = list[float]
 Margin = float
-Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles
+Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles | AnswerMoments
 QualityInterval = QualityFigure | None
 JobReason = Literal[
     "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
