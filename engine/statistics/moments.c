@@ -50,8 +50,7 @@ static void place_all(struct moments *moments, const struct schema *schema)
     double centre = schema->has_range ? schema->low / 2 + schema->high / 2 : 0;
     double half = schema->has_range ? schema->high / 2 - schema->low / 2 : 1;
     for (size_t j = 0; j < moments->count; j++)
-        moments->features[j] =
-            (struct moment_feature){(uint32_t)j, NULL, centre, half};
+        moments->features[j] = (struct moment_feature){(uint32_t)j, NULL, centre, half};
 }
 
 enum status moments_resolve(struct moments *moments, const struct schema *schema,

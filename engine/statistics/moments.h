@@ -44,14 +44,14 @@
  * square and the clip factor are finite. */
 #define MOMENTS_CLIP_MAX 1e6
 
-struct moments { /* zeroed: none */
+struct moments {      /* zeroed: none */
     double clip_norm; /* C; 0: the default, until it is resolved */
     size_t count;     /* d; 0: it is not resolved */
     struct moment_feature {
         uint32_t index;      /* among the features of a record */
         const char *column;  /* its name, borrowed from the schema; NULL: it has none */
         double centre, half; /* a stored x is the number centre + half x */
-    } *features;             /* (count) */
+    } * features;            /* (count) */
 };
 
 void moments_fini(struct moments *moments); /* a zeroed one is allowed */

@@ -25,7 +25,7 @@ struct dataset;
 struct principal;
 struct statistics_run;
 
-struct statistics_plan { /* zeroed: nothing yet */
+struct statistics_plan {               /* zeroed: nothing yet */
     struct statistics_request request; /* owned; once priced, resolved */
     const struct dataset *dataset;     /* READY */
     char *spec;                        /* as requested, owned */

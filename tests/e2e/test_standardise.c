@@ -133,8 +133,7 @@ static void moments_are_those_of_the_file(void **state)
     assert_true(fabs(reply_number(done, "answers.0.features.0.mean") - mean) <
                 3 * margin);
     /* v spreads over a hundredth of its range: less than the noise shows. */
-    double least =
-        500 * sqrt(fmax(0x1p-12, 4 * margin / (500 * 1.9599639845400545)));
+    double least = 500 * sqrt(fmax(0x1p-12, 4 * margin / (500 * 1.9599639845400545)));
     assert_true(least > deviation);
     assert_true(reply_number(done, "answers.0.features.0.deviation") >=
                 least * (1 - 1e-9));
@@ -163,9 +162,9 @@ static void what_is_no_request_for_moments_is_refused(void **state)
                                     "'column':'v'},{'kind':'moments'}],'privacy':"
                                     "{'epsilon':1}}"),
                       "/statistics/1/kind");
-    assert_invalid_at(client_create(client, "/v1/statistics", MOMENTS, "table",
-                                    ",'column':'v'", 1.0),
-                      "/statistics/0/column");
+    assert_invalid_at(
+        client_create(client, "/v1/statistics", MOMENTS, "table", ",'column':'v'", 1.0),
+        "/statistics/0/column");
     assert_problem(
         client_create(client, "/v1/statistics", MOMENTS, "table-test", "", 1.0), 409,
         "dataset_public");
