@@ -12,6 +12,7 @@
 #include "service/jobs/jobs_base.h"
 #include "service/models/models.h"
 #include "service/recovery/consistency_check.h"
+#include "service/recovery/file_check.h"
 #include "store/blobs/blob_objects.h"
 #include "store/rows/model_rows.h"
 
@@ -128,8 +129,8 @@ static enum status copy_all(struct copying *copying, struct error *error)
     if (status == ST_OK)
         status = copy_files(copying, error);
     if (status == ST_OK)
-        status = consistency_check_files(&copying->inventory, copying->store,
-                                         copying->to, error);
+        status =
+            file_check_run(&copying->inventory, copying->store, copying->to, error);
     return status == ST_OK ? blobs_sync(copying->to, error) : status;
 }
 

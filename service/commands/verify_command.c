@@ -14,6 +14,7 @@
 #include "service/jobs/jobs_base.h"
 #include "service/recovery/charge_check.h"
 #include "service/recovery/consistency_check.h"
+#include "service/recovery/file_check.h"
 #include "service/runs/rank_memory.h"
 #include "store/blobs/blob_objects.h"
 
@@ -138,8 +139,8 @@ static enum status inspect(struct inspection *inspection, struct error *error)
     store_rollback(tx);
     if (status != ST_OK)
         return status;
-    return consistency_check_files(&inspection->inventory, inspection->store,
-                                   inspection->blobs, error);
+    return file_check_run(&inspection->inventory, inspection->store, inspection->blobs,
+                          error);
 }
 
 /* Prints where the ledger was read from, if not from its first entry in the store. */

@@ -9,7 +9,6 @@
 #include "api/requests/dataset_request.h"
 #include "api/requests/proposal.h"
 #include "base/clock.h"
-#include "base/file_checksum.h"
 #include "base/id.h"
 #include "base/status.h"
 #include "service/datasets/dataset_info.h"
@@ -26,8 +25,6 @@
 #include "service/process/job_state.h"
 #include "service/threads/epoch_reclaim.h"
 #include "service/webhooks/webhooks.h"
-#include "store/blobs/blob.h"
-#include "store/blobs/blob_name.h"
 #include "store/rows/model_rows.h"
 
 struct charge;
@@ -456,151 +453,5 @@ enum status consistency_check_run(const struct consistency_check *inventory,
             check_charge(inventory, ledger, charges_at(inventory->charges, i), error);
     if (status == ST_OK)
         status = check_orphans(inventory, ledger, error);
-    return status;
-}
-
-/* --- files --- */
-
-/* A file, and the size and digest in its row of the table. */
-struct sealed_blob {
-    const char *table;
-    struct blob_name name;
-    struct file_checksum seal;
-};
-
-static enum status check_file(const struct blobs *blobs, const struct sealed_blob *blob,
-                              struct error *error)
-{
-    char file_name[BLOB_FILE_NAME_SIZE];
-    enum status status = blob_check(blobs, &blob->name, &blob->seal, error);
-    if (status == ST_OK)
-        return ST_OK;
-    blob_file_name(file_name, &blob->name);
-    return error_within(error, status, "table %s, row %s: file %s", blob->table,
-                        blob->name.id, file_name);
-}
-
-/* Reads the row of a thing again whose file is damaged. A daemon that runs at the same
- * time changes a row first and then removes its file, so a missing file is no damage if
- * the row has changed. If the read fails, nothing is known about the file. */
-struct asked_again {
-    const char *id;
-    enum status (*ask)(struct store_tx *tx, const char *id, bool *there,
-                       struct error *error);
-};
-
-static enum status ask_again(const struct asked_again *asked, struct store *store,
-                             bool *there, struct error *error)
-{
-    struct store_tx *tx;
-    enum status status;
-    do {
-        *there = false;
-        status = store_begin(store, STORE_READ, &tx, error);
-        if (status != ST_OK)
-            return status;
-        status = asked->ask(tx, asked->id, there, error);
-    } while (store_again(tx, &status, error));
-    return status;
-}
-
-/* Checks the file of a thing. Also returns ST_OK if its row by now says that it has
- * none. */
-static enum status check_file_of(const struct asked_again *asked, struct store *store,
-                                 const struct blobs *blobs,
-                                 const struct sealed_blob *blob, struct error *error)
-{
-    struct error found = {0};
-    bool there = false;
-    enum status of_file = check_file(blobs, blob, &found);
-    if (of_file == ST_OK)
-        return ST_OK;
-    enum status status = ask_again(asked, store, &there, error);
-    if (status != ST_OK || !there)
-        return status;
-    return error_set(error, of_file, "%s", found.text);
-}
-
-static enum status is_imported(struct store_tx *tx, const char *id, bool *there,
-                               struct error *error)
-{
-    struct dataset_info info = {.state = DATASET_READY};
-    struct datasets *datasets = NULL;
-    enum status status = datasets_open(&datasets, tx, error);
-    const struct dataset *dataset =
-        status == ST_OK ? datasets_find(datasets, id) : NULL;
-    if (dataset != NULL)
-        dataset_read(datasets, dataset, &info);
-    datasets_close(datasets);
-    *there = info.state == DATASET_READY;
-    return status;
-}
-
-static enum status is_published(struct store_tx *tx, const char *id, bool *there,
-                                struct error *error)
-{
-    struct models *models = NULL;
-    enum status status = models_open(&models, tx, error);
-    *there = status == ST_OK && models_find(models, id) != NULL;
-    models_close(models);
-    return status;
-}
-
-static enum status check_model_file(struct store *store, const struct blobs *blobs,
-                                    const struct model_row *row, struct error *error)
-{
-    const struct asked_again asked = {row->id.text, is_published};
-    const struct sealed_blob blob = {"model", blob_of_model(&row->id),
-                                     model_row_seal(row)};
-    return check_file_of(&asked, store, blobs, &blob, error);
-}
-
-static enum status has_weights(struct store_tx *tx, const char *id, bool *there,
-                               struct error *error)
-{
-    struct weight_files *files = NULL;
-    enum status status = weight_files_open(&files, tx, error);
-    *there = status == ST_OK && weight_files_find(files, id) != NULL;
-    weight_files_close(files);
-    return status;
-}
-
-static enum status check_weights(struct store *store, const struct blobs *blobs,
-                                 const struct weights_row *row, struct error *error)
-{
-    const struct asked_again asked = {row->id.text, has_weights};
-    const struct sealed_blob blob = {"weights", blob_of_weights(&row->id),
-                                     weights_row_seal(row)};
-    return check_file_of(&asked, store, blobs, &blob, error);
-}
-
-static enum status check_matrix(const struct consistency_check *inventory,
-                                struct store *store, const struct blobs *blobs,
-                                size_t index, struct error *error)
-{
-    struct dataset_info info;
-    const struct dataset *dataset = datasets_at(inventory->datasets, index);
-    const struct dataset_id *id = &dataset_spec(dataset)->id;
-    dataset_read(inventory->datasets, dataset, &info);
-    if (info.state != DATASET_READY)
-        return ST_OK;
-    const struct sealed_blob blob = {"dataset", blob_of_dataset(id, BLOB_MATRIX),
-                                     dataset_info_seal(&info)};
-    const struct asked_again asked = {id->text, is_imported};
-    return check_file_of(&asked, store, blobs, &blob, error);
-}
-
-enum status consistency_check_files(const struct consistency_check *inventory,
-                                    struct store *store, const struct blobs *blobs,
-                                    struct error *error)
-{
-    enum status status = ST_OK;
-    for (size_t i = 0; status == ST_OK && i < datasets_count(inventory->datasets); i++)
-        status = check_matrix(inventory, store, blobs, i, error);
-    for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++)
-        status = check_model_file(store, blobs, models_at(inventory->models, i), error);
-    struct weight_files *files = inventory->weight_files;
-    for (size_t i = 0; status == ST_OK && i < weight_files_count(files); i++)
-        status = check_weights(store, blobs, weight_files_at(files, i), error);
     return status;
 }

@@ -1,11 +1,11 @@
 /*
  * consistency_check.h - reads the rows of datasets, jobs, models, weights, charges,
- * webhooks, keys, logins and pending policies, and compares them with each other, with
- * the ledger and with the files that they name.
+ * webhooks, keys, logins and pending policies, and compares them with each other and
+ * with the ledger.
  *
  * A start refuses what consistency_check_open or consistency_check_run refuses, and
  * `epsilond verify` calls the same functions, so a directory that it accepts can be
- * started. Every error names the table and the id of the row, or the file.
+ * started. Every error names the table and the id of the row.
  *
  * Threads: one; a store transaction is an argument, so that all data is of one moment.
  */
@@ -14,7 +14,6 @@
 
 #include "service/models/weight_files.h"
 
-struct blobs;
 struct jobs_base;
 struct ledger;
 
@@ -62,14 +61,5 @@ enum status consistency_check_run(const struct consistency_check *inventory,
  * consistency_check_close the ledger must not be asked anything. */
 void consistency_check_watch(const struct consistency_check *inventory,
                              struct ledger *ledger);
-
-/* Checks that the files of models, weights and datasets have the sizes and digests of
- * their rows. A dataset or model that a running daemon has deleted in the meantime is
- * left out: its row is read again from store.
- *   ST_CORRUPT  a file is missing or is not what its row says
- *   ST_IO       a file cannot be read */
-enum status consistency_check_files(const struct consistency_check *inventory,
-                                    struct store *store, const struct blobs *blobs,
-                                    struct error *error);
 
 #endif
