@@ -145,9 +145,8 @@ enum status ledger_grant_anew(struct ledger *ledger, struct store_tx *tx,
     if (status == ST_OK)
         status = ledger_account(ledger, tx, promise->dataset, &account, error);
     if (status == ST_OK)
-        status = account != NULL
-                     ? ledger_state_unused(ledger_state_view(account), error)
-                     : ledger_state_missing(promise->dataset, error);
+        status = account != NULL ? balances_unused(ledger_state_view(account), error)
+                                 : balances_missing(promise->dataset, error);
     if (status == ST_OK)
         status = ledger_change_grant(ledger, tx, account, promise, true, error);
     pthread_mutex_unlock(&ledger->lock);
@@ -157,7 +156,7 @@ enum status ledger_grant_anew(struct ledger *ledger, struct store_tx *tx,
 static enum status check_fits(const struct balances *balances,
                               const struct holding *holding, struct error *error)
 {
-    switch (ledger_state_fits(balances, holding->parts, holding->charge)) {
+    switch (balances_fits(balances, holding->parts, holding->charge)) {
     case FITS_YES: return ST_OK;
     case FITS_HELD:
         return error_set(error, ST_BUDGET_HELD,
@@ -175,7 +174,7 @@ static enum status hold(struct ledger *ledger, struct store_tx *tx,
 {
     uint8_t bytes[ENTRY_CURVE_SIZE];
     const struct balances *balances = ledger_state_view(account);
-    enum parts named = ledger_state_named(balances, holding->parts);
+    enum parts named = balances_named(balances, holding->parts);
     entry_curve_encode(bytes, holding->charge);
     char *meta = entry_reserve_render(claim->mechanism, named, claim->engine);
     struct ledger_row row = {.dataset = account->dataset.text,
@@ -209,9 +208,9 @@ static enum status reserve(struct ledger *ledger, struct store_tx *tx,
                               claim->principal->name};
     const struct balances *balances = ledger_state_view(account);
     enum status status =
-        ledger_state_charge(&charge, balances, claim->mechanism, ledger->prices, error);
+        balances_charge(&charge, balances, claim->mechanism, ledger->prices, error);
     if (status == ST_OK)
-        status = ledger_state_parts(&holding.parts, balances, claim->parts, error);
+        status = balances_parts(&holding.parts, balances, claim->parts, error);
     if (status == ST_OK)
         status = check_fits(balances, &holding, error);
     return status == ST_OK ? hold(ledger, tx, account, claim, &holding, error) : status;
@@ -227,7 +226,7 @@ enum status ledger_reserve(struct ledger *ledger, struct store_tx *tx,
     if (status == ST_OK)
         status = ledger_account(ledger, tx, claim->dataset, &account, error);
     if (status == ST_OK && account == NULL)
-        status = ledger_state_missing(claim->dataset, error);
+        status = balances_missing(claim->dataset, error);
     if (status == ST_OK && ledger_state_reservation(&ledger->state, claim->job) != NULL)
         status = error_set(error, ST_ALREADY_EXISTS, "job %s has a reservation",
                            claim->job->text);
@@ -369,8 +368,8 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
     struct entry_commit commit = {
         .reserve_seq = reservation->entry.seq,
         .steps = reservation_view(reservation)->authorised,
-        .parts = ledger_state_named(ledger_state_view(reservation->account),
-                                    reservation->parts),
+        .parts =
+            balances_named(ledger_state_view(reservation->account), reservation->parts),
         .has_model = model_sha256 != NULL};
     if (model_sha256 != NULL)
         memcpy(commit.model_sha256, model_sha256, SHA256_SIZE);

@@ -71,7 +71,7 @@ enum status ledger_change_append(struct ledger *ledger, struct store_tx *tx,
 
 /* Opens the next epoch of the promise's dataset, whose account is given; if it has none
  * (NULL), the first. If anew is true, the grant takes the place of the one in force,
- * which ledger_state_unused allows.
+ * which balances_unused allows.
  *   ST_INVALID, ST_NOT_FOUND  as ledger_grant */
 enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
                                 struct account *account,

@@ -72,7 +72,7 @@ static struct epoch epoch_of(const struct balances *balances, uint64_t number)
 {
     const struct epoch *closed =
         epochs_find(&balances->parts[PART_TRAIN].closed, number);
-    return closed != NULL ? *closed : ledger_state_epoch(balances, PART_TRAIN);
+    return closed != NULL ? *closed : balances_epoch(balances, PART_TRAIN);
 }
 
 static bool has_epoch(const struct balances *balances, uint64_t number)

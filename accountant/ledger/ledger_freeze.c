@@ -24,7 +24,7 @@ static enum status regrant(struct ledger *ledger, struct store_tx *tx,
     if (status != ST_OK)
         return status;
     if (account == NULL)
-        return ledger_state_missing(dataset, error);
+        return balances_missing(dataset, error);
     const struct balances *balances = ledger_state_view(account);
     if (!balances->frozen)
         return error_set(error, ST_INVALID, "dataset %s is not frozen", dataset->text);

@@ -93,7 +93,7 @@ static bool account_of(struct reading *reading, const struct dataset_id *dataset
 static bool may_replace(const struct account *account, const struct ledger_row *row)
 {
     return account != NULL && entry_replaces(row) == account->now->grant_seq &&
-           ledger_state_unused(account->now, NULL) == ST_OK;
+           balances_unused(account->now, NULL) == ST_OK;
 }
 
 static bool read_grant(struct reading *reading, const struct ledger_row *row,
@@ -211,7 +211,7 @@ static bool read_commit(struct reading *reading, const struct ledger_row *row,
     if (!entry_commit_parse(&commit, row) ||
         commit.reserve_seq != reservation->entry.seq)
         return wrong(reading, row->seq, "is not the form of a COMMIT");
-    if (commit.parts != ledger_state_named(account->now, reservation->parts))
+    if (commit.parts != balances_named(account->now, reservation->parts))
         return wrong(reading, row->seq, "commits to other parts than were reserved");
     if (commit.steps != reservation->now.authorised)
         return wrong(reading, row->seq, "commits other steps than were authorised");
@@ -253,7 +253,7 @@ static bool keep_sound(struct reading *reading, const struct ledger_row *row)
 {
     struct dataset_id dataset;
     if (!dataset_id_parse(&dataset, row->dataset) ||
-        !ledger_state_sound(
+        !balances_sound(
             ledger_state_view(ledger_state_account(reading->state, &dataset))))
         return wrong(reading, row->seq, "passes the capacity at every weighted order");
     ledger_state_keep(reading->state);
@@ -507,7 +507,7 @@ static bool read_timeline(void *context, const struct timeline_row *row)
     if (account == NULL)
         return wrong_timeline(reading, row);
     struct balances *balances = ledger_state_change(reading->state, account);
-    const struct epoch last = ledger_state_epoch(balances, PART_TRAIN),
+    const struct epoch last = balances_epoch(balances, PART_TRAIN),
                        *epoch = row->epoch == last.number
                                     ? &last
                                     : epochs_find(&balances->parts[PART_TRAIN].closed,

@@ -5,12 +5,10 @@
  * drop at the end. So there is no undo code: dropping destroys the copy. */
 #include "accountant/ledger/ledger_state.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/mechanisms/round_up.h"
 #include "base/check.h"
 
 static void append(struct pointers *list, void *item)
@@ -63,16 +61,6 @@ static void take_out(struct pointers *sorted, const char *name)
     sorted->count--;
     memmove(sorted->items + at, sorted->items + at + 1,
             (sorted->count - at) * sizeof *sorted->items);
-}
-
-static void balances_destroy(struct balances *balances)
-{
-    if (balances != NULL) {
-        for (size_t p = 0; p < PARTS_MAX; p++)
-            epochs_fini(&balances->parts[p].closed);
-        free(balances->open);
-    }
-    free(balances);
 }
 
 static void account_destroy(struct account *account)
@@ -197,27 +185,12 @@ const struct balances *ledger_state_view(const struct account *account)
     return account->next != NULL ? account->next : account->now;
 }
 
-/* Has room for one reservation more, which a change may add. */
-static struct balances *copy_of(const struct balances *from)
-{
-    struct balances *copy = malloc(sizeof *copy);
-    CHECK(copy != NULL);
-    *copy = *from;
-    for (size_t p = 0; p < PARTS_MAX; p++)
-        copy->parts[p].closed = epochs_copy(&from->parts[p].closed);
-    copy->open = calloc(from->open_count + 1, sizeof *copy->open);
-    CHECK(copy->open != NULL);
-    if (from->open_count > 0)
-        memcpy(copy->open, from->open, from->open_count * sizeof *copy->open);
-    return copy;
-}
-
 struct balances *ledger_state_change(struct ledger_state *state,
                                      struct account *account)
 {
     static const struct balances nothing = {0};
     if (account->next == NULL) {
-        account->next = copy_of(account->now != NULL ? account->now : &nothing);
+        account->next = balances_copy(account->now != NULL ? account->now : &nothing);
         append(&state->changed_accounts, account);
     }
     return account->next;
@@ -235,28 +208,6 @@ ledger_state_change_reservation(struct ledger_state *state,
     return &reservation->next;
 }
 
-enum status ledger_state_unused(const struct balances *balances, struct error *error)
-{
-    if (balances->reserved || balances->parts[PART_TRAIN].closed.count > 0)
-        return error_set(error, ST_DATASET_IMMUTABLE,
-                         "its budget was drawn on: what was promised stays");
-    if (!balances->frozen)
-        return ST_OK;
-    return error_set(
-        error, ST_DATASET_FROZEN,
-        "a restored backup closed the budget's epoch: what was drawn on it "
-        "since is unknown");
-}
-
-/* The epoch in force is kept, because it counts. */
-static void close_epoch(struct balances *balances)
-{
-    for (unsigned p = 0; p < balances->part_count; p++) {
-        struct epoch before = ledger_state_epoch(balances, (enum part)p);
-        epochs_append(&balances->parts[p].closed, &before);
-    }
-}
-
 void ledger_state_grant(struct ledger_state *state, const struct granting *granting)
 {
     struct account *account = granting->account;
@@ -270,9 +221,9 @@ void ledger_state_grant(struct ledger_state *state, const struct granting *grant
     struct balances *balances = ledger_state_change(state, account);
     CHECK(balances->open_count == 0);
     if (granting->replaces)
-        CHECK(ledger_state_unused(balances, NULL) == ST_OK);
+        CHECK(balances_unused(balances, NULL) == ST_OK);
     else
-        close_epoch(balances);
+        balances_close_epoch(balances);
     balances->epoch++;
     balances->frozen = false;
     balances->grant = *granting->grant;
@@ -282,12 +233,6 @@ void ledger_state_grant(struct ledger_state *state, const struct granting *grant
     for (size_t p = 0; p < PARTS_MAX; p++)
         balances->parts[p].committed = balances->parts[p].held = (struct curve){{0}};
     state->next_tally.grants++;
-}
-
-/* Returns whether the reservation reads the part, and is charged to it. */
-static bool reads(const struct reservation *reservation, unsigned part)
-{
-    return ((unsigned)reservation->parts >> part & 1) != 0;
 }
 
 struct reservation *ledger_state_reserve_take(struct ledger_state *state,
@@ -309,66 +254,16 @@ struct reservation *ledger_state_reserve_take(struct ledger_state *state,
     insert(&state->reservations, reservation);
     ledger_state_change_reservation(state, reservation)->open = true;
 
-    struct balances *balances = ledger_state_change(state, account);
-    balances->open =
-        reallocarray(balances->open, balances->open_count + 1, sizeof *balances->open);
-    CHECK(balances->open != NULL);
-    balances->open[balances->open_count++] = reservation;
-    balances->reserved = true;
-    for (unsigned p = 0; p < balances->part_count; p++)
-        if (reads(reservation, p))
-            curve_add(&balances->parts[p].held, holding->charge);
+    balances_open(ledger_state_change(state, account), reservation);
     state->next_tally.reserves++;
     return reservation;
-}
-
-static void hold_all(struct balances *balances)
-{
-    for (unsigned p = 0; p < balances->part_count; p++) {
-        struct curve *held = &balances->parts[p].held;
-        *held = (struct curve){{0}};
-        for (size_t i = 0; i < balances->open_count; i++)
-            if (reads(balances->open[i], p))
-                curve_add(held, &balances->open[i]->held->charge);
-    }
-}
-
-static double held_at(const struct balances *balances, unsigned part, size_t order)
-{
-    double held = 0;
-    for (size_t i = 0; i < balances->open_count; i++)
-        if (reads(balances->open[i], part))
-            held = round_up_add(held, balances->open[i]->held->charge.at[order]);
-    return held;
-}
-
-static void hold_weighted(struct balances *balances)
-{
-    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
-        size_t order = balances->filter.weighted[i];
-        for (unsigned p = 0; p < balances->part_count; p++)
-            balances->parts[p].held.at[order] = held_at(balances, p, order);
-    }
 }
 
 void ledger_state_settle(struct ledger_state *state, struct reservation *reservation,
                          const struct curve *charge)
 {
-    struct balances *balances = ledger_state_change(state, reservation->account);
-    size_t kept = 0;
-    for (size_t i = 0; i < balances->open_count; i++) {
-        if (balances->open[i] != reservation)
-            balances->open[kept++] = balances->open[i];
-    }
-    CHECK(kept + 1 == balances->open_count);
-    balances->open_count = kept;
-    if (state->replaying)
-        hold_weighted(balances);
-    else
-        hold_all(balances);
-    for (unsigned p = 0; p < balances->part_count; p++)
-        if (reads(reservation, p))
-            curve_add(&balances->parts[p].committed, charge);
+    balances_settle(ledger_state_change(state, reservation->account), reservation,
+                    charge, state->replaying);
     ledger_state_change_reservation(state, reservation)->open = false;
     state->next_tally.commits++;
 }
@@ -394,7 +289,7 @@ bool ledger_state_sealed(struct ledger_state *state, const struct sealed_sum *su
         }
     balances->reserved = sum->reserved;
     balances->external = sum->external;
-    bool sound = ledger_state_sound(balances);
+    bool sound = balances_sound(balances);
     if (sound)
         ledger_state_keep(state);
     return sound;
@@ -405,37 +300,9 @@ void ledger_state_replayed(struct ledger_state *state)
     for (size_t i = 0; i < state->accounts.count; i++) {
         struct account *account = state->accounts.items[i];
         if (account->now != NULL)
-            hold_all(account->now);
+            balances_hold(account->now);
     }
     state->replaying = false;
-}
-
-struct epoch ledger_state_epoch(const struct balances *balances, enum part part)
-{
-    return (struct epoch){.number = balances->epoch,
-                          .grant = balances->grant,
-                          .filter = balances->filter,
-                          .committed = balances->parts[part].committed,
-                          .frozen = balances->frozen};
-}
-
-static bool is_within(const struct balances *balances, const struct part_balance *part)
-{
-    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
-        size_t order = balances->filter.weighted[i];
-        if (round_up_add(part->committed.at[order], part->held.at[order]) <=
-            balances->filter.capacity[i])
-            return true;
-    }
-    return false;
-}
-
-bool ledger_state_sound(const struct balances *balances)
-{
-    for (unsigned p = 0; p < balances->part_count; p++)
-        if (!is_within(balances, &balances->parts[p]))
-            return false;
-    return true;
 }
 
 void ledger_state_keep(struct ledger_state *state)
@@ -446,7 +313,7 @@ void ledger_state_keep(struct ledger_state *state)
         account->now = account->next;
         account->next = NULL;
         account->version++;
-        CHECK(ledger_state_sound(account->now));
+        CHECK(balances_sound(account->now));
     }
     for (size_t i = 0; i < state->changed_reservations.count; i++) {
         struct reservation *reservation = state->changed_reservations.items[i];
@@ -481,64 +348,4 @@ void ledger_state_drop(struct ledger_state *state)
     }
     state->changed_accounts.count = state->changed_reservations.count = 0;
     state->next_tally = state->tally;
-}
-
-enum status ledger_state_missing(const struct dataset_id *dataset, struct error *error)
-{
-    return error_set(error, ST_NOT_FOUND, "dataset %s has no budget", dataset->text);
-}
-
-enum status ledger_state_charge(struct curve *charge, const struct balances *balances,
-                                const struct mechanism *m, struct price_book *book,
-                                struct error *error)
-{
-    const struct price_terms terms = {.book = book};
-    if (balances->frozen)
-        return error_set(error, ST_DATASET_FROZEN,
-                         "a restored backup closed the budget's epoch");
-    if (balances->grant.relation != m->relation)
-        return error_set(
-            error, ST_INVALID, "the dataset's relation is %s, the job's %s",
-            relation_name(balances->grant.relation), relation_name(m->relation));
-    if (balances->grant.unit != m->unit)
-        return error_set(
-            error, ST_INVALID, "the dataset's privacy unit is the %s, the job's the %s",
-            privacy_unit_name(balances->grant.unit), privacy_unit_name(m->unit));
-    enum status status = price_charge(charge, m, &terms, error);
-    if (status != ST_OK)
-        return status;
-    for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
-        if (isfinite(charge->at[balances->filter.weighted[i]]))
-            return ST_OK;
-    }
-    return error_set(error, ST_INVALID, "the job's privacy loss is not finite");
-}
-
-enum status ledger_state_parts(enum parts *all, const struct balances *balances,
-                               enum parts parts, struct error *error)
-{
-    if (!division_resolve(&balances->grant.division, parts, all))
-        return error_set(error, ST_INVALID, "the dataset is not divided into parts");
-    return ST_OK;
-}
-
-enum parts ledger_state_named(const struct balances *balances, enum parts all)
-{
-    return balances->part_count > 1 ? all : PARTS_UNNAMED;
-}
-
-enum ledger_fits ledger_state_fits(const struct balances *balances, enum parts parts,
-                                   const struct curve *charge)
-{
-    enum ledger_fits all = FITS_YES;
-    for (unsigned p = 0; p < balances->part_count; p++) {
-        const struct part_balance *part = &balances->parts[p];
-        enum ledger_fits fits = FITS_YES;
-        if (((unsigned)parts >> p & 1) != 0)
-            fits =
-                filter_fits(&balances->filter, &part->committed, &part->held, charge);
-        if (fits == FITS_NO || (fits == FITS_HELD && all == FITS_YES))
-            all = fits;
-    }
-    return all;
 }

@@ -29,56 +29,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "accountant/ledger/entry.h"
+#include "accountant/ledger/balances.h"
 #include "accountant/ledger/head_chain.h"
 #include "accountant/ledger/ledger_inspector.h"
 #include "accountant/ledger/sealed_sum.h"
-#include "accountant/pricing/odometer.h"
-#include "accountant/pricing/price_book.h"
-
-struct reservation_state {
-    bool open;
-    uint64_t authorised;
-};
-
-struct held {                   /* kept of a reservation only while it is open */
-    struct mechanism mechanism; /* owned */
-    struct curve charge;        /* the price of all its steps, in each of its parts */
-    char actor[PRINCIPAL_NAME_SIZE]; /* of its RESERVE, and of its COMMIT */
-};
-
-struct reservation {
-    struct job_id job; /* first: the index sorts by it; base/id.h, job_evaluation_id */
-    struct account *account;
-    struct held *held; /* owned; NULL once settled: most are, and stay in memory */
-    enum parts parts;  /* the parts that it reads; never PARTS_UNNAMED */
-    bool durable;      /* its RESERVE is durable */
-    bool changed;      /* next differs from now */
-    uint64_t steps;
-    struct ledger_entry_name entry;
-    uint64_t raising; /* a transaction of STORE_MARK raises now.authorised to this; 0:
-                       * none does */
-    struct reservation_state now, next;
-};
-
-struct part_balance { /* the sums of one part, which has the grant's whole capacity */
-    struct curve committed, held;
-    struct epochs closed; /* the epochs before this one, oldest first */
-};
-
-struct balances {
-    uint64_t epoch;
-    bool frozen;
-    uint64_t grant_seq; /* the entry of the grant that is in force */
-    bool reserved;      /* whether anything was ever reserved, in any epoch */
-    bool external; /* whether anything was ever reserved for work that runs elsewhere */
-    struct grant grant;
-    struct filter filter;
-    unsigned part_count; /* 1 or 2, the same in every epoch */
-    struct part_balance parts[PARTS_MAX];
-    size_t open_count;
-    struct reservation **open;
-};
 
 struct account {
     struct dataset_id dataset;   /* first: the index sorts by it */
@@ -136,7 +90,7 @@ struct granting { /* a GRANT, as the state takes it */
     const struct grant *grant;
     const struct filter *filter;
     uint64_t seq; /* its entry */
-    /* It takes the place of the one before, which ledger_state_unused allows. */
+    /* It takes the place of the one before, which balances_unused allows. */
     bool replaces;
 };
 /* Opens the next epoch of the dataset, which is its first if it has no account. The
@@ -144,11 +98,6 @@ struct granting { /* a GRANT, as the state takes it */
  * is NULL, it was shown that there is none, not only that none is in memory. */
 void ledger_state_grant(struct ledger_state *state, const struct granting *granting);
 
-/* Returns ST_OK if another grant may take the place of the one in force: nothing was
- * ever reserved under it, and no restored backup has touched it.
- *   ST_DATASET_IMMUTABLE  something was reserved, or a restored backup closed an epoch
- *   ST_DATASET_FROZEN     a restored backup froze it: reservations may be lost */
-enum status ledger_state_unused(const struct balances *balances, struct error *error);
 struct holding { /* the contents of a new reservation */
     const struct job_id *job;
     struct mechanism *mechanism_take;
@@ -174,36 +123,5 @@ void ledger_state_replayed(struct ledger_state *state);
 
 void ledger_state_keep(struct ledger_state *state);
 void ledger_state_drop(struct ledger_state *state);
-
-/* Returns the open epoch of one part, in the odometer's form. */
-struct epoch ledger_state_epoch(const struct balances *balances, enum part part);
-
-/* Returns whether every part has a weighted order with committed + held within its
- * capacity. */
-bool ledger_state_sound(const struct balances *balances);
-
-/* *charge = the cost of m on an account, if m may be charged there. A charge that the
- * book has is not computed again; book may be NULL.
- *   ST_INVALID, ST_DATASET_FROZEN  as ledger_reserve */
-enum status ledger_state_charge(struct curve *charge, const struct balances *balances,
-                                const struct mechanism *m, struct price_book *book,
-                                struct error *error);
-
-/* *all = the parts that parts denotes (part.h).
- *   ST_INVALID  there is no such part */
-enum status ledger_state_parts(enum parts *all, const struct balances *balances,
-                               enum parts parts, struct error *error);
-
-/* Returns the parts as an entry names them: those of an undivided dataset have no
- * names. */
-enum parts ledger_state_named(const struct balances *balances, enum parts all);
-
-/* Returns whether charge fits in each of the parts, which are resolved. FITS_HELD: in
- * each part where it does not fit, only what is held is in the way. */
-enum ledger_fits ledger_state_fits(const struct balances *balances, enum parts parts,
-                                   const struct curve *charge);
-
-/* ST_NOT_FOUND: dataset has no budget. */
-enum status ledger_state_missing(const struct dataset_id *dataset, struct error *error);
 
 #endif

@@ -135,7 +135,7 @@ static void copy_balance(struct balance *balance, const struct balances *from,
  * them. */
 static struct epochs epochs_of(const struct balances *balances, enum part part)
 {
-    struct epoch last = ledger_state_epoch(balances, part);
+    struct epoch last = balances_epoch(balances, part);
     struct epochs epochs = epochs_copy(&balances->parts[part].closed);
     epochs_append(&epochs, &last);
     return epochs;
@@ -155,7 +155,7 @@ struct division ledger_division(struct ledger *ledger, const struct dataset_id *
 static enum status missing(const struct ledger_part *part, struct error *error)
 {
     return part->part == PART_TRAIN
-               ? ledger_state_missing(part->dataset, error)
+               ? balances_missing(part->dataset, error)
                : error_set(error, ST_NOT_FOUND, "dataset %s has no budget of a %s",
                            part->dataset->text, part_name(part->part));
 }
@@ -306,7 +306,7 @@ static void look_ahead(struct outlook *outlook, const struct looking *looking,
                        uint64_t times_max)
 {
     const struct balances *now = &looking->now;
-    outlook->fits = ledger_state_fits(now, looking->parts, &outlook->charge);
+    outlook->fits = balances_fits(now, looking->parts, &outlook->charge);
     outlook->part = looking->parts == PARTS_HOLDOUT ? PART_HOLDOUT : PART_TRAIN;
     count_times(outlook, looking, times_max);
     const struct part_balance *part = &now->parts[outlook->part];
@@ -326,7 +326,7 @@ static enum status look(struct ledger *ledger, const struct dataset_id *dataset,
     pthread_mutex_lock(&ledger->lock);
     enum status status = durable(ledger, dataset, &from, error);
     if (status == ST_OK && from == NULL)
-        status = ledger_state_missing(dataset, error);
+        status = balances_missing(dataset, error);
     if (from != NULL) {
         looking->now = *from;
         for (unsigned p = 0; p < from->part_count; p++)
@@ -345,11 +345,10 @@ enum status ledger_outlook(struct ledger *ledger,
     enum status status = look(ledger, question->dataset, &looking, error);
     if (status != ST_OK)
         return status;
-    status = ledger_state_charge(&made.charge, &looking.now, question->mechanism,
-                                 ledger->prices, error);
+    status = balances_charge(&made.charge, &looking.now, question->mechanism,
+                             ledger->prices, error);
     if (status == ST_OK)
-        status =
-            ledger_state_parts(&looking.parts, &looking.now, question->parts, error);
+        status = balances_parts(&looking.parts, &looking.now, question->parts, error);
     if (status == ST_OK) {
         look_ahead(&made, &looking, question->times_max);
         *outlook = made;
@@ -389,8 +388,8 @@ enum status ledger_unused(struct ledger *ledger, const struct dataset_id *datase
     pthread_mutex_lock(&ledger->lock);
     enum status status = durable(ledger, dataset, &balances, error);
     if (status == ST_OK)
-        status = balances != NULL ? ledger_state_unused(balances, error)
-                                  : ledger_state_missing(dataset, error);
+        status = balances != NULL ? balances_unused(balances, error)
+                                  : balances_missing(dataset, error);
     pthread_mutex_unlock(&ledger->lock);
     return status;
 }
