@@ -1,6 +1,6 @@
 #include "accountant/ledger/ledger_accounts.h"
 
-#include "accountant/ledger/ledger_replay.h"
+#include "accountant/ledger/account_replay.h"
 #include "base/log.h"
 
 /* Nothing may be decided from an account that cannot be read. A store that is not
@@ -29,7 +29,7 @@ static enum status read_beside(struct store *store, const struct seal *seal,
         status = store_begin(store, STORE_SEALED, &tx, error);
         if (status != ST_OK)
             return status;
-        status = ledger_replay_sealed(loaded, seal, dataset, tx, error);
+        status = account_replay_sealed(loaded, seal, dataset, tx, error);
     } while (store_again(tx, &status, error));
     return status;
 }
@@ -44,7 +44,7 @@ static enum status read_aside(struct ledger *ledger, struct store_tx *tx,
     const struct seal seal = ledger->state.seal;
     pthread_mutex_unlock(&ledger->lock);
     enum status status =
-        tx != NULL ? ledger_replay_sealed(loaded, &seal, dataset, tx, error)
+        tx != NULL ? account_replay_sealed(loaded, &seal, dataset, tx, error)
                    : read_beside(ledger->store, &seal, dataset, loaded, error);
     pthread_mutex_lock(&ledger->lock);
     return status;
@@ -63,7 +63,7 @@ enum status ledger_account(struct ledger *ledger, struct store_tx *tx,
     ledger_state_init(&loaded);
     enum status status = read_aside(ledger, tx, dataset, &loaded, error);
     if (status == ST_OK)
-        status = ledger_replay_adopt(&ledger->state, &loaded, error);
+        status = account_replay_adopt(&ledger->state, &loaded, error);
     ledger_state_fini(&loaded);
     *out = ledger_state_account(&ledger->state, dataset);
     return status == ST_OK ? ST_OK : fail(ledger, status, error);
@@ -93,6 +93,6 @@ enum status ledger_accounts_all(struct ledger *ledger, struct store_tx *tx,
 {
     struct error said = {0};
     error = error != NULL ? error : &said;
-    enum status status = ledger_replay_rest(&ledger->state, tx, error);
+    enum status status = account_replay_rest(&ledger->state, tx, error);
     return status == ST_OK ? ST_OK : fail(ledger, status, error);
 }

@@ -20,33 +20,6 @@ enum status ledger_replay_read(struct ledger_state *state, struct head *head,
                                struct store *store, struct store_tx *tx,
                                struct error *error);
 
-/* *out = the dataset's account, or NULL if there is none. If it is not in memory and
- * state is partial, it is read and passed to the inspector, which a replaying start
- * does not call. Nothing that is pending in state changes.
- *   ST_CORRUPT, ST_IO  as above; *out is NULL, and state is as it was */
-enum status ledger_replay_account(struct ledger_state *state,
-                                  const struct dataset_id *dataset, struct store_tx *tx,
-                                  struct account **out, struct error *error);
-
-/* Reads all accounts that are not in memory, in the same way; state is not partial
- * after that. */
-enum status ledger_replay_rest(struct ledger_state *state, struct store_tx *tx,
-                               struct error *error);
-
-/* Reads into loaded, which is empty, what the newest SEAL, which is seal, authenticates
- * of the dataset, or of all datasets if dataset is NULL.
- *   ST_CORRUPT, ST_IO  as above; loaded must still be finished */
-enum status ledger_replay_sealed(struct ledger_state *loaded, const struct seal *seal,
-                                 const struct dataset_id *dataset, struct store_tx *tx,
-                                 struct error *error);
-
-/* Moves into state the accounts of loaded, as read by ledger_replay_sealed, that state
- * does not have by now; they are passed to the inspector, which a replaying start does
- * not call. After that loaded can only be finished.
- *   ST_CORRUPT  the inspector refuses one; state has none of them */
-enum status ledger_replay_adopt(struct ledger_state *state, struct ledger_state *loaded,
-                                struct error *error);
-
 /* Reads what the store has in addition to state, which is computed from a prefix of its
  * entries: the entries after head, the marks of their jobs, or every mark if all_marks
  * is set, and all freezes and marks if there are new freezes. No change of a
