@@ -7,8 +7,7 @@
  *
  * The inverse questions (how much noise, how many steps, which rate) search with the
  * answer itself: calibration calls a function named _excess to get how far a mechanism
- * is from fitting. The room of a balance is found in the same way, with the ledger's
- * own sums. */
+ * is from fitting. */
 #include "accountant/pricing/figures.h"
 
 #include <math.h>
@@ -27,10 +26,8 @@
 struct price {
     const struct mechanism *m;
     uint64_t steps;
-    double delta;   /* what the question allows, less the noise's share */
-    double epsilon; /* what may be spent */
-    const struct balance *balance;
-    double fraction;    /* of what is left in it */
+    double delta;       /* what the question allows, less the noise's share */
+    double epsilon;     /* what may be spent */
     double effort;      /* what composing losses may still take (pld.h) */
     double last_effort; /* what the last composition took */
     double terms;       /* that the search has taken so far */
@@ -41,7 +38,7 @@ struct price {
     struct proof_scratch scratch;
 };
 
-static enum status delta_check(double delta, struct error *error)
+enum status figure_check_delta(double delta, struct error *error)
 {
     if (!(delta > 2 * LEDGER_NOISE_DELTA && delta < 1))
         return error_set(error, ST_INVALID, "delta outside (2^-39, 1)");
@@ -54,7 +51,7 @@ static enum status target_check(const struct mechanism *m, double epsilon, doubl
     enum status status = cost_supports(m, error);
     if (status == ST_OK && !(epsilon > 0 && isfinite(epsilon)))
         status = error_set(error, ST_INVALID, "epsilon is a finite number above 0");
-    return status == ST_OK ? delta_check(delta, error) : status;
+    return status == ST_OK ? figure_check_delta(delta, error) : status;
 }
 
 /* Returns whether the profile without sampling is the mechanism's own, and so exact. */
@@ -129,7 +126,7 @@ enum status figure_epsilon(struct figure *figure, const struct mechanism *m,
 {
     enum status status = cost_supports(m, error);
     if (status == ST_OK)
-        status = delta_check(delta, error);
+        status = figure_check_delta(delta, error);
     if (status != ST_OK)
         return status;
     if (steps > mechanism_steps(m))
@@ -432,86 +429,4 @@ enum status figure_rate(double *sampling_rate, const struct mechanism *m,
                          epsilon);
     *sampling_rate = rate;
     return ST_OK;
-}
-
-/* Returns, as a log ratio, how far a mechanism of this cost is from fitting at one
- * weighted order. Sums are taken in both groupings that the ledger may use, so that a
- * full fraction fits there too. */
-static double room_excess(const struct price *p, size_t weighted, double cost)
-{
-    const struct balance *b = p->balance;
-    size_t i = b->weighted[weighted];
-    double used = round_up_add(b->committed.at[i], b->held.at[i]);
-    double room = b->capacity[weighted] - used;
-    if (!(room > 0))
-        return INFINITY;
-    double allowed = p->fraction * room;
-    double one = round_up_add(used, cost);
-    double other = round_up_add(b->committed.at[i], round_up_add(b->held.at[i], cost));
-    if (cost <= allowed && fmax(one, other) <= b->capacity[weighted])
-        return fmin(0, log(cost / allowed));
-    return fmax(0x1p-60, log(cost / allowed));
-}
-
-static double balance_excess(void *context, const struct mechanism *m)
-{
-    struct price *p = context;
-    double least = INFINITY;
-    if (cost_terms(m) > FIGURE_TERMS_MAX)
-        return INFINITY;
-    for (size_t w = 0; w < LEDGER_WEIGHTED; w++) {
-        double order = curve_orders[p->balance->weighted[w]];
-        double charge = cost_of(&p->scratch, m, mechanism_steps(m), order);
-        least = fmin(least, room_excess(p, w, filter_round_up(charge)));
-    }
-    return least;
-}
-
-enum status figure_noise_for_fraction(double *noise_multiplier,
-                                      const struct mechanism *m,
-                                      const struct balance *balance, double fraction,
-                                      struct error *error)
-{
-    enum status status = cost_supports(m, error);
-    if (status != ST_OK)
-        return status;
-    if (!(fraction > 0 && fraction <= 1))
-        return error_set(error, ST_INVALID, "budget_fraction outside (0, 1]");
-    struct price p = {.balance = balance, .fraction = fraction};
-    struct calibration c = {balance_excess, &p};
-    if (calibration_noise(noise_multiplier, m, c))
-        return ST_OK;
-    struct balance settled = *balance;
-    settled.held = (struct curve){0};
-    p.balance = &settled;
-    double unused;
-    if (calibration_noise(&unused, m, c))
-        return error_set(error, ST_BUDGET_HELD, "open reservations hold what is left");
-    return error_set(error, ST_BUDGET_EXHAUSTED, "nothing is left of the budget");
-}
-
-enum status figure_room(struct figure_room *room, const struct mechanism *m,
-                        const struct balance *balance, double delta,
-                        struct error *error)
-{
-    enum status status = cost_supports(m, error);
-    if (status == ST_OK)
-        status = delta_check(delta, error);
-    if (status != ST_OK)
-        return status;
-    struct price p = {.balance = balance, .fraction = 1};
-    struct calibration c = {balance_excess, &p};
-    double noise;
-    struct mechanism fitting = {0};
-    struct figure figure = {0};
-    uint64_t most_steps = m->run_count == 1 ? calibration_steps(m, c) : 0;
-    if (calibration_noise(&noise, m, c)) {
-        mechanism_copy(&fitting, m);
-        calibration_scale(&fitting, m, noise);
-        status = figure_epsilon(&figure, &fitting, mechanism_steps(m), delta, error);
-        mechanism_fini(&fitting);
-    }
-    if (status == ST_OK)
-        *room = (struct figure_room){figure.epsilon, most_steps};
-    return status;
 }

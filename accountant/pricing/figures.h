@@ -13,8 +13,7 @@
 #ifndef ACCOUNTANT_PRICING_FIGURES_H
 #define ACCOUNTANT_PRICING_FIGURES_H
 
-#include "accountant/pricing/budget_spent.h"
-#include "accountant/pricing/curve.h"
+#include "accountant/pricing/filter.h"
 #include "base/mechanism.h"
 
 /* A new job may take this much work to price, so that an estimate takes some 50 ms of a
@@ -29,7 +28,8 @@ struct figure {
 };
 
 /* Checks that a new job may have this mechanism.
- *   ST_INVALID  it is not supported (cost_supports), or takes more work to price than FIGURE_TERMS_MAX */
+ *   ST_INVALID  it is not supported (cost_supports), or takes more work to price
+ *               than FIGURE_TERMS_MAX */
 enum status figure_affords(const struct mechanism *m, struct error *error);
 
 /* epsilon of the first steps steps of m at delta.
@@ -80,25 +80,8 @@ enum status figure_steps(uint64_t *steps, const struct mechanism *m, double epsi
 enum status figure_rate(double *sampling_rate, const struct mechanism *m,
                         double epsilon, double delta, struct error *error);
 
-/* The least noise multiplier at which m's curve is, at some weighted order of the
- * balance, at most fraction * (capacity - committed - held).
- *   ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD  no multiplier in [0.05, 1e6] does */
-enum status figure_noise_for_fraction(double *noise_multiplier,
-                                      const struct mechanism *m,
-                                      const struct balance *balance, double fraction,
-                                      struct error *error);
-
-/* The room that a balance still has for a mechanism; 0 if none. */
-struct figure_room {
-    double largest_epsilon; /* tight, over its noise multipliers */
-    uint64_t most_steps;    /* of the mechanism as it is; 0 if it has several runs */
-};
-
-/* Computes the room for m in the balance, its epsilon at delta: shown to people whose
- * job does not fit.
- *   ST_INVALID  as figure_epsilon; *room is untouched */
-enum status figure_room(struct figure_room *room, const struct mechanism *m,
-                        const struct balance *balance, double delta,
-                        struct error *error);
+/* Checks that a job may have this delta.
+ *   ST_INVALID  it is not in (2^-39, 1) */
+enum status figure_check_delta(double delta, struct error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/pricing/balance_room.h"
 #include "accountant/pricing/filter.h"
 #include "base/check.h"
 #include "base/hash.h"
@@ -121,8 +122,8 @@ static enum status compute(struct price *price, const struct asked *asked,
         return (terms->by_losses ? figure_noise_pld : figure_noise)(
             &price->noise, m, asked->target, terms->delta, error);
     case ASK_NOISE_FOR_FRACTION:
-        return figure_noise_for_fraction(&price->noise, m, asked->balance,
-                                         asked->target, error);
+        return balance_room_noise(&price->noise, m, asked->balance, asked->target,
+                                  error);
     }
     return error_set(error, ST_INTERNAL, "no such question");
 }

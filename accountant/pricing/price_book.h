@@ -5,7 +5,7 @@
  *
  *   charge     filter_charge of the whole mechanism
  *   figure     figure_epsilon or figure_epsilon_pld of the whole mechanism
- *   noise      figure_noise, figure_noise_pld or figure_noise_for_fraction
+ *   noise      figure_noise, figure_noise_pld or balance_room_noise
  *
  * The book also keeps refusals (no noise gives that epsilon). It holds
  * PRICE_BOOK_ENTRIES prices; a new price replaces the least recently used one of its
@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "accountant/pricing/budget_spent.h"
 #include "accountant/pricing/figures.h"
 #include "base/mechanism.h"
 
@@ -63,7 +64,7 @@ enum status price_noise(double *noise, const struct mechanism *m, double epsilon
 
 /* *noise = the multiplier at which m takes the fraction of what is left in the balance.
  * delta and by_losses are not read.
- *   ST_INVALID, ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD  as figure_noise_for_fraction
+ *   ST_INVALID, ST_BUDGET_EXHAUSTED, ST_BUDGET_HELD  as balance_room_noise
  *   ST_QUEUE_FULL  known_only, and it is not in the book */
 enum status price_noise_for_fraction(double *noise, const struct mechanism *m,
                                      const struct balance *balance, double fraction,

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "accountant/ledger/ledger_view.h"
+#include "accountant/pricing/balance_room.h"
 #include "accountant/pricing/figures.h"
 #include "api/requests/charge_request.h"
 
@@ -36,7 +37,7 @@ struct charge_estimate {
     const struct charge_request *request;
     struct charge_figures figures;
     const struct outlook *outlook;
-    struct figure_room room;
+    struct balance_room room;
     const char *priced_as; /* the mechanism's canonical text */
 };
 

@@ -7,6 +7,7 @@
 #include <microhttpd.h>
 
 #include "accountant/ledger/ledger_view.h"
+#include "accountant/pricing/balance_room.h"
 #include "accountant/pricing/figures.h"
 #include "api/http/query.h"
 #include "api/http/roles.h"
@@ -76,7 +77,7 @@ static enum status estimate(struct charge_creation *charging, struct request *re
     if (status == ST_OK)
         status = look_ahead(charging, &outlook, error);
     if (status == ST_OK)
-        status = figure_room(&view.room, &charging->mechanism, &outlook.balance,
+        status = balance_room_find(&view.room, &charging->mechanism, &outlook.balance,
                              charging->figures.delta, error);
     if (status == ST_OK && outlook.fits != FITS_NO)
         status = charge_creation_check_promise(charging, error);

@@ -4,6 +4,7 @@
 #include <microhttpd.h>
 
 #include "accountant/ledger/ledger_view.h"
+#include "accountant/pricing/balance_room.h"
 #include "accountant/pricing/figures.h"
 #include "accountant/pricing/selection_cost.h"
 #include "api/http/query.h"
@@ -151,7 +152,7 @@ static enum status find_room(struct daemon_state *context, const struct job_plan
                              struct outlook *outlook, struct estimate_view *view,
                              struct error *error)
 {
-    struct figure_room room = {0};
+    struct balance_room room = {0};
     const struct ledger_question question = {
         .dataset = &plan->request.dataset,
         .mechanism = &plan->mechanism,
@@ -160,7 +161,7 @@ static enum status find_room(struct daemon_state *context, const struct job_plan
     };
     enum status status = ledger_outlook(context->ledger, &question, outlook, error);
     if (status == ST_OK)
-        status = figure_room(&room, &plan->mechanism, &outlook->balance,
+        status = balance_room_find(&room, &plan->mechanism, &outlook->balance,
                              plan->request.delta, error);
     if (status != ST_OK)
         return status;

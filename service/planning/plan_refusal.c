@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "accountant/ledger/ledger_view.h"
+#include "accountant/pricing/balance_room.h"
 #include "accountant/pricing/figures.h"
 #include "api/views/problem.h"
 #include "service/access/policy.h"
@@ -22,10 +23,10 @@ static void refusal_fill(struct daemon_state *context, const struct policy_asked
     const struct ledger_question question = {asked->dataset, m, 1, asked->parts};
     const struct balance *balance = &refusal->outlook.balance;
     struct problem *problem = &refusal->problem;
-    struct figure_room room;
+    struct balance_room room;
     problem->has_most_steps = m->run_count == 1;
     if (ledger_outlook(context->ledger, &question, &refusal->outlook, NULL) != ST_OK ||
-        figure_room(&room, m, balance, asked->delta, NULL) != ST_OK)
+        balance_room_find(&room, m, balance, asked->delta, NULL) != ST_OK)
         return;
     problem->largest_epsilon = room.largest_epsilon;
     problem->most_steps = room.most_steps;

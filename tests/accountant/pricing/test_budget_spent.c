@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "accountant/pricing/balance_room.h"
 #include "accountant/pricing/figures.h"
 #include "tests/expect.h"
 
@@ -110,8 +111,8 @@ static void no_job_that_fits_passes_the_ceiling(void **state)
                                   .relation = RELATION_ZERO_OUT,
                                   .runs = &run,
                                   .run_count = 1};
-            struct figure_room room = {0};
-            assert_int_equal(figure_room(&room, &m, &balance, delta, NULL), ST_OK);
+            struct balance_room room = {0};
+            assert_int_equal(balance_room_find(&room, &m, &balance, delta, NULL), ST_OK);
             assert_true(room.largest_epsilon <= ceiling);
             largest = fmax(largest, room.largest_epsilon);
         }

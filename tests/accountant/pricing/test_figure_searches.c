@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "accountant/pricing/balance_room.h"
 #include "tests/expect.h"
 #include "tests/accountant/figure_fixture.h"
 
@@ -99,13 +100,13 @@ static void a_fraction_of_the_budget_fits_and_the_whole_leaves_nothing(void **st
     assert_int_equal(filter_charge(&balance.committed, &before, 300, NULL), ST_OK);
     assert_int_equal(filter_charge(&balance.held, &before, 200, NULL), ST_OK);
     for (double fraction = 0.01; fraction <= 1; fraction += 0.11) {
-        assert_int_equal(figure_noise_for_fraction(&run.noise_multiplier, &m, &balance,
+        assert_int_equal(balance_room_noise(&run.noise_multiplier, &m, &balance,
                                                    fraction, NULL),
                          ST_OK);
         assert_true(admits(&balance, &m));
     }
     assert_int_equal(
-        figure_noise_for_fraction(&run.noise_multiplier, &m, &balance, 1, NULL), ST_OK);
+        balance_room_noise(&run.noise_multiplier, &m, &balance, 1, NULL), ST_OK);
     assert_true(admits(&balance, &m));
     struct curve curve;
     assert_int_equal(filter_charge(&curve, &m, 1172, NULL), ST_OK);
@@ -113,13 +114,13 @@ static void a_fraction_of_the_budget_fits_and_the_whole_leaves_nothing(void **st
     curve_add(&balance.held, &curve);
     curve_add(&balance.held, &curve);
     assert_int_equal(
-        figure_noise_for_fraction(&run.noise_multiplier, &m, &balance, 0.5, NULL),
+        balance_room_noise(&run.noise_multiplier, &m, &balance, 0.5, NULL),
         ST_BUDGET_HELD);
     curve_add(&balance.committed, &balance.held);
     curve_add(&balance.committed, &curve);
     balance.held = (struct curve){0};
     assert_int_equal(
-        figure_noise_for_fraction(&run.noise_multiplier, &m, &balance, 0.5, NULL),
+        balance_room_noise(&run.noise_multiplier, &m, &balance, 0.5, NULL),
         ST_BUDGET_EXHAUSTED);
 }
 
@@ -129,8 +130,8 @@ static void room_is_the_last_that_the_ledger_admits(void **state)
     struct mechanism_run run = {0.01, 1.3, 9000};
     struct mechanism m = one(&run);
     struct balance balance = opened();
-    struct figure_room room;
-    assert_int_equal(figure_room(&room, &m, &balance, 1e-5, NULL), ST_OK);
+    struct balance_room room;
+    assert_int_equal(balance_room_find(&room, &m, &balance, 1e-5, NULL), ST_OK);
     assert_true(room.most_steps > 0);
     run.steps = room.most_steps;
     assert_true(admits(&balance, &m));
@@ -138,12 +139,12 @@ static void room_is_the_last_that_the_ledger_admits(void **state)
     assert_false(admits(&balance, &m));
     run.steps = 9000;
     double noise;
-    assert_int_equal(figure_noise_for_fraction(&noise, &m, &balance, 1, NULL), ST_OK);
+    assert_int_equal(balance_room_noise(&noise, &m, &balance, 1, NULL), ST_OK);
     run.noise_multiplier = noise;
     assert_true(epsilon_of(&m, 1e-5) == room.largest_epsilon);
     assert_true(room.largest_epsilon > 1.5 && room.largest_epsilon < 2);
     balance.capacity[0] = balance.capacity[1] = -0.3;
-    assert_int_equal(figure_room(&room, &m, &balance, 1e-5, NULL), ST_OK);
+    assert_int_equal(balance_room_find(&room, &m, &balance, 1e-5, NULL), ST_OK);
     assert_true(room.largest_epsilon == 0 && room.most_steps == 0);
 }
 
@@ -153,9 +154,9 @@ static void room_of_several_runs_has_no_steps(void **state)
     struct mechanism_run runs[] = {{0.01, 1.3, 90}, {0.02, 2.6, 10}};
     struct mechanism m = one(runs);
     struct balance balance = opened();
-    struct figure_room room = {.most_steps = 9};
+    struct balance_room room = {.most_steps = 9};
     m.run_count = 2;
-    assert_int_equal(figure_room(&room, &m, &balance, 1e-5, NULL), ST_OK);
+    assert_int_equal(balance_room_find(&room, &m, &balance, 1e-5, NULL), ST_OK);
     assert_true(room.largest_epsilon > 1 && room.most_steps == 0);
 }
 

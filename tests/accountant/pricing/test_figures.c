@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "accountant/pricing/balance_room.h"
 #include "accountant/pricing/pld.h"
 #include "tests/expect.h"
 #include "tests/accountant/figure_fixture.h"
@@ -446,7 +447,7 @@ static void bad_questions_are_refused(void **state)
     struct mechanism m = one(&run), bad = one(&bad_run), full = m, many = m;
     struct balance balance = opened();
     struct figure figure = {7, 7};
-    struct figure_room room = {7, 7};
+    struct balance_room room = {7, 7};
     double x = 7;
     uint64_t k = 7;
     static const double deltas[] = {0, -1, 1, 2, 0x1p-39, NAN, INFINITY};
@@ -466,7 +467,7 @@ static void bad_questions_are_refused(void **state)
         assert_int_equal(figure_noise_pld(&x, &m, 1, d, NULL), ST_INVALID);
         assert_int_equal(figure_steps(&k, &m, 1, d, NULL), ST_INVALID);
         assert_int_equal(figure_rate(&x, &m, 1, d, NULL), ST_INVALID);
-        assert_int_equal(figure_room(&room, &m, &balance, d, NULL), ST_INVALID);
+        assert_int_equal(balance_room_find(&room, &m, &balance, d, NULL), ST_INVALID);
     }
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
         double e = epsilons[i];
@@ -477,7 +478,7 @@ static void bad_questions_are_refused(void **state)
     }
     for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++)
         assert_int_equal(
-            figure_noise_for_fraction(&x, &m, &balance, fractions[i], NULL),
+            balance_room_noise(&x, &m, &balance, fractions[i], NULL),
             ST_INVALID);
     assert_int_equal(figure_epsilon(&figure, &bad, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_epsilon(&figure, &m, 91, 1e-5, NULL), ST_INVALID);
@@ -493,9 +494,9 @@ static void bad_questions_are_refused(void **state)
     assert_int_equal(figure_steps(&k, &many, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_rate(&x, &bad, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_rate(&x, &full, 1, 1e-5, NULL), ST_INVALID);
-    assert_int_equal(figure_noise_for_fraction(&x, &bad, &balance, 0.5, NULL),
+    assert_int_equal(balance_room_noise(&x, &bad, &balance, 0.5, NULL),
                      ST_INVALID);
-    assert_int_equal(figure_room(&room, &bad, &balance, 1e-5, NULL), ST_INVALID);
+    assert_int_equal(balance_room_find(&room, &bad, &balance, 1e-5, NULL), ST_INVALID);
     assert_true(figure.epsilon == 7 && x == 7 && k == 7);
     assert_true(room.largest_epsilon == 7 && room.most_steps == 7);
 }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "accountant/pricing/balance_room.h"
 #include "tests/expect.h"
 
 static const double delta = 1e-5;
@@ -64,7 +65,7 @@ static double lone_share(double epsilon, double order, const struct workload *wo
     mechanism_init(&m, MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT,
                    (struct mechanism_run){workload->sampling_rate, 1, workload->steps});
     if (fresh(&balance, epsilon, order) &&
-        figure_noise_for_fraction(&sigma, &m, &balance, 1, NULL) == ST_OK) {
+        balance_room_noise(&sigma, &m, &balance, 1, NULL) == ST_OK) {
         m.runs[0].noise_multiplier = sigma;
         assert_int_equal(figure_epsilon(&figure, &m, workload->steps, delta, NULL),
                          ST_OK);
