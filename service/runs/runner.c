@@ -33,11 +33,9 @@
 #include "service/runs/run_inputs.h"
 #include "service/runs/run_quality.h"
 #include "service/runs/run_result.h"
+#include "service/runs/run_schedule.h"
 #include "service/threads/reveal_delay.h"
 #include "service/threads/tick_clock.h"
-
-/* The most evaluations, and the most points of released values, that a job has. */
-enum { POINTS = 100 };
 
 struct run {
     struct daemon_state *context;
@@ -103,18 +101,6 @@ static void run_close(struct run *run)
     run_inputs_close(&run->inputs, run->context);
 }
 
-/* A hundredth of the job's steps, rounded up. */
-static uint64_t hundredth(const struct train_spec *train)
-{
-    return (train->steps + POINTS - 1) / POINTS;
-}
-
-/* The length of a block: a quarter of the job's steps, rounded up. */
-static uint64_t quarter(const struct train_spec *train)
-{
-    return (train->steps + REVEAL_QUARTERS - 1) / REVEAL_QUARTERS;
-}
-
 /* --- the gate: everything that depends on how long the steps took --- */
 
 /* Enters the clock's gate, to be left with tick_clock_leave. Returns false, outside
@@ -143,13 +129,10 @@ static bool is_last(const struct run *run)
     return steps_done(run) == run->train->steps || run->used_up;
 }
 
-/* The step that is shown: the last complete hundredth; in a private run the last
- * complete quarter; or the last step of all. */
 static uint64_t shown_step(const struct run *run)
 {
     uint64_t done = steps_done(run);
-    uint64_t part = run->is_private ? quarter(run->train) : hundredth(run->train);
-    return is_last(run) ? done : done - done % part;
+    return is_last(run) ? done : run_schedule_shown(run->train, run->is_private, done);
 }
 
 /* Waits at a mark of a private run, or until a stop takes effect. */
@@ -173,11 +156,9 @@ static void record(struct run *run, const struct evaluation_point *point)
 
 /* --- authorising --- */
 
-/* The step at which the next block ends, a function of the plan. */
 static uint64_t block_end(const struct run *run)
 {
-    uint64_t steps = run->train->steps, end = steps_done(run) + quarter(run->train);
-    return run->is_private && end < steps ? end : steps;
+    return run_schedule_block_end(run->train, run->is_private, steps_done(run));
 }
 
 /* Authorises the next block, or all steps if their prefixes have no price, and records
@@ -206,14 +187,6 @@ static enum status authorise(struct run *run, struct error *error)
 }
 
 /* --- points and evaluations --- */
-
-/* Returns how many steps lie between evaluations: one epoch or 1 % of the steps, the
- * larger of the two. */
-static uint64_t evaluation_period(const struct train_spec *train)
-{
-    uint64_t epoch = (train->records + train->batch_size - 1) / train->batch_size;
-    return epoch > hundredth(train) ? epoch : hundredth(train);
-}
 
 /* Records the evaluation of a public run, also in the job's row; keeps that of a
  * private run until its next mark. */
@@ -259,12 +232,9 @@ static enum status evaluate(struct run *run, struct error *error)
     return keep_evaluation(run, &point, error);
 }
 
-/* Returns whether the last step is a point, at which what was released is kept and a
- * public run shows progress: there is one every 1 % of the steps, and one at the
- * end. */
 static bool is_point(const struct run *run)
 {
-    return is_last(run) || steps_done(run) % hundredth(run->train) == 0;
+    return is_last(run) || run_schedule_is_point(run->train, steps_done(run));
 }
 
 static enum status keep_point(struct run *run, struct error *error)
@@ -302,32 +272,21 @@ static bool may_step(struct run *run)
     return !run->used_up;
 }
 
-static bool is_evaluation(const struct run *run)
-{
-    uint64_t done = trainer_steps_done(run->trainer);
-    return done % evaluation_period(run->train) == 0 || done == run->train->steps;
-}
-
-/* The step at which ranks stop, because something must be shown or decided: at the
- * next point or evaluation, at the end of the block, or, in a filtered run, after
- * one step. */
+/* The step at which ranks stop, because something must be shown or decided: in a
+ * filtered run after one step. */
 static uint64_t next_stop(const struct run *run)
 {
-    uint64_t done = trainer_steps_done(run->trainer), stop = run->block_end;
-    uint64_t point = (done / hundredth(run->train) + 1) * hundredth(run->train);
-    uint64_t period = evaluation_period(run->train);
-    uint64_t look = (done / period + 1) * period;
-    if (run_filter_guards(&job_plan(run->job)->mechanism))
-        return done + 1;
-    stop = point < stop ? point : stop;
-    return look < stop ? look : stop;
+    uint64_t done = trainer_steps_done(run->trainer);
+    return run_filter_guards(&job_plan(run->job)->mechanism)
+               ? done + 1
+               : run_schedule_stop(run->train, done, run->block_end);
 }
 
 static enum status step_ranks(struct run *run, struct error *error)
 {
     uint64_t stop = next_stop(run);
     bool evaluates = job_plan(run->job)->request.has_evaluation &&
-                     stop % evaluation_period(run->train) == 0;
+                     run_schedule_is_evaluation(run->train, stop);
     const struct rank_order order = {
         .until = stop, .wants_model = evaluates || stop == run->train->steps};
     return rank_group_take(run->company, &order, error);
@@ -339,7 +298,7 @@ static enum status step(struct run *run, struct error *error)
                                               : step_ranks(run, error);
     if (status == ST_OK && is_point(run))
         status = keep_point(run, error);
-    if (status == ST_OK && is_evaluation(run))
+    if (status == ST_OK && run_schedule_is_evaluation(run->train, steps_done(run)))
         status = evaluate(run, error);
     return status;
 }
@@ -364,7 +323,7 @@ static enum status close_short(struct run *run, struct error *error)
     const struct rank_order order = {.until = done, .wants_model = true};
     if (run->company != NULL)
         status = rank_group_take(run->company, &order, error);
-    if (status == ST_OK && done % hundredth(run->train) != 0)
+    if (status == ST_OK && !run_schedule_is_point(run->train, done))
         status = keep_point(run, error);
     if (status == ST_OK && run->evaluated != done)
         status = evaluate(run, error);
