@@ -3,13 +3,13 @@
  * stack of the calling function. So the path from any value to the root is available
  * when a value is refused, and costs nothing when it is not.
  *
- * A refusal writes that path as a JSON pointer (pointer_name, pointer_index) and as a
+ * A refusal writes that path as a JSON pointer (json_pointer.h) and as a
  * place, the ranks of the containers on the path, by which refusals are kept in the
  * order of the text (insert). They become faults of the caller's error when the reader
  * is closed.
  *
  * Text that is not JSON has no tree. Then the text itself is scanned up to the byte
- * where jansson stopped, keeping the containers that are open there (struct trail),
+ * where jansson stopped, keeping the containers that are open there (json_trail.h),
  * which gives the pointer of the member that was being read. The same scan finds text
  * that is nested too deep before jansson sees it. */
 #include "api/json/json_reader.h"
@@ -22,126 +22,17 @@
 #include <string.h>
 
 #include "api/json/fault.h"
+#include "api/json/json_trail.h"
 #include "api/json/json_wide.h"
 #include "base/check.h"
 
-enum {
-    POINTER_SIZE = sizeof((struct fault *)NULL)->pointer,
-    TEXT_SIZE = sizeof((struct fault *)NULL)->text
-};
-
-/* A JSON pointer under construction. Text that does not fit is cut off. */
-struct pointer {
-    size_t size;
-    char text[POINTER_SIZE];
-};
-
-static void pointer_put(struct pointer *pointer, const char *text, size_t size)
-{
-    for (size_t i = 0; i < size && pointer->size + 1 < POINTER_SIZE; i++)
-        pointer->text[pointer->size++] = text[i];
-    pointer->text[pointer->size] = '\0';
-}
-
-/* Appends one reference token, whose ~ and / are escaped (RFC 6901). */
-static void pointer_name(struct pointer *pointer, const char *name, size_t size)
-{
-    pointer_put(pointer, "/", 1);
-    for (size_t i = 0; i < size; i++) {
-        if (name[i] == '~')
-            pointer_put(pointer, "~0", 2);
-        else if (name[i] == '/')
-            pointer_put(pointer, "~1", 2);
-        else
-            pointer_put(pointer, &name[i], 1);
-    }
-}
-
-static void pointer_index(struct pointer *pointer, size_t index)
-{
-    char text[24];
-    int size = snprintf(text, sizeof text, "/%zu", index);
-    pointer_put(pointer, text, (size_t)size);
-}
-
-/* The path to a place in text that need not be JSON: the containers that are open
- * there, each a level. */
-struct level {
-    bool array, named; /* named: the name of the current member is known */
-    size_t index;
-    const char *name;
-    size_t name_size;
-};
-struct trail {
-    size_t depth;
-    struct level levels[LIMIT_JSON_DEPTH];
-};
-
-/* Returns the size of the string that starts at text[0] == '"', including its
- * closing quote. */
-static size_t string_size(const char *text, size_t size)
-{
-    size_t i = 1;
-    while (i < size && text[i] != '"')
-        i += text[i] == '\\' ? 2 : 1;
-    return i < size ? i + 1 : size;
-}
-
-static void trail_step(struct trail *trail, char c)
-{
-    struct level *level = trail->depth > 0 ? &trail->levels[trail->depth - 1] : NULL;
-    if (c == '{' || c == '[') {
-        trail->levels[trail->depth++] = (struct level){.array = c == '['};
-    } else if ((c == '}' || c == ']') && level != NULL) {
-        trail->depth--;
-    } else if (c == ',' && level != NULL) {
-        level->index++;
-        level->named = false;
-    }
-}
-
-/* Scans text up to its end. Returns false if it is nested deeper than
- * LIMIT_JSON_DEPTH. */
-static bool trail_follow(struct trail *trail, const char *text, size_t size)
-{
-    *trail = (struct trail){0};
-    for (size_t i = 0; i < size;) {
-        if (text[i] != '"') {
-            bool opens = text[i] == '{' || text[i] == '[';
-            if (opens && trail->depth == LIMIT_JSON_DEPTH)
-                return false;
-            trail_step(trail, text[i++]);
-            continue;
-        }
-        size_t length = string_size(text + i, size - i);
-        struct level *level =
-            trail->depth > 0 ? &trail->levels[trail->depth - 1] : NULL;
-        if (level != NULL && !level->array && !level->named && length >= 2) {
-            level->named = true;
-            level->name = text + i + 1;
-            level->name_size = length - 2;
-        }
-        i += length;
-    }
-    return true;
-}
-
-static void trail_pointer(const struct trail *trail, struct pointer *pointer)
-{
-    for (size_t i = 0; i < trail->depth; i++) {
-        const struct level *level = &trail->levels[i];
-        if (level->array)
-            pointer_index(pointer, level->index);
-        else if (level->named)
-            pointer_name(pointer, level->name, level->name_size);
-    }
-}
+enum { TEXT_SIZE = sizeof((struct fault *)NULL)->text };
 
 static void refuse_text(struct json_reader *reader, const char *body, size_t size,
                         const json_error_t *at)
 {
-    struct trail trail;
-    struct pointer pointer = {0};
+    struct json_trail trail;
+    struct json_pointer pointer = {0};
     struct fault fault = {.kind = FAULT_MALFORMED};
     size_t stop = at->position > 0 ? (size_t)at->position : 0;
     if (stop > size)
@@ -149,9 +40,9 @@ static void refuse_text(struct json_reader *reader, const char *body, size_t siz
     /* A closing bracket in the position of a value has not closed anything. */
     if (stop > 0 && (body[stop - 1] == ']' || body[stop - 1] == '}'))
         stop--;
-    trail_follow(&trail, body, stop);
-    trail_pointer(&trail, &pointer);
-    memcpy(fault.pointer, pointer.text, POINTER_SIZE);
+    json_trail_follow(&trail, body, stop);
+    json_trail_pointer(&trail, &pointer);
+    memcpy(fault.pointer, pointer.text, JSON_POINTER_SIZE);
     snprintf(fault.text, TEXT_SIZE, "line %d, column %d: %s", at->line, at->column,
              at->text);
     reader->status = fault_add(reader->error, &fault);
@@ -181,11 +72,11 @@ static void read_wide(struct json_reader *reader, const char *body, size_t size)
 enum status json_reader_open(struct json_reader *reader, struct json_node *root,
                              const char *body, size_t size, struct error *error)
 {
-    struct trail trail;
+    struct json_trail trail;
     json_error_t at;
     *reader = (struct json_reader){.status = ST_OK, .error = error};
     *root = (struct json_node){.reader = reader};
-    if (!trail_follow(&trail, body, size)) {
+    if (!json_trail_follow(&trail, body, size)) {
         refuse_depth(reader);
         return reader->status;
     }
@@ -206,7 +97,7 @@ struct place {
     size_t ranks[LIMIT_JSON_DEPTH];
 };
 
-struct denied_events {
+struct json_refusals {
     struct faults faults;              /* ordered by place */
     struct place places[LIMIT_FAULTS]; /* (faults.count) */
     size_t spoilt; /* the number that are not about unknown members */
@@ -251,7 +142,7 @@ static size_t rank_of(const struct json_node *node)
 /* A node knows its path to the root, and the pointer is written from the root down, so
  * this function calls itself with the parent first. The depth is bounded by that of
  * the text. */
-static void follow(const struct json_node *node, struct pointer *pointer,
+static void follow(const struct json_node *node, struct json_pointer *pointer,
                    struct place *place)
 {
     if (node->parent == NULL)
@@ -260,13 +151,13 @@ static void follow(const struct json_node *node, struct pointer *pointer,
     if (place->depth < LIMIT_JSON_DEPTH)
         place->ranks[place->depth++] = rank_of(node);
     if (node->name != NULL)
-        pointer_name(pointer, node->name, strlen(node->name));
+        json_pointer_name(pointer, node->name, strlen(node->name));
     else
-        pointer_index(pointer, node->index);
+        json_pointer_index(pointer, node->index);
 }
 
 /* Returns whether the value at pointer, or a container of it, was refused already. */
-static bool is_known(const struct denied_events *refusals, const char *pointer)
+static bool is_known(const struct json_refusals *refusals, const char *pointer)
 {
     for (size_t i = 0; i < refusals->faults.count; i++) {
         const char *refused = refusals->faults.list[i].pointer;
@@ -279,7 +170,7 @@ static bool is_known(const struct denied_events *refusals, const char *pointer)
 }
 
 /* Inserts the fault after all that come before it in the text. */
-static void insert(struct denied_events *refusals, const struct fault *fault,
+static void insert(struct json_refusals *refusals, const struct fault *fault,
                    const struct place *place)
 {
     struct fault *faults = refusals->faults.list;
@@ -310,7 +201,7 @@ static void refuse_list(struct json_node node, enum fault_kind kind, const char 
                         va_list arguments)
 {
     struct json_reader *reader = node.reader;
-    struct pointer pointer = {0};
+    struct json_pointer pointer = {0};
     struct place place = {0};
     struct fault fault = {.kind = node.value == NULL ? FAULT_MISSING : kind};
     if (has_ended(reader))
@@ -322,7 +213,7 @@ static void refuse_list(struct json_node node, enum fault_kind kind, const char 
     follow(&node, &pointer, &place);
     if (is_known(reader->refusals, pointer.text))
         return;
-    memcpy(fault.pointer, pointer.text, POINTER_SIZE);
+    memcpy(fault.pointer, pointer.text, JSON_POINTER_SIZE);
     vsnprintf(fault.text, TEXT_SIZE, format, arguments);
     insert(reader->refusals, &fault, &place);
 }

@@ -42,7 +42,7 @@ struct json_reader {
     enum status status; /* result of parsing; once closed, also of reading the values */
     struct error *error; /* the caller's; may be NULL */
     json_t *root;
-    struct denied_events *refusals; /* NULL: none so far */
+    struct json_refusals *refusals; /* NULL: none so far */
 };
 
 struct json_node {

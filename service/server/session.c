@@ -5,7 +5,7 @@
  * the first call, STAGE_BODY with the first call that brings no bytes, and STAGE_ANSWER
  * lasts until a reply is queued.
  *
- * Errors that show in the headers are found in admit, and answered before the body is
+ * Errors that show in the headers are found by header_check, and answered before the body is
  * read, unless the body is short (refusal_awaits_body). Errors that are found while the
  * body comes in (receive) are kept in refused and answered after the body, since the
  * library can only answer before or after a body. When the body is complete (complete),
@@ -20,10 +20,8 @@
 
 #include "api/http/request_target.h"
 #include "api/json/fault.h"
-#include "base/access_key.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "service/access/access.h"
 #include "service/audit/access_log.h"
 #include "service/audit/audit_event.h"
 #include "service/datasets/datasets.h"
@@ -43,6 +41,7 @@
 #include "service/ingest/upload.h"
 #include "service/process/daemon_state.h"
 #include "service/server/dispatch.h"
+#include "service/server/header_check.h"
 #include "service/threads/epoch_reclaim.h"
 #include "service/threads/long_polls.h"
 
@@ -280,71 +279,6 @@ static enum MHD_Result session_refuse(struct session *session,
 
 /* --- the stages --- */
 
-static enum status begin_upload(struct daemon_state *context, struct request *request,
-                                struct error *error)
-{
-    const struct upload_start start = {
-        .place = &request->match,
-        .principal = &request->caller.principal,
-        .content_length = request_header(request, "Content-Length"),
-        .offset = request_header(request, "Upload-Offset"),
-        .length = request_header(request, "Upload-Length"),
-    };
-    if (request->match.id[0] == '\0') { /* of no dataset: it creates a file of its
-                                           own */
-        struct file_id id;
-        file_id_make(&id);
-        const struct blob_name name = blob_of_weights(&id);
-        return upload_begin_new(context, request->upload, &start, &name, error);
-    }
-    struct dataset *dataset;
-    const struct access_question question = handler_question(request);
-    enum status status =
-        access_find_own_dataset(context, &question, request->match.id, &dataset, error);
-    return status == ST_OK ? upload_begin(context, request->upload, &start, error)
-                           : status;
-}
-
-static enum status begin_digest(struct session *session, struct error *error)
-{
-    const struct request *request = &session->request;
-    body_digest_destroy(session->digest);
-    return body_digest_begin(&session->digest,
-                             request_header(request, "Content-Digest"),
-                             request_header(request, "Repr-Digest"), error);
-}
-
-static enum status check_scope(const struct request *request, struct error *error)
-{
-    const struct access_question question = handler_question(request);
-    return access_check_scope(&question, error);
-}
-
-/* Checks everything that the headers say, before the request is read further. */
-static enum status check_headers(struct session *session, struct error *error)
-{
-    struct request *request = &session->request;
-    struct daemon_state *context = session->sessions->context;
-    enum status status =
-        request_guard_verdict(session->connection->gate, session->number, error);
-    if (status == ST_OK)
-        status = admission_find(request, context->config, authentication_asks(context),
-                                error);
-    if (status == ST_OK)
-        status = authentication_run(context, request, error);
-    if (status == ST_OK)
-        status = check_scope(request, error);
-    if (status == ST_OK)
-        status = admission_check(request, context->config, error);
-    if (status == ST_OK)
-        status = begin_digest(session, error);
-    if (status == ST_OK && request->match.route->body == BODY_FILE)
-        status = begin_upload(context, request, error);
-    if (status == ST_OK && session->digest != NULL)
-        upload_doubt(request->upload);
-    return status;
-}
-
 /* Returns whether a refused request is answered only after its body. A connection that
  * is closed with unread bytes is reset, and a reset destroys an answer that is on its
  * way. */
@@ -374,7 +308,9 @@ static enum MHD_Result admit(struct session *session)
         request_name_take(request, session->sessions->context->nonce,
                           &session->sessions->named);
     }
-    enum status status = check_headers(session, &error);
+    const struct header_check check = {request, session->connection->gate,
+                                       session->number, &session->digest};
+    enum status status = header_check_run(session->sessions->context, &check, &error);
     if (stale_read_retry_due_first(session->sessions->context, request, status) &&
         sessions_look(session->sessions, request))
         return MHD_YES;
