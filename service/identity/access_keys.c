@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,45 +50,15 @@ struct loading {
     struct error *error;
 };
 
-static bool read_principal(struct principal *principal,
-                           const struct access_key_row *row)
-{
-    bool good = principal_name_is_good(row->owner) &&
-                project_name_is_good(row->project) &&
-                role_parse(&principal->role, row->role) &&
-                key_scopes_parse(&principal->scopes, row->scopes);
-    if (!good)
-        return false;
-    strcpy(principal->name, row->owner); /* a good name fits */
-    strcpy(principal->project, row->project);
-    principal->via = VIA_BEARER;
-    return true;
-}
-
-static enum status read_row(struct key *key, const struct access_key_row *row,
-                            struct error *error)
-{
-    struct access_key *known = &key->known;
-    if (strlen(row->id) != ACCESS_KEY_ID_LENGTH ||
-        !read_principal(&known->principal, row))
-        return error_set(error, ST_CORRUPT, "an id, name, role or scope is none");
-    memcpy(known->id, row->id, ACCESS_KEY_ID_SIZE);
-    memcpy(known->principal.key, row->id, ACCESS_KEY_ID_SIZE);
-    known->create_ms = row->create_ms;
-    known->expire_ms = row->expire_ms;
-    known->revoke_ms = row->revoke_ms;
-    memcpy(key->sha256, row->sha256, SHA256_SIZE);
-    key->saved_day = row->used_day;
-    atomic_init(&key->used_day, row->used_day);
-    return key_policy_parse(&known->policy, row->policy, error);
-}
-
 /* Returns NULL if the row cannot be read. */
 static struct key *key_of(struct loading *loading, const struct access_key_row *row)
 {
     struct key *key = calloc(1, sizeof *key);
     CHECK(key != NULL);
-    loading->status = read_row(key, row, loading->error);
+    loading->status =
+        access_key_record_read(&key->known, key->sha256, row, loading->error);
+    key->saved_day = row->used_day;
+    atomic_init(&key->used_day, row->used_day);
     if (loading->status == ST_OK)
         return key;
     error_within(loading->error, loading->status, "table access_key, row %s", row->id);
@@ -255,39 +224,10 @@ bool access_key_is_good(const struct access_key *key, int64_t now_ms)
 
 /* --- changing --- */
 
-static enum status write_row(struct store_tx *tx, const struct key *key, bool is_new,
+static enum status write_key(struct store_tx *tx, const struct key *key, bool is_new,
                              struct error *error)
 {
-    const struct access_key *known = &key->known;
-    char scopes[KEY_SCOPES_SIZE];
-    char *policy = key_policy_render(&known->policy);
-    key_scopes_render(scopes, known->principal.scopes);
-    struct access_key_row row = {
-        .id = known->id,
-        .owner = known->principal.name,
-        .project = known->principal.project,
-        .role = role_name(known->principal.role),
-        .scopes = scopes,
-        .policy = policy,
-        .create_ms = known->create_ms,
-        .expire_ms = known->expire_ms,
-        .revoke_ms = known->revoke_ms,
-        .used_day = known->used_day,
-    };
-    memcpy(row.sha256, key->sha256, SHA256_SIZE);
-    enum status status = is_new ? access_key_row_insert(tx, &row, error)
-                                : access_key_row_update(tx, &row, error);
-    free(policy);
-    return status;
-}
-
-/* Names have no character that JSON would escape. */
-void access_key_detail(char detail[ACCESS_KEY_DETAIL_SIZE],
-                       const struct principal *principal)
-{
-    snprintf(detail, ACCESS_KEY_DETAIL_SIZE,
-             "{\"owner\":\"%s\",\"project\":\"%s\",\"role\":\"%s\"}", principal->name,
-             principal->project, role_name(principal->role));
+    return access_key_record_write(tx, &key->known, key->sha256, is_new, error);
 }
 
 static struct change *change_create(struct access_keys *keys, struct key *key)
@@ -330,7 +270,7 @@ enum status access_keys_add(struct access_keys *keys, struct store_tx *tx,
     known->policy = request->policy;
     known->create_ms = clock_wall_ms();
     known->expire_ms = known->create_ms + (int64_t)request->days * MS_PER_DAY;
-    enum status status = write_row(tx, key, true, error);
+    enum status status = write_key(tx, key, true, error);
     if (status != ST_OK) {
         free(key);
         return status;
@@ -377,7 +317,7 @@ static enum status end(struct access_keys *keys, struct store_tx *tx, const char
         known->expire_ms = times->expire_ms;
     if (known->revoke_ms == 0)
         known->revoke_ms = times->revoke_ms;
-    enum status status = write_row(tx, &written, false, error);
+    enum status status = write_key(tx, &written, false, error);
     if (status != ST_OK)
         return status;
     struct change *change = change_create(keys, key);
@@ -419,7 +359,7 @@ enum status access_keys_limit(struct access_keys *keys, struct store_tx *tx,
     if (key == NULL)
         return error_set(error, ST_NOT_FOUND, "no key \"%s\"", id);
     written.known.policy = *policy;
-    enum status status = write_row(tx, &written, false, error);
+    enum status status = write_key(tx, &written, false, error);
     if (status != ST_OK)
         return status;
     struct change *change = change_create(keys, key);
@@ -441,7 +381,7 @@ static enum status save_days(struct access_keys *keys, struct store_tx *tx)
         take_copy(keys, key->known.id, &written);
         if (written.known.used_day == key->saved_day)
             continue;
-        status = write_row(tx, &written, false, NULL);
+        status = write_key(tx, &written, false, NULL);
         key->saved_day = written.known.used_day;
     }
     return status;

@@ -18,22 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/requests/key_request.h"
-#include "base/access_key.h"
+#include "service/identity/access_key_record.h"
 
 struct store;
 struct store_tx;
 
 struct access_keys; /* opaque */
-
-struct access_key { /* a copy of all data of one key */
-    char id[ACCESS_KEY_ID_SIZE];
-    struct principal principal; /* whom the key identifies */
-    struct key_policy policy;
-    int64_t create_ms, expire_ms;
-    int64_t revoke_ms; /* 0: not revoked */
-    int64_t used_day;  /* day of last use, in days since 1970-01-01; 0: never */
-};
 
 /* Reads all rows.
  *   ST_CORRUPT  a row cannot be read; the error names it
@@ -78,12 +68,6 @@ struct access_key_made { /* holds a secret: wipe it with hash_zero */
     char id[ACCESS_KEY_ID_SIZE];
     char text[ACCESS_KEY_TEXT_SIZE];
 };
-
-/* Writes to detail whose key it is, as JSON for the audit trail:
- * {"owner","project","role"}. */
-enum { ACCESS_KEY_DETAIL_SIZE = 256 };
-void access_key_detail(char detail[ACCESS_KEY_DETAIL_SIZE],
-                       const struct principal *principal);
 
 /* Makes a key, which is valid once the transaction is durable. */
 enum status access_keys_add(struct access_keys *keys, struct store_tx *tx,
