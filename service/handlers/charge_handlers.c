@@ -78,7 +78,7 @@ static enum status estimate(struct charge_creation *charging, struct request *re
         status = look_ahead(charging, &outlook, error);
     if (status == ST_OK)
         status = balance_room_find(&view.room, &charging->mechanism, &outlook.balance,
-                             charging->figures.delta, error);
+                                   charging->figures.delta, error);
     if (status == ST_OK && outlook.fits != FITS_NO)
         status = charge_creation_check_promise(charging, error);
     if (status != ST_OK)

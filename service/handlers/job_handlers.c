@@ -162,7 +162,7 @@ static enum status find_room(struct daemon_state *context, const struct job_plan
     enum status status = ledger_outlook(context->ledger, &question, outlook, error);
     if (status == ST_OK)
         status = balance_room_find(&room, &plan->mechanism, &outlook->balance,
-                             plan->request.delta, error);
+                                   plan->request.delta, error);
     if (status != ST_OK)
         return status;
     view->fits = outlook->fits;

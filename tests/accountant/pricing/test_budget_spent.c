@@ -112,7 +112,8 @@ static void no_job_that_fits_passes_the_ceiling(void **state)
                                   .runs = &run,
                                   .run_count = 1};
             struct balance_room room = {0};
-            assert_int_equal(balance_room_find(&room, &m, &balance, delta, NULL), ST_OK);
+            assert_int_equal(balance_room_find(&room, &m, &balance, delta, NULL),
+                             ST_OK);
             assert_true(room.largest_epsilon <= ceiling);
             largest = fmax(largest, room.largest_epsilon);
         }

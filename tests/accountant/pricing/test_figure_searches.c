@@ -100,28 +100,26 @@ static void a_fraction_of_the_budget_fits_and_the_whole_leaves_nothing(void **st
     assert_int_equal(filter_charge(&balance.committed, &before, 300, NULL), ST_OK);
     assert_int_equal(filter_charge(&balance.held, &before, 200, NULL), ST_OK);
     for (double fraction = 0.01; fraction <= 1; fraction += 0.11) {
-        assert_int_equal(balance_room_noise(&run.noise_multiplier, &m, &balance,
-                                                   fraction, NULL),
-                         ST_OK);
+        assert_int_equal(
+            balance_room_noise(&run.noise_multiplier, &m, &balance, fraction, NULL),
+            ST_OK);
         assert_true(admits(&balance, &m));
     }
-    assert_int_equal(
-        balance_room_noise(&run.noise_multiplier, &m, &balance, 1, NULL), ST_OK);
+    assert_int_equal(balance_room_noise(&run.noise_multiplier, &m, &balance, 1, NULL),
+                     ST_OK);
     assert_true(admits(&balance, &m));
     struct curve curve;
     assert_int_equal(filter_charge(&curve, &m, 1172, NULL), ST_OK);
     /* One such charge fills one order; as much again fills the other. */
     curve_add(&balance.held, &curve);
     curve_add(&balance.held, &curve);
-    assert_int_equal(
-        balance_room_noise(&run.noise_multiplier, &m, &balance, 0.5, NULL),
-        ST_BUDGET_HELD);
+    assert_int_equal(balance_room_noise(&run.noise_multiplier, &m, &balance, 0.5, NULL),
+                     ST_BUDGET_HELD);
     curve_add(&balance.committed, &balance.held);
     curve_add(&balance.committed, &curve);
     balance.held = (struct curve){0};
-    assert_int_equal(
-        balance_room_noise(&run.noise_multiplier, &m, &balance, 0.5, NULL),
-        ST_BUDGET_EXHAUSTED);
+    assert_int_equal(balance_room_noise(&run.noise_multiplier, &m, &balance, 0.5, NULL),
+                     ST_BUDGET_EXHAUSTED);
 }
 
 static void room_is_the_last_that_the_ledger_admits(void **state)

@@ -477,9 +477,8 @@ static void bad_questions_are_refused(void **state)
         assert_int_equal(figure_rate(&x, &m, e, 1e-5, NULL), ST_INVALID);
     }
     for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++)
-        assert_int_equal(
-            balance_room_noise(&x, &m, &balance, fractions[i], NULL),
-            ST_INVALID);
+        assert_int_equal(balance_room_noise(&x, &m, &balance, fractions[i], NULL),
+                         ST_INVALID);
     assert_int_equal(figure_epsilon(&figure, &bad, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_epsilon(&figure, &m, 91, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_epsilon_pld(&figure, &bad, 1, 1e-5, NULL), ST_INVALID);
@@ -494,8 +493,7 @@ static void bad_questions_are_refused(void **state)
     assert_int_equal(figure_steps(&k, &many, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_rate(&x, &bad, 1, 1e-5, NULL), ST_INVALID);
     assert_int_equal(figure_rate(&x, &full, 1, 1e-5, NULL), ST_INVALID);
-    assert_int_equal(balance_room_noise(&x, &bad, &balance, 0.5, NULL),
-                     ST_INVALID);
+    assert_int_equal(balance_room_noise(&x, &bad, &balance, 0.5, NULL), ST_INVALID);
     assert_int_equal(balance_room_find(&room, &bad, &balance, 1e-5, NULL), ST_INVALID);
     assert_true(figure.epsilon == 7 && x == 7 && k == 7);
     assert_true(room.largest_epsilon == 7 && room.most_steps == 7);
