@@ -7,6 +7,7 @@
 #include "api/json/json_writer.h"
 #include "api/views/budget_view.h"
 #include "api/views/epochs_view.h"
+#include "api/views/import_report_view.h"
 
 /* Returns the part of a failure that everyone may know. The rest is only for
  * the owner. */
@@ -115,7 +116,8 @@ char *dataset_summary_render(const struct dataset_view *view)
 }
 
 static void write_failure(struct json_writer *writer,
-                          const struct import_failure *failure)
+                          const struct import_failure *failure,
+                          const struct import_report *report)
 {
     if (failure->status == ST_OK) {
         json_write_null(writer, "failure");
@@ -127,6 +129,8 @@ static void write_failure(struct json_writer *writer,
     json_write_text(writer, "file", failure->file[0] != '\0' ? failure->file : NULL);
     json_write_count_if(writer, failure->line > 0, "line", failure->line);
     json_write_count_if(writer, failure->column > 0, "column", failure->column);
+    if (report != NULL)
+        import_report_write(writer, report);
     json_write_object_end(writer);
 }
 
@@ -137,7 +141,7 @@ char *import_render(const struct dataset_view *view)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "dataset", view->spec->id.text);
     json_write_text(&writer, "state", view->state);
-    write_failure(&writer, &view->failure);
+    write_failure(&writer, &view->failure, view->report);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
@@ -177,7 +181,7 @@ char *dataset_detail_render(const struct dataset_detail *detail)
     json_write_text(&writer, "rows_sha256", detail->rows_sha256);
     if (detail->is_shuffled)
         json_write_flag(&writer, "is_shuffled", true);
-    write_failure(&writer, &detail->failure);
+    write_failure(&writer, &detail->failure, NULL);
     if (detail->act.request[0] != '\0')
         write_act(&writer, &detail->act);
     if (detail->proposal.state != PROPOSAL_NONE)

@@ -30,8 +30,9 @@ struct dataset_view {
     uint64_t records;              /* once READY, else 0: null */
     uint64_t size;                 /* of the matrix, bytes, once READY, else 0: null */
     const uint8_t *sha256;
-    const struct epochs *epochs;   /* of its budget; NULL: public, there is none */
-    struct import_failure failure; /* of the last import */
+    const struct epochs *epochs;        /* of its budget; NULL: public, there is none */
+    struct import_failure failure;      /* of the last import */
+    const struct import_report *report; /* of the last import; NULL: none is shown */
     const struct proposal *proposal;
     int64_t now_ms, create_ms, import_ms;
     const char *project, *created_by;     /* the owner's name; NULL is null */
@@ -53,7 +54,8 @@ char *dataset_render(const struct dataset_view *view);
 char *dataset_summary_render(const struct dataset_view *view);
 
 /* Renders the last import, for the owner: {"dataset","state",
- *  "failure":null | {"code","detail","file","line","column"}}. */
+ *  "failure":null | {"code","detail","file","line","column","report"}}; "report" as in
+ * import_report_view.h, and only if there is one. */
 char *import_render(const struct dataset_view *view);
 
 struct upload_view { /* progress of an uploaded file, for its sender */

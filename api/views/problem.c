@@ -6,6 +6,7 @@
 
 #include "api/json/fault.h"
 #include "api/json/json_writer.h"
+#include "api/views/import_report_view.h"
 
 /* clang-format off */
 unsigned problem_http_status(enum status status)
@@ -174,6 +175,8 @@ char *problem_render(const struct error *error, const struct problem *problem)
     write_errors(&writer, error);
     if (problem->failure != NULL)
         write_failure(&writer, problem->failure);
+    if (problem->report != NULL)
+        import_report_write(&writer, problem->report);
     write_room(&writer, problem);
     if (problem->policy != NULL) {
         json_write_text(&writer, "policy", problem->policy);

@@ -30,6 +30,7 @@ struct problem { /* contents of a problem body beyond the error; all optional */
     const double *available_orders; /* (LEDGER_WEIGHTED) the orders that carry weight */
     const char *policy;  /* policy_violation: the member of the key's policy, */
     double policy_limit; /* and its value; NaN if it is not a number */
+    const struct import_report *report; /* import_failed: all faults; NULL: not shown */
 };
 
 /* Renders a problem, to be freed:
@@ -37,6 +38,7 @@ struct problem { /* contents of a problem body beyond the error; all optional */
  *   "retryable","advice","errors":[{"pointer","parameter","detail","code"}]}
  * "errors" are those of error->faults, or the error itself if it has a pointer. The
  * members that problem sets follow: "file","line","column","reason";
+ * "report" as in import_report_view.h;
  * "largest_epsilon", "most_steps","orders","needed","available", the last three
  * aligned, null if infinite or without weight; "policy","limit". problem NULL: nothing
  * beyond the error. */

@@ -352,6 +352,14 @@ static enum status resolve_word(const struct encoder *encoder, uint32_t *word,
                          : refuse(encoder, error, kinds[COLUMN_CATEGORICAL].fault);
 }
 
+bool encoder_lacks_word(const struct encoder *encoder, struct cell *word,
+                        struct cell cell)
+{
+    *word = trim(cell);
+    return encoder->values != NULL && !is_missing(encoder->column, *word) &&
+           find_value(encoder, *word) == STRING_INDEX_ABSENT;
+}
+
 enum status encoder_features(const struct encoder *encoder, float *out,
                              struct cell cell, struct error *error)
 {

@@ -66,6 +66,12 @@ enum status encoder_class(const struct encoder *encoder, uint32_t *class_index,
 enum status encoder_target(const struct encoder *encoder, float *target,
                            struct cell cell, struct error *error);
 
+/* Returns whether the cell is a text that a column of declared words does not declare:
+ * neither one of its values nor missing. *word is then the text without the blanks around
+ * it. */
+bool encoder_lacks_word(const struct encoder *encoder, struct cell *word,
+                        struct cell cell);
+
 /* Returns the bucket of a text in a hashed column: the first eight bytes, as a
  * big-endian number, of SHA-256 of the decimal seed, a colon and the text, modulo the
  * number of buckets. */

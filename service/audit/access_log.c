@@ -37,12 +37,13 @@ static void log_access(const struct request *request, int64_t duration_ns)
     enum { NS_PER_MS = 1000000 };
     enum log_level level = access_level(request);
     const struct route *route = request->match.route;
-    char status[16], bytes[24], ms[24], trace_id[TRACE_ID_SIZE];
+    char status[16], bytes[24] = "", ms[24], trace_id[TRACE_ID_SIZE];
     struct trace_context trace;
     if (!log_shows(level))
         return;
     snprintf(status, sizeof status, "%u", request->reply.status);
-    snprintf(bytes, sizeof bytes, "%" PRIu64, reply_size(&request->reply));
+    if (!request->hides_outcome)
+        snprintf(bytes, sizeof bytes, "%" PRIu64, reply_size(&request->reply));
     snprintf(ms, sizeof ms, "%" PRId64, duration_ns / NS_PER_MS);
     trace_context_parse(&trace, request->caller.traceparent);
     trace_context_id(&trace, trace_id);

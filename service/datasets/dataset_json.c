@@ -108,9 +108,11 @@ char *dataset_json(struct datasets *datasets, const struct dataset *dataset,
 
 char *dataset_import_text(const struct dataset *dataset,
                           const struct dataset_info *info,
-                          const struct import_failure *told)
+                          const struct import_failure *told,
+                          const struct import_report *report)
 {
     struct dataset_view view = view_of(dataset, info, NULL);
     view.failure = *told;
+    view.report = report;
     return import_render(&view);
 }

@@ -12,6 +12,7 @@ struct dataset;
 struct dataset_info;
 struct datasets;
 struct import_failure;
+struct import_report;
 struct ledger;
 struct principal;
 
@@ -24,9 +25,11 @@ char *dataset_json(struct datasets *datasets, const struct dataset *dataset,
  * dataset or that balance has changed. */
 char *dataset_summary_text(struct daemon_state *context, const struct dataset *dataset);
 
-/* Returns its last import; `told` is as much of the failure as the reader may see. */
+/* Returns its last import; `told` is as much of the failure as the reader may see,
+ * and `report` is NULL except for the key that sent the files. */
 char *dataset_import_text(const struct dataset *dataset,
                           const struct dataset_info *info,
-                          const struct import_failure *told);
+                          const struct import_failure *told,
+                          const struct import_report *report);
 
 #endif

@@ -17,6 +17,7 @@
 #include "service/handlers/idempotency.h"
 #include "service/http/stale_read_retry.h"
 #include "service/ingest/dataset_declare.h"
+#include "service/ingest/import_reports.h"
 #include "service/ingest/upload.h"
 #include "service/ingest/upload_kind.h"
 #include "service/jobs/charges.h"
@@ -76,6 +77,7 @@ static void drop_uploads(struct daemon_state *context, const struct dataset_spec
         if (!upload_kind_is_of(&upload_kinds[i], &spec->schema))
             upload_remove(context, &name);
     }
+    import_reports_drop(context->import_reports, spec->id.text);
 }
 
 static enum status remember(struct daemon_state *context, struct store_tx *tx,
@@ -282,6 +284,7 @@ static enum status delete_files(struct daemon_state *context,
 {
     struct blob_name name = blob_of_dataset(id, BLOB_MATRIX);
     feature_cache_forget(context->feature_cache, id->text);
+    import_reports_drop(context->import_reports, id->text);
     bool removed = daemon_state_remove(context, &name);
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         name = blob_of_dataset(id, upload_kinds[i].blob);

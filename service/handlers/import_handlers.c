@@ -12,12 +12,16 @@
 #include "service/access/access.h"
 #include "service/audit/audit_event.h"
 #include "service/datasets/dataset_json.h"
+#include "engine/data/readers/import_report.h"
 #include "service/datasets/datasets.h"
 #include "service/handlers/handlers.h"
+#include "service/ingest/import_reports.h"
 #include "service/ingest/importer.h"
 #include "service/ingest/upload.h"
 #include "service/ingest/upload_kind.h"
+#include "service/ingest/upload_senders.h"
 #include "service/process/daemon_state.h"
+#include "store/store.h"
 
 static const int64_t import_answer_ns = INT64_C(10000000000);
 
@@ -53,6 +57,9 @@ enum status handle_dataset_file_put(struct daemon_state *context,
     bool whole = upload_is_whole(upload);
     enum status status = whole ? upload_publish(context, upload, &request->match, error)
                                : upload_pause(context, upload, &request->match, error);
+    if (status == ST_OK && whole && !store_shared(context->store))
+        upload_senders_note(context->upload_senders, &upload->draft.name,
+                            &request->caller.principal);
     if (status == ST_OK && whole)
         status = tell_upload(context, request, error);
     if (status != ST_OK)
@@ -85,14 +92,24 @@ enum status handle_dataset_file_get(struct daemon_state *context,
 /* --- import --- */
 
 /* Makes the problem itself, because it says where the import stopped, if it got that
- * far. */
+ * far, and reports the faults to the key that sent the file. */
 static enum status refuse_import(struct request *request,
                                  const struct import_failure *failure,
+                                 const struct import_report *report,
                                  const struct error *error)
 {
-    struct problem more = {.failure = failure};
+    struct problem more = {.failure = failure, .report = report};
     request_refuse(request, error, &more);
     return ST_OK;
+}
+
+/* Returns the report of the dataset's refused import, if the request came with the key
+ * that it is for. */
+static struct import_report *take_report(const struct daemon_state *context,
+                                         const struct request *request)
+{
+    return import_reports_take(context->import_reports, request->match.id,
+                               &request->caller.principal);
 }
 
 enum status handle_dataset_import(struct daemon_state *context, struct request *request,
@@ -113,7 +130,7 @@ enum status handle_dataset_import(struct daemon_state *context, struct request *
     if (status == ST_OK)
         request->hides_outcome = begun && dataset_hides_imports(dataset);
     if (status != ST_OK && failure.status != ST_OK)
-        return refuse_import(request, &failure, error);
+        return refuse_import(request, &failure, NULL, error);
     return status;
 }
 
@@ -121,6 +138,7 @@ enum status poll_dataset_import(struct daemon_state *context, struct request *re
                                 struct error *error)
 {
     struct dataset_info info;
+    enum status status;
     struct dataset *dataset = datasets_find(context->datasets, request->match.id);
     CHECK(dataset != NULL);
     dataset_read_as(context->datasets, dataset, &request->caller.principal, &info);
@@ -134,8 +152,12 @@ enum status poll_dataset_import(struct daemon_state *context, struct request *re
         return ST_OK;
     }
     if (info.state == DATASET_FAILED) {
+        struct import_report *report = take_report(context, request);
         error_set(error, failure.status, "%s", failure.text);
-        return refuse_import(request, failure.file[0] != '\0' ? &failure : NULL, error);
+        status = refuse_import(request, failure.file[0] != '\0' ? &failure : NULL,
+                               report, error);
+        import_report_destroy(report);
+        return status;
     }
     if (info.state == DATASET_CREATED)
         return error_set(
@@ -161,7 +183,16 @@ enum status handle_dataset_import_get(struct daemon_state *context,
     dataset_read_as(context->datasets, dataset, &request->caller.principal, &info);
     const struct import_failure failure = importer_told(
         &info.detail.failure, dataset_owner(dataset), &request->caller.principal);
+    /* The size of the answer tells whether an import was refused, and of what. */
+    request->hides_outcome = dataset_hides_imports(dataset);
     reply_header_add(&request->reply, "Cache-Control", "no-store");
-    request_answer(request, dataset_import_text(dataset, &info, &failure));
+    struct import_report *report =
+        info.state == DATASET_FAILED ? take_report(context, request) : NULL;
+    if (report != NULL) /* it is answered once, so it has no tag */
+        reply_json(&request->reply, MHD_HTTP_OK,
+                   dataset_import_text(dataset, &info, &failure, report));
+    else
+        request_answer(request, dataset_import_text(dataset, &info, &failure, NULL));
+    import_report_destroy(report);
     return ST_OK;
 }

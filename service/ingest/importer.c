@@ -8,14 +8,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "engine/data/readers/import_report.h"
 #include "service/audit/audit_trail.h"
 #include "service/config/config.h"
 #include "service/config/daemon_role.h"
 #include "service/datasets/duplicate_datasets.h"
 #include "service/ingest/import_event.h"
 #include "service/ingest/import_padding.h"
+#include "service/ingest/import_reports.h"
 #include "service/ingest/upload.h"
 #include "service/ingest/upload_kind.h"
+#include "service/ingest/upload_senders.h"
 #include "service/peers/run_claims.h"
 #include "service/process/daemon_state.h"
 #include "service/process/disk_room.h"
@@ -69,6 +72,26 @@ static enum status move(struct daemon_state *context, struct dataset *dataset,
                      error);
 }
 
+/* Makes the report of the import available to the key that has requested it, if this key
+ * sent all of the files. */
+static void await_report(struct daemon_state *context, const struct dataset_spec *spec,
+                         const struct audit_row *act)
+{
+    struct principal principal = {0};
+    bool is_sender = principal_parse(&principal, act->actor);
+    snprintf(principal.key, sizeof principal.key, "%s", act->key);
+    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
+        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
+        if (upload_kind_is_of(&upload_kinds[i], &spec->schema))
+            is_sender = is_sender &&
+                        upload_senders_is(context->upload_senders, &name, &principal);
+    }
+    if (is_sender && schema_has_columns(&spec->schema))
+        import_reports_await(context->import_reports, spec->id.text, &principal);
+    else
+        import_reports_drop(context->import_reports, spec->id.text);
+}
+
 enum status importer_start(struct daemon_state *context, struct dataset *dataset,
                            const struct audit_row *act, bool *begun,
                            struct import_failure *failure, struct error *error)
@@ -101,6 +124,7 @@ enum status importer_start(struct daemon_state *context, struct dataset *dataset
     if (status != ST_OK)
         return status;
     *begun = true;
+    await_report(context, dataset_spec(dataset), act);
     if (!store_shared(context->store)) /* otherwise a worker does (importer_take) */
         CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
     return ST_OK;
@@ -176,9 +200,10 @@ static enum status check_twins(struct daemon_state *context,
     return status;
 }
 
-/* Reads the uploads and writes the matrix to path. */
+/* Reads the uploads, and writes the matrix to path and the faults to the report. */
 static enum status read_uploads(struct daemon_state *context,
                                 const struct dataset_spec *spec, const char *path,
+                                struct import_report *report,
                                 struct import_result *result,
                                 struct import_failure *failure)
 {
@@ -188,6 +213,7 @@ static enum status read_uploads(struct daemon_state *context,
         .is_private = !spec->is_public,
         .limits = {.unpacked_size_max = context->config->unpacked_size_max,
                    .disk_room = disk_room_left(context->disk_room)},
+        .report = report,
         .path = path,
         .cancel = &context->import_cancel,
     };
@@ -200,12 +226,21 @@ static enum status read_uploads(struct daemon_state *context,
     return status;
 }
 
-/* Reads the uploads and writes the matrix to the draft. Fills in info on success and
- * failure otherwise; the caller then discards what info says of the content. */
+/* The result of an import that has ended. */
+struct outcome {
+    struct dataset_info info;      /* if it succeeded */
+    struct import_failure failure; /* if it did not */
+    struct import_report
+        *report; /* its faults, for its sender; NULL: none is awaited */
+};
+
+/* Reads the uploads and writes the matrix to the draft. If it fails, what the info says
+ * of the content is not used. */
 static enum status convert(struct daemon_state *context, const struct dataset *dataset,
-                           const struct blob_draft *draft, struct dataset_info *info,
-                           struct import_failure *failure)
+                           const struct blob_draft *draft, struct outcome *outcome)
 {
+    struct dataset_info *info = &outcome->info;
+    struct import_failure *failure = &outcome->failure;
     char path[BLOB_PATH_SIZE];
     struct import_result result;
     struct error error = {0};
@@ -216,7 +251,7 @@ static enum status convert(struct daemon_state *context, const struct dataset *d
     if (status != ST_OK)
         return fail(failure, status, error.text);
     blob_draft_path(context->blobs, path, draft);
-    status = read_uploads(context, spec, path, &result, failure);
+    status = read_uploads(context, spec, path, outcome->report, &result, failure);
     if (status != ST_OK)
         return status;
     describe(info, spec, &result);
@@ -300,7 +335,7 @@ static bool await_last_second(struct daemon_state *context,
  * earlier than the second before that tick. A random wait hides how long it took to
  * read private records. */
 static enum status import(struct daemon_state *context, const struct dataset *dataset,
-                          struct dataset_info *info, struct import_failure *failure)
+                          struct outcome *outcome)
 {
     struct blob_draft draft;
     struct error error = {0};
@@ -310,15 +345,15 @@ static enum status import(struct daemon_state *context, const struct dataset *da
     struct reveal_delay delay;
     reveal_delay_draw(&delay, context->config->reveal_delay_ms, random_bytes);
     blob_draft_init(&draft, &matrix);
-    enum status status = convert(context, dataset, &draft, info, failure);
+    enum status status = convert(context, dataset, &draft, outcome);
     if (!spec->is_public)
         reveal_delay_wait(&delay, context->tick_clock, &context->import_cancel);
-    if (!await_last_second(context, spec, begin, info, status))
+    if (!await_last_second(context, spec, begin, &outcome->info, status))
         status = ST_CANCELLED;
     if (status == ST_OK) {
         status = blob_publish(context->blobs, &draft, &error);
         if (status != ST_OK)
-            fail(failure, status, error.text);
+            fail(&outcome->failure, status, error.text);
     }
     if (status != ST_OK)
         blob_discard(context->blobs, &draft);
@@ -379,12 +414,26 @@ static bool is_refused(enum status status)
            status == ST_DISK_FULL;
 }
 
+/* Keeps the report of a refused file for the key that sent it. */
+static void show_report(struct daemon_state *context, const struct dataset_spec *spec,
+                        const struct outcome *outcome, enum status status)
+{
+    const bool has_faults =
+        outcome->report != NULL && import_report_faults(outcome->report) > 0;
+    if (status == ST_IMPORT_FAILED && has_faults) {
+        import_reports_put(context->import_reports, spec->id.text, outcome->report);
+        return;
+    }
+    import_report_destroy(outcome->report);
+    import_reports_drop(context->import_reports, spec->id.text);
+}
+
 /* Makes the result of the import visible. From then on a dataset that is FAILED may be
  * declared again, so this needs a visit. */
 static void show(struct daemon_state *context, struct dataset *dataset,
-                 const struct dataset_info *info, enum status status,
-                 const struct import_failure *failure)
+                 const struct outcome *outcome, enum status status)
 {
+    const struct dataset_info *info = &outcome->info;
     struct reclaim_reader visit;
     struct error moving = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
@@ -396,12 +445,13 @@ static void show(struct daemon_state *context, struct dataset *dataset,
                      : ST_IO;
     else if (settled == ST_OK && status == ST_OK)
         remove_uploads(context, spec);
+    show_report(context, spec, outcome, settled == ST_OK ? status : settled);
     /* Texts of a failed import may describe private rows, so only the owner may read
      * them. */
     if (!is_refused(status) || !dataset_hides_imports(dataset))
         log_event(LOG_INFO, "import_ended", "dataset", spec->id.text, "status",
-                  status_wire(status), "detail", status == ST_IO ? failure->text : "",
-                  (char *)NULL);
+                  status_wire(status), "detail",
+                  status == ST_IO ? outcome->failure.text : "", (char *)NULL);
     atomic_store(dataset_here_flag(dataset), false);
     long_polls_wake(context->long_polls, dataset);
     datasets_leave(context->datasets, &visit);
@@ -411,25 +461,27 @@ void importer_run(void *argument, void *item)
 {
     struct daemon_state *context = argument;
     struct dataset *dataset = item;
-    struct dataset_info info = {0};
-    struct import_failure failure = {0};
+    struct outcome outcome = {0};
+    struct dataset_info *info = &outcome.info;
     const struct dataset_spec *spec = dataset_spec(dataset);
 
+    if (import_reports_awaits(context->import_reports, spec->id.text))
+        outcome.report = import_report_create(&spec->schema);
     if (!spec->is_public)
         process_stats_pause(context->process_stats);
-    enum status status = import(context, dataset, &info, &failure);
+    enum status status = import(context, dataset, &outcome);
     if (!spec->is_public)
         process_stats_resume(context->process_stats);
     if (status == ST_OK) {
-        info.state = DATASET_READY;
-        info.detail.import_ms = clock_wall_s() * 1000;
+        info->state = DATASET_READY;
+        info->detail.import_ms = clock_wall_s() * 1000;
     } else if (status == ST_CANCELLED) {
-        info = (struct dataset_info){.state = DATASET_CREATED};
+        *info = (struct dataset_info){.state = DATASET_CREATED};
     } else {
-        info = (struct dataset_info){.state = DATASET_FAILED};
-        info.detail.failure = reason_of(&failure);
+        *info = (struct dataset_info){.state = DATASET_FAILED};
+        info->detail.failure = reason_of(&outcome.failure);
     }
-    show(context, dataset, &info, status, &failure);
+    show(context, dataset, &outcome, status);
     daemon_state_guard(context);
 }
 

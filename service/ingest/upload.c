@@ -17,6 +17,7 @@
 #include "service/datasets/datasets.h"
 #include "service/ingest/unfinished_uploads.h"
 #include "service/ingest/upload_kind.h"
+#include "service/ingest/upload_senders.h"
 #include "service/process/daemon_state.h"
 #include "service/process/disk_room.h"
 #include "service/threads/epoch_reclaim.h"
@@ -365,6 +366,7 @@ enum status upload_publish(struct daemon_state *context, struct upload *upload,
     enum status status = upload_check(context, place, error);
     if (status != ST_OK)
         return status;
+    upload_senders_forget(context->upload_senders, &upload->draft.name);
     status = blob_publish_if(context->blobs, &upload->draft, &gate, &inner);
     if (last.status != ST_OK)
         return last.status;
@@ -464,5 +466,6 @@ enum status upload_read(struct daemon_state *context, const struct route_match *
 bool upload_remove(struct daemon_state *context, const struct blob_name *name)
 {
     unfinished_uploads_discard(context->unfinished_uploads, name);
+    upload_senders_forget(context->upload_senders, name);
     return daemon_state_remove(context, name);
 }

@@ -92,7 +92,8 @@ bool upload_is_whole(const struct upload *upload);
  * upload_begin are repeated, since the dataset may have changed while the body came in:
  * the last time in the transaction in which the file appears. So an import that has
  * begun, at any daemon, reads the earlier files, and the upload is refused. An
- * unfinished upload of the same file is removed.
+ * unfinished upload of the same file is removed. The file has no sender until the caller
+ * notes one (upload_senders.h).
  *   ST_INTERNAL, and those of upload_begin: it can only be abandoned */
 enum status upload_publish(struct daemon_state *context, struct upload *upload,
                            const struct route_match *place, struct error *error);

@@ -54,6 +54,7 @@ struct feature_cache;
 struct fetch_status;
 struct followers;
 struct jobs;
+struct import_reports;
 struct list_cache;
 struct lease_monitor;
 struct ledger;
@@ -79,6 +80,7 @@ struct statistics_runs;
 struct sweeps;
 struct transfer_rules;
 struct unfinished_uploads;
+struct upload_senders;
 struct webhooks;
 struct weight_files;
 struct auth_throttle;
@@ -127,6 +129,8 @@ struct daemon_state {
     struct process_stats *process_stats;
     struct budget_gauges *budget_gauges;
     struct unfinished_uploads *unfinished_uploads;
+    struct upload_senders *upload_senders;
+    struct import_reports *import_reports;
     struct denied_events *denied_events; /* waiting to be written to the audit trail */
     struct policy_proposals *policy_proposals;
     /* downloads that the audit trail has rows for */

@@ -17,6 +17,7 @@
 #include "service/identity/access_keys.h"
 #include "service/identity/logins.h"
 #include "service/ingest/importer.h"
+#include "service/ingest/import_reports.h"
 #include "service/jobs/job_facts.h"
 #include "service/metrics/step_counters.h"
 #include "service/peers/lease_monitor.h"
@@ -166,6 +167,7 @@ void clock_tick_run(void *argument, int64_t second)
         run_result_destroy(ending);
     }
     statistics_runner_tick(context, second);
+    import_reports_expire(context->import_reports, clock_monotonic_ns());
     end_lost(context, second);
     forget_files(context, second);
     for (size_t i = 0; i < count; i++)

@@ -28,7 +28,9 @@
 #include "service/ingest/fetch_status.h"
 #include "service/ingest/fetcher.h"
 #include "service/ingest/importer.h"
+#include "service/ingest/import_reports.h"
 #include "service/ingest/unfinished_uploads.h"
+#include "service/ingest/upload_senders.h"
 #include "service/jobs/charges.h"
 #include "service/jobs/statistics_runs.h"
 #include "service/jobs/sweeps.h"
@@ -213,6 +215,8 @@ static enum status open_store(struct daemon_state *context, struct error *error)
         return status;
     disk_room_init(context->disk_room, context->blobs);
     context->unfinished_uploads = unfinished_uploads_create(context->blobs);
+    context->upload_senders = upload_senders_create();
+    context->import_reports = import_reports_create();
     status = store_config_open_beside(&context->store, context->config, context->blobs,
                                       error);
     if (status == ST_OK)
@@ -431,6 +435,8 @@ void daemon_lifecycle_close(struct daemon_state *context)
     store_poller_destroy(context->store_poller);
     followers_destroy(context->followers);
     long_polls_destroy(context->long_polls);
+    import_reports_destroy(context->import_reports);
+    upload_senders_destroy(context->upload_senders);
     unfinished_uploads_destroy(context->unfinished_uploads);
     webhooks_close(context->webhooks);
     auth_throttle_destroy(context->auth_throttle);

@@ -24,6 +24,7 @@
 #include "api/views/predict_answer.h"
 #include "api/requests/predict_request.h"
 #include "api/views/problem.h"
+#include "engine/data/readers/import_report.h"
 #include "api/requests/evaluation_request.h"
 #include "api/requests/statistics_request.h"
 #include "api/views/evaluation_view.h"
@@ -271,6 +272,23 @@ static void answer_uploads(json_t *answers)
         take_answer(answers, "Upload", upload_render(&views[i]));
 }
 
+/* A refused import with faults of each sort. */
+static void answer_report(json_t *answers, struct dataset_view *view)
+{
+    struct import_report *report = import_report_create(&view->spec->schema);
+    assert_non_null(report);
+    const struct cell_fault fault = {0, 2, 1, {"teal", 4}, true, "no value"};
+    import_report_add_cell(report, &fault);
+    import_report_add_line(report, 3, 0, "too long");
+    view->report = report;
+    take_answer(answers, "Import", import_render(view));
+    const struct error error = {.status = ST_IMPORT_FAILED, .text = "no value"};
+    const struct problem refused = {.failure = &view->failure, .report = report};
+    take_answer(answers, "Problem", problem_render(&error, &refused));
+    view->report = NULL;
+    import_report_destroy(report);
+}
+
 static void answer_datasets(json_t *answers)
 {
     const struct epochs epochs = {.items = regranted, .count = 2};
@@ -307,6 +325,8 @@ static void answer_datasets(json_t *answers)
         view.failure = (struct import_failure){ST_IMPORT_FAILED, "data", 3, 0, "no"};
         take_answer(answers, "Dataset", dataset_render(&view));
         take_answer(answers, "Import", import_render(&view));
+        if (schema_has_columns(&spec.schema))
+            answer_report(answers, &view);
         dataset_spec_fini(&spec);
     }
 }
@@ -524,7 +544,7 @@ static void answer_problems(json_t *answers)
     struct curve needed = {{1, INFINITY}};
     double available[] = {0.5, -0.5}, orders[] = {6, 4.5};
     struct problem whole = {"req_1", &failure,  true,   INFINITY,    true, 4,
-                            &needed, available, orders, "max_share", 0.2};
+                            &needed, available, orders, "max_share", 0.2,  NULL};
     for (size_t i = 1; i < sizeof statuses / sizeof *statuses; i++) {
         struct faults faults = {2, {{FAULT_UNKNOWN, "/a", "a"}, {0, "?b", "b"}}};
         struct error error = {.status = statuses[i], .pointer = "/a"};

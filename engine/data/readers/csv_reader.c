@@ -18,6 +18,7 @@
 #include "engine/data/readers/csv_cells.h"
 #include "engine/data/readers/csv_header.h"
 #include "engine/data/readers/csv_plain.h"
+#include "engine/data/readers/import_report.h"
 #include "engine/data/readers/lines.h"
 #include "engine/data/readers/persons.h"
 #include "engine/data/readers/reading.h"
@@ -35,6 +36,8 @@ struct csv {
     bool quoted; /* the current record has a quote */
     uint64_t records;
     struct error reason; /* why a cell cannot be encoded */
+    /* Where the first fault is, if there is a report. Line 0: there is none. */
+    struct reading_place first_fault;
 };
 
 /* Splits a record into its cells; their number must be the number of columns. */
@@ -139,24 +142,87 @@ static enum status add_cell(struct csv *csv, size_t column, float *features,
                : persons_read_id(&target->id, cell, &csv->reason);
 }
 
+/* Refuses a cell that its encoder has refused. */
+static enum status refuse_cell(struct csv *csv, size_t column)
+{
+    const struct csv_cell *cut = &csv->cells[column];
+    struct cell_fault fault = {.column = column,
+                               .line = cut->line,
+                               .place = cut->column,
+                               .reason = csv->reason.text};
+    fault.is_word = encoder_lacks_word(&csv->encoders[column], &fault.cell, cut->cell);
+    if (csv->reading->report != NULL)
+        import_report_add_cell(csv->reading->report, &fault);
+    enum status status =
+        reading_refuse(csv->reading, cut->line, cut->column, "%s", csv->reason.text);
+    csv->reason = (struct error){0};
+    return status;
+}
+
+/* Returns whether the line is the first record and has another delimiter than the
+ * declared one: then every line has, and one fault says so. */
+static bool has_other_delimiter(const struct csv *csv, const struct line *line,
+                                enum delimiter *other)
+{
+    return csv->records == 0 && csv_cells_find_delimiter(other, csv->reading, line);
+}
+
+/* Encodes the cells of a record that cut has split. The first faulty cell ends the
+ * record, unless there is a report, which gets all of them. */
+static enum status encode_cells(struct csv *csv, const struct line *line,
+                                float *features, struct csv_target *target)
+{
+    struct reading *reading = csv->reading;
+    struct reading_place first = {0};
+    for (size_t i = 0; i < reading->schema->column_count; i++) {
+        enum delimiter other;
+        if (add_cell(csv, i, features, target) == ST_OK)
+            continue;
+        if (has_other_delimiter(csv, line, &other)) /* commas in numbers */
+            return csv_cells_refuse_delimiter(reading, line, other);
+        enum status status = refuse_cell(csv, i);
+        if (reading->report == NULL)
+            return status;
+        if (first.line == 0)
+            first = reading->place;
+    }
+    if (first.line == 0)
+        return ST_OK;
+    reading->place = first;
+    return ST_IMPORT_FAILED;
+}
+
 static enum status read_cells(struct csv *csv, const struct line *line, float *features,
                               struct csv_target *target)
 {
-    struct reading *reading = csv->reading;
     enum status status = cut(csv, line);
-    if (status != ST_OK)
+    return status == ST_OK ? encode_cells(csv, line, features, target) : status;
+}
+
+/* Like read_cells, for an import with a report. ST_INVALID: the record is not as
+ * declared, and is in the report; the import fails at the end of the file. */
+static enum status read_reported(struct csv *csv, const struct line *line,
+                                 float *features, struct csv_target *target)
+{
+    struct reading *reading = csv->reading;
+    struct import_report *report = reading->report;
+    struct error *error = reading->error, own = {0};
+    enum delimiter other;
+    const uint64_t before = import_report_faults(report);
+    reading->error = &own;
+    enum status status = read_cells(csv, line, features, target);
+    reading->error = error;
+    if (status == ST_OK)
+        return ST_OK;
+    error_set(error, status, "%s", own.text);
+    if (status != ST_IMPORT_FAILED || has_other_delimiter(csv, line, &other))
         return status;
-    for (size_t i = 0; i < reading->schema->column_count && status == ST_OK; i++) {
-        status = add_cell(csv, i, features, target);
-        enum delimiter other;
-        if (status == ST_INVALID && csv->records == 0 &&
-            csv_cells_find_delimiter(&other, reading, line)) /* commas in numbers */
-            status = csv_cells_refuse_delimiter(reading, line, other);
-        if (status == ST_INVALID)
-            status = reading_refuse(reading, csv->cells[i].line, csv->cells[i].column,
-                                    "%s", csv->reason.text);
-    }
-    return status;
+    if (import_report_faults(report) == before)
+        import_report_add_line(report, reading->place.line, reading->place.column,
+                               own.text);
+    if (csv->first_fault.line == 0)
+        csv->first_fault = reading->place;
+    return ST_INVALID;
 }
 
 static enum status add_record(struct csv *csv, const struct line *line)
@@ -169,14 +235,18 @@ static enum status add_record(struct csv *csv, const struct line *line)
                  csv_plain_read(&csv->plain, features, &target, line->text, line->size);
     enum status status = ST_OK;
     if (!plain)
-        status = read_cells(csv, line, features, &target);
+        status = csv->reading->report != NULL
+                     ? read_reported(csv, line, features, &target)
+                     : read_cells(csv, line, features, &target);
+    csv->records++;
+    if (status == ST_INVALID)
+        return ST_OK;
     if (status == ST_OK)
         status = add_target(csv, &target);
     if (status == ST_OK && csv->reading->persons != NULL)
         status = persons_add(csv->reading->persons, target.id, csv->reading->error);
     if (status == ST_OK)
         status = matrix_writer_advance(writer, 1, csv->reading->error);
-    csv->records++;
     return status;
 }
 
@@ -249,6 +319,10 @@ static enum status read_file(struct reading *reading)
     enum status status = csv_open(&csv);
     if (status == ST_OK)
         status = read_records(&csv);
+    if (status == ST_OK && csv.first_fault.line > 0) {
+        reading->place = csv.first_fault;
+        status = ST_IMPORT_FAILED;
+    }
     if (status == ST_OK && csv.records == 0)
         status = reading_refuse(reading, 0, 0, "the file holds no records");
     csv_close(&csv);

@@ -130,3 +130,15 @@ const char *id_text_fault(const char *text, size_t size)
     }
     return NULL;
 }
+
+bool id_text_is_utf8(const char *text, size_t size)
+{
+    const char *end = text + size;
+    uint32_t code;
+    for (size_t length; text < end; text += length) {
+        length = decode(&code, text, end);
+        if (length == 0)
+            return false;
+    }
+    return true;
+}

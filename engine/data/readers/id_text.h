@@ -8,6 +8,7 @@
 #ifndef ENGINE_DATA_READERS_ID_TEXT_H
 #define ENGINE_DATA_READERS_ID_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Returns the name of the first thing in text[0..size) that an id must not hold, or
@@ -15,5 +16,8 @@
  * and format characters, no space but U+0020, and no other character that is displayed
  * as nothing (Default_Ignorable_Code_Point). */
 const char *id_text_fault(const char *text, size_t size);
+
+/* Returns whether text[0..size) is UTF-8. */
+bool id_text_is_utf8(const char *text, size_t size);
 
 #endif

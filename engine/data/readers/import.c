@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "engine/data/readers/foreign.h"
 #include "engine/data/readers/id_file.h"
+#include "engine/data/readers/import_report.h"
 #include "engine/data/readers/persons.h"
 #include "engine/data/readers/reading.h"
 
@@ -74,6 +75,8 @@ static void name_foreign(const struct reading *reading, struct import_failure *f
         foreign_name(name, sizeof name, format_of(reading), bytes, size)) {
         memcpy(failure->text, name, sizeof name);
         failure->line = failure->column = 0;
+        if (reading->report != NULL)
+            import_report_clear(reading->report);
     }
     source_close(source);
 }
@@ -114,6 +117,7 @@ enum status import_run(const struct import *import, struct import_result *result
         .paths = import->files.paths,
         .bounds = {size_max, import->cancel},
         .error = &error,
+        .report = import->report,
     };
     const struct run_result ending = {import, bounds};
     if (schema_unit(import->schema) == PRIVACY_UNIT_PERSON)

@@ -4,7 +4,8 @@
  *
  * Files are read as a stream, through gzip if their first bytes say so. Memory does not
  * grow with their size. The result is written to a scratch path that the caller
- * publishes or removes. The first error ends the import.
+ * publishes or removes. The first error ends the import, unless the caller wants a report
+ * of all of them, and only of a table.
  *
  * Threads: one import per call; another thread may set the cancel flag.
  */
@@ -18,6 +19,8 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
+
+struct import_report; /* engine/data/readers/import_report.h */
 
 struct import_files {
     /* The paths of the schema's files (schema_file_name), in its order; NULL: the file
@@ -57,6 +60,8 @@ struct import { /* input and output of an import */
     bool is_private;
     struct import_files files;
     struct import_limits limits;
+    /* Empty, or NULL. Receives every fault of a table, and not only the first. */
+    struct import_report *report;
     const char *path;          /* of the matrix; an existing file is replaced */
     const atomic_bool *cancel; /* or NULL */
 };

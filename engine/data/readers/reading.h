@@ -14,7 +14,8 @@
 #include "engine/data/readers/source.h"
 #include "engine/data/schema.h"
 
-struct persons; /* engine/data/readers/persons.h */
+struct persons;       /* engine/data/readers/persons.h */
+struct import_report; /* engine/data/readers/import_report.h */
 
 struct reading_place {
     size_t file;           /* index in the schema's files (schema_file_name) */
@@ -29,6 +30,8 @@ struct reading {
     struct persons *persons;    /* the persons of the rows; NULL if units are records */
     struct reading_place place; /* the place that a failure names */
     struct error *error;        /* receives the status and the reason */
+    /* Receives every fault of a table; NULL: the first fault ends the import. */
+    struct import_report *report;
 };
 
 /* Opens an uploaded file, by its index in the schema's files. Later failures name this
