@@ -43,10 +43,6 @@ enum status importer_start(struct daemon_state *context, struct dataset *dataset
                            const struct audit_row *act, bool *begun,
                            struct import_failure *failure, struct error *error);
 
-/* If daemons share the store: takes the import that was requested first of those that
- * no daemon has, if none is under way here. Threads: the clock's. */
-void importer_take(struct daemon_state *context);
-
 /* Returns what reader may know of why an import failed. The dataset's owner may know
  * all of it. Anyone else does not learn that it failed (privacy.md P6), and gets a
  * zeroed result. A dataset of the local principal has no owner who could ask, because

@@ -16,7 +16,7 @@
 #include "service/http/followers.h"
 #include "service/identity/access_keys.h"
 #include "service/identity/logins.h"
-#include "service/ingest/importer.h"
+#include "service/ingest/import_claim.h"
 #include "service/ingest/import_reports.h"
 #include "service/jobs/job_facts.h"
 #include "service/metrics/step_counters.h"
@@ -173,7 +173,7 @@ void clock_tick_run(void *argument, int64_t second)
     for (size_t i = 0; i < count; i++)
         stop_if_asked(context, jobs[i]);
     job_scheduler_begin(context, second);
-    importer_take(context);
+    import_claim_take(context);
     if (lease_monitor_on_duty(context->lease_monitor))
         charges_lapse(context, second);
     size_t queued = 0;

@@ -83,20 +83,23 @@ static void nobody_else_reads_a_cell(void **state)
 {
     (void)state;
     static const char *const paths[] = {
-        "/v1/datasets/clinic",        "/v1/datasets/clinic/import",
-        "/v1/datasets",               "/v1/datasets/clinic/files/data",
-        "/v1/datasets/clinic/budget", "/v1/status",
-        "/v1/audit",                  "/v1/webhooks",
+        "/v1/datasets/clinic",
+        "/v1/datasets/clinic/import",
+        "/v1/datasets",
+        "/v1/datasets/clinic/files/data",
+        "/v1/datasets/clinic/budget",
+        "/v1/status",
+        "/v1/audit",
+        "/v1/webhooks",
     };
     char second[KEY_SIZE];
     struct client *client = access_client();
     access_make_key(second, "owner-of-fraud", "data_owner", access_scene.own.name);
-    const char *const keys[] = {access_scene.own.owner, second,
-                                access_scene.keys[ROLE_AUDITOR],
-                                access_scene.keys[ROLE_PRIVACY_OFFICER],
-                                access_scene.keys[ROLE_OPERATOR],
-                                access_scene.own.analyst,
-                                access_scene.foreign.owner};
+    const char *const keys[] = {
+        access_scene.own.owner,           second,
+        access_scene.keys[ROLE_AUDITOR],  access_scene.keys[ROLE_PRIVACY_OFFICER],
+        access_scene.keys[ROLE_OPERATOR], access_scene.own.analyst,
+        access_scene.foreign.owner};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         access_show(keys[k]);
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)

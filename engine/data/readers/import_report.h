@@ -20,10 +20,10 @@
 #include "engine/data/encode.h"
 
 enum {
-    REPORT_CELLS_MAX = 10,   /* cells of a column with their lines and texts */
-    REPORT_WORDS_MAX = 1000, /* undeclared words of a column */
-    REPORT_LINES_MAX = 10,   /* lines that do not have the declared cells */
-    REPORT_CELL_SIZE = 256,  /* bytes of a cell; a longer one is cut */
+    REPORT_CELLS_MAX = 10,    /* cells of a column with their lines and texts */
+    REPORT_WORDS_MAX = 1000,  /* undeclared words of a column */
+    REPORT_LINES_MAX = 10,    /* lines that do not have the declared cells */
+    REPORT_CELL_SIZE = 256,   /* bytes of a cell; a longer one is cut */
     REPORT_SIZE_MAX = 1 << 20 /* bytes of all texts together */
 };
 
@@ -51,7 +51,7 @@ struct import_report {
     uint64_t faulty_lines;
     size_t line_count;
     struct reported_cell lines[REPORT_LINES_MAX]; /* the first ones */
-    size_t size; /* bytes of all texts */
+    size_t size;                                  /* bytes of all texts */
 };
 
 /* Returns an empty report for a schema with columns, or NULL if there is no memory. */
@@ -65,7 +65,7 @@ void import_report_clear(struct import_report *report);
 uint64_t import_report_faults(const struct import_report *report);
 
 struct cell_fault {
-    size_t column;  /* of the schema */
+    size_t column;        /* of the schema */
     uint64_t line, place; /* of the file, from 1 */
     struct cell cell;
     bool is_word; /* the column declares words, and this is none of them */

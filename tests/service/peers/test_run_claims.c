@@ -3,6 +3,7 @@
  * charges what was authorised. Method: two services in one process on one database of a
  * real server, whose threads do nothing; SQL from outside makes one of them silent. */
 #include "api/requests/dataset_request.h"
+#include "service/ingest/import_claim.h"
 #include "service/peers/run_claims.h"
 
 #include <stdatomic.h>
@@ -236,11 +237,11 @@ static void an_import_is_one_workers_and_ends_with_it(void **state)
     ask_import(&pair);
     begin_scene(&pair.there, &pair.database);
     assert_int_equal(imported(&pair.there), DATASET_IMPORTING);
-    importer_take(&pair.there.context);
+    import_claim_take(&pair.there.context);
     assert_int_equal(asked(&pair, "SELECT count(*) FROM hold WHERE daemon=(SELECT "
                                   "max(lead) FROM writer) AND what='dataset'"),
                      1);
-    importer_take(&pair.here.context);
+    import_claim_take(&pair.here.context);
     assert_int_equal(orphaned_runs_end(&pair.here.context, NULL), ST_OK);
     assert_int_equal(imported(&pair.here), DATASET_IMPORTING);
     assert_int_equal(asked(&pair, "SELECT count(*) FROM hold"), 1);
@@ -274,7 +275,7 @@ static void an_import_that_is_lost_keeps_what_its_thread_reads(void **state)
     ask_import(&pair);
     begin_scene(&pair.there, &pair.database);
     struct datasets *there = pair.there.context.datasets;
-    importer_take(&pair.there.context);
+    import_claim_take(&pair.there.context);
     struct dataset *its = datasets_find(there, "others");
     lose_there(&pair);
     assert_int_equal(orphaned_runs_end(&pair.here.context, NULL), ST_OK);

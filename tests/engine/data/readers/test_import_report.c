@@ -106,9 +106,9 @@ static void faults_of_a_whole_file_are_reported_once(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "25;clerk;low\n26;cook;high\n",           /* another delimiter */
-        "PAR1\x15,x\n1,2,3\n",                    /* another kind of file */
-        "",                                       /* no records */
+        "25;clerk;low\n26;cook;high\n", /* another delimiter */
+        "PAR1\x15,x\n1,2,3\n",          /* another kind of file */
+        "",                             /* no records */
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct reported reported;
@@ -150,8 +150,8 @@ static void a_report_has_limits_whatever_the_file_holds(void **state)
     assert_non_null(text);
     size_t size = 0;
     for (int i = 0; i < ROWS; i++)
-        size += (size_t)sprintf(text + size, i % 3 == 0 ? "x,%0200d\n" : "x,%0200d,low\n",
-                                i);
+        size += (size_t)sprintf(text + size,
+                                i % 3 == 0 ? "x,%0200d\n" : "x,%0200d,low\n", i);
     report_open(&reported, text, size);
     const struct import_report *report = reported.report;
     assert_int_equal(report->columns[0].faults, ROWS - ROWS / 3);
